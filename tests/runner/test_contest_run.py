@@ -9,16 +9,19 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.contest.document import BadDocument, ClockRules, ContestDocument, EntryRules, OfflineEntrant, Penalties
+from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import ContestFixture
+from botdrome.contest.progress import ContestProgress
 from botdrome.formats import FORMATS
 from botdrome.match.record import read, verify
 from botdrome.match.terms import Bank
 from botdrome.runner import contest_run
-from botdrome.runner.contest_players import PlayedFixture, PlayersHere
+from botdrome.runner.contest_opening import open_contest
+from botdrome.runner.contest_players import PlayedFixture, PlayersHere, contest_plan
 from botdrome.runner.contest_run import ContestRun
-from botdrome.store.contest_journal import ContestJournal, ContestRefusal
-from botdrome.store.store import Store, Wanted
-from tests.runner.contests import FAILING, FIRST, a_document, in_store, run, run_in, standings_of, stored, withdrawing
+from botdrome.store.contest_journal import ContestJournal, ContestRefusal, result_note
+from botdrome.store.store import Note, Store, Wanted
+from tests.runner.contests import FAILING, FIRST, HERE, a_document, in_store, run, run_in, standings_of, stored, withdrawing
 
 pytestmark = pytest.mark.anyio
 
@@ -224,3 +227,29 @@ async def test_its_matches_have_the_time_control_of_the_document(tmp_path: Path)
             assert record.setup.terms.pace.bank == Bank(60_000, 600, 40)
 
     await in_store(tmp_path, looked_at)
+
+
+async def test_a_contest_that_began_under_older_rules_goes_on_under_them(tmp_path: Path) -> None:
+    document = a_document(*(["house:random"] * 6), format_="swiss", rounds=3, games=1)
+
+    async def halfway(store: Store) -> None:
+        contest = await open_contest(ContestJournal(store), replace(document, pairing=1), "olga", HERE)
+        (note,) = (await store.notes("contests")).values()
+        del note["document"]["pairing"], note["document"]["bye"]  # as older versions stored it
+        await store.keep([Note("contests", "cup", note)])
+        players = PlayersHere(contest_plan(document, contest.entrants, HERE))
+        stop = ContestRun(store, contest, players, "olga")
+        await ContestJournal(store).change_state("cup", "running", "olga")
+        played = [one for fixture in stop.progress.open.fixtures() for one in players.play([fixture]).result()]
+        for one in played:
+            assert one.outcome is not None
+            result = fixture_result(one.outcome.result, "")
+            await store.keep([result_note("cup", one.fixture.key, result)])
+
+    await in_store(tmp_path, halfway)
+    assert await run(tmp_path, document) == ""
+    contest = await stored(tmp_path)
+    assert (contest.entry.document.pairing, contest.entry.state, len(contest.results)) == (1, "over", 9)
+    expected = ContestProgress(replace(document, pairing=1), contest.entrants, contest.results)
+    assert expected.over, "all results belong to pairs of the older rules"
+    assert await run(tmp_path, document) == "", "the same file is no change of the document"

@@ -21,6 +21,8 @@ TieBreak = Literal["direct", "opponents", "sonneborn-berger", "wins", "games"]
 Positive = Annotated[int, Meta(ge=1)]
 Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$")]
 """A moment with its time zone, such as 2026-11-20T14:00:00Z."""
+PAIRING = 2
+"""The newest version of the rules for Swiss pairs. A contest keeps that of its start."""
 
 EXAMPLE = """\
 name = "autumn-cup"
@@ -110,6 +112,8 @@ class ContestDocument(DocumentPart, frozen=True):
         Annotated[int, Meta(ge=2)] | None,
         Meta(description="groups: how many; by default as many as leave twice a table's players in each"),
     ] = None
+    bye: Annotated[float, Meta(ge=0, le=1, multiple_of=0.5, description="Swiss: 1, 0.5 or 0: the share of a meeting")] = 1.0
+    pairing: Annotated[int, Meta(ge=1, le=PAIRING, description="Swiss: the version of the rules for pairs")] = PAIRING
     advance: Annotated[int, Meta(ge=1, description="groups: entrants of each group that go on to the knockout")] = 2
     champion: Annotated[str, Meta(description="gauntlet: the bot that meets all others; by default the first entrant")] = ""
     seed: int = 1
@@ -143,6 +147,11 @@ class ContestDocument(DocumentPart, frozen=True):
     @property
     def games_per_meeting(self) -> int:
         return self.games or self.seats
+
+
+def stored_document(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a document that was stored. Documents from before there were versions of the pairing have the first."""
+    return {"pairing": 1, **data}
 
 
 def read_document(text: str) -> ContestDocument:

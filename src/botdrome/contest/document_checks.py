@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 BELONGS = {
     "rounds": ("swiss",),
+    "bye": ("swiss",),
     "best_of": ("knockout", "double-elimination", "groups"),
     "groups": ("groups",),
     "advance": ("groups",),
     "champion": ("gauntlet",),
 }
 """The formats that a key belongs to."""
+DEFAULTS = {"bye": 1.0, "advance": 2, "champion": ""}
 MOST_MATCHES = 1000
 """The largest number of matches in a meeting: all of them are planned at once."""
 CLOSED = ("knockout", "double-elimination", "groups")
@@ -53,8 +55,7 @@ def problems_of(document: "ContestDocument") -> Iterator[str]:
 def _format_problems(document: "ContestDocument") -> Iterator[str]:
     format_ = document.format_
     for key, formats in BELONGS.items():
-        default = 2 if key == "advance" else "" if key == "champion" else None
-        if getattr(document, key) != default and format_ not in formats:
+        if getattr(document, key) != DEFAULTS.get(key) and format_ not in formats:
             others = " and ".join(formats)
             yield f'{key}: this belongs to {others}, not to {format_}; leave it out, or use format = "{formats[0]}"'
     for key, matches in (("games", document.games), ("best_of", document.best_of)):

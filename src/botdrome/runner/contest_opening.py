@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from botdrome.client.program import CannotStart
 from botdrome.contest.document import BadDocument, ContestDocument
 from botdrome.contest.formats.format import Entrant
@@ -35,6 +37,8 @@ async def open_contest(journal: ContestJournal, document: ContestDocument, autho
         await journal.create(document, author, entrants, offline=True)
         return await journal.load_small(name)
     stored = await journal.entered(name)
+    if stored.entry.state not in BEFORE:
+        document = replace(document, pairing=stored.entry.document.pairing)
     try:
         if stored.entry.document != document:
             await _change(journal, document, entrants, author)

@@ -11,7 +11,7 @@ from zipfile import BadZipFile, ZipFile
 import msgspec
 from msgspec.structs import replace
 
-from botdrome.contest.document import BadDocument, ContestDocument, check_document
+from botdrome.contest.document import BadDocument, ContestDocument, check_document, stored_document
 from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.fixture_seeds import match_seed
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
@@ -108,6 +108,8 @@ def _tables(archive: ZipFile) -> ArchivedContest:
 
 def _decoded(data: bytes, name: str, kind: type[T]) -> T:
     try:
+        if kind is ContestDocument:
+            return msgspec.convert(stored_document(msgspec.json.decode(data, type=dict[str, Any])), kind)
         return msgspec.json.decode(data, type=kind)
     except UNREADABLE as error:
         raise ArchiveDifference(f"{name}: {error}") from None

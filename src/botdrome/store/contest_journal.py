@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.contest.document import ContestDocument
+from botdrome.contest.document import ContestDocument, stored_document
 from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
 from botdrome.contest.result_book import ResultBook
 from botdrome.store.document_changes import changed_keys, only_bots
@@ -106,7 +106,7 @@ class ContestJournal:
     async def contests(self) -> dict[str, ContestEntry]:
         """Return all contests by name, oldest first."""
         found = await self._store.notes(CONTESTS)
-        entries = {name: msgspec.convert(value, ContestEntry) for name, value in found.items()}
+        entries = {name: _entry(value) for name, value in found.items()}
         return dict(sorted(entries.items(), key=lambda item: (item[1].created, item[0])))
 
     async def entry(self, name: str) -> ContestEntry:
@@ -115,7 +115,7 @@ class ContestJournal:
         if name not in notes:
             known = ", ".join(sorted(notes)) or "none"
             raise UnknownContest(f"there is no contest {name!r} in this store; there are: {known}")
-        return msgspec.convert(notes[name], ContestEntry)
+        return _entry(notes[name])
 
     async def load(self, name: str) -> StoredContest:
         """Raise UnknownContest if there is no such contest."""
@@ -172,6 +172,7 @@ class ContestJournal:
             entry = await self.entry(name)
             if document.name != name:
                 raise ContestRefusal(f"the name of a contest stays {name!r}; it cannot become {document.name!r}")
+            document = document if entry.state in BEFORE else replace(document, pairing=entry.document.pairing)
             if entry.state not in BEFORE and not only_bots(entry.document, document):
                 changes = "; ".join(changed_keys(entry.document, document))
                 raise ContestRefusal(
@@ -277,6 +278,10 @@ def _listed(keys: Collection[str]) -> str:
     """Name the first fixtures of many."""
     first = ", ".join(list(keys)[:MOST_LISTED])
     return first if len(keys) <= MOST_LISTED else f"{first} and {len(keys) - MOST_LISTED} more"
+
+
+def _entry(value: dict[str, Any]) -> ContestEntry:
+    return msgspec.convert(value | {"document": stored_document(value["document"])}, ContestEntry)
 
 
 def _entry_note(name: str, entry: ContestEntry) -> Note:

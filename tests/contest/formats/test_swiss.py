@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from botdrome.contest.formats import tables
 from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult, Round
 from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs
+from botdrome.contest.formats.pairs_version_1 import swiss_pairs_1
 from botdrome.contest.formats.scores import points_of
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, unplayed
 from botdrome.games.chance import Chance
-from tests.contest.formats.examples import bots, by_chance, contest, document, order, played
+from tests.contest.formats.examples import Referee, bots, by_chance, contest, document, order, played, seeds_win
 
 Meetings = list[list[tuple[int, ...]]]
 
@@ -48,19 +49,42 @@ def drawn_history(chance: Chance, players: int, rounds: int) -> SwissHistory:
 
 
 @given(st.integers(2, 8), st.integers(0, 7), st.integers(0, 10_000))
-@settings(max_examples=150, deadline=None, derandomize=True)
-def test_rematches_and_unbalanced_seats_occur_only_where_every_pairing_has_them(size: int, rounds: int, seed: int) -> None:
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_no_pairing_is_better_by_rematches_then_scores_then_seats(size: int, rounds: int, seed: int) -> None:
+    """Compare with all pairings. Each rule serves the highest player first."""
     history = drawn_history(Chance(seed), size, rounds)
     ranked = sorted(range(size), key=lambda player: (-history.points[player], player))
+
+    def worth(pairing: Sequence[tuple[int, int]]) -> tuple[int, list[int], list[int], list[int]]:
+        other = dict(pairing) | {two: one for one, two in pairing}
+        players = [player for player in ranked if player in other]
+        met = [history.times_met(player, other[player]) for player in players]
+        gaps = [abs(history.points[player] - history.points[other[player]]) for player in players]
+        return max(met, default=0), met, gaps, [history.strain(player, other[player]) for player in players]
+
     pairs, bye = swiss_pairs(ranked, history)
     assert sorted(sum(pairs, ()) + (() if bye is None else (bye,))) == list(range(size))
+    rest = [player for player in ranked if player != bye]
+    assert worth(pairs) == min(map(worth, pairings(rest)))
+    below = [] if bye is None else ranked[ranked.index(bye) + 1 :]
+    fewest = [worth(pairing)[0] for other in below for pairing in pairings([player for player in ranked if player != other])]
+    assert all(worth(pairs)[0] < times for times in fewest), "a lower player could have had the bye"
 
-    def most(pairing: Sequence[tuple[int, int]]) -> tuple[bool, int]:
-        return any(history.clash(*pair) for pair in pairing), max((history.times_met(*pair) for pair in pairing), default=0)
 
-    byes = [None] if size % 2 == 0 else ranked
-    best = min(most(pairing) for one in byes for pairing in pairings([player for player in ranked if player != one]))
-    assert most(pairs) == best
+@given(st.integers(2, 12), st.integers(0, 6), st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_the_player_that_had_the_second_seat_more_often_gets_the_first(size: int, rounds: int, seed: int) -> None:
+    history = drawn_history(Chance(seed), size, rounds)
+    pairs, _ = swiss_pairs(range(size), history)
+    assert all(history.lean.get(first, 0) <= history.lean.get(second, 0) for first, second in pairs)
+
+
+def test_seats_alternate_down_the_list() -> None:
+    progress = ContestProgress(document("swiss", games=1), bots(8), {})
+    assert [fixture.entrants for fixture in progress.open.values()] == [(0, 4), (5, 1), (2, 6), (7, 3)]
+    history = SwissHistory(lean={0: 1, 1: 1, 2: -1, 3: -1})
+    history.met = {frozenset((one, two)): 1 for one in (0, 1) for two in (2, 3)}
+    assert swiss_pairs(range(4), history) == ([(1, 0), (2, 3)], None), "the higher player gets the seat that both are due"
 
 
 @given(st.integers(4, 12), st.integers(0, 10_000))
@@ -75,12 +99,9 @@ def test_a_whole_swiss_has_no_rematch_one_bye_each_and_balanced_seats(size: int,
     assert size < 2 * rounds or max(met.values()) == 1
     byes = Counter(number for round_ in progress.rounds for number in round_.byes)
     assert max(byes.values(), default=0) <= 1
-    lean: Counter[int] = Counter()
-    for pairs in meetings(progress):
-        for first, second in pairs:
-            lean[first] += 1
-            lean[second] -= 1
-        assert all(abs(value) <= 1 for value in lean.values())
+    lean = Counter(pairs[0] for round_ in meetings(progress) for pairs in round_)
+    lean.subtract(Counter(pairs[1] for round_ in meetings(progress) for pairs in round_))
+    assert all(abs(value) <= 3 for value in lean.values()) and sum(map(abs, lean.values())) <= 1.5 * size
 
 
 def test_the_first_round_pairs_the_halves_and_equal_scores_meet_afterwards() -> None:
@@ -168,15 +189,78 @@ def test_pairs_have_scores_about_as_close_as_any_pairing_without_rematches() -> 
     assert 0 < least <= gaps <= 1.1 * least
 
 
-@pytest.mark.parametrize(("entrants", "theirs"), [(16, {1: 0, 3: 26, 5: 70}), (17, {1: 0, 3: 26, 5: 33})])
-def test_scores_are_about_as_close_as_in_the_pairings_of_py4swiss(entrants: int, theirs: dict[int, int]) -> None:
-    """The FIDE Dutch system paired the same histories (py4swiss 0.3.1). In odd rounds both rules leave the seats free."""
+def test_winners_meet_winners_with_one_game_a_meeting() -> None:
+    """Seats must not split the winners: the summed gap of round 2 was 46 under version 1 of the rules."""
     ours: Counter[int] = Counter()
     for seed in range(10):
-        progress = contest("swiss", entrants, by_chance, games=1, rounds=5, seed=seed)
+        progress = contest("swiss", 17, by_chance, games=1, rounds=3, seed=seed)
         for (round_, points), pairs in zip(points_before(progress), meetings(progress), strict=True):
-            ours[round_.number] += gap(pairs, points)
-    assert all(ours[number] <= 1.25 * value for number, value in theirs.items())
+            ours[round_.number] += sum(abs(points[one] - points[two]) for one, two in pairs)
+    assert (ours[1], ours[2] <= 14, ours[3] <= 20) == (0, True, True)
+
+
+def test_no_tournament_has_a_rematch_that_its_last_pairing_could_avoid() -> None:
+    for seed in range(60):
+        progress, met = contest("swiss", 6, by_chance, games=1, rounds=4, seed=seed), set[frozenset[int]]()
+        for pairs in meetings(progress):
+            now = set(map(frozenset, pairs))
+            assert not met & now or all(met & set(map(frozenset, other)) for other in pairings(range(6)))
+            met |= now
+
+
+def test_a_contest_keeps_the_rules_of_its_start() -> None:
+    old = contest("swiss", 8, games=1, pairing=1)
+    assert meetings(old)[0] == [(0, 4), (1, 5), (2, 6), (3, 7)]
+    assert set(meetings(old)[1]) == {(4, 1), (5, 0), (6, 3), (7, 2)}, "seats first: winners met losers"
+    odd = contest("swiss", 7, by_chance, games=1, rounds=6, pairing=1)
+    assert max(Counter(number for round_ in odd.rounds for number in round_.byes).values()) == 1
+
+
+@given(st.integers(2, 8), st.integers(0, 7), st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_version_1_put_seats_before_rematches(size: int, rounds: int, seed: int) -> None:
+    history = drawn_history(Chance(seed), size, rounds)
+    ranked = sorted(range(size), key=lambda player: (-history.points[player], player))
+    pairs, bye = swiss_pairs_1(ranked, history)
+    assert sorted(sum(pairs, ()) + (() if bye is None else (bye,))) == list(range(size))
+
+    def most(pairing: Sequence[tuple[int, int]]) -> tuple[bool, int]:
+        return any(history.strain(*pair) for pair in pairing), max((history.times_met(*pair) for pair in pairing), default=0)
+
+    byes = [None] if size % 2 == 0 else ranked
+    best = min(most(pairing) for one in byes for pairing in pairings([player for player in ranked if player != one]))
+    assert most(pairs) == best
+
+
+def absent(number: int) -> Referee:
+    """An entrant never appears; the earlier entrant wins all other matches."""
+
+    def referee(fixture: ContestFixture) -> FixtureResult:
+        return (
+            unplayed(document("swiss"), fixture, [fixture.entrants.index(number)])
+            if number in fixture.entrants
+            else seeds_win(fixture)
+        )
+
+    return referee
+
+
+def test_an_entrant_that_never_appeared_gets_no_bye() -> None:
+    progress = contest("swiss", 5, absent(3), rounds=4)
+    assert progress.rounds[0].byes == (4,)
+    assert [number for round_ in progress.rounds for number in round_.byes].count(3) == 0
+    early = contest("swiss", 5, absent(4), rounds=4)
+    line = next(line for line in early.standings() if line.entrant == 4)
+    assert (early.rounds[0].byes, line.byes, line.score, line.place) == ((4,), 0, 0.0, 5), "a bye that came before counts nothing"
+    tables = contest("swiss", 7, absent(5), players=3, rounds=4)
+    assert 5 not in {number for round_ in tables.rounds for number in round_.byes}
+
+
+@pytest.mark.parametrize(("bye", "score"), [(1, 2.0), (0.5, 1.0), (0, 0.0)])
+def test_the_document_says_what_a_bye_is_worth(bye: float, score: float) -> None:
+    progress = contest("swiss", 3, rounds=1, bye=bye)
+    line = next(line for line in progress.standings() if line.byes)
+    assert (line.entrant, line.score) == (2, score)
 
 
 @pytest.mark.no_cover

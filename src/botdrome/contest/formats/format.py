@@ -90,7 +90,7 @@ class Standing(Struct, frozen=True):
     place: int
     """Entrants that cannot be told apart share a place."""
     score: float
-    """The sum over its matches of (opponents beaten + level / 2) / opponents. A bye counts as a meeting won."""
+    """The sum over its matches of (opponents beaten + level / 2) / opponents. A bye counts as the document says."""
     wins: int = 0
     draws: int = 0
     losses: int = 0

@@ -1,12 +1,14 @@
-"""Swiss pairs: entrants with similar scores that have not met, so that everybody can be paired."""
+"""Swiss pairs: nobody meets twice, then scores are close, then seats are balanced."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain, combinations
 
 from msgspec import Struct, field
 
 from botdrome.contest.formats.format import EntrantNumber
-from botdrome.contest.formats.matching import Matching
+from botdrome.contest.formats.matching import Matching, Vertex, Vertices, members
 
 Pair = tuple[EntrantNumber, EntrantNumber]
 
@@ -21,6 +23,8 @@ class SwissHistory(Struct):
     seats: dict[tuple[EntrantNumber, int], int] = field(default_factory=dict)
     """How often an entrant had a seat in the first match of a meeting, if meetings leave seats unbalanced."""
     byes: dict[EntrantNumber, int] = field(default_factory=dict)
+    missing: set[EntrantNumber] = field(default_factory=set)
+    """The entrants that were absent from all their matches. They get no bye."""
 
     def add(self, seats: Sequence[EntrantNumber], *, level: bool) -> None:
         """Remember a meeting. Level: each of its entrants has each seat equally often."""
@@ -41,78 +45,140 @@ class SwissHistory(Struct):
     def times_met(self, one: EntrantNumber, two: EntrantNumber) -> int:
         return self.met.get(frozenset((one, two)), 0)
 
-    def clash(self, one: EntrantNumber, two: EntrantNumber) -> bool:
-        """Return True if both are due the same seat."""
-        return self.lean.get(one, 0) * self.lean.get(two, 0) > 0
+    def strain(self, one: EntrantNumber, two: EntrantNumber) -> int:
+        """Return the lean of the one that does not get the seat that both are due; 0: both get the seat they are due."""
+        first, second = self.lean.get(one, 0), self.lean.get(two, 0)
+        return min(abs(first), abs(second)) if first * second > 0 else 0
+
+    def bye_rank(self, number: EntrantNumber) -> tuple[bool, int]:
+        """Return a value that is smallest for those that get the next bye: entrants that have appeared, with the fewest byes."""
+        return number in self.missing, self.byes.get(number, 0)
 
 
 def swiss_pairs(players: Sequence[EntrantNumber], history: SwissHistory) -> tuple[list[Pair], EntrantNumber | None]:
     """Return the pairs, best first, each with its first seat first, and the entrant with the bye. Players are given by rank.
 
-    First of all the seats stay balanced, then nobody meets an opponent again, if any pairing allows it. Among such pairings the
-    highest player gets its best opponent, then the highest one that is left, and so on.
+    Rematches are as few as possible, then differences in score as small, then seats as balanced. Each of these rules serves the
+    highest player first, then the next one, and so on: a lower one never costs a higher one anything.
     """
     most = max(history.met.values(), default=0)
-    graphs = (_Graph(history, balanced, times) for balanced in (True, False) for times in range(most + 1))
-    tries = ((graph, bye) for graph in graphs for bye in _bye_candidates(players, graph))
-    return next(found for graph, bye in tries if (found := _paired(players, bye, graph)))
+    tries = ((times, bye) for times in range(most + 1) for bye in bye_candidates(players, history))
+    return next(found for times, bye in tries if (found := _paired(players, bye, history, times)))
+
+
+def bye_candidates(players: Sequence[EntrantNumber], history: SwissHistory) -> list[EntrantNumber | None]:
+    """Return the entrants with the best claim to the bye, lowest first."""
+    if len(players) % 2 == 0:
+        return [None]
+    best = min(map(history.bye_rank, players))
+    return [number for number in reversed(players) if history.bye_rank(number) == best]
 
 
 def _paired(
-    players: Sequence[EntrantNumber], bye: EntrantNumber | None, graph: "_Graph"
+    players: Sequence[EntrantNumber], bye: EntrantNumber | None, history: SwissHistory, most: int
 ) -> tuple[list[Pair], EntrantNumber | None] | None:
+    """Return the pairs if nobody need meet an opponent more than `most` times again."""
     rest = [number for number in players if number != bye]
-    matching = Matching(rest, graph.joined)
+    met = _met(rest, history)
+    everybody = (1 << len(rest)) - 1
+    far = [_union(who for times, who in row.items() if times > most) for row in met]
+    matching = Matching([everybody & ~(1 << place | far[place]) for place in range(len(rest))])
     if not matching.complete():
         return None
-    return [_seated(pair, graph.history) for pair in _best(rest, matching, graph)], bye
+    if most:
+        rematches = [[everybody & ~_union(row.values()), *(row[times] for times in range(1, most + 1))] for row in met]
+        _prefer(matching, rematches.__getitem__)
+    scores = [history.points.get(number, 0) for number in rest]
+    _prefer(matching, _nearest(scores))
+    _prefer(matching, _balanced([history.lean.get(number, 0) for number in rest]))
+    pairs = [(rest[one], rest[two]) for one, two in _best(matching, scores)]
+    return list(_seated(pairs, history)), bye
 
 
-class _Graph(Struct, frozen=True):
-    """Who may meet whom."""
-
-    history: SwissHistory
-    balanced: bool
-    most: int
-
-    def joined(self, one: EntrantNumber, two: EntrantNumber) -> bool:
-        return self.history.times_met(one, two) <= self.most and not (self.balanced and self.history.clash(one, two))
+def _union(parts: Iterable[Vertices]) -> Vertices:
+    whole = 0
+    for part in parts:
+        whole |= part
+    return whole
 
 
-def _bye_candidates(players: Sequence[EntrantNumber], graph: _Graph) -> list[EntrantNumber | None]:
-    """Return the entrants with the fewest byes, lowest first; nobody if too many are due the same seat for any pairing."""
-    history, odd = graph.history, len(players) % 2
-    leans = [history.lean.get(number, 0) for number in players] if graph.balanced else []
-    if 2 * max(sum(lean > 0 for lean in leans), sum(lean < 0 for lean in leans)) > len(players) + odd:
-        return []
-    if not odd:
-        return [None]
-    fewest = min(history.byes.get(number, 0) for number in players)
-    return [number for number in reversed(players) if history.byes.get(number, 0) == fewest]
+def _met(players: Sequence[EntrantNumber], history: SwissHistory) -> list[defaultdict[int, Vertices]]:
+    """Return for each player the earlier opponents by the number of their meetings."""
+    places = {number: place for place, number in enumerate(players)}
+    found: list[defaultdict[int, Vertices]] = [defaultdict(int) for _ in players]
+    for (one, two), times in history.met.items():
+        if one in places and two in places:
+            found[places[one]][times] |= 1 << places[two]
+            found[places[two]][times] |= 1 << places[one]
+    return found
 
 
-def _best(players: Sequence[EntrantNumber], matching: Matching, graph: _Graph) -> Iterator[Pair]:
-    rest = list(players)
+def _prefer(matching: Matching, choices: Callable[[Vertex], Iterable[Vertices]]) -> None:
+    """Limit each player, the highest first, to the first of its choices with which all can be paired."""
+    for place in range(len(matching.neighbours)):
+        any(matching.limit(place, choice) for choice in choices(place))
+
+
+def _by_value(values: Sequence[int]) -> dict[int, Vertices]:
+    found: defaultdict[int, Vertices] = defaultdict(int)
+    for place, value in enumerate(values):
+        found[value] |= 1 << place
+    return found
+
+
+def _nearest(scores: Sequence[int]) -> Callable[[Vertex], list[Vertices]]:
+    """Return for a player the others by the difference in score, the smallest first."""
+    groups = _by_value(scores)
+
+    @cache
+    def choices(own: int) -> list[Vertices]:
+        found: defaultdict[int, Vertices] = defaultdict(int)
+        for score, group in groups.items():
+            found[abs(score - own)] |= group
+        return [found[difference] for difference in sorted(found)]
+
+    return lambda place: choices(scores[place])
+
+
+def _balanced(leans: Sequence[int]) -> Callable[[Vertex], list[Vertices]]:
+    """Return for a player the others by the strain of their seats, the smallest first."""
+    groups = _by_value(leans)
+
+    @cache
+    def choices(own: int) -> list[Vertices]:
+        found: defaultdict[int, Vertices] = defaultdict(int)
+        for lean, group in groups.items():
+            found[min(abs(lean), abs(own)) if lean * own > 0 else 0] |= group
+        return [found[strain] for strain in sorted(found)]
+
+    return lambda place: choices(leans[place])
+
+
+def _best(matching: Matching, scores: Sequence[int]) -> Iterator[tuple[Vertex, Vertex]]:
+    """Yield the pairs: the highest player gets its best opponent, then the highest one that is left, and so on."""
+    groups, rest = _by_value(scores), (1 << len(scores)) - 1
     while rest:
-        first = rest.pop(0)
-        other = next(other for other in _wishes(first, rest, graph) if matching.take(first, other))
-        rest.remove(other)
+        first = next(members(rest))
+        rest ^= 1 << first
+        other = next(other for other in _wishes(rest, groups[scores[first]]) if matching.limit(first, 1 << other))
+        rest ^= 1 << other
         yield first, other
 
 
-def _wishes(first: EntrantNumber, rest: Sequence[EntrantNumber], graph: _Graph) -> Iterator[EntrantNumber]:
-    """Return the possible opponents, best first: the one half a score group below, those below it, those above it, the rest."""
-    points: Mapping[EntrantNumber, int] = graph.history.points
-    own = points.get(first, 0)
-    group = next((place for place, number in enumerate(rest) if points.get(number, 0) != own), len(rest))
-    half = group // 2
-    order = [*rest[half:group], *reversed(rest[:half]), *rest[group:]]
-    met, joined = graph.history.times_met, graph.joined
-    return (other for times in range(graph.most + 1) for other in order if met(first, other) == times and joined(first, other))
+def _wishes(rest: Vertices, group: Vertices) -> Iterator[Vertex]:
+    """Return the opponents, best first: the one half a score group below, those below it, those above it, the rest."""
+    near = list(members(rest & group))
+    half = len(near) // 2
+    return chain(near[half:], reversed(near[:half]), members(rest & ~group))
 
 
-def _seated(pair: Pair, history: SwissHistory) -> Pair:
-    one, two = pair
-    first, second = history.lean.get(one, 0), history.lean.get(two, 0)
-    turned = first > second or (first == second and (one + two) % 2 == 1)
-    return (two, one) if turned else (one, two)
+def _seated(pairs: Iterable[Pair], history: SwissHistory) -> Iterator[Pair]:
+    """Give each pair its seats: the one that is due the first seat has it; where nobody is, seats alternate down the list."""
+    turned = False
+    for one, two in pairs:
+        first, second = history.lean.get(one, 0), history.lean.get(two, 0)
+        if first == second == 0:
+            yield (two, one) if turned else (one, two)
+            turned = not turned
+        else:
+            yield (two, one) if first > second or first == second > 0 else (one, two)

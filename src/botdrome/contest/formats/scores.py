@@ -17,13 +17,15 @@ class EntrantScore(Struct):
     """The totals of one entrant. Points are whole numbers, so that sums do not depend on their order."""
 
     points: int = 0
-    """2 for each opponent beaten, 1 for each level one."""
+    """2 for each opponent beaten, 1 for each level one; without byes."""
     wins: int = 0
     draws: int = 0
     losses: int = 0
     byes: int = 0
     no_shows: int = 0
     crashes: int = 0
+    present: int = 0
+    """The matches that it did not miss."""
 
     @property
     def played(self) -> int:
@@ -43,10 +45,22 @@ class Scores:
         self.of: defaultdict[EntrantNumber, EntrantScore] = defaultdict(EntrantScore)
         self._whole = 2 * (document.seats - 1)
         """The points of a match won against all."""
-        self._bye = self._whole * document.games_per_meeting
+        self._bye = int(document.bye * self._whole * document.games_per_meeting)
+        self._for_all = document.pairing == 1
+        """Whether entrants that never appeared have byes too."""
+
+    def points(self, entrant: EntrantNumber) -> int:
+        return self.of[entrant].points + self._byes(entrant) * self._bye
 
     def score(self, entrant: EntrantNumber) -> float:
-        return self.of[entrant].points / self._whole
+        return self.points(entrant) / self._whole
+
+    def missing(self, entrant: EntrantNumber) -> bool:
+        """Return True if an entrant was absent from all its matches."""
+        return self.of[entrant].no_shows > 0 == self.of[entrant].present and not self._for_all
+
+    def _byes(self, entrant: EntrantNumber) -> int:
+        return 0 if self.missing(entrant) else self.of[entrant].byes
 
     def share(self, entrant: EntrantNumber) -> float:
         """Return the mean score of a match."""
@@ -57,6 +71,8 @@ class Scores:
             self.of[fixture.entrants[seat]].no_shows += 1
         for seat in result.crashed:
             self.of[fixture.entrants[seat]].crashes += 1
+        for seat, entrant in enumerate(fixture.entrants):
+            self.of[entrant].present += seat not in result.absent
         places, shared = result.places, result.places.count(1) > 1
         for seat, (entrant, place) in enumerate(zip(fixture.entrants, places, strict=False)):
             score = self.of[entrant]
@@ -67,11 +83,10 @@ class Scores:
 
     def add_bye(self, entrant: EntrantNumber) -> None:
         self.of[entrant].byes += 1
-        self.of[entrant].points += self._bye
 
     def standing(self, entrant: EntrantNumber, place: int, tie_breaks: Sequence[float] = (), note: str = "") -> Standing:
         own = self.of[entrant]
-        counts = (own.wins, own.draws, own.losses, own.byes, own.no_shows, own.crashes)
+        counts = (own.wins, own.draws, own.losses, self._byes(entrant), own.no_shows, own.crashes)
         return Standing(entrant, place, self.score(entrant), *counts, tie_breaks=tuple(tie_breaks), note=note)
 
 
@@ -104,7 +119,7 @@ def ranked_by_score(
 ) -> list[Standing]:
     """Return the standings of these entrants by score, or by the score per match, then by the document's tie-breaks."""
     scores = scores_of(document, rounds, results)
-    groups = _split([list(numbers)], lambda number: scores.share(number) if by_share else scores.of[number].points)
+    groups = _split([list(numbers)], lambda number: scores.share(number) if by_share else scores.points(number))
     values: list[Values] = []
 
     def counting() -> Iterable[tuple[ContestFixture, FixtureResult]]:

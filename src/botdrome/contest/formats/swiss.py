@@ -7,6 +7,7 @@ from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, EntrantNumber, Results, Round
 from botdrome.contest.formats.meeting import MeetingFixtures, MeetingPlanner
 from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs
+from botdrome.contest.formats.pairs_version_1 import swiss_pairs_1
 from botdrome.contest.formats.planned import PlannedFormat, players_of
 from botdrome.contest.formats.scores import Scores
 from botdrome.contest.formats.tables import swiss_tables
@@ -47,8 +48,9 @@ class SwissRounds:
         """True if each meeting has everyone on each seat equally often."""
 
     def paired(self, number: int, players: Sequence[EntrantNumber]) -> Round:
-        self.history.points = {player: self.scores.of[player].points for player in players}
-        ranked = sorted(players, key=lambda player: (-self.scores.of[player].points, player))
+        self.history.points = points = {player: self.scores.points(player) for player in players}
+        self.history.missing = {player for player in players if self.scores.missing(player)}
+        ranked = sorted(players, key=lambda player: (-points[player], player))
         tables, byes = self._seatings(ranked)
         for seats in tables:
             self.history.add(seats, level=self._level)
@@ -59,7 +61,8 @@ class SwissRounds:
     def _seatings(self, ranked: Sequence[EntrantNumber]) -> tuple[Sequence[tuple[EntrantNumber, ...]], list[EntrantNumber]]:
         if self._document.seats > 2:
             return swiss_tables(ranked, self._document.seats, self.history)
-        pairs, bye = swiss_pairs(ranked, self.history)
+        paired = swiss_pairs_1 if self._document.pairing == 1 else swiss_pairs
+        pairs, bye = paired(ranked, self.history)
         return pairs, [] if bye is None else [bye]
 
     def add_results(self) -> None:

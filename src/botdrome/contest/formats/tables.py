@@ -43,9 +43,9 @@ def _split(ranked: Sequence[EntrantNumber], size: int, history: SwissHistory) ->
 
 
 def _byes(ranked: Sequence[EntrantNumber], size: int, history: SwissHistory) -> list[EntrantNumber]:
-    """Return the lowest of those that have waited least."""
+    """Return the lowest of those with the best claim."""
     lowest_first = list(reversed(ranked))
-    lowest_first.sort(key=lambda number: history.byes.get(number, 0))
+    lowest_first.sort(key=history.bye_rank)
     return lowest_first[: len(ranked) % size]
 
 
