@@ -9,6 +9,7 @@ from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.runner.bot import Bot, BotInstance, CannotLoad, load
+from botdrome.runner.names import distinct_names
 from botdrome.runner.seats import FunctionSeat, make_seat
 from botdrome.runner.table import OfflineTable
 from tests.runner import programs
@@ -105,6 +106,28 @@ def test_a_wrong_place_is_named(tmp_path: Path) -> None:
         load(str(tmp_path / "missing.py"))
     with pytest.raises(CannotLoad, match=r"there is no module 'json\.missing'"):
         load("json.missing:bot")
+
+
+def test_a_folder_is_the_bot_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    with pytest.raises(CannotLoad, match=r"this is a directory without bot\.py or main\.py; name a file in it"):
+        load("mine")
+    for name in ("main.py", "bot.py"):
+        (folder / name).write_text(f"def bot(view): return {name!r}\ndef other(view): return 'other'")
+        assert load("mine")({}) == load(f"{folder}/")({}) == name
+    assert load("mine:other")({}) == "other"
+    assert distinct_names(["mine", f"{folder}/"]) == ("mine", "mine #2")
+
+
+def test_a_package_is_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = tmp_path / "packed_bot"
+    package.mkdir()
+    (package / "__init__.py").write_text("def bot(view): return 'package'")
+    (package / "bot.py").touch()
+    assert load("packed_bot:bot")({}) == "package"
 
 
 def test_a_module_that_imports_a_missing_one_fails_by_itself(tmp_path: Path) -> None:

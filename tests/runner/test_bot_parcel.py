@@ -59,6 +59,16 @@ def test_bots_from_other_folders_are_renamed(folder: Path, tmp_path: Path) -> No
     assert ROOT not in "".join(parcel.plan_in(root).entrants)
 
 
+def test_a_folder_stays_a_folder(folder: Path, tmp_path: Path) -> None:
+    (folder / "sub" / "bot.py").touch()
+    (tmp_path / "other place" / "main.py").touch()
+    parcel = packed("sub", "../other place:net")
+    root = parcel.unpacked(tmp_path)
+    here, there = parcel.plan_in(root).entrants
+    assert here == "sub" and (root / "here/sub/bot.py").exists()
+    assert there.endswith("/other place:net") and (Path(there.removesuffix(":net")) / "main.py").exists()
+
+
 def test_only_the_recording_of_a_replay_travels(folder: Path, tmp_path: Path) -> None:
     root = packed("replay:sub/d.txt").unpacked(tmp_path)
     assert names(root) == ["here/sub/d.txt"]

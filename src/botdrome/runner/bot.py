@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 NAMES = ("bot", "Bot")
 """What a Python file must define, unless the entrant names something else."""
+FILES = ("bot.py", "main.py")
+"""The file with the bot of a folder."""
+NO_FILE = f"this is a directory without {' or '.join(FILES)}; name a file in it"
 POLICY = "policy:"
 
 
@@ -35,7 +38,7 @@ class CannotLoad(Exception):
 
 
 def load(entrant: str) -> Any:
-    """Return the function, class or object that FILE.py[:NAME] or MODULE:NAME names, or the bot that plays policy:FILE.py."""
+    """Return what FILE.py[:NAME], FOLDER[:NAME] or MODULE:NAME names, or the bot that plays policy:FILE.py."""
     kind, place, name = parts_of(entrant)
     if kind == POLICY:
         return _policy_bot(_found(place, name, ("policy",), "no function `policy`"))
@@ -44,9 +47,25 @@ def load(entrant: str) -> Any:
 
 def parts_of(entrant: str) -> tuple[str, str, str]:
     """Return the prefix of a policy, the file or module, and the name in it; the first and the last may be empty."""
+    kind, place, name = _words_of(entrant)
+    folder = folder_of(entrant)
+    return (kind, str(folder / _file_in(folder)) if folder else place, name)
+
+
+def folder_of(entrant: str) -> Path | None:
+    """Return the folder that is named as a bot. A package of Python is none: it is a module."""
+    folder = Path(_words_of(entrant)[1])
+    return folder if folder.is_dir() and _file_in(folder) and not (folder / "__init__.py").exists() else None
+
+
+def _words_of(entrant: str) -> tuple[str, str, str]:
     kind = POLICY if entrant.startswith(POLICY) else ""
     place, _, name = entrant.removeprefix(kind).rpartition(":")
     return (kind, place, name) if place else (kind, name, "")
+
+
+def _file_in(folder: Path) -> str:
+    return next((name for name in FILES if (folder / name).is_file()), "")
 
 
 def _policy_bot(policy: Any) -> Any:
@@ -69,20 +88,22 @@ def _found(place: str, name: str, usual: tuple[str, ...], none: str) -> Any:
 
 
 def _from_module(name: str) -> ModuleType:
+    if Path(name).is_dir() and not Path(name, "__init__.py").exists():
+        raise CannotLoad(NO_FILE)
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and f"{name}.".startswith(f"{error.name}."):
-            hint = "this is a directory; name a file in it" if Path(name).is_dir() else f"there is no module {error.name!r}"
-            raise CannotLoad(f"{hint}; a bot is FILE.py, MODULE:NAME, house:NAME or view:PROGRAM") from None
+            usual = "a bot is FILE.py, FOLDER, MODULE:NAME, house:NAME or view:PROGRAM"
+            raise CannotLoad(f"there is no module {error.name!r}; {usual}") from None
         raise
 
 
 def _from_file(path: Path) -> ModuleType:
     if path.is_dir():
-        raise CannotLoad("this is a directory; name a file in it")
+        raise CannotLoad(NO_FILE)
     try:
         path = path.resolve(strict=True)
         code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from botdrome import __version__
 from botdrome.client.program import CannotStart
-from botdrome.runner.bot import parts_of
+from botdrome.runner.bot import folder_of, parts_of
 from botdrome.runner.bot_version import module_files
 from botdrome.runner.names import PROGRAM
 from botdrome.runner.recorded import PREFIX, file_and_player
@@ -102,6 +102,8 @@ class _Packing:
         if PROGRAM.match(entrant):
             return self._program(entrant)
         kind, place, name = parts_of(entrant)
+        if folder := folder_of(entrant):
+            return kind + ":".join(filter(None, (self._packed(entrant, str(folder)), name)))
         if place.endswith(".py"):
             return kind + ":".join(filter(None, (self._packed(entrant, place), name)))
         if any(file.resolve().is_relative_to(self._here) for file in module_files(place)):
@@ -134,7 +136,7 @@ class _Packing:
         else:
             folder = f"{THERE}/{hashlib.sha256(str(path.parent).encode()).hexdigest()[:12]}"
             self.folders[folder] = str(path.parent)
-            place = f"{folder}/{path.name}" if alone else folder
+            place = f"{folder}/{path.name}" if alone or path.is_dir() else folder
             told = f"{ROOT}/{folder}/{path.name}"
         self._take(entrant, top, place)
         return told
