@@ -7,7 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from botdrome.client.sandbox import SANDBOXED, NoSandbox, check_sandbox
+from botdrome.client.program import CannotStart, check_sandbox
+from botdrome.client.sandbox import SANDBOXED
 from botdrome.runner.bot_process import Isolation
 from botdrome.runner.tournament import TournamentPlan, play_all
 
@@ -41,7 +42,7 @@ def main() -> None:
     try:
         check_sandbox()
         ways["sandbox"] = Isolation(sandbox=True, limits=SANDBOXED)
-    except NoSandbox as problem:
+    except CannotStart as problem:
         print(problem)
     with tempfile.TemporaryDirectory() as folder:
         for game, code in BOTS.items():

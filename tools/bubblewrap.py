@@ -8,14 +8,14 @@ import sys
 
 from tools import debian
 
-from botdrome.client.sandbox import NoSandbox, check_sandbox
+from botdrome.client.program import CannotStart, check_sandbox
 
 
 def problem() -> str:
     """Return why no bot can run in a sandbox here; empty: it can."""
     try:
         check_sandbox()
-    except NoSandbox as found:
+    except CannotStart as found:
         return str(found)
     return ""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.client import sandbox
 from botdrome.client.sandbox import bubblewrap
 from botdrome.runner.bot_process import close_idle
 from tests.cli.analysis.files import bot_file, saved
@@ -80,8 +81,9 @@ def test_a_missing_sandbox_is_told(path: Path, command: tuple[str, ...]) -> None
 
 
 @COMMANDS
-def test_bots_are_started_by_bubblewrap(path: Path, command: tuple[str, ...]) -> None:
+def test_bots_are_started_by_bubblewrap(path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
     """The sandbox itself is tested in tests/runner/test_sandbox.py; this one only notes the command, and runs it."""
+    monkeypatch.setattr(sandbox, "_user", lambda folders: 0)
     bot_file(path, TELLS_ITS_PROCESS)
     script = "import os, sys\nwords = sys.argv[sys.argv.index('--') + 1:]\nopen('started', 'a').write(words[-1] + chr(10))"
     (path / "bwrap").write_text(f"#!{sys.executable}\n{script}\nos.execvp(words[0], words)")

@@ -48,6 +48,12 @@ def bot(view):
     time.sleep(600)
 """
 FORK_BOMB = "import os, time\ndef bot(view):\n    while os.fork(): pass\n    time.sleep(600)"
+THREAD_BOMB = """import threading, time
+threading.stack_size(1 << 16)
+def bot(view):
+    while True:
+        threading.Thread(target=time.sleep, args=(600,)).start()
+"""
 SLOW_IMPORT = "import time\ntime.sleep(600)"
 FORKS = PLAY + "import os\ndef bot(view):\n    os.fork()\n    return play(view)"
 THREADS = (

@@ -1,8 +1,11 @@
 """The guard of a bot's processes: it starts the bot, watches its limits, and lets no process of it survive.
 
-It runs as a script with nothing but the standard library: `python -I -S guard.py FD LIMITS COMMAND...`. FD is a socket to the
-runner. The guard tells it when the bot has started and ended, and why the bot was killed. When the runner closes the socket, or
-dies by whatever cause, the guard kills all processes of the bot. LIMITS are words such as `memory=256`.
+It runs as the module `guard`, with nothing but the standard library, and gets the words FD LIMITS FOLDERS COMMAND... FD is a
+socket to the runner. The guard tells it when the bot has started and ended, and why the bot was killed. When the runner closes
+the socket, or dies by whatever cause, the guard kills all processes of the bot. LIMITS are words such as `memory=256`.
+
+With `sandbox=USER`, the command starts without environment variables, and as that user unless it is 0. FOLDERS are those that the
+user must reach, one on each line.
 """
 
 import os
@@ -14,54 +17,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
+TYPE_CHECKING = False  # the module typing takes long to import
+if TYPE_CHECKING or __name__ != "guard":
+    from botdrome.client.bot_start import MEGABYTE, THREADS, become, new_group, prctl, read
+else:
+    from bot_start import MEGABYTE, THREADS, become, new_group, prctl, read
+
 INTERVAL = 0.1
 """Seconds between two checks of the limits."""
-MEGABYTE = 1 << 20
-SET_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
-"""Numbers of Linux's prctl."""
+SET_CHILD_SUBREAPER = 36
+"""A number of Linux's prctl."""
 ATTEMPTS = 100
-
-
-def prctl(option: int, value: int) -> None:
-    """Do nothing where there is no such call."""
-    if sys.platform == "linux":
-        import ctypes  # takes a third of the start-up time
-
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-# The bot's process, before it becomes the bot.
-
-
-def become(command: list[str], limits: dict[str, int], guard: int, failed: int) -> None:
-    try:
-        os.setsid()
-        prctl(SET_DEATH_SIGNAL, signal.SIGKILL)
-        if os.getppid() != guard:
-            os._exit(1)
-        set_limits(limits)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-        os.execvp(command[0], command)
-    except OSError as error:
-        os.write(failed, (error.strerror or str(error)).encode())
-    os._exit(127)
-
-
-def set_limits(limits: dict[str, int]) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if "memory" in limits:
-        resource.setrlimit(resource.RLIMIT_DATA, (limits["memory"] * MEGABYTE,) * 2)
-    if "disk" in limits:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limits["disk"] * MEGABYTE,) * 2)
-    if "cpu" in limits:
-        resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu"], limits["cpu"] + 1))
-    if "cores" in limits and sys.platform == "linux":
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, [cores[(os.getpid() + number) % len(cores)] for number in range(limits["cores"])])
-
-
-# The guard.
 
 
 def descendants(process: int) -> Iterator[int]:
@@ -72,6 +38,14 @@ def descendants(process: int) -> Iterator[int]:
                 for child in map(int, file.read().split()):
                     yield child
                     yield from descendants(child)
+
+
+def status_of(process: int) -> dict[str, int]:
+    """Return the numbers that the kernel tells of a process, by name."""
+    with suppress(OSError), open(f"/proc/{process}/status") as file:
+        rows = (line.split() for line in file)
+        return {row[0]: int(row[1]) for row in rows if row[0] in ("VmPTE:", "Threads:")}
+    return {}
 
 
 def memory_of(process: int) -> int:
@@ -88,16 +62,17 @@ class Guard:
         self._runner, self._limits = runner, limits
         self._bot = 0
         """The bot's first process; 0 before its start and after its end."""
+        self._group = new_group(limits)
         self._alone = False
         """Whether the bot and all processes that it started have ended."""
 
-    def run(self, command: list[str]) -> None:
+    def run(self, command: list[str], folders: list[str]) -> None:
         waker, woken = socket.socketpair()
         woken.setblocking(False)
         signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         prctl(SET_CHILD_SUBREAPER, 1)
-        if not self._start(command):
+        if not self._start(command, folders):
             return
         interval = INTERVAL if {"memory", "processes"} & self._limits.keys() else None
         while not self._alone:
@@ -110,13 +85,16 @@ class Guard:
             if not self._within_limits():
                 break
         self._kill_all()
+        if self._group:
+            with suppress(OSError):
+                os.rmdir(self._group)
 
-    def _start(self, command: list[str]) -> bool:
+    def _start(self, command: list[str], folders: list[str]) -> bool:
         failure, failed = os.pipe()
         guard = os.getpid()
         self._bot = os.fork()
         if not self._bot:
-            become(command, self._limits, guard, failed)
+            become(command, self._limits, folders, self._group, guard, failed)
         os.close(failed)
         nothing = os.open(os.devnull, os.O_RDWR)
         for pipe in (0, 1, 2):
@@ -163,7 +141,13 @@ class Guard:
     def _note_end(self, process: int, status: int) -> None:
         if process == self._bot:
             self._bot = 0
+            self._explain_end()
             self._tell(b"ended %d" % os.waitstatus_to_exitcode(status))
+
+    def _explain_end(self) -> None:
+        with suppress(OSError):
+            if self._group and "oom_kill 0\n" not in read(f"{self._group}/memory.events"):
+                self._tell(b"killed it used more than %d MB of memory" % self._limits["memory"])
 
     def _within_limits(self) -> bool:
         most, memory = self._limits.get("processes"), self._limits.get("memory")
@@ -173,7 +157,12 @@ class Guard:
         if most and len(processes) > most:
             self._tell(b"killed it had more than %d processes" % most)
             return False
-        if memory and sum(map(memory_of, processes)) > memory * MEGABYTE:
+        statuses = [status_of(process) for process in processes]
+        if most and sum(status.get("Threads:", 0) for status in statuses) > most * THREADS:
+            self._tell(b"killed it had more than %d threads" % (most * THREADS))
+            return False
+        tables = sum(status.get("VmPTE:", 0) for status in statuses) * 1024
+        if memory and sum(map(memory_of, processes)) + tables > memory * MEGABYTE:
             self._tell(b"killed it used more than %d MB of memory" % memory)
             return False
         return True
@@ -195,13 +184,9 @@ class Guard:
             self._reap()
 
 
-def main() -> None:
-    number, limits, *command = sys.argv[1:]
+def main(number: str, limits: str, folders: str, *command: str) -> None:
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
+    os.set_inheritable(int(number), False)  # the bot could speak to the runner in the guard's name
     wanted = {name: int(value) for name, _, value in (word.partition("=") for word in limits.split())}
-    Guard(socket.socket(fileno=int(number)), wanted).run(command)
-
-
-if __name__ == "__main__":
-    main()
+    Guard(socket.socket(fileno=int(number)), wanted).run(list(command), folders.splitlines())

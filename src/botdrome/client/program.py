@@ -8,13 +8,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import IO, Protocol
 
 from botdrome.client.crash_report import meaningful_line
-from botdrome.client.sandbox import UNLIMITED, Limits
+from botdrome.client.sandbox import SANDBOXED, UNLIMITED, BotFiles, Limits, NoSandbox, Start, sandboxed
 
 LONGEST_LINE = 1 << 20
 MOST_LINES = 1000
@@ -28,7 +28,14 @@ KILLING = 10.0
 """Seconds for the guard to kill all processes of a program."""
 TRACEBACK = 2.0
 """Seconds for a program to write its traceback before it is killed."""
-GUARD = Path(__file__).with_name("guard.py")
+STARTING = 60.0
+"""Seconds for a first program in a sandbox."""
+NAMESPACES = (
+    "; ordinary users need user namespaces: sysctl kernel.unprivileged_userns_clone=1 on Debian, "
+    "kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu"
+)
+GUARD = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import guard; guard.main(*sys.argv[1:])"
+"""As an imported module, the guard is compiled once and not at each start."""
 
 
 class CannotStart(Exception):
@@ -42,16 +49,22 @@ class PipeSelector(Protocol):
 class Program:
     """The processes of a program under their guard: they end with the program, and with this process."""
 
-    def __init__(self, command: Sequence[str], limits: Limits = UNLIMITED, env: Mapping[str, str] | None = None) -> None:
-        self._command = command
+    def __init__(
+        self,
+        command: Sequence[str],
+        limits: Limits = UNLIMITED,
+        env: Mapping[str, str] | None = None,
+        sees: BotFiles | None = None,
+    ) -> None:
+        """With files that it sees, the program runs in a sandbox, and has no variables but these."""
+        self._name, self._sees = command[0] if sees is None else "bubblewrap", sees or BotFiles()
         self._guard, theirs = socket.socketpair()
-        words = [sys.executable, "-I", "-S", str(GUARD), str(theirs.fileno()), limits.words(), *command]
-        pipe = subprocess.PIPE
         with theirs:
-            self._process = subprocess.Popen(
-                words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=env,
-                start_new_session=True, pass_fds=[theirs.fileno()],
-            )  # fmt: skip
+            try:
+                self._process = _guarded(theirs, command, limits, env, sees)
+            except CannotStart:
+                self._guard.close()
+                raise
         self.stdin, self.stdout, self.stderr = (_open_end(self._process, end) for end in ("stdin", "stdout", "stderr"))
         self._unsent = bytearray()
         self._unread = bytearray()
@@ -74,7 +87,7 @@ class Program:
         if told is None:
             why = self._news.partition(b"failed ")[2].partition(b"\n")[0].decode() or "its guard could not start"
             self.close()
-            raise CannotStart(f"{self._command[0]}: {why}")
+            raise CannotStart(f"{self._name}: {why}")
         return int(told)
 
     # Writing and reading.
@@ -177,7 +190,11 @@ class Program:
         how = "it closed its output" if status is None else f"it ended with status {status}"
         if status is not None and status < 0:
             how = f"it was ended by {signal.Signals(-status).name}"
-        return ": ".join(filter(None, (killed or how, meaningful_line(self.errors))))
+        return self.hint(": ".join(filter(None, (killed or how, meaningful_line(self.errors)))))
+
+    def hint(self, error: str) -> str:
+        """Return an error of the program, and what to do if the sandbox hides a file that it needs."""
+        return self._sees.hint(error)
 
     # The guard.
 
@@ -233,6 +250,23 @@ class Program:
         self.stderr.close()
 
 
+def _guarded(
+    runner: socket.socket, command: Sequence[str], limits: Limits, env: Mapping[str, str] | None, sees: BotFiles | None
+) -> "subprocess.Popen[bytes]":
+    """Start the guard of a command. Raise CannotStart if there can be no sandbox."""
+    sandbox = sandboxed(command, sees, limits, env or {}) if sees is not None else nullcontext(Start(command))
+    try:
+        with sandbox as start:
+            words = [str(runner.fileno()), limits.words() + start.words, "\n".join(map(str, start.folders)), *start.command]
+            pipe = subprocess.PIPE
+            return subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", GUARD, *words], stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0,
+                env=env if sees is None else None, start_new_session=True, pass_fds=[runner.fileno(), *start.opened],
+            )  # fmt: skip
+    except NoSandbox as problem:
+        raise CannotStart(str(problem)) from None
+
+
 def _open_end(process: "subprocess.Popen[bytes]", end: str) -> IO[bytes]:
     pipe: IO[bytes] = getattr(process, end)
     os.set_blocking(pipe.fileno(), False)
@@ -245,3 +279,15 @@ def wait_for(programs: Iterable[Program], seconds: float | None) -> None:
         for program in programs:
             program.watched_by(selector)
         selector.select(seconds)
+
+
+def check_sandbox() -> None:
+    """Raise CannotStart if no program can run in a sandbox here."""
+    program = Program(["true"], SANDBOXED, sees=BotFiles())
+    program.wait_for_end(STARTING)
+    status = program.status
+    program.close()
+    if status:
+        why = program.errors.strip().partition("\n")[0]
+        how = NAMESPACES if "namespace" in why or "uid map" in why else ""
+        raise CannotStart(f"bubblewrap cannot run here: {why}{how}")

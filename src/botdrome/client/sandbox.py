@@ -1,19 +1,30 @@
 """The limits of a bot's processes, and their sandbox: bubblewrap, with the files that the bot needs and nothing else."""
 
 import os
+import re
 import shutil
+import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
+
+from botdrome.client.syscall_filter import MACHINES, syscall_filter
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt")
 """Folders that every sandbox has, if they exist here."""
 SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "java-17-openjdk", "dotnet")
 """Files of /etc that interpreters need."""
 NO_BUBBLEWRAP = "--sandbox needs bubblewrap; on Debian: apt-get install bubblewrap"
+MARK = "positions.jsonl"
+"""A folder with this file is a project: `botdrome new` writes it."""
+NOBODY = 65534
+"""The user in the sandbox. Bots that root starts have this user outside it, too."""
+MISSING = re.compile("no module named|no such file|cannot find", re.IGNORECASE)
+"""Words of interpreters about a file that they miss."""
 MEGABYTE = 1 << 20
 
 
@@ -40,22 +51,115 @@ SANDBOXED = Limits(memory=1024, processes=64, cpu=3600, cores=1, disk=64)
 
 
 class NoSandbox(Exception):
-    """Bubblewrap is missing or does not work here; the text says which."""
+    """A bot cannot run in a sandbox here; the text says why, and what to do."""
 
 
-def sandboxed(command: Sequence[str], folders: Iterable[Path], limits: Limits, env: Mapping[str, str]) -> list[str]:
-    """Return the command that runs a command in a sandbox: without network, and with these folders, read-only."""
-    return [*bubblewrap(), *_mounts(folders, limits), *_environment(env), "--", *command]
+# The files that a bot sees.
 
 
-def check_sandbox() -> None:
-    """Raise NoSandbox if no program can run in a sandbox here."""
+class BotFiles(Struct, frozen=True):
+    """What a bot sees in a sandbox, read-only: folders, and copies of single files."""
+
+    folders: tuple[Path, ...] = ()
+    alone: tuple[Path, ...] = ()
+
+    def hint(self, error: str) -> str:
+        """Return an error of a bot, and what to do if a file is missing that is beside the bot, and that the bot does not see."""
+        quoted = re.findall(r"'([^'\n]+)'", error) if MISSING.search(error) else []
+        names = {name for path in quoted for name in (Path(path).name, path.partition(".")[0])}
+        for folder in {file.parent for file in self.alone}:
+            for beside in folder.iterdir():
+                if {beside.name, beside.stem} & names and beside not in self.alone:
+                    return (
+                        f"{error}; in the sandbox a bot of one file sees that file alone, without {beside.name}: give the folder "
+                        f"{folder} with the bot as bot.py, or put an empty file {MARK} into it, which makes it a project"
+                    )
+        return error
+
+
+def files_of(paths: Iterable[Path]) -> BotFiles:
+    """Return the folders among these, the projects to which the others belong, and the files that belong to none."""
+    whole, alone = [], []
+    for path in paths:
+        project = project_of(path)
+        if project or path.is_dir():
+            whole.append(project or _normal(path))
+        elif path.is_file() and not _in_every_sandbox(path):
+            alone.append(_normal(path))
+    return BotFiles(tuple(whole), tuple(alone))
+
+
+def project_of(path: Path) -> Path | None:
+    """Return the next folder above that is a project. No home folder is one, nor a folder where every user may put files."""
+    path = _normal(path)
+    for folder in (path, *path.parents):
+        if Path.home().is_relative_to(folder) or (folder.is_dir() and folder.stat().st_mode & stat.S_IWOTH):
+            return None
+        if (folder / MARK).is_file():
+            return folder
+    return None
+
+
+def files_of_command(command: Sequence[str]) -> BotFiles:
+    """Return the files that a command names, and its program with its libraries."""
+    named = [Path(word) for word in command[1:]]
+    program = shutil.which(command[0])
+    programs = dict.fromkeys((_normal(Path(program)), Path(program).resolve()) if program else ())
+    libraries = dict.fromkeys(folder for path in programs if (folder := _prefix(path)))
+    mine = files_of([*named, *(path for path in programs if not _prefix(path))])
+    return BotFiles((*mine.folders, *libraries), mine.alone)
+
+
+def _prefix(program: Path) -> Path | None:
+    """Return the folder with the libraries of an interpreter, such as a virtual environment."""
+    folder = _normal(program).parent
+    above = folder.parent
+    installed = folder.name == "bin" and (above / "lib").is_dir() and not Path.home().is_relative_to(above)
+    return above if installed else None
+
+
+def _normal(path: Path) -> Path:
+    """Return the path from the root. Links stay: a virtual environment has one to its Python."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _in_every_sandbox(path: Path) -> bool:
+    return any(_normal(path).is_relative_to(name) for name in SYSTEM)
+
+
+# Bubblewrap.
+
+
+class Start(Struct, frozen=True):
+    """What the guard of a program is told: the command, and for a sandbox its own words."""
+
+    command: Sequence[str]
+    words: str = ""
+    folders: Sequence[Path] = ()
+    """Those that the user of the sandbox must reach."""
+    opened: Sequence[int] = ()
+    """Files that must be open in the process of the command."""
+
+
+@contextmanager
+def sandboxed(command: Sequence[str], files: BotFiles, limits: Limits, env: Mapping[str, str]) -> Iterator[Start]:
+    """Yield the start of a command in a sandbox. Raise NoSandbox if that cannot be."""
+    program = str(_normal(Path(shutil.which(command[0]) or command[0])))
+    folders = sorted({_normal(folder) for folder in files.folders if not _in_every_sandbox(folder)})
+    with ExitStack() as opened:
+        rules = opened.enter_context(os.fdopen(_filled_pipe(_filter()), "rb")).fileno()
+        copies = {file: _opened(file, opened) for file in files.alone}
+        mounts = [*_system(limits), *_folders(folders), *_copies(copies), "--remount-ro", "/dev", "--remount-ro", "/"]
+        options = ["--seccomp", str(rules), *mounts, *_environment(env)]
+        words = [*bubblewrap(), *options, "--", program, *command[1:]]
+        yield Start(words, f" sandbox={_user(folders)}", folders, [rules, *copies.values()])
+
+
+def _opened(file: Path, until: ExitStack) -> int:
     try:
-        tried = subprocess.run(sandboxed(["true"], [], SANDBOXED, {}), capture_output=True, text=True, check=False, timeout=60)
+        return until.enter_context(file.open("rb")).fileno()
     except OSError as error:
-        raise NoSandbox(f"bubblewrap cannot run here: {error.strerror}") from None
-    if tried.returncode:
-        raise NoSandbox(f"bubblewrap cannot run here: {tried.stderr.strip().partition(chr(10))[0]}")
+        raise NoSandbox(f"{file}: {error.strerror}") from None
 
 
 @cache
@@ -63,11 +167,29 @@ def bubblewrap() -> tuple[str, ...]:
     path = shutil.which("bwrap")
     if path is None:
         raise NoSandbox(NO_BUBBLEWRAP)
-    own = ("--uid", "65534", "--gid", "65534", "--cap-drop", "ALL", "--hostname", "sandbox")
-    return (path, "--unshare-all", "--unshare-user", "--die-with-parent", *own)
+    own = ("--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL", "--hostname", "sandbox")
+    known = subprocess.run([path, "--help"], capture_output=True, text=True, check=False).stdout
+    # Versions before 0.8 lack it, and one that is setuid refuses it. The filter refuses new namespaces in any case.
+    plain = "--disable-userns" in known and not Path(path).stat().st_mode & stat.S_ISUID
+    return (path, "--unshare-all", "--unshare-user", *(("--disable-userns",) if plain else ()), "--die-with-parent", *own)
 
 
-def _mounts(folders: Iterable[Path], limits: Limits) -> Iterator[str]:
+@cache
+def _filter() -> bytes:
+    machine = os.uname().machine
+    if machine not in MACHINES:
+        raise NoSandbox(f"--sandbox needs a filter of system calls, which exists for {' and '.join(MACHINES)}, not for {machine}")
+    return syscall_filter(MACHINES[machine])
+
+
+def _filled_pipe(data: bytes) -> int:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as file:
+        file.write(data)
+    return reading
+
+
+def _system(limits: Limits) -> Iterator[str]:
     size = str((limits.disk or 64) * MEGABYTE)
     for name in SYSTEM:
         if Path(name).is_symlink():
@@ -76,30 +198,35 @@ def _mounts(folders: Iterable[Path], limits: Limits) -> Iterator[str]:
             yield from ("--ro-bind", name, name)
     for name in SETTINGS:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
-    yield from ("--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp")
-    for folder in sorted({Path(os.path.normpath(folder.absolute())) for folder in folders}):
-        if not folder.is_relative_to("/usr"):
-            yield from ("--ro-bind", str(folder), str(folder))
-    yield from ("--remount-ro", "/dev", "--remount-ro", "/")
+    yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
+    # Mapped /dev/zero is memory that belongs to no process. /dev/full reads the same, and cannot be mapped.
+    yield from ("--dev-bind", "/dev/full", "/dev/zero")
+    yield from ("--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp")
+
+
+def _folders(folders: Iterable[Path]) -> Iterator[str]:
+    for folder in folders:
+        yield from ("--ro-bind", str(folder), str(folder))
+
+
+def _copies(files: Mapping[Path, int]) -> Iterator[str]:
+    for path, opened in files.items():
+        yield from ("--perms", "0555" if os.access(path, os.X_OK) else "0444", "--ro-bind-data", str(opened), str(path))
 
 
 def _environment(env: Mapping[str, str]) -> Iterator[str]:
-    yield "--clearenv"
     for name, value in ({"PATH": os.defpath, "HOME": "/tmp", "LANG": "C.UTF-8"} | dict(env)).items():
         yield from ("--setenv", name, value)
 
 
-def folders_of(command: Sequence[str]) -> list[Path]:
-    """Return the folders of the files that a command names, and of its program with its libraries."""
-    files = [Path(word) for word in command[1:]]
-    folders = [file if file.is_dir() else file.parent for file in files if file.exists()]
-    program = shutil.which(command[0])
-    return folders + [_prefix(path) for path in ({Path(program), Path(program).resolve()} if program else ())]
-
-
-def _prefix(program: Path) -> Path:
-    """Return the folder with the libraries of an interpreter, such as a virtual environment; else the folder of the program."""
-    folder = program.absolute().parent
-    above = folder.parent
-    installed = folder.name == "bin" and above != Path.home() and (above / "lib").is_dir()
-    return above if installed and above != Path("/") else folder
+def _user(folders: Iterable[Path]) -> int:
+    """Return the user that a bot must become, since no bot runs as root; 0: it keeps the user of this process."""
+    if os.geteuid():
+        return 0
+    for folder in folders:
+        if folder.exists() and folder.stat().st_mode & 0o005 != 0o005:
+            raise NoSandbox(
+                f"bots of root run as the user {NOBODY} in the sandbox, which cannot read {folder}: "
+                f"chmod -R o+rX {folder}, or run the command as an ordinary user"
+            )
+    return NOBODY

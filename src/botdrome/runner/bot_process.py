@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.client.program import TRACEBACK, CannotStart, Program
-from botdrome.client.sandbox import UNLIMITED, Limits, sandboxed
+from botdrome.client.sandbox import UNLIMITED, BotFiles, Limits, files_of
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Cause
-from botdrome.runner.bot import parts_of
+from botdrome.runner.bot import folder_of, parts_of
 from botdrome.runner.traces import END_OF_DUMP, line_in_dump
 
 START = 10.0
@@ -52,10 +52,10 @@ class BotProcess:
         of_file = place.endswith(".py")
         exact = kind + ":".join(filter(None, (str(path) if of_file else place, name)))
         command = [sys.executable, "-P", "-m", "botdrome.runner.bot_host", exact]
-        folders = [path.parent if of_file else Path.cwd(), PACKAGE, Path(sys.prefix), Path(sys.base_prefix)]
         if isolation.sandbox:
-            command = sandboxed(command, folders, isolation.limits, OWN_VARIABLES)
-        self._program = Program(command, isolation.limits, os.environ | OWN_VARIABLES | python_path())
+            self._program = Program(command, isolation.limits, OWN_VARIABLES, files_of_bot(entrant))
+        else:
+            self._program = Program(command, isolation.limits, os.environ | OWN_VARIABLES | python_path())
         self._loaded = False
         self.pid = self._program.pid
 
@@ -86,7 +86,8 @@ class BotProcess:
             return rest[0]
         if told == "cannot load":
             raise CannotStart(rest[0])
-        raise BotFault("crash", *rest)
+        detail, trace = rest
+        raise BotFault("crash", self._program.hint(detail), trace)
 
     def _died(self) -> BotFault:
         self._program.wait_for_end(TRACEBACK)
@@ -115,6 +116,16 @@ class BotProcess:
 
     def close(self) -> None:
         self._program.close(farewell=0)
+
+
+def files_of_bot(entrant: str) -> BotFiles:
+    """Return what a bot in Python sees in a sandbox: its folder, its file or its module, and Python."""
+    _, place, _ = parts_of(entrant)
+    module = Path(place.partition(".")[0]).absolute()
+    of_file = Path(place).resolve() if place.endswith(".py") else module if module.is_dir() else module.with_suffix(".py")
+    mine = files_of([folder_of(entrant) or of_file])
+    python = (PACKAGE, Path(sys.prefix), Path(sys.base_prefix))
+    return BotFiles((*mine.folders, *python), mine.alone)
 
 
 def python_path() -> dict[str, str]:

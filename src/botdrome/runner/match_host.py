@@ -20,8 +20,7 @@ from typing import IO, Any, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.client.program import CannotStart
-from botdrome.client.sandbox import NoSandbox, check_sandbox
+from botdrome.client.program import CannotStart, check_sandbox
 from botdrome.contest.formats.format import ContestFixture
 from botdrome.contest.schedule import Fixture
 from botdrome.runner.bot_parcel import ROOT, BotParcel
@@ -52,10 +51,7 @@ class BatchHost:
         self._unloaded = {entrant.replace(ROOT, str(root)) for entrant in parcel.sound}
         """Bots that the sender could load, and that were not loaded here yet."""
         if self._plan.isolation.sandbox:
-            try:
-                check_sandbox()
-            except NoSandbox as problem:
-                raise CannotStart(str(problem)) from None
+            check_sandbox()
 
     def play(self, fixture: AnyFixture) -> PlayedMatch | PlayedFixture:
         """Raise CannotStart if a bot cannot play here, although it can where the tournament was started."""

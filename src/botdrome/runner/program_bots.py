@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from botdrome.client.program import CannotStart, Program
-from botdrome.client.sandbox import folders_of, sandboxed
+from botdrome.client.sandbox import files_of_command
 from botdrome.games.reading import UNREADABLE
 from botdrome.runner.bot_process import BotFault, BotProcess, Isolation
 from botdrome.wire.gomocup import WIN_LENGTH, GomocupError, GomocupManager
@@ -32,9 +32,7 @@ def program_command(entrant: str) -> list[str]:
 
 
 def started(command: list[str], isolation: Isolation) -> Program:
-    if isolation.sandbox:
-        return Program(sandboxed(command, folders_of(command), isolation.limits, {}), isolation.limits)
-    return Program(command, isolation.limits)
+    return Program(command, isolation.limits, sees=files_of_command(command) if isolation.sandbox else None)
 
 
 class ViewProgram(BotProcess):

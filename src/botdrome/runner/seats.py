@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import TRIES
-from botdrome.client.program import CannotStart, Program
-from botdrome.client.sandbox import NoSandbox, check_sandbox
+from botdrome.client.program import CannotStart, Program, check_sandbox
 from botdrome.games.game import Raw, View
 from botdrome.runner.bot import BotInstance, CannotLoad, load
 from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, Key, borrow, give_back, key_of
@@ -217,8 +216,6 @@ def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
             recorded_turns(entrant, game, 0)
         else:
             _load(entrant, isolation)
-    except NoSandbox as problem:
-        raise CannotStart(str(problem)) from None
     except CannotLoad as problem:
         raise CannotStart(f"{entrant}: {problem}") from None
     except BotFault:
