@@ -61,6 +61,31 @@ async def test_a_browser_is_shown_a_page_where_there_is_none(http: httpx.AsyncCl
     assert (response.status_code, response.headers["content-type"]) == (404, "text/html; charset=utf-8")
 
 
+@pytest.mark.parametrize(
+    "path", ["/board", "/board/5/6", "/matches/1/why", "/contests/gomoku", "/games/chess", "/play/chess", "/embed", "/tv/5"]
+)
+async def test_an_address_that_leads_to_no_page_is_answered_with_404_and_a_page(http: httpx.AsyncClient, path: str) -> None:
+    response = await http.get(path, headers=HTML, follow_redirects=True)
+    assert (response.status_code, response.headers["content-type"]) == (404, "text/html; charset=utf-8")
+
+
+async def test_the_server_knows_the_pages_of_the_browser(http: httpx.AsyncClient) -> None:
+    router = (Path(__file__).parents[2] / "web" / "src" / "router.ts").read_text()
+    shapes = [shape.replace("*}", ":path}") for shape in re.findall(r"^  route\('(.+?)'", router, re.MULTILINE)]
+    assert sorted(shapes) == sorted(pages.PAGES)
+    for path in (
+        "/",
+        "/board/5",
+        "/matches/1/why/0",
+        "/contests/gomoku/a/b",
+        "/games/gomoku",
+        "/play/gomoku",
+        "/bots/a/b",
+        "/bots/",
+    ):
+        assert (await http.get(path, headers=HTML)).status_code == 200
+
+
 async def test_scripts_are_sent_compressed_to_those_who_read_that(http: httpx.AsyncClient) -> None:
     plain = await http.get("/static/web/app.js", headers={"accept-encoding": "identity"})
     packed = await http.get("/static/web/app.js", headers={"accept-encoding": "gzip"})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { whereOf } from '../src/parts/bring-a-bot';
 import { momentInWords } from '../src/parts/moment';
-import { firstStep } from '../src/replay/boards';
+import { boardOf } from '../src/replay/boards';
 import type { Film, MatchEvent } from '../src/replay/film';
 
 test('a moment is told by how long ago it was, then by its date', () => {
@@ -20,11 +20,20 @@ test('lines for bots have the public address of the server, or the one of the pa
   assert.deepEqual(whereOf(server, here), { http: server.url, ws: 'wss://bots.example.org', host: 'bots.example.org', ports: { duel: 5232 } });
 });
 
-test('a board of a match begins with its first stone', () => {
-  const events: (MatchEvent | null)[] = [
+test('a board of a match is a film of its own', () => {
+  const result = (winner: number) => ({ places: [winner ? 2 : 1, winner ? 1 : 2], scores: [0, 1], causes: ['complete', 'complete'] as const });
+  const events = [
     { event: 'began', board: 0, order: [0, 1] }, { event: 'played', step: 0, moves: {} }, { event: 'played', step: 1, moves: {} },
-    { event: 'began', board: 1, order: [1, 0] }, { event: 'played', step: 2, moves: {} },
-  ];
-  const film = { length: events.length, frame: (index: number) => ({ event: events[index] }) } as unknown as Film;
-  assert.deepEqual([0, 1, 2].map((board) => firstStep(film, board)), [1, 3, 0]);
+    { event: 'board ended', board: 0, result: result(0) },
+    { event: 'began', board: 1, order: [1, 0] }, { event: 'played', step: 2, moves: {} }, { event: 'board ended', board: 1, result: result(1) },
+    { event: 'ended', result: { ...result(0), boards: [] } },
+  ] as unknown as MatchEvent[];
+  const film = { length: events.length, header: {}, frame: (index: number) => ({ t: 100 * index, event: events[index] }) } as unknown as Film;
+  const shown = (board: number) => {
+    const found = boardOf(film, board);
+    return found && Array.from({ length: found.length }, (_, index) => found.frame(index)).map(({ t, event }) => [t, event?.event, event?.event === 'played' ? event.step : null]);
+  };
+  assert.deepEqual(shown(0), [[0, 'began', null], [100, 'played', 0], [200, 'played', 1], [300, 'board ended', null]]);
+  assert.deepEqual(shown(1), [[0, 'began', null], [100, 'played', 0], [200, 'board ended', null]]);
+  assert.deepEqual([boardOf(film, 1)?.steps, boardOf(film, 2)], [2, null]);
 });

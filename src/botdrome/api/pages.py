@@ -10,6 +10,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from botdrome.formats import FORMATS
+
 STATIC = Path(__file__).with_name("static")
 WEB = STATIC / "web"
 """Built from `web/` by `python -m tools.web`."""
@@ -19,24 +21,13 @@ CSP = _CSP + "'none'"
 EMBED = "/embed/"
 """The only path whose pages other sites may show in a frame."""
 EMBED_CSP = _CSP + "*"
-SECTIONS = (
-    "play",
-    "matches",
-    "bots",
-    "contests",
-    "tv",
-    "organise",
-    "open",
-    "search",
-    "duel",
-    "profile",
-    "history",
-    "board",
-    "embed",
-)
-"""The first parts of the paths of pages. The browser chooses the page: `web/src/router.ts`."""
-GAMES = ("/games", "/games/{game}")
-"""Paths below these are 404, as in Battlebot."""
+PAGES = (
+    "/", "/play", "/play/{game}", "/matches", "/matches/{id}", "/matches/{id}/why/{seat}", "/games", "/games/{game}",
+    "/bots", "/bots/{name:path}", "/contests", "/contests/{game}/{name:path}", "/tv", "/organise", "/organise/{part}", "/open",
+    "/search", "/duel", "/profile/{name:path}", "/history", "/board/{id}", "/embed/{id}",
+)  # fmt: skip
+"""The paths of pages, as in `web/src/router.ts`. All others are 404."""
+GAME = next(iter(FORMATS))
 NOT_BUILT = "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
 FOR_EVER = "public, max-age=31536000, immutable"
 
@@ -49,7 +40,9 @@ def page(name: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def shell(request: Request) -> Response:
-    return shell_page(request.url.path)
+    named = request.path_params
+    known = named.get("game", GAME) in FORMATS and named.get("name") != ""
+    return shell_page(request.url.path, 200 if known else 404)
 
 
 def shell_page(path: str, status: int = 200) -> Response:
@@ -75,9 +68,8 @@ class BuiltFiles(StaticFiles):
 
 
 def page_routes() -> list[BaseRoute]:
-    paths = ["/", "/index.html", *GAMES, *(f"/{section}{rest}" for section in SECTIONS for rest in ("", "/{rest:path}"))]
     return [
-        *(Route(path, shell) for path in paths),
+        *(Route(path, shell) for path in ("/index.html", "/bots/", *PAGES)),
         Route("/favicon.ico", page("icon.svg")),
         Mount("/static/web", BuiltFiles(directory=WEB, check_dir=False)),
         Mount("/static", StaticFiles(directory=STATIC)),

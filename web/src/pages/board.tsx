@@ -5,7 +5,7 @@ import { useRest } from '../api/use';
 import { matchPath } from '../parts/links';
 import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
-import { firstStep } from '../replay/boards';
+import { boardOf } from '../replay/boards';
 import type { Params } from '../router';
 import { linksOf } from '../viewer/links';
 import { MatchViewer } from '../viewer/viewer';
@@ -33,16 +33,18 @@ function Board({ found: { board, number } }: { found: NumberedBoard }) {
         </p>
         <p class="quiet"><a href={`/board/${id - 1}`} rel="prev">Previous board</a> · <a href={`/board/${id + 1}`} rel="next">Next board</a> · <a href={matchPath(board.match)}>The whole match</a> · <a href="/history">All boards</a></p>
       </header>
-      <BoardFilm key={board.match} match={board.match} number={number} />
+      <Shown key={board.match} match={board.match} number={number} />
     </>
   );
 }
 
-function BoardFilm({ match, number }: { match: string; number: number }) {
+function Shown({ match, number }: { match: string; number: number }) {
   const loading = useSource(match).loading.value;
   const film = loading.state === 'shown' ? loading.film : null;
-  const step = useMemo(() => (film ? firstStep(film, number) : null), [film, number]);
+  const board = useMemo(() => film && boardOf(film, number), [film, number]);
   if (loading.state === 'failed') return <Problem words={loading.words} />;
   if (loading.state === 'loading') return <p class="quiet" role="status">Loading the board …</p>;
-  return <MatchViewer key={number} film={loading.film} live={loading.live} step={step} links={linksOf(match, location.origin, loading.film.over)} />;
+  if (!board) return <p class="quiet" role="status">The board can be shown when its match is over.</p>;
+  const links = linksOf(match, location.origin, loading.film.over);
+  return <MatchViewer key={number} film={board} step={0} links={{ ...links, page: (step) => links.page(step + board.steps), embed: (step) => links.embed(step + board.steps) }} />;
 }

@@ -1,13 +1,39 @@
-/** Boards: where each board of a match begins. */
-import type { Film } from './film';
+/** Boards: one board of a match as a film of its own. */
+import type { Film, FilmHeader, Frame } from './film';
 
-/** How many steps of the match are played when a board begins, and one more: its first stone. */
-export function firstStep(film: Film, board: number): number {
-  let steps = 0;
-  for (let index = 0; index < film.length; index++) {
-    const { event } = film.frame(index);
-    if (event?.event === 'played') steps = event.step + 1;
-    if (event?.event === 'began' && event.board === board) return steps + 1;
+/** The frames of one board, from its beginning to its end. Steps and times count from its beginning. */
+export class BoardFilm implements Film {
+  readonly over = true;
+  readonly header: FilmHeader;
+  readonly #match: Film;
+  readonly #from: number;
+  readonly length: number;
+  /** The steps of the match before this board. */
+  readonly steps: number;
+
+  constructor(match: Film, from: number, to: number, steps: number) {
+    this.header = match.header;
+    this.#match = match;
+    this.#from = from;
+    this.length = to - from + 1;
+    this.steps = steps;
   }
-  return 0;
+
+  frame(index: number): Frame {
+    const frame = this.#match.frame(this.#from + index);
+    const event = frame.event?.event === 'played' ? { ...frame.event, step: frame.event.step - this.steps } : frame.event;
+    return { ...frame, t: frame.t - this.#match.frame(this.#from).t, event };
+  }
+}
+
+/** One board of a match; null: the film does not have all of it. */
+export function boardOf(match: Film, board: number): BoardFilm | null {
+  let [from, steps] = [-1, 0];
+  for (let index = 0; index < match.length; index++) {
+    const { event } = match.frame(index);
+    if (event?.event === 'began' && event.board === board) from = index;
+    else if (event?.event === 'board ended' && event.board === board && from >= 0) return new BoardFilm(match, from, index, steps);
+    else if (event?.event === 'played' && from < 0) steps = event.step + 1;
+  }
+  return null;
 }
