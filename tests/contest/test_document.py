@@ -162,7 +162,7 @@ def documents(draw: st.DrawFn) -> ContestDocument:
     if draw(st.booleans()):
         names = draw(st.lists(TEXTS.filter(bool), unique=True, min_size=4, max_size=5))
         data["entrants"] = [{"bot": "house:random", "name": name, "owner": draw(TEXTS)} for name in names]
-        data["penalties"] = {"wait": draw(st.floats(0, 1e20)), "no_show": "skip"}
+        data["penalties"] = {"wait": draw(st.floats(0, 604_800)), "no_show": "skip"}
     return document_from(data)
 
 
@@ -178,3 +178,40 @@ def test_the_text_has_only_what_differs_from_the_defaults() -> None:
     assert to_toml(ContestDocument(name="a", game="gomoku", options=options)).endswith(
         '\n[options]\nsize = 19\n"odd key" = [{b = true}]\n'
     )
+
+
+DEEP = "at most 8 tables and lists inside each other"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("options = {a = " + "[" * 3000 + "]" * 3000 + "}", f"line 3: {DEEP}"),
+        ("\noptions = " + "{a = " * 3000 + "1" + "}" * 3000, f"line 4: {DEEP}"),
+        ("options = {a = " + "[" * 9 + "]" * 9 + "}", f"line 3: options.a[0][0][0][0][0][0][0]: {DEEP}"),
+        ("options." + ".".join("a" * 20_000) + " = 1", "line 3: the line has 20000 dots; at most 200 are allowed, so break it"),
+        ("options." + ".".join("a" * 150) + " = 1", f"line 3: options.a.a.a.a.a.a.a.a: {DEEP}"),
+        ("title = '" + "x" * 300_000 + "'", "the document has 300039 characters; at most 262144 are allowed"),
+        ("seed = " + "9" * 5000, "line 3: a number has too many digits; 64 bits are allowed"),
+        ("seed = 0x" + "f" * 100_000, "line 3: seed: a whole number of at most 64 bits, not of 400000"),
+        ("seed = -9223372036854775809", "line 3: seed: a whole number of at most 64 bits, not of 64"),
+        ("[penalties]\nwait = inf", "line 4: penalties.wait: a finite number, not inf"),
+        ("[penalties]\nwait = 1e9", "line 4: penalties.wait: at most 604800, not 1000000000.0"),
+        ('format = "swiss"\nrounds = 1_000_000', "line 4: rounds: at most 10000, not 1000000"),
+        ("clock.limit = 1_000_000_000", "line 3: clock.limit: at most 604800000, not 1000000000"),
+        ("options.size = 1.5e999", "line 3: options.size: a finite number, not inf"),
+    ],
+)
+def test_size_depth_and_range_are_bounded(text: str, message: str) -> None:
+    assert problem(text) == message
+
+
+def test_the_largest_seeds_are_allowed() -> None:
+    for seed in (-(1 << 63), (1 << 63) - 1):
+        assert read_document(f"{HEAD}seed = {seed}").seed == seed
+
+
+@pytest.mark.parametrize("data", ["name = 'cup'", ["cup"], 5])
+def test_a_document_is_a_table(data: Any) -> None:
+    with pytest.raises(BadDocument, match=r"the document is a table with keys such as name and game, not (str|list|int); TOML"):
+        document_from(data)

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from botdrome.contest.document_checks import problems_of
-from botdrome.contest.document_keys import line_of, plainly
+from botdrome.contest.document_keys import MOST_DEPTH, fullest_line, line_of, plainly, value_problems
 from botdrome.formats import FORMATS
 from botdrome.match.terms import Bank, Terms
 from botdrome.match.time_control import read_time_control
@@ -23,6 +23,10 @@ Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+
 """A moment with its time zone, such as 2026-11-20T14:00:00Z."""
 PAIRING = 2
 """The newest version of the rules for Swiss pairs. A contest keeps that of its start."""
+LARGEST = 256 << 10
+"""Characters of a document."""
+MOST_DOTS = 200
+"""Dots in a line."""
 
 EXAMPLE = """\
 name = "autumn-cup"
@@ -156,26 +160,46 @@ def stored_document(data: dict[str, Any]) -> dict[str, Any]:
 
 def read_document(text: str) -> ContestDocument:
     """Read TOML. Raise BadDocument with the line."""
+    check_size(text)
     try:
         data = _with_moments(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
         last = max(1, len(text.splitlines()))
         raise BadDocument(f"this is not TOML: {error}", int(found[1]) if found else last) from None
+    except RecursionError:
+        raise BadDocument(f"at most {MOST_DEPTH} tables and lists inside each other", fullest_line(text, "[{.")) from None
+    except ValueError:
+        raise BadDocument("a number has too many digits; 64 bits are allowed", fullest_line(text, "0123456789")) from None
     try:
         return document_from(data)
     except BadDocument as bad:
         raise BadDocument(bad.problem, line_of(bad.problem, text)) from None
 
 
-def document_from(data: Mapping[str, Any]) -> ContestDocument:
+def document_from(data: Any) -> ContestDocument:
     """Check a document that was read from TOML or JSON. Raise BadDocument without a line."""
+    if not isinstance(data, Mapping):
+        raise BadDocument(
+            f"the document is a table with keys such as name and game, not {type(data).__name__}; TOML goes to `toml`"
+        )
+    for problem in value_problems(data):
+        raise BadDocument(problem)
     try:
         document = msgspec.convert(dict(data), ContestDocument)
     except msgspec.ValidationError as error:
         raise BadDocument(plainly(str(error), data)) from None
     check_document(document)
     return document
+
+
+def check_size(text: str) -> None:
+    """Raise BadDocument if the parser would take long. Its time grows with the square of the dots in a key."""
+    if len(text) > LARGEST:
+        raise BadDocument(f"the document has {len(text)} characters; at most {LARGEST} are allowed")
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > MOST_DOTS:
+            raise BadDocument(f"the line has {line.count('.')} dots; at most {MOST_DOTS} are allowed, so break it", number)
 
 
 def check_document(document: ContestDocument) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from botdrome.formats import FORMATS
@@ -26,6 +27,8 @@ BELONGS = {
 DEFAULTS = {"bye": 1.0, "advance": 2, "champion": ""}
 MOST_MATCHES = 1000
 """The largest number of matches in a meeting: all of them are planned at once."""
+LARGEST_VALUES = {"rounds": 10_000, "penalties.wait": 604_800, "clock.limit": 604_800_000, "clock.bank": 604_800_000}
+"""The largest values of numbers: a week of waiting or thinking, in the unit of the key."""
 CLOSED = ("knockout", "double-elimination", "groups")
 """The formats that take no entrants after the start."""
 
@@ -45,11 +48,19 @@ def problems_of(document: "ContestDocument") -> Iterator[str]:
         with_options(row.game, document.options).start(document.seats, Chance(document.seed))
     except BadOption as problem:
         yield f"options: {problem}"
+    yield from _large_values(document)
     yield from _format_problems(document)
     yield from _entry_problems(document)
     yield from _clock_problems(document)
     yield from _moment_problems(document)
     yield from _entrant_problems(document)
+
+
+def _large_values(document: "ContestDocument") -> Iterator[str]:
+    for key, largest in LARGEST_VALUES.items():
+        value = attrgetter(key)(document)
+        if value is not None and value > largest:
+            yield f"{key}: at most {largest}, not {value}"
 
 
 def _format_problems(document: "ContestDocument") -> Iterator[str]:

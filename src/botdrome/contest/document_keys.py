@@ -1,7 +1,8 @@
 """The keys of a contest document: for each, what it takes and a correct example. Errors and the docs use this table."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Any
 
 KEYS: dict[str, tuple[str, str]] = {
@@ -46,6 +47,33 @@ KEYS: dict[str, tuple[str, str]] = {
     "entrants.name": ("text", 'name = "alpha"'),
     "entrants.owner": ("text", 'owner = "alice"'),
 }
+
+
+MOST_DEPTH = 8
+"""Tables and lists inside each other."""
+
+
+def value_problems(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values that no key takes: tables that are too deep, and numbers of more than 64 bits or without an end."""
+    rest: list[tuple[str, Any, int]] = [("", data, 0)]
+    while rest:
+        path, value, depth = rest.pop()
+        if isinstance(value, Mapping | list | tuple) and depth > MOST_DEPTH:
+            yield f"{path}: at most {MOST_DEPTH} tables and lists inside each other"
+        elif isinstance(value, Mapping | list | tuple):
+            named = isinstance(value, Mapping)
+            inside = value.items() if isinstance(value, Mapping) else enumerate(value)
+            rest += ((f"{path}.{key}".removeprefix(".") if named else f"{path}[{key}]", one, depth + 1) for key, one in inside)
+        elif isinstance(value, float) and not isfinite(value):
+            yield f"{path}: a finite number, not {value}"
+        elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            yield f"{path}: a whole number of at most 64 bits, not of {value.bit_length()}"
+
+
+def fullest_line(text: str, marks: str) -> int:
+    """Return the line with most of these characters."""
+    lines = text.splitlines()
+    return 1 + max(range(len(lines)), key=lambda index: sum(map(lines[index].count, marks)))
 
 
 def plainly(message: str, data: Mapping[str, Any]) -> str:
@@ -99,5 +127,7 @@ def _lines(text: str) -> dict[str, int]:
                 table = f"{table}[{counts[table]}]"
                 lines[table] = number
         elif key:
-            lines.setdefault(f"{table}.{key[1]}".removeprefix("."), number)
+            path = f"{table}.{key[1]}".removeprefix(".")
+            lines.setdefault(path, number)
+            lines.setdefault(path.partition(".")[0], number)
     return lines

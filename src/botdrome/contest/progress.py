@@ -20,6 +20,8 @@ from botdrome.contest.formats.format import (
     Round,
     Standing,
 )
+from botdrome.contest.formats.gauntlet import champion_of
+from botdrome.contest.formats.planned import players_of
 from botdrome.contest.formats.scores import played_in
 from botdrome.contest.open_round import OpenRound
 from botdrome.contest.result_book import ResultBook
@@ -186,6 +188,18 @@ class ContestProgress:
     def _count_faults(self, fixture: ContestFixture, result: FixtureResult) -> None:
         for seat in (*result.absent, *result.crashed):
             self.faults[fixture.entrants[seat]] += 1
+
+
+def start_refusal(document: ContestDocument, entrants: Sequence[Entrant]) -> str:
+    """Return why a contest cannot start with these entrants; empty: it can."""
+    players = players_of(entrants, 1)
+    refusal = CONTEST_FORMATS[document.format_].refusal(document, len(players))
+    if document.champion and not refusal and not document.entry.late:
+        try:
+            champion_of(document, entrants, players)
+        except CannotContinue as reason:
+            return str(reason)
+    return refusal
 
 
 def late_entrant(document: ContestDocument, entrant: Entrant, round_: int) -> Entrant:

@@ -1,6 +1,9 @@
 """Gauntlet: the champion meets all others."""
 
-from botdrome.contest.progress import ContestProgress
+import pytest
+
+from botdrome.contest.formats.format import Entrant
+from botdrome.contest.progress import ContestProgress, start_refusal
 from tests.contest.formats.examples import bots, contest, document, order
 
 
@@ -19,4 +22,17 @@ def test_at_larger_tables_the_champion_meets_every_group() -> None:
 
 def test_a_champion_that_has_not_entered_is_missed() -> None:
     progress = ContestProgress(document("gauntlet", champion="king"), bots(3), {})
-    assert progress.refusal == "the champion 'king' has not entered; let it enter, or name another one"
+    assert progress.refusal == "champion: 'king' has not entered; let it enter, or name one of the entrants"
+    assert start_refusal(document("gauntlet", champion="king"), bots(3)) == progress.refusal
+    assert start_refusal(document("gauntlet", champion="king", entry={"late": True}), bots(3)) == "", "it may come later"
+    assert start_refusal(document("gauntlet", champion="bot1"), bots(3)) == ""
+    assert "at least 2" in start_refusal(document("gauntlet", champion="king"), bots(1))
+
+
+@pytest.mark.parametrize("champion", ["strategist", "house:strategist", "the old master"])
+def test_the_champion_may_be_named_as_the_document_shows_it(champion: str) -> None:
+    """On a server a house bot enters under its own name."""
+    given = [{"bot": "house:random"}, {"bot": "house:strategist", "name": "the old master"}]
+    entrants = [Entrant("house:random"), Entrant("house:strategist"), Entrant("ada")]
+    progress = ContestProgress(document("gauntlet", champion=champion, entrants=given), entrants, {})
+    assert progress.refusal == "" and all(1 in fixture.entrants for fixture in progress.open.values())

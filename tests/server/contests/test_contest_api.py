@@ -147,3 +147,17 @@ async def test_meetings_of_a_bracket_have_their_places(tmp_path: Path) -> None:
         (met,) = (await web.get("/contest-meetings/cup")).json()["meetings"]
         assert (met["bots"], met["winner"]) == (["bob", "cid"], None)
         assert met["place"] == {"side": "winners", "slot": 1, "slots": 2}
+
+
+async def test_a_document_that_is_no_table_is_refused_in_words(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url) as web:
+        house.desk.workers.start()
+        token = {"authorization": f"Bearer {house.new_operator_token}"}
+        for order in ("createContest(document: $document)", 'changeContest(name: "cup", document: $document)'):
+            for given in ("name = 'cup'", "", ["cup"]):
+                question = {"query": f"mutation($document: JSON) {{ {order} {{ name }} }}", "variables": {"document": given}}
+                answer = (await web.post("/graphql", json=question, headers=token)).json()
+                assert "the document is a table with keys such as name and game" in answer["errors"][0]["message"]
+        body = {"toml": CUP + "[penalties]\nwait = inf\n"}
+        refused = await web.post("/api/v1/operator/contests", json=body, headers=token)
+        assert (refused.status_code, refused.json()["error"]) == (400, "line 8: penalties.wait: a finite number, not inf")

@@ -182,12 +182,12 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
     )
 
 
-def given_document(toml: str | None, document: dict[str, Any] | None) -> ContestDocument:
+def given_document(toml: str | None, document: Any) -> ContestDocument:
     """Return the document of a request, as TOML or as JSON."""
     if (toml is None) == (document is None):
         raise Problem('give the document as "toml" or as "document"')
     try:
-        return read_document(toml) if toml is not None else document_from(document or {})
+        return read_document(toml) if toml is not None else document_from(document)
     except BadDocument as bad:
         raise Problem(str(bad)) from None
 

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Literal
 
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.by_name import CONTEST_FORMATS
 from botdrome.contest.formats.format import Entrant, EntrantNumber
-from botdrome.contest.progress import LateEntry
+from botdrome.contest.progress import LateEntry, start_refusal
 from botdrome.server.contests.contest_moments import ContestMoments
 from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer
@@ -133,8 +132,7 @@ class Contests:
         stored = self._of_server(name)
         if stored.entry.state == "over":
             raise ContestRefusal(f"the contest {name!r} is over")
-        document, entrants = stored.entry.document, sum(entrant.left is None for entrant in stored.entrants)
-        if action == "start" and (refusal := CONTEST_FORMATS[document.format_].refusal(document, entrants)):
+        if action == "start" and (refusal := start_refusal(stored.entry.document, stored.entrants)):
             raise ContestRefusal(refusal)
         await self.journal.change_state(name, STATES_AFTER[action], author)
         return await self._followed(name)
