@@ -49,6 +49,24 @@ def test_missing_controllers_are_turned_on(groups: Path) -> None:
     assert new_group(LIMITS)
 
 
+def test_a_setting_that_the_kernel_does_not_have_is_left_out(groups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def written_without_swap(path: str, text: str) -> None:
+        if "swap" in path:
+            raise OSError
+        written(path, text)
+
+    monkeypatch.setattr(bot_start, "write", written_without_swap)
+    assert sorted(file.name for file in Path(new_group({"sandbox": 0, "memory": 256})).iterdir()) == [
+        "memory.max",
+        "memory.oom.group",
+    ]
+
+
+def test_there_is_no_group_where_none_can_be_made(groups: Path) -> None:
+    (groups / f"botdrome-{os.getpid()}").mkdir()
+    assert new_group(LIMITS) == ""
+
+
 def test_there_is_no_group_without_the_sandbox(groups: Path) -> None:
     assert new_group({"memory": 256}) == ""
     assert sorted(file.name for file in groups.iterdir()) == ["cgroup.procs", "cgroup.subtree_control", "shell"]

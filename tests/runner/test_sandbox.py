@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -115,6 +116,20 @@ def test_root_is_told_which_folder_its_bots_cannot_read(tmp_path: Path) -> None:
         check_bot(str(folder), GAME, IN_SANDBOX)
 
 
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no unshare")
+def test_root_that_cannot_become_another_user_is_told_what_to_do(tmp_path: Path) -> None:
+    """In this namespace root is the only user."""
+    (tmp_path / "bot.py").write_text(failing_bots.PLAY)
+    words = ("play", GAME, "bot.py", "house:random", "--sandbox")
+    command = ["unshare", "--user", "--map-root-user", sys.executable, "-m", "botdrome", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    if done.stderr.startswith("unshare:"):
+        pytest.skip(done.stderr)
+    assert done.returncode == 1
+    assert "root cannot become the user 65534 here" in done.stderr
+    assert "run the command as an ordinary user" in done.stderr
+
+
 @pytest.mark.usefixtures("bwrap")
 @pytest.mark.parametrize(("needs", "fault"), [("import helper", "No module named 'helper'"), ("open('weights')", "'weights'")])
 def test_a_bot_sees_the_files_beside_it_in_a_folder_or_project_alone(tmp_path: Path, needs: str, fault: str) -> None:
@@ -157,6 +172,28 @@ def test_a_program_plays_in_the_sandbox(tmp_path: Path) -> None:
     spy = program(tmp_path, f"import os, sys\nsys.stdin.readline()\nsys.exit(str(os.path.exists({__file__!r})))")
     _, table, _ = played_by(spy, NEVER, IN_SANDBOX, "house:random")
     assert table.faults[0] == "crash: it ended with status 1: False"
+
+
+@pytest.mark.parametrize(
+    ("words", "mode", "used"), [("--disable-userns", 0o755, True), ("--disable-userns", 0o4755, False), ("", 0o755, False)]
+)
+def test_older_bubblewraps_get_the_options_that_they_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, mode: int, used: bool
+) -> None:
+    (tmp_path / "bwrap").write_text(f"#!/bin/sh\necho '{words}'")
+    (tmp_path / "bwrap").chmod(mode)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    sandbox.bubblewrap.cache_clear()
+    assert ("--disable-userns" in sandbox.bubblewrap()) is used
+    sandbox.bubblewrap.cache_clear()
+
+
+def test_a_machine_without_a_filter_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "MACHINES", {})
+    sandbox._filter.cache_clear()
+    with pytest.raises(CannotStart, match="--sandbox needs a filter of system calls, which exists for"):
+        check_bot("house:random", GAME, IN_SANDBOX)
+    sandbox._filter.cache_clear()
 
 
 def test_a_missing_bubblewrap_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ SET_DEATH_SIGNAL = 1
 NEW_MOUNTS, BIND, RECURSIVE, PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000
 """Flags of Linux's unshare and mount."""
 CONTROL_GROUPS, OWN_GROUP = "/sys/fs/cgroup", "/proc/self/cgroup"
+OPEN_FILES = 256
+"""Files and sockets that a process in a sandbox may open."""
 THREADS = 8
 """Threads for each allowed process."""
 
@@ -31,13 +33,11 @@ def become(command: list[str], limits: dict[str, int], folders: list[str], group
     try:
         os.setsid()
         if group:
-            write(f"{group}/cgroup.procs", "0")
+            with suppress(OSError):
+                write(f"{group}/cgroup.procs", "0")
         set_limits(limits)
         if user := limits.get("sandbox"):
-            give_way(folders)
-            os.setgroups([])
-            os.setresgid(user, user, user)
-            os.setresuid(user, user, user)
+            give_up_root(user, folders)
         prctl(SET_DEATH_SIGNAL, signal.SIGKILL)  # a change of the user would undo it
         if os.getppid() != guard:
             os._exit(1)
@@ -53,6 +53,9 @@ def become(command: list[str], limits: dict[str, int], folders: list[str], group
 
 def set_limits(limits: dict[str, int]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if "sandbox" in limits:
+        most = min(OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # the kernel keeps memory for each
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if "memory" in limits:
         resource.setrlimit(resource.RLIMIT_DATA, (limits["memory"] * MEGABYTE,) * 2)
     if "disk" in limits:
@@ -62,6 +65,17 @@ def set_limits(limits: dict[str, int]) -> None:
     if "cores" in limits and sys.platform == "linux":
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, [cores[(os.getpid() + number) % len(cores)] for number in range(limits["cores"])])
+
+
+def give_up_root(user: int, folders: list[str]) -> None:
+    try:
+        give_way(folders)
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    except OSError as error:
+        how = "run the command as an ordinary user"
+        raise OSError(error.errno, f"root cannot become the user {user} here ({error.strerror}); {how}") from None
 
 
 def give_way(folders: list[str]) -> None:
@@ -99,8 +113,7 @@ def call(name: str, *arguments: bytes | int) -> None:
     library = ctypes.CDLL(None, use_errno=True)
     if getattr(library, name)(*arguments):
         number = ctypes.get_errno()
-        why = f"{name}: {os.strerror(number)}"
-        raise OSError(number, f"root cannot drop its rights here ({why}); run the command as an ordinary user")
+        raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
 # The control group of the bot's processes. The kernel keeps its limits, and counts memory that no process maps.
@@ -138,10 +151,18 @@ def new_group(limits: dict[str, int]) -> str:
     if "sandbox" not in limits or not (above := delegated()):
         return ""
     group = f"{above}/botdrome-{os.getpid()}"
-    os.mkdir(group)
-    write(f"{group}/memory.max", str(limits["memory"] * MEGABYTE))
-    write(f"{group}/pids.max", str(limits["processes"] * THREADS))
-    for name, value in (("memory.swap.max", "0"), ("memory.oom.group", "1"), ("cpu.max", f"{limits['cores'] * 100_000} 100000")):
-        with suppress(OSError):
+    settings = {"memory.swap.max": "0", "memory.oom.group": "1"}
+    if "memory" in limits:
+        settings["memory.max"] = str(limits["memory"] * MEGABYTE)
+    if "processes" in limits:
+        settings["pids.max"] = str(limits["processes"] * THREADS)
+    if "cores" in limits:
+        settings["cpu.max"] = f"{limits['cores'] * 100_000} 100000"
+    try:
+        os.mkdir(group)
+    except OSError:
+        return ""
+    for name, value in settings.items():
+        with suppress(OSError):  # such as cpu.max, if that controller is not delegated
             write(f"{group}/{name}", value)
     return group

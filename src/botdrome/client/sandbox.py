@@ -93,7 +93,7 @@ def project_of(path: Path) -> Path | None:
     """Return the next folder above that is a project. No home folder is one, nor a folder where every user may put files."""
     path = _normal(path)
     for folder in (path, *path.parents):
-        if Path.home().is_relative_to(folder) or (folder.is_dir() and folder.stat().st_mode & stat.S_IWOTH):
+        if _home().is_relative_to(folder) or (folder.is_dir() and folder.stat().st_mode & stat.S_IWOTH):
             return None
         if (folder / MARK).is_file():
             return folder
@@ -114,8 +114,15 @@ def _prefix(program: Path) -> Path | None:
     """Return the folder with the libraries of an interpreter, such as a virtual environment."""
     folder = _normal(program).parent
     above = folder.parent
-    installed = folder.name == "bin" and (above / "lib").is_dir() and not Path.home().is_relative_to(above)
+    installed = folder.name == "bin" and (above / "lib").is_dir() and not _home().is_relative_to(above)
     return above if installed else None
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user without an entry in /etc/passwd
+        return Path("/")
 
 
 def _normal(path: Path) -> Path:
@@ -198,7 +205,7 @@ def _system(limits: Limits) -> Iterator[str]:
             yield from ("--ro-bind", name, name)
     for name in SETTINGS:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
-    yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
+    yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
     # Mapped /dev/zero is memory that belongs to no process. /dev/full reads the same, and cannot be mapped.
     yield from ("--dev-bind", "/dev/full", "/dev/zero")
     yield from ("--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp")
