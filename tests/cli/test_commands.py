@@ -109,6 +109,27 @@ def test_a_program_that_ends_without_a_word_is_told_by_the_status() -> None:
     assert run("play", "noughts-and-crosses", "cmd:false", "house:random", "-n", "2").exit_code == 1
 
 
+def test_a_bot_that_prints_is_told_where_that_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text("def bot(view):\n    print('here')\n    return 5\n")
+    words = ("play", "noughts-and-crosses", str(tmp_path / "loud.py"), "house:random", "-n", "1")
+    assert "Printed something: loud.py. `--save FOLDER` keeps it beside the match files." in run(*words).stdout
+    assert "Printed something" not in run(*words, "--save", str(tmp_path / "saved")).stdout
+    assert (tmp_path / "saved" / "noughts-and-crosses-1-00001.0.log").read_text() == "here\n" * 3
+
+
+@pytest.mark.parametrize("flags", [(), ("--in-process",)])
+def test_nan_is_called_so(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    (tmp_path / "odd.py").write_text("def bot(view):\n    return {'mark': 'X', 'space': [float('nan'), 0]}\n")
+    result = run("play", "noughts-and-crosses", str(tmp_path / "odd.py"), "house:random", "-n", "1", *flags)
+    assert "a row is a whole number, not 'nan'" in result.stdout.replace("from 0 to 2", "").replace("  ", " ")
+
+
+def test_a_file_that_is_no_text_is_no_bot(tmp_path: Path) -> None:
+    (tmp_path / "binary.py").write_bytes(b"\x00\x01")
+    result = run("play", "noughts-and-crosses", str(tmp_path / "binary.py"), "house:random")
+    assert result.exit_code == 1 and "binary.py: " in result.stderr and "None" not in result.stderr
+
+
 def test_refused_moves_are_counted(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text("def bot(view):\n    return 5\n")
     result = run("play", "noughts-and-crosses", str(tmp_path / "wrong.py"), "house:random", "-n", "2")

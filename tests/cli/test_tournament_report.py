@@ -98,7 +98,7 @@ def test_circular_results_are_told_below_the_table() -> None:
 
 
 def test_several_circles_are_counted() -> None:
-    assert ", and 1 more such circles." in printed(report("abcd", (0, 1), (1, 2), (2, 0), (1, 3), (3, 0)))
+    assert ", and 1 more such circle." in printed(report("abcd", (0, 1), (1, 2), (2, 0), (1, 3), (3, 0)))
 
 
 def test_bots_that_never_met_are_not_comparable() -> None:

@@ -231,7 +231,7 @@ def test_a_wrong_address_is_one_line(address: str, told: str, monkeypatch: pytes
 def test_without_distributed_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     result = run(*NOUGHTS, *TWO, "--dask", "tcp://127.0.0.1:9")
-    assert result.exit_code == 1 and result.stderr.strip() == f"botdrome: {dask_pool.NO_DASK}"
+    assert (result.exit_code, result.stderr.strip(), result.stdout) == (1, f"botdrome: {dask_pool.NO_DASK}", "")
 
 
 def test_options_that_exclude_dask_are_refused(folder: Path) -> None:

@@ -41,6 +41,8 @@ class TournamentReport:
         self.refused, self.late = [0 for _ in plan.entrants], [0 for _ in plan.entrants]
         self.unstarted: set[int] = set()
         """The entrants that failed in a match before they could make a move."""
+        self.printed: set[int] = set()
+        """The entrants that printed something."""
         self._seeds: tuple[int, int] | None = None
         """The first and the last seed that was played."""
         self._spool = MatchSpool() if spooled else None
@@ -64,6 +66,7 @@ class TournamentReport:
             self.refused[entrant] += outcome.refused[seat]
             self.late[entrant] += outcome.late[seat]
         self.unstarted |= {outcome.fixture.entrants[seat] for seat in outcome.unstarted}
+        self.printed |= {outcome.fixture.entrants[seat] for seat in outcome.printed}
         first, last = self._seeds or (outcome.fixture.seed, outcome.fixture.seed)
         self._seeds = (min(first, outcome.fixture.seed), max(last, outcome.fixture.seed))
 
@@ -224,10 +227,13 @@ def _remarks(report: TournamentReport) -> list[str]:
     if circular is not None:
         one, two, three = circular.triads[0]
         chain = ", ".join(f"{a} beats {b} ({circular.shares[a, b]:.0%})" for a, b in ((one, two), (two, three), (three, one)))
-        more = f", and {len(circular.triads) - 1} more such circles" if len(circular.triads) > 1 else ""
+        more = f", and {plural(len(circular.triads) - 1, 'more such circle')}" if len(circular.triads) > 1 else ""
         best = sorted(circular.nash.items(), key=lambda item: -item[1])
         average = ", ".join(f"{name} {share:.0%}" for name, share in best if share >= 0.005)
         remarks += [f"Circular: {chain}{more}.", f"Nash average, the mixture that no bot beats: {average}."]
+    if report.printed and not report.plan.save:
+        names = ", ".join(report.plan.names[entrant] for entrant in sorted(report.printed))
+        remarks.append(f"Printed something: {names}. `--save FOLDER` keeps it beside the match files.")
     return remarks
 
 

@@ -96,7 +96,7 @@ class RandomFleets(Struct, frozen=True):
         return best
 
     def _improved(self, squares: str, chance: Chance) -> str:
-        """TrackedGame move one at a time, as long as the border is too small, to where it does not become smaller."""
+        """Move boats one at a time, as long as the border is too small, to where it does not become smaller."""
         border = border_of(squares, self.offer)
         for _ in range(MOVES):
             if border >= self.border:

@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import random
 import sys
+from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -110,7 +111,8 @@ def _from_file(path: Path) -> ModuleType:
     except OSError as error:
         raise CannotLoad(f"the file cannot be read: {error.strerror}") from None
     except SyntaxError as error:
-        raise CannotLoad(f"{type(error).__name__}: {error.msg} (line {error.lineno} of {path.name})") from None
+        place = path.name if error.lineno is None else f"line {error.lineno} of {path.name}"
+        raise CannotLoad(f"{type(error).__name__}: {error.msg} ({place})") from None
     except ValueError as error:
         raise CannotLoad(f"this is no Python file: {error}") from None
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -121,6 +123,15 @@ def _from_file(path: Path) -> ModuleType:
     sys.modules.setdefault(path.stem, module)  # dataclasses and pickle look here for the module of a class
     exec(code, module.__dict__)
     return module
+
+
+def spelled(value: Any) -> Any:
+    """Return a move with NaN and infinities as words, as refusals quote them: JSON has no such numbers."""
+    if isinstance(value, dict):
+        return {key: spelled(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [spelled(item) for item in value]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 class BotInstance:

@@ -15,7 +15,7 @@ from typing import IO, Any, NoReturn
 
 import msgspec
 
-from botdrome.runner.bot import BotInstance, CannotLoad, load
+from botdrome.runner.bot import BotInstance, CannotLoad, load, spelled
 
 ENCODE, DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
 
@@ -35,7 +35,10 @@ class Host:
 
     def _answer(self, call: Callable[[], Any]) -> None:
         try:
-            answer = b"[0," + ENCODE(call()) + b"]\n"
+            value = call()
+            answer = b"[0," + ENCODE(value) + b"]\n"
+            if b"null" in answer and value is not None:  # so does msgspec write NaN
+                answer = b"[0," + ENCODE(spelled(value)) + b"]\n"
         except CannotLoad as problem:
             answer = ENCODE(["cannot load", str(problem), ""]) + b"\n"
         except BaseException as error:

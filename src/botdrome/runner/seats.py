@@ -11,7 +11,7 @@ from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import TRIES
 from botdrome.client.program import CannotStart, Program, check_sandbox
 from botdrome.games.game import Raw, View
-from botdrome.runner.bot import BotInstance, CannotLoad, load
+from botdrome.runner.bot import BotInstance, CannotLoad, load, spelled
 from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, Key, borrow, give_back, key_of
 from botdrome.runner.in_process import BotLog, guarded
 from botdrome.runner.program_bots import PROGRAM_KINDS, GomocupEngine, program_command, started
@@ -60,7 +60,7 @@ class FunctionSeat:
             raw = self._bot(view)
         else:
             with guarded(limit, self._log):
-                raw = _as_json(self._made().move(_as_json(view)))
+                raw = _as_json(spelled(self._made().move(_as_json(view))))
         spent = perf_counter() - began
         self.effort.add(spent)
         return raw, spent

@@ -101,6 +101,8 @@ class MatchOutcome(Struct, frozen=True):
     """The last lines that bots at fault wrote, with their tracebacks."""
     unstarted: frozenset[int] = frozenset()
     """The bots that failed before they could make a move."""
+    printed: frozenset[int] = frozenset()
+    """The bots that printed something."""
     file: str = ""
     record: bytes = b""
     view: dict[str, Any] = field(default_factory=dict)
@@ -124,17 +126,36 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
     finally:
         for seat in seats:
             seat.close()
-    assert match.result is not None
     if stage is not None:
         stage.close()
+    return _outcome(plan, fixture, match, table, seats)
+
+
+def _outcome(plan: TournamentPlan, fixture: Fixture, match: Match, table: OfflineTable, seats: list[Seat]) -> MatchOutcome:
+    assert match.result is not None
+    names = tuple(plan.names[entrant] for entrant in fixture.entrants)
     efforts = tuple(seat.effort for seat in seats)
     file = _save(plan, fixture, match, names, seats) if plan.save else ""
     headlines = tuple(table.headline(player) for player in range(plan.seats))
     logs = {player: _last_lines(seats[player].log) for player in table.faults if seats[player].log}
     kept = (match_file(match, names), match.view(None)) if plan.records else (b"", {})
     refused, late, faults = tuple(table.refused), tuple(table.late), _late_faults(table.late, plan) | table.faults
-    unstarted, game = frozenset(table.unstarted), fingerprint(match)
-    return MatchOutcome(fixture, match.result, efforts, refused, late, faults, headlines, logs, unstarted, file, *kept, game)
+    unstarted, printed = frozenset(table.unstarted), frozenset(player for player, seat in enumerate(seats) if seat.log)
+    return MatchOutcome(
+        fixture,
+        match.result,
+        efforts,
+        refused,
+        late,
+        faults,
+        headlines,
+        logs,
+        unstarted,
+        printed,
+        file,
+        *kept,
+        fingerprint(match),
+    )
 
 
 def _late_faults(counts: Sequence[int], plan: TournamentPlan) -> dict[int, str]:

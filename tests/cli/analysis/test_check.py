@@ -45,8 +45,8 @@ def test_a_good_bot_ends_with_status_0(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bot", "options", "why"),
     [
-        ("bob.py", ["--in-process"], "the bot has no process of its own"),
-        ("house:random", [], "the bot has no process of its own"),
+        ("bob.py", ["--in-process"], "the bot plays in the process of this command"),
+        ("house:random", [], "the bot plays in the process of this command"),
         ("bob.py", ["--memory", "512"], "no process gave 20 answers; try more --positions"),
     ],
 )
@@ -55,6 +55,12 @@ def test_memory_that_was_not_judged_is_not_called_zero(tmp_path: Path, bot: str,
     words = ["check", bot, "--game", "noughts-and-crosses", "--positions", "6", "--matches", "1", *options]
     assert f"memory growth not judged: {why} matches" in " ".join(run(*words).stdout.split())
     assert json.loads(run(*words, "--json").stdout)["memoryGrowth"] is None
+
+
+def test_memory_of_a_bot_that_never_answers_is_not_judged(tmp_path: Path) -> None:
+    bot_file(tmp_path, "def bot(view):\n    raise KeyError('no')\n")
+    words = ("check", "bob.py", "--game", "noughts-and-crosses", "--positions", "6", "--matches", "0")
+    assert "not judged: the bot gave no answer" in " ".join(run(*words).stdout.split())
 
 
 def test_a_bad_bot_ends_with_status_1_and_its_positions_can_be_asked_again(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def _figures(plan: CheckPlan, report: CheckReport, slowest: str | None) -> Itera
     if report.starts:
         yield "start", f"first answer after at most {duration_text(max(report.starts))}"
     if report.positions:
-        yield "memory growth", _growth_text(report)
+        yield "memory growth", _growth_text(report, plan)
     wins, draws, losses = report.matches
     if plan.matches:
         yield "matches", f"{wins} won, {draws} drawn, {losses} lost against house bots"
@@ -224,9 +224,10 @@ def _figures(plan: CheckPlan, report: CheckReport, slowest: str | None) -> Itera
         yield "puzzles", f"{report.solved} of {report.puzzles} solved"
 
 
-def _growth_text(report: CheckReport) -> str:
+def _growth_text(report: CheckReport, plan: CheckPlan) -> str:
     if report.growth is not None:
         return f"{report.growth / 1e6:.1f} MB"
     if not report.memory:
-        return "not judged: the bot has no process of its own"
+        apart = not plan.isolation.in_process and not plan.entrant.startswith("house:")
+        return f"not judged: the bot {'gave no answer' if apart else 'plays in the process of this command'}"
     return f"not judged: no process gave {FEWEST_SAMPLES} answers; try more --positions"

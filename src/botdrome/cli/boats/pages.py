@@ -156,7 +156,7 @@ class ConnectingPage(Page):
 
     def renew(self) -> None:
         options = self.controller.client.options
-        self.head("TrackedGame")
+        self.head("A game of boats")
         self.text(f"\nConnecting to {options.host}:{options.port} ...\n{shown(self.boats.last_words)}")
         self.prompt.hint(key_line("Quit"))
 
@@ -210,7 +210,7 @@ class LostPage(Page):
     KEYS: ClassVar = {"y": "rejoin", "n": "leave", "q": "leave", "enter": "rejoin"}
 
     def renew(self) -> None:
-        self.head("TrackedGame")
+        self.head("The connection is lost")
         self.text(f"\n{farewell(self.boats)}\n{self.controller.trouble}")
         question = "look at the next game?" if seat_is_gone(self.boats) else "rejoin?"
         self.prompt.hint(key_line(f"{question}  Yes  No"))

@@ -15,6 +15,7 @@ from botdrome.client.boats_game import TrackedGame, TrackedPlayer
 from botdrome.client.boats_orders import say, shoot, skip, taunt
 from botdrome.client.terminal_text import shown
 from botdrome.games.fleet import HIT
+from botdrome.games.reading import plural
 
 KINDS = {"h": "hit", "m": "miss"}
 WHO = "name, number"
@@ -99,7 +100,7 @@ def heads(boats: TrackedGame, number: int, player: TrackedPlayer) -> tuple[Text,
     if player.status:
         return who, Text(f" ({shown(player.status)})", "yellow")
     hit = 100 * player.board.count(HIT) // boats.game.boats.squares
-    skips = f", {player.skips} skips" if player.skips else ""
+    skips = f", {plural(player.skips, 'skip')}" if player.skips else ""
     return who, Text(f" ({player.score}{skips}, {hit}%)")
 
 
