@@ -44,7 +44,7 @@ from botdrome.server.operator.operator import open_operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.identity import likeness
-from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
+from botdrome.store.opening import BadStoreUrl, StoreUnavailable, check_store, open_store
 from botdrome.store.store import Store
 
 log = structlog.get_logger()
@@ -177,6 +177,7 @@ async def open_server(
 
 async def _open_store(settings: Settings) -> Store:
     try:
+        await asyncio.to_thread(check_store, settings.store_url)
         return await once_reached(lambda: open_store(settings.store_url), settings.cluster.wait if settings.nats else 0.0)
     except (BadStoreUrl, StoreUnavailable) as problem:
         raise BadSetting(f"db: {problem}") from None

@@ -1,20 +1,24 @@
 """Replays, and records that cannot be played."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import msgspec
 import pytest
 
-from botdrome.api.problems import Problem
+from botdrome.api.problems import known_problem
 from botdrome.api.replays import headlines_of_match, steps_of
+from botdrome.server.failures import STORE_DAMAGED
+from botdrome.store.damage import BrokenMatch, StoreDamaged
 from botdrome.store.store import Finish, Store
 from tests.api.asking import refused
 from tests.api.tables import NOON, entry_of, played_noughts
+from tests.store.damaging import make_unreadable
 
 pytestmark = pytest.mark.anyio
 
-AGAIN = "the record cannot be played again: "
+AGAIN = "match m is broken: its record cannot be played again: "
 SPACES = [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)]
 
 
@@ -34,7 +38,7 @@ def changed(lines: list[bytes], number: int, **keys: object) -> bytes:
 
 
 async def test_the_turns_of_a_record(lines: list[bytes]) -> None:
-    found = steps_of(b"".join(lines))
+    found = steps_of("m", b"".join(lines))
     assert [(turn.t, turn.step, *turn.moves) for turn in found] == [
         (100, 0, 0),
         (200, 1, 1),
@@ -54,7 +58,7 @@ async def test_headlines_of_a_record(lines: list[bytes]) -> None:
 
 
 async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
-    assert [turn.t for turn in steps_of(changed(lines, 2, say="nonsense"))] == [100, 400, 500]
+    assert [turn.t for turn in steps_of("m", changed(lines, 2, say="nonsense"))] == [100, 400, 500]
 
 
 @pytest.mark.parametrize(
@@ -72,9 +76,9 @@ async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
     ],
 )
 async def test_a_record_that_cannot_be_played(lines: list[bytes], number: int, keys: dict[str, object], words: str) -> None:
-    with pytest.raises(Problem) as raised:
-        steps_of(changed(lines, number, **keys))
-    assert raised.value.words.startswith(words)
+    with pytest.raises(BrokenMatch) as raised:
+        steps_of("m", changed(lines, number, **keys))
+    assert str(raised.value).startswith(words)
 
 
 async def test_it_is_said_in_words(http: httpx.AsyncClient, store: Store, lines: list[bytes]) -> None:
@@ -83,7 +87,24 @@ async def test_it_is_said_in_words(http: httpx.AsyncClient, store: Store, lines:
     store.begin(entry_of("b", "Ann", "Bob"))
     await store.finish(Finish("b", "ended", NOON, entry.result, entry.view, changed(lines, 3, by=7)))
     query = '{ game(gameType: NOUGHTS_AND_CROSSES, id: "b") { ... on NoughtsAndCrossesGame { turns { mark } } } }'
-    assert (await refused(http, query)).startswith("the record cannot be played again")
+    assert (await refused(http, query)).startswith("match b is broken: its record cannot be played again")
     response = await http.get("/watch/b/events")
     assert response.status_code == 500
-    assert response.json()["error"].startswith("the record cannot be played again")
+    assert response.json()["error"].startswith("match b is broken: its record cannot be played again")
+
+
+async def test_a_broken_match_is_named_everywhere(http: httpx.AsyncClient, lines: list[bytes], tmp_path: Path) -> None:
+    make_unreadable(f"sqlite:///{tmp_path / 'store.db'}", "m")
+    words = "match m is broken: the store is damaged there; its operator may have a backup"
+    for path in ("", "/record", "/film", "/players", "/seats/0/log"):
+        answer = await http.get(f"/api/v1/matches/m{path}", headers={"Authorization": "Bearer x"})
+        assert (answer.status_code, answer.json()) == (500, {"error": words}), path
+    answer = await http.get("/watch/m/events")
+    assert (answer.status_code, answer.json()) == (500, {"error": words})
+    assert await refused(http, '{ game(gameType: NOUGHTS_AND_CROSSES, id: "m") { __typename } }') == words
+    assert (await http.get("/api/v1/matches")).json()["matches"] == []
+
+
+async def test_a_store_that_is_damaged_elsewhere_does_not_come_back_later() -> None:
+    problem = known_problem(StoreDamaged("sqlite:///store.db: database disk image is malformed"))
+    assert problem is not None and (problem.status, problem.words) == (500, STORE_DAMAGED)

@@ -161,12 +161,12 @@ async def test_a_record_that_cannot_be_played(server: str, store: Store) -> None
     store.begin(entry_of("m", "Ann", "Bob"))
     await store.finish(Finish("m", "aborted", NOON, None, {}, b"{}\n"))
     async with watch(server, "m") as socket:
-        assert (await hear(socket))["error"].startswith("the record cannot be played again: line 1")
+        assert (await hear(socket))["error"].startswith("match m is broken: its record cannot be played again: line 1")
         assert await closed(socket) == (4404, "nothing to see")
     async with httpx.AsyncClient(base_url=f"http://{server}", trust_env=False) as http:
         response = await http.get("/watch/m/events")
         assert response.status_code == 500
-        assert response.json()["error"].startswith("the record cannot be played again: line 1")
+        assert response.json()["error"].startswith("match m is broken: its record cannot be played again: line 1")
 
 
 @pytest.mark.parametrize(("problem", "told"), [(StoreUnavailable("away"), [STORE_AWAY]), (RuntimeError("a bug"), [])])

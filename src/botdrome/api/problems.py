@@ -4,15 +4,17 @@ from collections.abc import Mapping
 
 from botdrome.server.arena import BadName
 from botdrome.server.calling.answer import CallFailed
-from botdrome.server.failures import STORE_AWAY
+from botdrome.server.failures import STORE_AWAY, STORE_DAMAGED
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.nodes.asking import NoAnswer
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
+from botdrome.store.damage import BrokenMatch, StoreDamaged
 from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
 
 IN_THEIR_WORDS: dict[type[Exception], int] = {
-    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429, JobFailed: 503, NoAnswer: 503,
+    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429, BrokenMatch: 500,
+    JobFailed: 503, NoAnswer: 503,
 }  # fmt: skip
 """Errors whose words are for the client, and their status."""
 TAKEN = "Bot already registered with that name"
@@ -44,6 +46,8 @@ def known_problem(error: BaseException | None) -> Problem | None:
         return Problem(TAKEN, 409)
     if isinstance(error, CallFailed):
         return Problem(f"The bot cannot be called: {error}", 422)
+    if isinstance(error, StoreDamaged):
+        return Problem(STORE_DAMAGED, 500)
     if isinstance(error, StoreUnavailable):
         return Problem(STORE_AWAY, 503)
     status = next((status for kind, status in IN_THEIR_WORDS.items() if isinstance(error, kind)), None)

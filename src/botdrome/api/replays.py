@@ -20,6 +20,7 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.audience import header_of as audience_header
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
+from botdrome.store.damage import BrokenMatch
 from botdrome.store.opening import reader
 from botdrome.store.store import MatchEntry, Source
 
@@ -32,18 +33,17 @@ class PlayedStep(Struct, frozen=True):
     moves: dict[Player, Raw]
 
 
-def replayed(data: bytes) -> Iterator[tuple[Milliseconds, News]]:
-    """The news of a match file, with their times."""
+def replayed(match_id: str, data: bytes) -> Iterator[tuple[Milliseconds, News]]:
+    """The news of a stored match, with their times. Raise BrokenMatch if its record cannot be played again."""
     try:
         yield from replay(*restored(data))
     except BadRecord as error:
-        raise Problem(f"the record cannot be played again: {error}", 500) from error
+        raise _broken(match_id, error) from error
 
 
-def steps_of(data: bytes) -> list[PlayedStep]:
-    return [
-        PlayedStep(t, event.step, event.moves) for t, news in replayed(data) for event, _ in news if isinstance(event, Played)
-    ]
+def steps_of(match_id: str, data: bytes) -> list[PlayedStep]:
+    played = replayed(match_id, data)
+    return [PlayedStep(t, event.step, event.moves) for t, news in played for event, _ in news if isinstance(event, Played)]
 
 
 class _Recorder:
@@ -67,7 +67,7 @@ def spectator_messages(entry: MatchEntry, data: bytes) -> Iterator[bytes]:
     """The messages for a spectator that watched from the start."""
     recorder = _Recorder()
     audience = Audience(audience_header(entry))
-    for number, (t, news) in enumerate(replayed(data)):
+    for number, (t, news) in enumerate(replayed(entry.id, data)):
         if not number:
             audience.join(recorder, 0, entry.players, news[0][1].view(None))
         audience.see(t, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
@@ -141,25 +141,32 @@ LIMITS = FilmLimits()
 
 def film_of_file(data: bytes, limits: FilmLimits = LIMITS) -> bytes:
     """Return the film of a match file. Raise Problem with the line and the reason if it cannot be played."""
-    return _film(data, None, (), limits)
+    try:
+        return _film(data, None, (), limits)
+    except BadRecord as problem:
+        raise Problem(f"the match file cannot be played again: {problem}", 422) from None
 
 
 def film_of_match(entry: MatchEntry, owners: Iterable[str | None], record: bytes) -> bytes:
     """The film of a stored match. `owners` has the owner of each player that is a registered bot."""
-    return _film(record, entry, owners, LIMITS)
+    try:
+        return _film(record, entry, owners, LIMITS)
+    except BadRecord as error:
+        raise _broken(entry.id, error) from error
+
+
+def _broken(match_id: str, error: BadRecord) -> BrokenMatch:
+    return BrokenMatch(f"match {match_id} is broken: its record cannot be played again: {error}")
 
 
 def _film(data: bytes, entry: MatchEntry | None, owners: Iterable[str | None], limits: FilmLimits) -> bytes:
-    try:
-        record, game = restored(data)
-        if len(record.lines) > limits.inputs:
-            raise _too_much(f"has {len(record.lines)} inputs, and {limits.inputs} are the most; {ELSEWHERE}")
-        header = header_of(record)
-        if entry is not None:
-            header = _with_owners(header, entry, owners)
-        return b"".join(_bounded(film_lines(header, frames(record, game)), limits))
-    except BadRecord as problem:
-        raise Problem(f"the match file cannot be played again: {problem}", 422) from None
+    record, game = restored(data)
+    if len(record.lines) > limits.inputs:
+        raise _too_much(f"has {len(record.lines)} inputs, and {limits.inputs} are the most; {ELSEWHERE}")
+    header = header_of(record)
+    if entry is not None:
+        header = _with_owners(header, entry, owners)
+    return b"".join(_bounded(film_lines(header, frames(record, game)), limits))
 
 
 def _with_owners(header: FilmHeader, entry: MatchEntry, owners: Iterable[str | None]) -> FilmHeader:

@@ -25,6 +25,7 @@ from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.link import JobResult
+from botdrome.store.damage import BrokenMatch
 from botdrome.store.store import StoreUnavailable
 
 PREFIX = "/watch/"
@@ -61,7 +62,7 @@ class Viewing:
             raise no_match(self._match_id)
         try:
             found = await self._found() or await self._found_after_a_change()
-        except (JobFailed, StoreUnavailable) as failed:
+        except (BrokenMatch, JobFailed, StoreUnavailable) as failed:
             raise known_problem(failed) or failed from None
         if not found:
             raise Problem(f"match {self._match_id} cannot be shown: it does not go on", 404)

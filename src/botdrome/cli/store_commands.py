@@ -12,6 +12,7 @@ from botdrome.cli.terminal import Terminal, complain
 from botdrome.server.operator.keys import new_token
 from botdrome.server.settings import Settings
 from botdrome.store.battlebot import translated
+from botdrome.store.damage import BrokenMatch
 from botdrome.store.mongoexport import documents
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
 from botdrome.store.private_files import open_private
@@ -67,7 +68,7 @@ def _attempt(work: Callable[[], bool | None]) -> int:
     """Return the exit status. `work` returns False if it left something out."""
     try:
         done = work()
-    except (BadStoreUrl, StoreUnavailable, OSError, ValueError) as problem:
+    except (BadStoreUrl, BrokenMatch, StoreUnavailable, OSError, ValueError) as problem:
         complain(problem)
         return 1
     return 1 if done is False else 0

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from botdrome.store import queries
 from botdrome.store.changes import AddEntries
+from botdrome.store.damage import UNREADABLE, BrokenMatch
 from botdrome.store.match_batch import Begin, MatchFiles
 from botdrome.store.rows import (
     Fetch,
@@ -73,20 +74,23 @@ def written(line: ExportLine) -> bytes:
 
 
 async def exported(fetch: Fetch) -> AsyncIterator[bytes]:
-    """Yield the lines. Matches that begin meanwhile are left out."""
+    """Yield the lines. Matches that begin meanwhile are left out. At the end, raise BrokenMatch if some cannot be read."""
     bots = matches = notes = 0
+    broken: list[str] = []
     last = (await fetch(queries.LAST_NUMBER, {}))[0][0] or 0
     yield written(ExportHeader(VERSION))
     async for bot in _bots(fetch):
         bots += 1
         yield written(bot)
-    async for match in _matches(fetch, last):
+    async for match in _matches(fetch, last, broken):
         matches += 1
         yield written(match)
     async for note in _notes(fetch):
         notes += 1
         yield written(note)
     yield written(ExportFooter(bots, matches, notes))
+    if broken:
+        raise BrokenMatch(f"these matches are broken and were left out: {', '.join(broken)}")
 
 
 async def _bots(fetch: Fetch) -> AsyncIterator[ExportedBot]:
@@ -105,13 +109,19 @@ async def _notes(fetch: Fetch) -> AsyncIterator[ExportedNote]:
         rows = await fetch(queries.NEXT_NOTES, {"limit": PAGE, "book": rows[-1][0], "after": rows[-1][1]})
 
 
-async def _matches(fetch: Fetch, last: int) -> AsyncIterator[ExportedMatch]:
+async def _matches(fetch: Fetch, last: int, broken: list[str]) -> AsyncIterator[ExportedMatch]:
+    """Append the ids of matches that cannot be read to `broken`."""
     after = 0
     while rows := await fetch(queries.NEXT_MATCHES, {"after": after, "last": last, "limit": PAGE}):
         reach = {"first": rows[0][0], "last": rows[-1][0]}
         files = {number: MatchFiles(*contents) for number, *contents in await fetch(queries.PAPERS, reach)}
         for number, *row in rows:
-            yield _match(match_entry(row), files.get(number))
+            try:
+                match = _match(match_entry(row), files.get(number))
+            except UNREADABLE:
+                broken.append(str(row[0]))
+            else:
+                yield match
         after = rows[-1][0]
 
 

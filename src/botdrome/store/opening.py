@@ -13,13 +13,14 @@ from sqlalchemy import URL, Executable, make_url
 from sqlalchemy.exc import ArgumentError
 
 from botdrome.store.changes import Change, FillLikeness, Outcome
+from botdrome.store.damage import check_file
 from botdrome.store.postgres import Postgres
 from botdrome.store.private_files import open_private
 from botdrome.store.sql_store import Database, SqlStore
 from botdrome.store.sqlite import Sqlite, connected, explained, found
 from botdrome.store.store import BadStoreUrl, Source, Store, StoreUnavailable
 
-__all__ = ["BadStoreUrl", "StoreUnavailable", "backup_sqlite", "open_store"]
+__all__ = ["BadStoreUrl", "StoreUnavailable", "backup_sqlite", "check_store", "open_store"]
 
 IN_MEMORY = ":memory:"
 KNOWN = "a store is sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
@@ -35,6 +36,15 @@ async def open_store(url: str) -> Store:
         await database.close()
         raise
     return SqlStore(database)
+
+
+def check_store(url: str) -> None:
+    """Raise StoreDamaged if an SQLite file is damaged. PostgreSQL checks its pages itself."""
+    parsed = _parsed(url)
+    if parsed.drivername == "sqlite" and parsed.database != IN_MEMORY and (file := _file(parsed)).is_file():
+        with explained(_shown(url)):
+            connection = connected(file, must_exist=True)
+        check_file(connection, _shown(url))
 
 
 def backup_sqlite(url: str, target: Path) -> None:

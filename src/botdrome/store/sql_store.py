@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 from sqlalchemy import Executable
 
-from botdrome.store import archive, changes, queries
+from botdrome.store import archive, changes, damage, queries
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.identity import look_alike
 from botdrome.store.journal import Journal, Outage
@@ -178,20 +178,24 @@ class SqlStore:
         await self._journal.enter(changes.AbortMatches(match_ids, self._node, plain(reason), now))
 
     async def match(self, match_id: str) -> MatchEntry | None:
-        rows = await self._fetch(queries.ENTRY, {"id": key(match_id)})
-        return match_entry(rows[0]) if rows else None
+        with damage.of_match(match_id):
+            rows = await self._fetch(queries.ENTRY, {"id": key(match_id)})
+            return match_entry(rows[0]) if rows else None
 
     async def record(self, match_id: str) -> bytes | None:
-        rows = await self._fetch(queries.RECORD, {"id": key(match_id)})
-        return rows[0][0] if rows else None
+        with damage.of_match(match_id):
+            rows = await self._fetch(queries.RECORD, {"id": key(match_id)})
+            return bytes(rows[0][0]) if rows else None
 
     async def flight(self, match_id: str, player: int) -> bytes | None:
-        rows = await self._fetch(queries.FLIGHTS, {"id": key(match_id)})
-        flights = unpacked(rows[0][0]) if rows else ()
+        with damage.of_match(match_id):
+            rows = await self._fetch(queries.FLIGHTS, {"id": key(match_id)})
+            flights = unpacked(rows[0][0]) if rows else ()
         return flights[player] if 0 <= player < len(flights) else None
 
     async def matches(self, wanted: Wanted) -> list[MatchEntry]:
-        return [match_entry(row) for row in await self._fetch(*await chosen(wanted, self._fetch))]
+        """Matches whose rows are broken are left out; a request for one of them says so."""
+        return damage.readable(await self._fetch(*await chosen(wanted, self._fetch)))
 
     async def count(self, wanted: Wanted) -> int:
         return int((await self._fetch(*await counted(wanted, self._fetch)))[0][0])

@@ -19,6 +19,7 @@ from sqlalchemy.dialects import sqlite
 
 from botdrome.store import queries, schema
 from botdrome.store.changes import Change, Outcome, carried_out
+from botdrome.store.damage import StoreDamaged, is_damage
 from botdrome.store.private_files import make_private, open_private
 from botdrome.store.rows import Row, as_json
 from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, TakeNumbers, followed, preparer
@@ -107,7 +108,8 @@ def explained(shown: str) -> Iterator[None]:
     except UNSTORABLE as error:
         raise Unstorable(str(error)) from error
     except (sqlite3.Error, OSError, StoreUnavailable) as error:
-        raise StoreUnavailable(f"{shown}: {error}") from error
+        damaged = isinstance(error, sqlite3.Error) and is_damage(error)
+        raise (StoreDamaged if damaged else StoreUnavailable)(f"{shown}: {error}") from error
 
 
 class Sqlite:

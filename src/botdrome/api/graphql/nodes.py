@@ -12,6 +12,7 @@ from botdrome.api.replays import PlayedStep, steps_of
 from botdrome.api.results import RankingMethod, first_view, native_state, ranked
 from botdrome.games.game import View
 from botdrome.server.arena import LiveTable
+from botdrome.store import damage
 from botdrome.store.store import BotEntry, MatchEntry, Status, Wanted
 
 Filters = dict[str, Any]
@@ -137,7 +138,8 @@ class MatchNode:
 
     async def record(self, info: Info) -> str | None:
         record = await self._context.store.record(self.id)
-        return None if record is None else record.decode()
+        with damage.of_match(self.id):
+            return None if record is None else record.decode()
 
     async def turns(self, info: Info, limit: int | None = None, offset: int | None = None) -> list[dict[str, Any]]:
         wanted = (await self._turns())[original_offset(offset) :][: original_limit(limit)]
@@ -150,7 +152,7 @@ class MatchNode:
 
     async def _turns(self) -> list[PlayedStep]:
         record = await self._context.store.record(self.id)
-        return [] if record is None else steps_of(record)
+        return [] if record is None else steps_of(self.id, record)
 
     def _time(self, turn: PlayedStep) -> str:
         return str(self._entry.started + turn.t)

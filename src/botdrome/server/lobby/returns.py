@@ -12,6 +12,7 @@ from botdrome.server.lobby.owners import seat_of
 from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.tables.audience import header_of
+from botdrome.store.damage import BrokenMatch
 from botdrome.store.store import MatchEntry, Store, StoreUnavailable
 from botdrome.wire.vocabulary import standing
 from botdrome.wire.writers import MatchWriters
@@ -53,6 +54,8 @@ async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str
             if entry.node in desk.cluster.members.nodes.keys() - {desk.cluster.here} and desk.shared.bring(client, entry.node):
                 return None
             await asyncio.sleep(PAUSE)
+    except BrokenMatch as problem:
+        return client.turn_away({"error": str(problem)})
     except StoreUnavailable:
         return client.turn_away({"error": STORE_AWAY}, TRY_LATER)
     return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
