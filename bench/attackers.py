@@ -129,6 +129,20 @@ async def big_messages(target: Target) -> None:
     await repeat(20, flood)
 
 
+async def empty_lists(target: Target) -> None:
+    """Run 20 connections that send 64 KB of empty lists as their login, again and again."""
+    message = b"[" + b"[]," * 21_800 + b"[]]"
+
+    async def flood() -> None:
+        line, heard = await target.socket()
+        line.send(WSMsgType.TEXT, message)
+        DONE["messages"] += 1
+        while not heard.gone:
+            await asyncio.sleep(0.002)
+
+    await repeat(20, flood)
+
+
 async def cube_games(target: Target) -> None:
     """Run 120 Battlecube games at speed 0 for two anonymous organisers, with bots that answer at once."""
     port = await listen(CubeTally(), hangs=False)
@@ -244,6 +258,7 @@ ATTACKS: dict[str, Callable[[Target], Awaitable[None]]] = {
     attack.__name__: attack
     for attack in (
         big_messages,
+        empty_lists,
         cube_games,
         house_games,
         registrations,

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.problems import Problem
+from botdrome.games.reading import bounded
 
 LARGEST_BODY = 100 * 1024
 
@@ -49,6 +50,7 @@ def _announced(request: Request) -> int:
 def lenient_json(text: str | bytes) -> Any:
     """Read JSON that may have raw line breaks inside its strings, as in the documentation of the original."""
     try:
+        bounded(text.encode(errors="replace") if isinstance(text, str) else text)
         value = json.loads(text, strict=False, parse_constant=_refuse)
         json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except RecursionError:

@@ -9,7 +9,7 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import MALFORMED, POLICY, Connection
 from botdrome.server.network.rate_limit import Bucket
@@ -72,7 +72,7 @@ class TvSession:
         if not self._bucket.take():
             return self._refuse(POLICY, "too many messages")
         try:
-            wanted = msgspec.json.decode(message, type=WatchRequest).watch
+            wanted = msgspec.json.decode(bounded(message), type=WatchRequest).watch
         except UNREADABLE as error:
             return self._refuse(MALFORMED, f'this should be {{"watch": ["MATCH", ...]}}: {error}')
         if len(wanted) > MOST_MATCHES:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from botdrome.games.game import IllegalMove, Raw
-from botdrome.games.reading import shown, whole_within
+from botdrome.games.reading import bounded, shown, whole_within
 
 Cell = tuple[int, int, int]
 """x from left to right, y from top to bottom, z from front to back."""
@@ -45,7 +45,7 @@ def plan_in(raw: Raw, tasks: int) -> Plan:
 def _unpacked(raw: str) -> Any:
     """Decode a JSON text inside a JSON text."""
     try:
-        return msgspec.json.decode(raw)
+        return msgspec.json.decode(bounded(raw.encode()))
     except (ValueError, RecursionError):
         return raw
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from botdrome.games.reading import UNREADABLE, not_too_deep
+from botdrome.games.reading import UNREADABLE, TooManyValues, bounded
 from botdrome.wire.battlebot.messages import DECODER
 
 ESCAPE = re.compile(
@@ -12,6 +12,8 @@ ESCAPE = re.compile(
     rb"|\\.",  # another escape
     re.DOTALL,
 )
+MOST_ESCAPES = 1000
+"""Escapes in a message that is read a second time, since each of them takes a call."""
 UNKNOWN = rb"\ufffd"
 """The replacement character, which JavaScript too writes for a lone surrogate in UTF-8."""
 
@@ -21,9 +23,12 @@ def without_halves(json: bytes) -> bytes:
 
 
 def value_of(message: bytes) -> Any:
-    """Return the value of a message, lone surrogates or not. Raise UNREADABLE if it is no JSON or nested too deep."""
+    """Return the value of a message, lone surrogates or not. Raise UNREADABLE if it is no JSON or too large."""
     try:
-        value = DECODER.decode(message)
+        return DECODER.decode(bounded(message))
+    except TooManyValues:
+        raise
     except UNREADABLE:
-        value = DECODER.decode(without_halves(message))
-    return not_too_deep(message, value)
+        if not 0 < message.count(b"\\") <= MOST_ESCAPES:
+            raise
+        return DECODER.decode(without_halves(message))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Struct
 
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.wire.conversation import (
     TOKEN_CHANGED,
     Admitted,
@@ -73,8 +73,8 @@ class TunnelConversation(Conversation):
     def receive(self, message: bytes, now: Seconds) -> Outs:
         try:
             if self.deadline is None:
-                return (ANSWER.decode(message),)
-            login = LOGIN.decode(message)
+                return (ANSWER.decode(bounded(message)),)
+            login = LOGIN.decode(bounded(message))
         except UNREADABLE as error:
             return refuse(f"unreadable: {error}")
         self.deadline = None

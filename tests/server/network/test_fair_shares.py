@@ -18,17 +18,27 @@ pytestmark = pytest.mark.anyio
 
 
 class Clock:
+    """The wall clock, and the CPU clock of the loop's thread."""
+
     def __init__(self) -> None:
         self.now = 100.0
+        self.others = 0.0
+        """Seconds in which other programs had the core."""
+        self.cpu_reads = 0
 
     def __call__(self) -> float:
         return self.now
+
+    def cpu(self) -> float:
+        self.cpu_reads += 1
+        return self.now - self.others
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
     monkeypatch.setattr(module, "monotonic", found)
+    monkeypatch.setattr(module, "thread_time", found.cpu)
     monkeypatch.setattr("botdrome.server.network.peer.monotonic", found)
     return found
 
@@ -67,6 +77,68 @@ async def test_who_keeps_within_its_budget_never_waits_and_who_does_not_waits(cl
     assert not shares.must_wait(other, clock.now)
     clock.now += 4 * BURST / SHARED
     assert not shares.must_wait(one, clock.now), "the budget has filled again"
+
+
+class Busy(asyncio.Protocol):
+    """Spends time on each input, in which other programs may have the core for a while."""
+
+    def __init__(self, clock: Clock, seconds: float, others: float = 0.0) -> None:
+        self._clock, self._seconds, self._others = clock, seconds, others
+
+    def data_received(self, data: bytes) -> None:
+        self._clock.now += self._seconds + self._others
+        self._clock.others += self._others
+
+
+async def test_other_programs_on_the_machine_cost_a_client_nothing(clock: Clock) -> None:
+    shares = Shares()
+    peer, sharer = connected(shares)[0], shares.sharer("1.2.3.4")
+    peer.set_protocol(Busy(clock, seconds=0.0005, others=0.3))
+    peer.data_received(b"a move")
+    assert sharer.budget.left == pytest.approx(BURST - 0.0005)
+    done: list[str] = []
+    work = Work("held", 1, 0.0005, clock, done)
+    sharer.budget.left = -0.01
+    clock.others += 0.3  # while the work is done
+    clock.now += 0.3
+    shares.hold(sharer, work)
+    await until(lambda: done == ["held"])
+    assert sharer.budget.left == pytest.approx(-0.0105)
+
+
+async def test_the_cpu_clock_is_read_once_in_a_millisecond_at_most(clock: Clock) -> None:
+    shares = Shares()
+    peer = connected(shares)[0]
+    peer.set_protocol(Busy(clock, seconds=0.00001))
+    for _ in range(300):
+        peer.data_received(b"a move")
+    assert 1 <= clock.cpu_reads <= 4, "in three milliseconds"
+
+
+async def test_debt_is_repaid_in_full(clock: Clock) -> None:
+    """Only slices are cheap, since they are the time that others leave."""
+    shares = Shares()
+    peer, sharer = connected(shares)[0], shares.sharer("1.2.3.4")
+    peer.set_protocol(Busy(clock, seconds=2.0))
+    clock.now += 60.0  # it was quiet before, which saves nothing
+    peer.data_received(b"a large message")
+    for _ in range(19):
+        clock.now += 0.1
+        assert shares.must_wait(sharer, clock.now), "two seconds of work take four at half of the time"
+    clock.now += 0.1
+    assert not shares.must_wait(sharer, clock.now)
+
+
+async def test_a_slice_costs_little_and_what_exceeds_it_costs_all(clock: Clock) -> None:
+    shares, done = Shares(), list[str]()
+    sharer = shares.sharer("1.2.3.4")
+    sharer.budget.left = -module.DEBT
+    shares.hold(sharer, Work("small", 100, module.SLICE, clock, done))
+    await until(lambda: len(done) == 100)
+    assert sharer.budget.left == pytest.approx(-module.DEBT)
+    shares.hold(sharer, Work("large", 1, 1.0, clock, done))
+    await until(lambda: len(done) == 101)
+    assert sharer.budget.left == pytest.approx(-module.DEBT - 1.0 + module.SLICE)
 
 
 async def test_addresses_take_turns_and_so_do_the_accounts_of_one(clock: Clock) -> None:

@@ -21,6 +21,7 @@ from botdrome.api.graphql.query import Subscription
 from botdrome.api.live_tables import TableLists
 from botdrome.api.problems import Problem, known_problem
 from botdrome.api.spectators import Viewing
+from botdrome.games.reading import bounded
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import NORMAL, POLICY, Connection
@@ -184,7 +185,7 @@ class GraphQLSession:
             if not self._bucket.take():
                 metrics.REFUSED.labels("flood").inc()
                 raise Closing(POLICY, "too many messages")
-            self._take(msgspec.json.decode(message, type=ClientMessage))
+            self._take(msgspec.json.decode(bounded(message), type=ClientMessage))
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             self.close(4400, "Invalid message received")
         except Closing as closing:

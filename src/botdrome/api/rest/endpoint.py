@@ -15,6 +15,7 @@ from starlette.responses import Response
 from botdrome.api.arguments import LONGEST_LIST, SHORT_LIST, epoch
 from botdrome.api.bodies import PiecewiseResponse, ResponseHead, bearer, whole_body
 from botdrome.api.problems import Problem, known_problem
+from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
 from botdrome.server.network.client_source import CLIENT_SOURCE
@@ -170,8 +171,8 @@ class RestRequest:
 
     async def body(self, kind: Any) -> Any:
         try:
-            return msgspec.json.decode(await whole_body(self.http), type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return msgspec.json.decode(bounded(await whole_body(self.http)), type=kind)
+        except UNREADABLE as error:
             raise Problem(f"the body is not what it should be: {error}") from None
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from botdrome.contest.lobby import Seeker
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.course import News
 from botdrome.match.events import Player
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
@@ -54,7 +54,7 @@ async def challenge(caller: BotCaller, url: str, name: str, game: str) -> str:
     question = msgspec.json.encode({"challenge": secret, "name": name, "gameType": game_type(game)})
     answer = await caller.post(url, question, CHALLENGE_LIMIT, {"x-botdrome-bot": quote(name, safe="")})
     try:
-        said = msgspec.json.decode(answer.body)
+        said = msgspec.json.decode(bounded(answer.body))
     except UNREADABLE:
         said = None
     if not 200 <= answer.status < 300 or not isinstance(said, dict) or said.get("challenge") != secret:

@@ -17,7 +17,7 @@ from botdrome.server.network.budget import Held, Sharer
 from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.proxies import Proxies
-from botdrome.server.network.shares import Shares
+from botdrome.server.network.shares import BRIEF, Shares
 from botdrome.wire.framing.proxy_header import BadHeader, may_be_header, read_header
 
 log = structlog.get_logger()
@@ -87,7 +87,7 @@ class Peer:
 
     def charge(self, seconds: float) -> None:
         """Charge loop time to the client's budget."""
-        self._sharer.budget.left -= seconds
+        self._shares.charge(self._sharer, seconds, monotonic())
 
     def bill(self, account: str) -> None:
         """Charge the account after a login, so that the client no longer shares turns with the guests of its address."""
@@ -162,7 +162,11 @@ class Peer:
         if PEER.get() is not self:  # rare, since each connection has its own context
             self._enter()
         self._receive(data)
-        sharer.budget.left -= monotonic() - began
+        spent, budget = monotonic() - began, sharer.budget
+        if spent <= BRIEF and spent < budget.left:  # nearly always
+            budget.left -= spent
+        else:
+            self._shares.charge(sharer, self._shares.spent(began), began)
         return None
 
     def eof_received(self) -> bool:

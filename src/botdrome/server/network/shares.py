@@ -4,11 +4,17 @@ Theory of operation. Each address has a budget of loop time. The time spent on i
 within the budget is served at once. When the budget is used up, input is held and served in the background: one SLICE per
 turn of the loop, round-robin over the addresses, and over the accounts and guests of an address. So a single client can use
 the whole server, and a flooding client gets only the time that others leave.
+
+Debt is repaid in full before input is served at once again. Slices are time that others leave, so they cost at most DEBT;
+what exceeds a slice costs all of it.
+
+What is charged is CPU time: while other programs use the cores, a client does not pay for them. The CPU clock costs a system
+call, so it is read only if something took longer than BRIEF, and once in BRIEF at most for the beginning.
 """
 
 import asyncio
 from collections import OrderedDict, deque
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Final, Protocol
 from weakref import WeakValueDictionary
 
@@ -18,7 +24,9 @@ from botdrome.server.network.budget import BURST, Budget, Held, Sharer
 SHARED: Final = 0.5
 """The part of loop time that active addresses share evenly for immediate service. The rest serves held input."""
 DEBT: Final = 0.05
-"""Maximum debt of a budget, in seconds of loop time. It is small, so that a budget recovers soon after a burst."""
+"""Maximum debt in seconds that slices bring about. It is small, so that a budget recovers soon after a burst."""
+BRIEF: Final = 0.001
+"""Seconds by the wall clock up to which they are charged as they are."""
 SLICE: Final = 0.001
 """Seconds spent on held input in one turn of the loop."""
 REST: Final = 0.001
@@ -53,6 +61,8 @@ class Shares:
         self._held = 0
         """Pieces of work that were queued since the last slice."""
         self._period, self._period_end = 0, 0.0
+        self._look, self._cpu = 0.0, 0.0
+        """When the CPU clock is due to be read, and what it said at most BRIEF before the current input."""
         self._active = self._counted = 1
         """Active addresses in the last period, and in the current one so far."""
 
@@ -75,18 +85,40 @@ class Shares:
     def must_wait(self, sharer: Sharer, now: float) -> bool:
         """Whether input must be held because the budget is used up."""
         budget = sharer.budget
-        if now > self._period_end:
-            self._period, self._period_end = self._period + 1, now + PERIOD
-            self._active, self._counted = max(1, self._counted), 0
+        if now > self._look:
+            self._look_at_clocks(now)
         if budget.period != self._period:
             budget.period = self._period
             self._counted += 1
         return budget.left <= 0 and self._used_up(budget, now)
 
+    def _look_at_clocks(self, now: float) -> None:
+        self._look, self._cpu = now + BRIEF, thread_time()
+        if now > self._period_end:
+            self._period, self._period_end = self._period + 1, now + PERIOD
+            self._active, self._counted = max(1, self._counted), 0
+
+    def spent(self, began: float) -> float:
+        """Return the loop time that was spent since then on the current input."""
+        wall = monotonic() - began
+        return wall if wall <= BRIEF else min(wall, thread_time() - self._cpu)
+
+    def charge(self, sharer: Sharer, seconds: float, now: float) -> None:
+        """Charge work that began now. What a full budget could not take in before does not pay for it."""
+        budget = sharer.budget
+        left = budget.left - seconds
+        if left <= 0 < budget.left:
+            left += min(BURST - budget.left, (now - budget.filled) * self._share)
+            budget.filled = now
+        budget.left = left
+
+    @property
+    def _share(self) -> float:
+        return SHARED / max(self._active, self._counted)
+
     def _used_up(self, budget: Budget, now: float) -> bool:
         """Refill the budget up to now, and return whether nothing is left."""
-        share = SHARED / max(self._active, self._counted)
-        budget.left = min(BURST, max(-DEBT, budget.left) + (now - budget.filled) * share)
+        budget.left = min(BURST, budget.left + (now - budget.filled) * self._share)
         budget.filled = now
         return budget.left <= 0
 
@@ -108,15 +140,18 @@ class Shares:
         self._held = 0
         budget = self._line.popleft()
         sharer = budget.line.popleft()
-        began, spent = monotonic(), 0.0
-        line = sharer.held
+        began = monotonic()
+        if began > self._look:
+            self._look_at_clocks(began)
+        line, later, spent = sharer.held, 0.0, 0.0
         while line and spent < SLICE:
             held = line.popleft()
             if held.serve_held():
                 line.append(held)
-            began -= held.later
-            spent = monotonic() - began
-        budget.left -= spent
+            later += held.later
+            spent = monotonic() - began + later
+        spent = self.spent(began) + later
+        budget.left = max(budget.left - spent, min(budget.left, -DEBT) - max(0.0, spent - SLICE))
         if line:
             budget.line.append(sharer)
         if budget.line:

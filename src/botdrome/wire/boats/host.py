@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.wire.conversation import (
     Admitted,
     Command,
@@ -58,7 +58,7 @@ class HostConversation(Conversation):
             self._held.append(message)
             return refuse("too many messages", refused="flood") if len(self._held) > self._most_held else ()
         try:
-            value = msgspec.json.decode(message, type=dict[str, Any])
+            value = msgspec.json.decode(bounded(message), type=dict[str, Any])
         except UNREADABLE:
             return (msgspec.json.encode({"error": NO_ORDER}),) if self._entered else refuse(NO_ORDER)
         if self._entered:

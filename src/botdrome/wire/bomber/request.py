@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 import msgspec
 
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.reading import UNREADABLE, TooManyValues, bounded
 
 DECODER = msgspec.json.Decoder()
 BOUNDARY = re.compile(rb"--[^\r\n]+?(?=\r\n|--$)")
@@ -59,7 +59,9 @@ def read_message(body: bytes) -> Message:
     if text[:1] not in b"{[(\"'" and b"=" in text:
         return dict(read_form(text))
     try:
-        value = DECODER.decode(text)
+        value = DECODER.decode(bounded(text))
+    except TooManyValues as fault:
+        raise BadRequest("BAD_MESSAGE", f"a message cannot be this large: {fault}") from None
     except UNREADABLE:
         value = _literal(text)
     if isinstance(value, dict):

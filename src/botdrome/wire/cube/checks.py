@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from botdrome.games.battlecube_answer import A_NUMBER
-from botdrome.games.reading import shown
+from botdrome.games.reading import bounded, shown
 
 Path = tuple[str | int, ...]
 """The keys that lead to a value."""
@@ -121,7 +121,7 @@ def unpacked(value: Any) -> Any:
     """JSON inside a text counts as what it holds."""
     if isinstance(value, str):
         try:
-            return msgspec.json.decode(value)
+            return msgspec.json.decode(bounded(value.encode()))
         except (ValueError, RecursionError):
             return value
     return value

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from botdrome.games.battlecube_answer import WRONG_COUNT
 from botdrome.games.game import Game, Raw, View
-from botdrome.games.reading import UNREADABLE, not_too_deep
+from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Out, Played, Player
 from botdrome.wire.cube.bombs import MOST_OUTSIDE, BombPile
@@ -235,6 +235,6 @@ def read_answer(body: bytes) -> Raw:
     if not body:
         raise UnreadableAnswer("the answer is empty")
     try:
-        return not_too_deep(body, DECODER.decode(body))
+        return DECODER.decode(bounded(body))
     except UNREADABLE as error:
         raise UnreadableAnswer(f"the answer is not JSON: {error}") from None

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from botdrome.games.reading import UNREADABLE, shown
+from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
 from botdrome.wire.framing.streams import BadFrame
 
 GREATEST = 2**53
@@ -35,7 +35,9 @@ class Ignored(Exception):
 def read_frame(frame: bytes) -> Any:
     """Return the JSON in a frame. Raise BadFrame if there is none, or if it is `null`."""
     try:
-        value = DECODER.decode(frame)
+        value = DECODER.decode(bounded(frame))
+    except TooManyValues as error:
+        raise BadFrame(f"the frame cannot be read: {error}") from None
     except UNREADABLE as error:
         value = _as_python_reads_it(frame, str(error))
     if value is None:

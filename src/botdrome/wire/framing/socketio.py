@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from botdrome.games.reading import TooManyValues, bounded
 from botdrome.wire.framing.engineio import BadPacket
 
 CONNECT, DISCONNECT, EVENT, ACK, ERROR, BINARY_EVENT, BINARY_ACK = "0123456"
@@ -43,18 +44,18 @@ def read_packet(text: str) -> SocketPacket:
 
 def _value(json: str) -> Any:
     try:
-        return DECODER.decode(json) if json else None
-    except RecursionError:
+        return DECODER.decode(bounded(json.encode())) if json else None
+    except (RecursionError, TooManyValues):
         return _name_alone(json)
     except msgspec.DecodeError:
         raise BadPacket("the data of a packet is not JSON") from None
 
 
 def _name_alone(json: str) -> Any:
-    """An event that is nested too deeply to be parsed: its name is enough to answer with an error."""
+    """An event that is too large or nested too deeply to be parsed: its name is enough to answer with an error."""
     found = NAMED.match(json)
     if found is None:
-        raise BadPacket("the data of a packet is nested too deeply")
+        raise BadPacket("the data of a packet is too large or nested too deeply")
     return [found[1], None]
 
 
