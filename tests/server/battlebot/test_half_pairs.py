@@ -79,9 +79,10 @@ async def test_a_login_with_half_a_pair_fails_like_any_other(tmp_path: Path, key
                 assert await one.until_closed() == ([{"authentication": "failed"}], 1000, "")
 
 
-async def test_what_is_no_utf_8_is_no_json(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "ending"), [(True, (1007, "a text message is UTF-8")), (False, (1002, "ERROR"))])
+async def test_what_is_no_utf_8_is_no_message(tmp_path: Path, text: bool, ending: tuple[int, str]) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
-        await ada.socket.send(b'{"mark": "\xed\xa0\x80", "space": [1, 1]}', text=True)
-        assert await ada.until_closed() == ([], 1002, "ERROR")
+        await ada.socket.send(b'{"mark": "\xed\xa0\x80", "space": [1, 1]}', text=text)
+        assert await ada.until_closed() == ([], *ending)
         messages, _, _ = await bob.until_closed()
         assert messages[-1]["state"]["result"] == {"reason": "disconnect", "victor": "bob"}

@@ -228,8 +228,9 @@ async def test_messages_of_all_kinds() -> None:
         line, diary = await one.upgraded()
         await line.send(frame(TEXT, b"a"), frame(BINARY, b"b"), frame(TEXT, b"c") + frame(TEXT, b"d"), frame(0x01, b"e"))
         await line.send(frame(PING, b"?"), frame(0x80, b"f") + frame(PONG), *[bytes((byte,)) for byte in frame(TEXT, b"g")])
+        await line.send(frame(0x01, b"\xc3"), frame(0x80, b"\xa9"), frame(TEXT, "é".encode()), frame(BINARY, b"\xff"))
         await line.send(b"\x81\xfe\x00\xc8\0\0\0\0" + b"h" * 200, frame(TEXT), frame(CLOSE))
-        told = [b"a", b"b", b"c", b"d", b"ef", b"g", b"h" * 200, b""]
+        told = [b"a", b"b", b"c", b"d", b"ef", b"g", "é".encode(), "é".encode(), b"\xff", b"h" * 200, b""]
         assert (await line.rest()).endswith(b"\x81\x00\x81\x01!" + GOODBYE)
         assert (diary.told, diary.lost_times) == (told, 1)
 

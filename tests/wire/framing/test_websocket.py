@@ -18,6 +18,7 @@ from botdrome.wire.framing.websocket import (
     WHOLE,
     Reader,
     Violation,
+    check_text,
     close,
     close_answer,
     packed,
@@ -220,3 +221,10 @@ def test_a_close_with_a_code_or_a_reason_that_cannot_be(payload: bytes, code: in
     with pytest.raises(Violation) as caught:
         close_answer(payload)
     assert caught.value.code == code
+
+
+def test_a_text_that_is_none() -> None:
+    check_text("é😀".encode())
+    with pytest.raises(Violation) as caught:
+        check_text(b"\xed\xa0\x80")
+    assert caught.value.code == 1007

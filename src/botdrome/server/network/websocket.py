@@ -155,6 +155,8 @@ class Socket(asyncio.Protocol):
                 if payload is not None:
                     if data[0] != wire.WHOLE_TEXT or self._closing:
                         return self._take(data[0] & 0xF, payload)
+                    if not payload.isascii():
+                        wire.check_text(payload)
                     self.traffic.came()
                     return session.received(payload)
             return self._read(data)
@@ -197,6 +199,8 @@ class Socket(asyncio.Protocol):
         elif opcode in (wire.PING, wire.PONG):
             self._answer_ping(opcode, payload)
         else:
+            if opcode == wire.TEXT:
+                wire.check_text(payload)
             self.deliver(opcode, payload)
 
     def deliver(self, opcode: int, message: bytes) -> None:

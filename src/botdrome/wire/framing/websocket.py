@@ -111,6 +111,14 @@ def whole(data: bytes, longest: int) -> bytes | None:
     return None
 
 
+def check_text(payload: bytes) -> None:
+    """Raise Violation unless a text message is UTF-8."""
+    try:
+        payload.decode()
+    except UnicodeDecodeError:
+        raise Violation(NOT_UTF8, "a text message is UTF-8") from None
+
+
 class Reader:
     """Reads messages from bytes that come in any pieces."""
 
