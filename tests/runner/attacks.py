@@ -254,10 +254,10 @@ def cores() -> Any:
 
 
 @tried
-def limits_of_files_and_time() -> Any:
+def limits_of_a_process() -> Any:
     import resource
 
-    kinds = (resource.RLIMIT_FSIZE, resource.RLIMIT_CPU, resource.RLIMIT_CORE)
+    kinds = (resource.RLIMIT_FSIZE, resource.RLIMIT_CPU, resource.RLIMIT_CORE, resource.RLIMIT_NOFILE)
     return [resource.getrlimit(kind)[0] for kind in kinds] + [answer(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1)))]
 
 

@@ -54,6 +54,14 @@ def bot(view):
     while True:
         threading.Thread(target=time.sleep, args=(600,)).start()
 """
+SOCKET_BOMB = """import os, socket, time
+def bot(view):
+    for _ in range(8):
+        if not os.fork():
+            break
+    kept = [socket.socketpair() for _ in range(110)]
+    time.sleep(600)
+"""
 SLOW_IMPORT = "import time\ntime.sleep(600)"
 FORKS = PLAY + "import os\ndef bot(view):\n    os.fork()\n    return play(view)"
 THREADS = (

@@ -54,7 +54,7 @@ ATTACKS: dict[str, dict[str, Any]] = {
     "change settings of the kernel in `/proc/sys`": {"settings_of_the_kernel": ["EROFS"]},
     "see other processes, or send them signals": {"processes": ["bwrap", "python"], "signals": [["ESRCH"], 1]},
     "use a second core": {"cores": [1, DENIED]},
-    "raise its limits": {"limits_of_files_and_time": [64 << 20, 3600, 0, "ValueError"], "memory": "MemoryError"},
+    "raise its limits": {"limits_of_a_process": [64 << 20, 3600, 0, 256, "ValueError"], "memory": "MemoryError"},
     "hide memory from the limit": {"hidden_memory": [DENIED, "ENODEV", "00000000"]},
     "make namespaces": {"namespaces": [DENIED] * 7},
     "open raw, packet or netlink sockets": {"unusual_sockets": [DENIED]},
@@ -67,6 +67,7 @@ ATTACKS: dict[str, dict[str, Any]] = {
 KILLED = {
     "have more than 64 processes": (failing_bots.FORK_BOMB, "it had more than 64 processes"),
     "have more than 512 threads": (failing_bots.THREAD_BOMB, "it had more than 512 threads"),
+    "have more than 1024 open files": (failing_bots.SOCKET_BOMB, "it had more than 1024 open files"),
     "use more memory with all its processes than `--memory`": (failing_bots.GREEDY_FAMILY, "it used more than 200 MB of memory"),
 }
 """The lines about bots that are killed: such a bot, and the reason that its author reads."""

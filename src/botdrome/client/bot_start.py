@@ -15,8 +15,8 @@ SET_DEATH_SIGNAL = 1
 NEW_MOUNTS, BIND, RECURSIVE, PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000
 """Flags of Linux's unshare and mount."""
 CONTROL_GROUPS, OWN_GROUP = "/sys/fs/cgroup", "/proc/self/cgroup"
-OPEN_FILES = 256
-"""Files and sockets that a process in a sandbox may open."""
+OPEN_FILES, OPEN_FILES_OF_ALL = 256, 1024
+"""Files and sockets that a process in a sandbox may open, and all its processes together."""
 THREADS = 8
 """Threads for each allowed process."""
 

@@ -19,9 +19,9 @@ from contextlib import suppress
 
 TYPE_CHECKING = False  # the module typing takes long to import
 if TYPE_CHECKING or __name__ != "guard":
-    from botdrome.client.bot_start import MEGABYTE, THREADS, become, new_group, prctl, read
+    from botdrome.client.bot_start import MEGABYTE, OPEN_FILES, OPEN_FILES_OF_ALL, THREADS, become, new_group, prctl, read
 else:
-    from bot_start import MEGABYTE, THREADS, become, new_group, prctl, read
+    from bot_start import MEGABYTE, OPEN_FILES, OPEN_FILES_OF_ALL, THREADS, become, new_group, prctl, read
 
 INTERVAL = 0.1
 """Seconds between two checks of the limits."""
@@ -46,6 +46,16 @@ def status_of(process: int) -> dict[str, int]:
         rows = (line.split() for line in file)
         return {row[0]: int(row[1]) for row in rows if row[0] in ("VmPTE:", "Threads:")}
     return {}
+
+
+def open_files_of(process: int) -> int:
+    """Return how many files and sockets are open; the most possible if the process hides them."""
+    try:
+        return len(os.listdir(f"/proc/{process}/fd"))
+    except PermissionError:
+        return OPEN_FILES
+    except OSError:
+        return 0
 
 
 def memory_of(process: int) -> int:
@@ -150,22 +160,27 @@ class Guard:
                 self._tell(b"killed it used more than %d MB of memory" % self._limits["memory"])
 
     def _within_limits(self) -> bool:
+        if excess := self._excess():
+            self._tell(b"killed it " + excess.encode())
+        return not excess
+
+    def _excess(self) -> str:
+        """Return what the bot has too much of; empty: nothing."""
         most, memory = self._limits.get("processes"), self._limits.get("memory")
         if not most and not memory:
-            return True
+            return ""
         processes = list(descendants(os.getpid()))
         if most and len(processes) > most:
-            self._tell(b"killed it had more than %d processes" % most)
-            return False
+            return f"had more than {most} processes"
         statuses = [status_of(process) for process in processes]
         if most and sum(status.get("Threads:", 0) for status in statuses) > most * THREADS:
-            self._tell(b"killed it had more than %d threads" % (most * THREADS))
-            return False
+            return f"had more than {most * THREADS} threads"
+        if "sandbox" in self._limits and sum(map(open_files_of, processes)) > OPEN_FILES_OF_ALL:
+            return f"had more than {OPEN_FILES_OF_ALL} open files"
         tables = sum(status.get("VmPTE:", 0) for status in statuses) * 1024
         if memory and sum(map(memory_of, processes)) + tables > memory * MEGABYTE:
-            self._tell(b"killed it used more than %d MB of memory" % memory)
-            return False
-        return True
+            return f"used more than {memory} MB of memory"
+        return ""
 
     def _kill_all(self) -> None:
         """Stop all processes first, so that none can start another one unseen. On Linux orphans are children of the guard."""
