@@ -257,8 +257,8 @@ async def test_a_contest_of_any_name(http: httpx.AsyncClient, store: Store, name
     contest = await get(http, f"contests/NOUGHTS_AND_CROSSES/{quote(name, safe='')}", method="balanced")
     assert (contest["name"], contest["game"], contest["matches"]) == (name, "noughts-and-crosses", 1)
     assert contest["rankings"] == [
-        {"bot": "Ann", "wins": 1, "draws": 0, "losses": 0, "played": 1, "score": 2},
-        {"bot": "Bob", "wins": 0, "draws": 0, "losses": 1, "played": 1, "score": 0},
+        {"place": 1, "bot": "Ann", "wins": 1, "draws": 0, "losses": 0, "played": 1, "score": 2, "note": ""},
+        {"place": 2, "bot": "Bob", "wins": 0, "draws": 0, "losses": 1, "played": 1, "score": 0, "note": ""},
     ]
 
 

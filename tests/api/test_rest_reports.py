@@ -7,11 +7,15 @@ import msgspec
 import pytest
 
 from botdrome.api.app import load_worker_modules
+from botdrome.contest.document import document_from
+from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.lobby import Seeker, Wish
+from botdrome.contest.progress import ContestProgress
 from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena, ServerAddresses
 from botdrome.server.arena_questions import Unplayed
 from botdrome.server.duel.player_records import BOARDS, DuelBoard, board_name
+from botdrome.store.contest_journal import ContestJournal, result_note
 from botdrome.store.store import BotEntry, Note, Store
 from tests.api.tables import NOON, entry_of
 from tests.api.test_rest import error, get
@@ -162,6 +166,37 @@ async def test_a_contest_tells_how_much_of_it_is_played(http: httpx.AsyncClient,
     assert await error(http, f"crosstables/{GAME}/none") == (404, f"there are no matches in a contest 'none' of {GAME}")
     listed = await get(http, "contests", sort="-matches", game=GAME)
     assert [(one["game"], one["name"], one["matches"]) for one in listed["contests"]] == [(GAME, "cup", 3)]
+
+
+async def test_a_contest_with_a_document_has_one_order_everywhere(http: httpx.AsyncClient, store: Store) -> None:
+    """By 3 points for a win, dan, who lost a semi-final, would be ahead of bob, who lost the final."""
+    journal = ContestJournal(store)
+    document = document_from({"name": "cup", "game": GAME, "format": "knockout", "best_of": 3})
+    await journal.create(document, "olga", [Entrant(name) for name in ("ada", "bob", "cid", "dan", "eve")])
+    await journal.change_state("cup", "running", "olga")
+    progress = ContestProgress(document, await journal.entrants("cup"), {})
+    while progress.open:
+        fixture = next(iter(progress.open.values()))
+        best = min(fixture.entrants) if fixture.round > 2 or fixture.key.endswith(("1", "3")) else max(fixture.entrants)
+        result = FixtureResult(tuple(1 if number == best else 2 for number in fixture.entrants), match=f"m{fixture.key}")
+        names = " ".join(progress.entrants[number].name for number in fixture.entrants)
+        await play(store, result.match, names, result.places, contest="cup")
+        await store.keep([result_note("cup", fixture.key, result)])
+        progress.add(fixture.key, result)
+    official = (await get(http, "contest-documents/cup"))["standings"]
+    order = [(line["bot"], line["place"], line["score"], line["note"]) for line in official]
+    assert [one[0] for one in order][:2] == ["ada", "bob"] and order[1][3] == "lost the final"
+    wins = {line["bot"]: line["wins"] for line in official}
+    assert wins["dan"] > wins["bob"]
+    page = await get(http, f"standings/{GAME}/cup")
+    assert [(line["bot"], line["place"], line["score"], line["note"]) for line in page["bots"]] == order
+    cup = await get(http, f"contests/{GAME}/cup")
+    assert [line["bot"] for line in cup["rankings"]] == [one[0] for one in order]
+    assert cup["planned"] == cup["matches"] == len(progress.results)
+    assert (await get(http, f"crosstables/{GAME}/cup"))["bots"] == [one[0] for one in order]
+    question = {"query": '{ contest(gameType: GOMOKU, name: "cup") { rankings { bot { name } } } }'}
+    answer = (await http.post("/graphql", json=question)).json()
+    assert [line["bot"]["name"] for line in answer["data"]["contest"]["rankings"]] == [one[0] for one in order]
 
 
 # The hall.

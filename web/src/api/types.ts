@@ -847,12 +847,16 @@ export interface Profile {
 }
 
 export interface Rank {
+  place: number;
   bot: string;
   wins: number;
   draws: number;
   losses: number;
   played: number;
+  /** As in the standings of its document; without a document, the points of the method. */
   score: number;
+  /** Such as `lost the final`; empty without a document. */
+  note: string;
 }
 
 export interface RatingPoint {
@@ -1001,18 +1005,8 @@ export interface SignedIn {
   seconds: number | null;
 }
 
-export interface Standing {
-  place: number;
-  bot: string;
-  wins: number;
-  draws: number;
-  losses: number;
-  played: number;
-  score: number;
-}
-
 export interface Standings {
-  bots: Standing[];
+  bots: Rank[];
   total: number;
   limit: number;
   offset: number;

@@ -1,7 +1,7 @@
 /** A contest: with a document, all about it; without one, its progress, live standings, and the crosstable. */
 import { useEffect, useState } from 'preact/hooks';
 import { ask, RestError } from '../api/rest';
-import type { Contest, DocumentedContest, Standing, Standings } from '../api/types';
+import type { Contest, DocumentedContest, Rank, Standings } from '../api/types';
 import { useRest } from '../api/use';
 import { DataTable, type Column } from '../parts/data-table';
 import { BotLink, GameLink } from '../parts/links';
@@ -63,7 +63,7 @@ function Progress({ contest: { matches, running, planned } }: { contest: Contest
   );
 }
 
-const COLUMNS: Column<Standing>[] = [
+const COLUMNS: Column<Rank>[] = [
   { title: 'Place', number: true, sort: 'place', cell: ({ place }) => place },
   { title: 'Bot', head: true, sort: 'bot', cell: ({ bot }) => <BotLink name={bot} /> },
   { title: 'Points', number: true, sort: 'score', falling: true, cell: ({ score }) => <strong>{score}</strong> },
@@ -75,7 +75,7 @@ const COLUMNS: Column<Standing>[] = [
 
 export function StandingsTable({ at, every, limit = 25 }: { at: string; every: number; limit?: number }) {
   return (
-    <DataTable<Standing, Standings> caption="3 points for a win, 1 for a draw" from={`/standings/${at}`} rows={(answer) => answer.bots} columns={COLUMNS}
+    <DataTable<Rank, Standings> caption="3 points for a win, 1 for a draw" from={`/standings/${at}`} rows={(answer) => answer.bots} columns={COLUMNS}
       usual="place" limit={limit} prefix="standings-" every={every} empty="No match has ended yet." />
   );
 }

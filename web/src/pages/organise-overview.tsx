@@ -4,6 +4,7 @@ import type { AllContests, BansShown, ClientsShown, Contest, ContestLine, Live }
 import { useRest } from '../api/use';
 import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
+import { points } from './contest-words';
 
 const EVERY = 5000;
 /** Contests, and lines of the standings of each. */
@@ -54,7 +55,7 @@ function Standings({ line: { game, name, matches, last } }: { line: ContestLine 
         <thead><tr><th scope="col">Bot</th><th scope="col" class="number">Won</th><th scope="col" class="number">Drawn</th><th scope="col" class="number">Lost</th><th scope="col" class="number">Points</th></tr></thead>
         <tbody>
           {value?.rankings.slice(0, LINES).map(({ bot, wins, draws, losses, score }) => (
-            <tr key={bot}><th scope="row" class="row-head"><bdi>{bot}</bdi></th><td class="number">{wins}</td><td class="number">{draws}</td><td class="number">{losses}</td><td class="number">{score}</td></tr>
+            <tr key={bot}><th scope="row" class="row-head"><bdi>{bot}</bdi></th><td class="number">{wins}</td><td class="number">{draws}</td><td class="number">{losses}</td><td class="number">{points(score)}</td></tr>
           ))}
         </tbody>
       </table>

@@ -6,6 +6,7 @@ import { useRest } from '../api/use';
 import { QrCode } from '../parts/qr-code';
 import { Rating } from '../parts/rating';
 import { LiveBoard } from '../viewer/live-board';
+import { points } from './contest-words';
 import { gameTitle } from './rules';
 import { slotsAfter, type Slot } from './slots';
 
@@ -97,11 +98,12 @@ function Boards({ tables }: { tables: readonly Table[] }) {
 
 function ContestScene({ game, name }: { game: string; name: string }) {
   const { value } = useRest<Standings>(`/standings/${encodeURIComponent(game)}/${encodeURIComponent(name)}?limit=10`, 4000);
+  const noted = value?.bots.some(({ note }) => note);
   return (
     <table>
       <caption class="hidden">Standings of {name}</caption>
-      <thead><tr><th scope="col" class="number">Place</th><th scope="col">Bot</th><th scope="col" class="number">Points</th><th scope="col" class="number">Played</th></tr></thead>
-      <tbody>{value?.bots.map(({ place, bot, score, played }) => <tr key={bot}><td class="number">{place}</td><th scope="row"><bdi>{bot}</bdi></th><td class="number">{score}</td><td class="number">{played}</td></tr>)}</tbody>
+      <thead><tr><th scope="col" class="number">Place</th><th scope="col">Bot</th><th scope="col" class="number">Points</th><th scope="col" class="number">Played</th>{noted && <th scope="col">Note</th>}</tr></thead>
+      <tbody>{value?.bots.map(({ place, bot, score, played, note }) => <tr key={bot}><td class="number">{place}</td><th scope="row"><bdi>{bot}</bdi></th><td class="number">{points(score)}</td><td class="number">{played}</td>{noted && <td>{note}</td>}</tr>)}</tbody>
     </table>
   );
 }

@@ -9,7 +9,7 @@ from botdrome.api.arguments import LONGEST_LIST, javascript, original_limit, ori
 from botdrome.api.graphql.context import Info, QueryContext
 from botdrome.api.problems import Problem
 from botdrome.api.replays import PlayedStep, steps_of
-from botdrome.api.results import RankingMethod, first_view, native_state, ranked
+from botdrome.api.results import RankingMethod, contest_ranks, first_view, native_state
 from botdrome.games.game import View
 from botdrome.server.arena import LiveTable
 from botdrome.store import damage
@@ -87,7 +87,9 @@ class ContestNode:
         return (filters or {}) | {"contest": self.name}
 
     async def rankings(self, info: Info, method: RankingMethod | None = None) -> list[dict[str, Any]]:
-        ranks = ranked(await self._context.store.contest_lines(self.game_type, self.name), method or RankingMethod.AMBITIOUS)
+        """Return the order of the standings. The score is in points of the method, since the original has whole numbers."""
+        points = method or RankingMethod.AMBITIOUS
+        ranks, _ = await contest_ranks(self._context.store, self.game_type, self.name, points)
         self._context.truncate(info, ranks[:LONGEST_LIST], len(ranks))
         return [
             {
@@ -96,7 +98,7 @@ class ContestNode:
                 "draws": rank.draws,
                 "losses": rank.losses,
                 "played": rank.played,
-                "score": rank.score,
+                "score": points.points(rank.wins, rank.draws),
             }
             for rank in ranks[:LONGEST_LIST]
         ]

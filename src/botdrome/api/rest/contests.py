@@ -4,13 +4,12 @@ from collections import defaultdict
 from math import comb
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 
 from botdrome.api.arguments import game_called, iso
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
-from botdrome.api.results import Rank, RankingMethod, ranked
+from botdrome.api.results import Rank, RankingMethod, contest_ranks
 from botdrome.api.server_calls import ReadContext
 from botdrome.store.store import Meetings, Wanted
 from botdrome.wire.battlebot.messages import game_type
@@ -43,12 +42,8 @@ class Contest(Struct):
     rankings: list[Rank]
 
 
-class RestStanding(Rank, frozen=True):
-    place: int
-
-
 class RestStandings(ListPage):
-    bots: list[RestStanding]
+    bots: list[Rank]
 
 
 class Crosstable(Struct):
@@ -81,21 +76,22 @@ async def contests(context: ReadContext, request: RestRequest) -> Contests:
 
 async def contest(context: ReadContext, request: RestRequest) -> Contest:
     game, name = await _known(context, request)
-    method = RankingMethod[(request.text("method") or "ambitious").upper()]
-    rankings = ranked(await context.store.contest_lines(game, name), method)
+    rankings, progress = await contest_ranks(context.store, game, name, _method(request))
     ended, running = await context.store.meetings(game, name)
-    planned = _planned([ended, running], await context.contest_games())
+    planned = _planned([ended, running], await context.contest_games()) if progress is None else progress.expected
     return Contest(name, game, game_type(game), sum(ended.values()), sum(running.values()), planned, rankings)
 
 
 async def standings(context: ReadContext, request: RestRequest) -> RestStandings:
     game, name = await _known(context, request)
-    method = RankingMethod[(request.text("method") or "ambitious").upper()]
-    ranks = ranked(await context.store.contest_lines(game, name), method)
-    lines = [RestStanding(place, **msgspec.structs.asdict(rank)) for place, rank in enumerate(ranks, 1)]
+    lines, _ = await contest_ranks(context.store, game, name, _method(request))
     order, falling = request.order("place")
     lines.sort(key=lambda line: getattr(line, order), reverse=falling)
     return RestStandings(list(request.part(lines)), **request.page(len(lines)))
+
+
+def _method(request: RestRequest) -> RankingMethod:
+    return RankingMethod[(request.text("method") or "ambitious").upper()]
 
 
 async def _known(context: ReadContext, request: RestRequest) -> tuple[str, str]:
@@ -116,7 +112,7 @@ def _planned(met: list[Meetings], each_way: int) -> int:
 
 async def crosstable(context: ReadContext, request: RestRequest) -> Crosstable:
     game, name = await _known(context, request)
-    rankings = ranked(await context.store.contest_lines(game, name))
+    rankings, _ = await contest_ranks(context.store, game, name)
     names = [rank.bot for rank in rankings[:MOST_ROWS]]
     scores = await context.store.reports.crosstable(game, name)
     rows = [[list(scores[one, two]) if (one, two) in scores else None for two in names] for one in names]

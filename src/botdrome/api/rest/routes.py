@@ -13,7 +13,7 @@ from botdrome.api.rest import bots, contest_documents, contest_meetings, contest
 from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, TABLE_SIZE, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
-from botdrome.api.results import RankingMethod
+from botdrome.api.results import Rank, RankingMethod
 from botdrome.formats import FORMATS
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
@@ -24,7 +24,9 @@ from botdrome.store.tallies import CONTEST_ORDERS, OPPONENT_ORDERS
 BASE = "/api/v1"
 GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
 METHODS = tuple(method.name.lower() for method in RankingMethod)
-METHOD = Parameter("method", "Points for a win and a draw: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS)
+METHOD = Parameter(
+    "method", "Points for a win and a draw, in a contest without a document: 3 and 1, 2 and 1, 3 and 2.", choices=METHODS
+)
 NO_MATCH = (404, "There is no such match.")
 PRIVATE = ((401, "There is no token."), (403, "It is not the token of that bot."), (404, "There is no such bot or game."))
 FILM = (FilmHeader, FilmFrame)
@@ -138,7 +140,7 @@ ENDPOINTS = (
     ),
     RestEndpoint(
         "GET", "/standings/{game}/{name:path}", "The ranking of a contest, a page at a time.",
-        contests.standings, contests.RestStandings, (METHOD, sorted_by(*contests.RestStanding.__struct_fields__), *PAGING),
+        contests.standings, contests.RestStandings, (METHOD, sorted_by(*Rank.__struct_fields__), *PAGING),
         problems=((404, "There is no such contest."),), in_worker=True,
     ),
     RestEndpoint(
