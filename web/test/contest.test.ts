@@ -5,7 +5,7 @@ import { entryHint, entryRules, faultWords, points, resultWords, roundTitle } fr
 import { lineIn } from '../src/pages/organise-document';
 
 const round = (number: number, meetings: number, byes: string[] = []) => ({ number, meetings, byes, fixtures: [], games: meetings, played: 0 });
-const match = (bots: string[], places: number[], more = {}) => ({ key: '1.1.1', bots, result: { places, absent: [], crashed: [], match: '', ...more } });
+const match = (bots: string[], places: number[], more = {}) => ({ key: '1.1.1', bots, result: { places, absent: [], crashed: [], match: '', fingerprint: 0, ...more } });
 
 test('rounds of a knockout are called by their stage', () => {
   assert.equal(roundTitle({ format: 'knockout' }, round(1, 1, ['a', 'b', 'c'])), 'Round 1: quarter-finals');

@@ -174,11 +174,11 @@ async def test_a_game_of_another_kind_in_the_same_manner(tmp_path: Path) -> None
 async def test_the_house_plays_by_name_and_steps_in_when_asked(tmp_path: Path) -> None:
     async with server(tmp_path, house_fill=True, house_wait=0.01) as house:
         login = await registered(house, "ada")
-        for extra in ({"opponent": "house:perfect"}, {}):
+        for extra, name in (({"opponent": "house:perfect"}, "house:perfect"), ({}, "house:blocker")):
             async with bot(house, login | extra) as one:
                 last = await play_noughts(one, "ada")
-                assert last["state"]["bots"] == ["ada", "house:perfect"]
-                assert last["state"]["result"]["victor"] != "ada"
+                assert last["state"]["bots"] == ["ada", name]
+                assert last["state"]["result"]["victor"] != "ada" or name != "house:perfect"
         async with bot(house, login | {"opponent": "house:nobody"}) as one:
             messages, code, _ = await one.until_closed()
             assert messages == [{"error": "there is no bot house:nobody for noughts-and-crosses"}]

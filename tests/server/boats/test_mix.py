@@ -219,7 +219,7 @@ async def test_those_who_wait_meet_before_the_house_steps_in(tmp_path: Path, fir
         leap(HOUR)
         playing = asyncio.create_task(play_on_lines(boat, "line"))
         state = (await native.receive())["state"]
-        assert sorted(state["bots"]) == ["house:hunter", "line", "native"]
+        assert sorted(state["bots"]) == ["house:trawler", "line", "native"]
         await native.send({"board": BOARD})
         async with asyncio.timeout(PATIENCE):
             state = await play_natively(native)
@@ -244,7 +244,7 @@ async def test_each_player_that_joins_lets_the_others_wait_for_the_next_again(tm
             await nothing_started(lines[0], *[f"J|line{number}"] * (number > 0))
         leap(HOUR)
         order = (await lines[0].until("S|"))[-1].split("|")[1:]
-        assert sorted(order) == ["hunter", "line0", "line1", "line2"]
+        assert sorted(order) == ["line0", "line1", "line2", "trawler"]
         assert len(house.desk.tables.live()) == 1
 
 
@@ -258,7 +258,7 @@ async def test_clients_that_join_and_leave_do_not_prolong_the_wait_without_end(t
             await ann.expect("J|bob", "L|bob|")
             await nothing_started(ann)
         leap(0.3 * HOUR)
-        assert sorted((await ann.until("S|"))[-1].split("|")[1:]) == ["ann", "hunter", "hunter2"]
+        assert sorted((await ann.until("S|"))[-1].split("|")[1:]) == ["ann", "trawler", "trawler2"]
 
 
 @pytest.mark.parametrize("stays", [True, False])
@@ -276,7 +276,7 @@ async def test_a_native_bot_waits_as_long_as_the_players_of_the_room(tmp_path: P
                 await asyncio.wait_for(gone.wait(), PATIENCE)
             leap(HOUR)
             bots = (await native.receive())["state"]["bots"]
-            assert sorted(bots) == ["ann", "house:hunter", "native"] if stays else "ann" not in bots
+            assert sorted(bots) == ["ann", "house:trawler", "native"] if stays else "ann" not in bots
 
 
 async def test_the_house_lets_two_meet_who_wait_at_the_same_time(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ async def test_house_bots_take_the_free_seats_when_the_time_is_over(tmp_path: Pa
     async with room(tmp_path, "default:players=3,registration=0.05,round=20,rounds=20,house=1,rest=3600") as (_, one):
         ada = await one.register("Ada")
         told = await poll_and_act(one, ada)
-        assert [user["user_name"] for user in told["users"]] == ["Ada", "house:warden", "house:warden 1"]
+        assert [user["user_name"] for user in told["users"]] == ["Ada", "house:sapper", "house:sapper 1"]
         assert told["users"][1]["tiles"] + told["users"][1]["alive"] > 0
     assert read_plans("default", house=True)[0].house, "--house is for the rooms too"
 

@@ -5,6 +5,7 @@ import json
 import msgspec
 import pytest
 
+from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.events import Played, Refused
@@ -152,10 +153,12 @@ def test_a_token_is_known_by_its_hash_alone() -> None:
     assert not holds(BotEntry("ada", "gomoku", "me", 0, None), "secret")
 
 
-def test_the_house_sends_its_best_unless_one_is_named() -> None:
-    best = house_bot("noughts-and-crosses", "house")
-    assert best is not None
-    assert best[0] == "house:perfect"
+def test_the_house_sends_a_bot_of_middle_strength_unless_one_is_named() -> None:
+    usual = {game: found[0] for game in FORMATS if (found := house_bot(game, "house"))}
+    assert usual == {
+        "noughts-and-crosses": "house:blocker", "battlecube": "house:dodger", "battleship": "house:trawler",
+        "bomberman": "house:sapper", "bumblebots": "house:forager", "gomoku": "house:threat",
+    }  # fmt: skip
     named = house_bot("noughts-and-crosses", "house:random")
     assert named is not None
     assert named[1]({"board": [["", "X", "O"]] * 3, "you": 0, "marks": "XO"}, Chance(1))["mark"] == "X"

@@ -38,3 +38,8 @@ export function opponentWords({ opponent, invite }: PlayWish): string {
   if (opponent) return opponent;
   return invite ? 'a friend' : 'anybody';
 }
+
+/** One of middle strength, for newcomers; the server chooses the same. */
+export function usualHouseBot(names: readonly string[]): string {
+  return names[Math.floor((names.length - 1) / 2)] ?? '';
+}

@@ -6,7 +6,7 @@ import { guestAccount, keepName, newInvite } from '../api/guest';
 import type { PaceName, PlayWish } from '../api/player-state';
 import type { Bots, Game, Games } from '../api/types';
 import { useRest } from '../api/use';
-import { wishPath } from '../api/wish';
+import { usualHouseBot, wishPath } from '../api/wish';
 import { GamePicture } from '../parts/game-picture';
 import { Problem } from '../parts/problem';
 import { go, query } from '../router';
@@ -88,7 +88,7 @@ function Details({ game }: { game: Game }) {
   const beat = game.terms.pace.beat;
   const [against, setAgainst] = useState<Against>(wanted(game));
   const [opponent, setOpponent] = useState(query.value.get('opponent') ?? '');
-  const [house, setHouse] = useState(game.house.find((one) => one === query.value.get('opponent')) ?? game.house.at(-1) ?? '');
+  const [house, setHouse] = useState(game.house.find((one) => one === query.value.get('opponent')) ?? usualHouseBot(game.house));
   const [pace, setPace] = useState<PaceName>('stepped');
   const [players, setPlayers] = useState(Math.max(2, game.players[0] ?? 2));
   const [texts, setTexts] = useState<Texts>({});

@@ -47,7 +47,7 @@ class Gathering:
         return [(seeker.name, self._desk.recruit(seeker)) for seeker in self.waiting(taken)[:free]]
 
     def house_bots(self, free: int) -> list[GatheredPlayer]:
-        """Return the best house bot of the game, once for each free seat."""
+        """Return a house bot of middle strength, once for each free seat."""
         found = house_bot(self._wish().game, "house")
         return [] if found is None else [GatheredPlayer(name, house=found[1]) for name in house_names(found[0], free)]
 

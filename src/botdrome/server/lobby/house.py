@@ -22,10 +22,10 @@ ATTEMPTS = 3
 
 
 def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
-    """`house:NAME`; plain `house` means the best."""
+    """`house:NAME`; plain `house` means one of middle strength, as newcomers want it."""
     bots = house_bots(game)
     if name == "house":
-        name = f"house:{list(bots)[-1]}"
+        name = f"house:{list(bots)[(len(bots) - 1) // 2]}"
     found = bots.get(name.removeprefix("house:"))
     return (name, found) if found else None
 
