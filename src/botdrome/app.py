@@ -9,7 +9,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from botdrome.api.app import NO_SOCKET, Api, load_worker_modules, make_app
+from botdrome.api.app import NO_SOCKET, WARM_UP, Api, make_app
 from botdrome.api.http_server import http_factory
 from botdrome.api.probes import probe_routes
 from botdrome.api.request_checks import RequestChecks, RequestRate
@@ -283,8 +283,7 @@ async def serve(settings: Settings, opened: Callable[[RunningServer], None], sha
         server = await unless(wanted, open_server(settings, shared=shared))
         if server is None:
             return
-        server.desk.workers.start()
-        server.desk.tasks.start(load_worker_modules(server.desk.workers))
+        server.desk.workers.start(WARM_UP, server.arena.store.source)
         opened(server)
         gc.collect()
         gc.freeze()

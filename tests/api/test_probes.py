@@ -11,6 +11,7 @@ from botdrome.api import probes
 from botdrome.api.probes import StoreProbe
 from botdrome.store.store import StoreUnavailable
 from tests.server.clients import server
+from tests.server.workers.gates import gate
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +73,17 @@ async def test_a_store_that_says_nothing_does_not_answer(monkeypatch: pytest.Mon
     monkeypatch.setattr(probes, "ANSWERING", 20.0)
     one.store.silent.set()
     assert await one.probe.answers()
+
+
+async def test_a_server_is_ready_when_a_worker_process_is_warm(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url) as http, gate() as start:
+        house.desk.workers.start("tests.server.workers.chores:wait_at", start.path)
+        await start.reached.wait()
+        answer = await http.get("/readyz")
+        assert (answer.status_code, answer.text) == (503, "starting\n")
+        start.open()
+        await house.desk.workers.value("me", "tests.server.workers.chores:add", 1, 1)
+        assert (await http.get("/readyz")).status_code == 200
 
 
 async def test_a_server_without_its_store_is_not_ready_but_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

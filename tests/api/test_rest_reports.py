@@ -6,7 +6,7 @@ import httpx
 import msgspec
 import pytest
 
-from botdrome.api.app import load_worker_modules
+from botdrome.api.app import WARM_UP
 from botdrome.contest.document import document_from
 from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.lobby import Seeker, Wish
@@ -258,7 +258,7 @@ async def test_boards_of_duel_arena_by_their_numbers(http: httpx.AsyncClient, st
 
 
 async def test_workers_are_prepared_before_the_first_visitor(arena: Arena) -> None:
-    await load_worker_modules(arena.workers)
-    assert await arena.workers.value("", "tests.server.workers.chores:has_read", "botdrome.api.rest.routes")
-    await arena.workers.close()
-    await load_worker_modules(arena.workers)
+    arena.workers.start(WARM_UP, arena.store.source)
+    for module in ("botdrome.api.rest.routes", "botdrome.api.graphql.executor", "botdrome.api.replays"):
+        assert await arena.workers.value("", "tests.server.workers.chores:has_read", module)
+    assert await arena.workers.value("", "tests.server.workers.chores:has_open", arena.store.source)

@@ -1,8 +1,6 @@
 """The application: GraphQL, REST, spectators and pages."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 
@@ -20,18 +18,15 @@ from botdrome.api.problems import Problem
 from botdrome.api.request_checks import RequestRate
 from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
-from botdrome.api.server_calls import server_calls
+from botdrome.api.server_calls import ORDERS, server_calls
 from botdrome.api.spectators import PREFIX, WatchEvents, watch_socket
 from botdrome.server.arena import Arena
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.operator.operator import Operator
-from botdrome.server.workers.jobs import JobFailed
-from botdrome.server.workers.pool import Workers
 from botdrome.wire.safe_headers import plain_answer
 
-LOAD_MODULES = "botdrome.api.rest.executor:load_modules"
-MOST_WORKERS = 4
-"""Jobs at once that reach all worker processes of the usual number."""
+WARM_UP = "botdrome.api.rest.executor:warm_up"
+"""The first job of each worker process. Its argument is the source of the store."""
 NO_SOCKET = plain_answer("403 Forbidden", "there is no WebSocket at this address")
 
 
@@ -40,7 +35,7 @@ class Api(Starlette):
 
     def __init__(self, arena: Arena, operator: Operator | None, rate: RequestRate | None) -> None:
         self._arena, self._rate, self._sockets = arena, rate, GraphQLSockets(arena)
-        arena.workers.server_calls = server_calls(arena)
+        arena.workers.server_calls, arena.workers.orders = server_calls(arena), ORDERS
         graphql = GraphQLEndpoint(arena)
         routes = [
             *duel_pages(arena),
@@ -70,12 +65,6 @@ class Api(Starlette):
         """Running requests are answered while the store is still open."""
         await self._arena.workers.close()
         self._sockets.close()
-
-
-async def load_worker_modules(workers: Workers) -> None:
-    """Import the modules for requests in the worker processes now, since that takes seconds."""
-    with suppress(JobFailed):
-        await asyncio.gather(*[workers.value("", LOAD_MODULES) for _ in range(MOST_WORKERS)])
 
 
 def make_app(arena: Arena, operator: Operator | None = None, rate: RequestRate | None = None) -> Api:

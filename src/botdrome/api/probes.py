@@ -57,6 +57,8 @@ def probe_routes(desk: Desk, store: Store) -> list[Route]:
             return PlainTextResponse("drained\n", 503)
         if desk.cluster is not None and not desk.cluster.links.connected:
             return PlainTextResponse("NATS cannot be reached\n", 503)
+        if not desk.workers.warm:
+            return PlainTextResponse("starting\n", 503)
         if not await probe.answers():
             return PlainTextResponse("the store cannot be written\n", 503)
         return PlainTextResponse(f"{desk.refusal}\n", 503) if desk.refusal else PlainTextResponse("ready\n")

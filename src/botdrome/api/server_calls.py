@@ -13,6 +13,10 @@ from botdrome.store.store import MatchEntry, Store
 
 OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
 
+CONTEST_ORDERS = {"create_contest", "change_contest", "act_on_contest", "withdraw_bot", "rerun_contest"}
+ORDERS = CONTEST_ORDERS | {"register", "move", "rotate", "revoke", "enter", "withdraw"}
+"""The calls that change something."""
+
 
 def server_calls(arena: Arena) -> ServerCalls:
     """The functions of the server, by name."""

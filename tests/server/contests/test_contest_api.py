@@ -6,6 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from botdrome.api.rest.endpoint import CHANGED
+from botdrome.server.workers.jobs import WorkersBusy
 from tests.server.clients import registered, server
 from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.operator.clients import office
@@ -55,6 +57,18 @@ async def test_an_organiser_runs_a_contest_over_rest(tmp_path: Path) -> None:
             ("operator", "running"), ("the document", "over"),
         ]  # fmt: skip
         assert [one["name"] for one in (await web.get("/contest-documents")).json()["contests"]] == ["cup"]
+
+
+async def test_an_order_that_took_effect_is_no_error_if_its_answer_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def busy(*_: object) -> None:
+        raise WorkersBusy("too many queries are waiting")
+
+    async with server(tmp_path) as house, office(house) as operator:
+        monkeypatch.setattr(house.arena.workers, "read", busy)
+        answer = await operator.client.post("/contests", json={"toml": CUP})
+        assert (answer.status_code, answer.json()) == (202, {"name": "cup", "done": CHANGED})
+        monkeypatch.undo()
+        assert 'name = "cup"' in (await operator.get("/contests/cup"))["toml"]
 
 
 async def _enters(house: Any, web: httpx.AsyncClient, name: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Jobs for the worker processes of tests."""
 
 import os
+import socket
 import sys
 import time
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 from botdrome.bots.house import HOUSE
 from botdrome.games.chance import Chance
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
+from botdrome.store import opening
+from botdrome.store.store import Source
 
 
 def add(one: int, other: int) -> int:
@@ -84,3 +87,33 @@ def dies_once(mark: str, view: Any, chance: Chance) -> Any:
 
 def has_read(module: str) -> bool:
     return module in sys.modules
+
+
+def has_open(source: Source) -> bool:
+    return source in opening._open
+
+
+def wait_at(gate: str) -> str:
+    """Wait until the test opens its gate."""
+    with socket.socket(socket.AF_UNIX) as opened:
+        opened.connect(gate)
+        return opened.recv(10).decode()
+
+
+async def order_and_wait(server: ServerCaller, gate: str) -> object:
+    """Give an order, and then take long."""
+    return await server.call("order"), wait_at(gate)
+
+
+async def order_and_vanish(server: ServerCaller, mark: str) -> list[object]:
+    """Give two orders, and take the first worker along after the first of them."""
+    answers = [await server.call("order")]
+    if not Path(mark).exists():
+        Path(mark).touch()
+        os._exit(3)
+    return [*answers, await server.call("order")]
+
+
+async def order_and_die(server: ServerCaller) -> None:
+    await server.call("order")
+    os._exit(3)

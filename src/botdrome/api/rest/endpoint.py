@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from botdrome.api.arguments import LONGEST_LIST, SHORT_LIST, epoch
-from botdrome.api.bodies import PiecewiseResponse, ResponseHead, bearer, whole_body
+from botdrome.api.bodies import PiecewiseResponse, bearer, whole_body
 from botdrome.api.problems import Problem, known_problem
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.terms import PaceName
@@ -28,6 +28,7 @@ NDJSON = "application/x-ndjson"
 EXECUTOR = "botdrome.api.rest.executor:answer"
 MOST_FILES = 8
 """Files that wait for a worker process or are read by one. One client can have half of these slots."""
+CHANGED = "The change was carried out, but the state after it cannot be shown just now: read it in a moment."
 TOO_MANY_FILES = "Too many files are being read already; try again in a moment."
 
 Moment = Annotated[str, Meta(description="A moment in UTC, as in ISO 8601.", examples=["2026-11-15T02:27:15.123Z"])]
@@ -235,7 +236,7 @@ class RestEndpoint(Struct, frozen=True):
             answer = await self.handler(subject, RestRequest(raw, self.parameters, request))
             if isinstance(answer, AnswerOf):
                 raw = replace(raw, endpoint=answer.endpoint, query="", path=answer.path)
-                return await _answered_by_worker(arena, raw, self.status)
+                return await _answered_after_change(arena, raw, self.status)
         except Exception as error:
             return error_response(problem_of(error))
         if isinstance(answer, Response):
@@ -243,11 +244,23 @@ class RestEndpoint(Struct, frozen=True):
         return Response(msgspec.json.encode(answer), self.status, media_type=self.media)
 
 
-async def _answered_by_worker(arena: Arena, raw: RawRequest, status: int = HTTPStatus.OK) -> Response:
-    """`status` is that of a success."""
+async def _answered_by_worker(arena: Arena, raw: RawRequest) -> Response:
     result = await arena.workers.read(arena.store, EXECUTOR, raw)
-    head: ResponseHead = result.value
-    return PiecewiseResponse(replace(head, status=status) if head.status == HTTPStatus.OK else head, result)
+    return PiecewiseResponse(result.value, result)
+
+
+async def _answered_after_change(arena: Arena, raw: RawRequest, status: int) -> Response:
+    """The change has taken effect, so a failure to show it must not look like a failure of the change."""
+    try:
+        result = await arena.workers.read(arena.store, EXECUTOR, raw)
+        if result.value.status == HTTPStatus.OK:
+            return PiecewiseResponse(replace(result.value, status=status), result)
+        result.drop()
+        words = f"status {result.value.status}"
+    except Exception as error:
+        words = problem_of(error).words
+    log.warning("a change was carried out, but cannot be shown", endpoint=raw.endpoint, problem=words)
+    return Response(msgspec.json.encode(raw.path | {"done": CHANGED}), HTTPStatus.ACCEPTED, media_type="application/json")
 
 
 def problem_of(error: Exception) -> Problem:

@@ -3,6 +3,7 @@
 import gzip
 from collections import OrderedDict
 from collections.abc import Hashable
+from importlib import import_module
 
 import msgspec
 
@@ -20,6 +21,8 @@ LEVEL = 5
 """Of compression: films of 1 MB take about 30 ms."""
 CACHE = 32 << 20
 """Bytes, in each worker process."""
+GRAPHQL = "botdrome.api.graphql.executor"
+OTHER_JOBS = ("botdrome.api.replays", "botdrome.server.contests.contest_planner")
 READS = {endpoint.name: endpoint for endpoint in ENDPOINTS if endpoint.in_worker}
 
 
@@ -52,9 +55,12 @@ def _size(answer: PiecewiseResult) -> int:
 _cache = AnswerCache()
 
 
-def load_modules() -> bool:
-    """Does nothing: when it runs, its worker process has imported all modules that requests need."""
-    return True
+async def warm_up(_: ServerCaller, source: Source) -> None:
+    """Import all that the jobs of requests need, and open the store: that takes seconds."""
+    for name in OTHER_JOBS:
+        import_module(name)
+    import_module(GRAPHQL).schema()
+    await reader(source)
 
 
 async def answer(server: ServerCaller, source: Source, raw: RawRequest) -> PiecewiseResult:

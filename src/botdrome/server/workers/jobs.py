@@ -11,6 +11,7 @@ from botdrome.bots.house import HouseBot
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 
+WARM_UP = "botdrome.server.workers.jobs:warm_up"
 _LENGTH = struct.Struct("!I")
 
 
@@ -74,6 +75,11 @@ class MessageReader:
             yield pickle.loads(memoryview(buffer)[start + _LENGTH.size : end].tobytes())
             start = end
         del buffer[:start]
+
+
+def warm_up() -> bool:
+    """Run as a job: when it is done, the process has started."""
+    return True
 
 
 def house_bot_move(bot: HouseBot, view: View, chance: Chance) -> tuple[Raw, Chance]:

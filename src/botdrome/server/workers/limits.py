@@ -6,6 +6,10 @@ from contextlib import contextmanager
 
 from botdrome.server.workers.jobs import WorkersBusy
 
+MOST_WAITING = 400
+"""The queue limit of jobs that read the store. One client can have half of these slots."""
+TOO_MANY_QUERIES = "Too many queries are waiting already; try again in a moment."
+
 
 class SharedSlots:
     """Slots for clients. A client never holds more slots than are free, so a new client usually finds one."""

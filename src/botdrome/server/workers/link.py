@@ -7,12 +7,24 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol, cast
 
-from botdrome.server.workers.jobs import MessageReader, frame
+import structlog
+
+from botdrome.server.workers.jobs import JobFailed, MessageReader, frame
+
+log = structlog.get_logger()
 
 ServerCalls = Mapping[str, Callable[..., Awaitable[Any]]]
 """Functions of the server that a job may call, by name."""
+
+
+MOST_REPEATS = 3
+"""Times that a job is done again after its worker was lost."""
+
+RETRY = 1.0
+"""Seconds until the server tries again to start its first worker."""
 
 
 class WorkerProcess:
@@ -79,6 +91,32 @@ class Job:
         """Seconds of processor time that the job's turn was charged."""
         self.timer: asyncio.TimerHandle | None = None
         self.link: WorkerLink | None = None
+        self.orders: list[asyncio.Task[Any]] = []
+        """The calls that change something. If the worker is lost, the job is done again, but its orders are not."""
+        self._ordered = 0
+        self._repeats = 0
+
+    def call(self, name: str, args: tuple[Any, ...], order: bool) -> "asyncio.Task[Any]":
+        """Call a function of the server, on behalf of the client."""
+        if order and self._ordered < len(self.orders):
+            task = self.orders[self._ordered]
+        else:
+            task = asyncio.get_running_loop().create_task(self._call(name, args), context=self.context)
+            self.orders += [task] * order
+        self._ordered += order
+        return task
+
+    async def _call(self, name: str, args: tuple[Any, ...]) -> Any:
+        return await self.calls[name](*args)
+
+    def stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+
+    def repeat(self) -> bool:
+        """Get ready to be done again. False: there is no need, or it was done too often."""
+        self.link, self._ordered, self._repeats = None, 0, self._repeats + 1
+        return bool(self.orders) and not self.result.done() and self._repeats <= MOST_REPEATS
 
     def send(self, word: str) -> None:
         if self.link is not None:
@@ -123,6 +161,7 @@ class WorkerLink(asyncio.Protocol):
         """Running jobs, and jobs whose pieces are still being fetched."""
         self.running: set[int] = set()
         self.ended = False
+        self._first: Job | None = None
         self.why = "a worker process has ended unexpectedly: try again"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -130,11 +169,28 @@ class WorkerLink(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for kind, *rest in self._reader.feed(data):
-            self.owner.received(self, kind, rest)
+            if kind == "log":
+                _log_for_worker(*rest)
+            else:
+                self.owner.received(self, kind, rest)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.ended = True
+        if self._first is not None:
+            self._first.end(JobFailed(self.why))
         self.owner.lost(self)
+
+    async def warm_up(self, job: Job) -> None:
+        """Run the first job of the process, until it is done or the process ends."""
+        job.link, self._first = self, job
+        if not self.ended:
+            self.begin(job)
+            with suppress(Exception):  # if the store is away, another job opens it
+                await job.result
+
+    def begin(self, job: Job) -> None:
+        self.jobs[job.number] = job
+        self.send("job", job.number, job.client, job.target, job.args)
 
     def send(self, *message: Any) -> None:
         if not self._transport.is_closing():
@@ -144,3 +200,7 @@ class WorkerLink(asyncio.Protocol):
         self.why = why or self.why
         self.worker.idle = not self.jobs
         self._transport.abort()
+
+
+def _log_for_worker(level: str, fields: dict[str, Any]) -> None:
+    getattr(log, level, log.error)(fields.pop("event", ""), **fields)

@@ -1,13 +1,17 @@
 """Workers: a few processes for jobs that would block the event loop. Clients share worker time fairly.
 
-Theory of operation. A worker is a process with a socket to the server, started with the server or when it is first needed. It
-runs one job at a time. Clients take turns (`turns.py`) by the processor time that their jobs have used. Short jobs come before
-long ones, and one worker is always left for short jobs. A job may call functions of the server; during a slow call the worker
-runs other jobs. The server kills a worker whose job exceeds the time limit, and starts a new one for the next job.
+Theory of operation. A worker is a process with a socket to the server. One is started with the server, others when they are
+needed; each is used once it is warm, with its modules imported and the store open. It runs one job at a time. Clients take turns
+(`turns.py`) by the processor time that their jobs have used. Short jobs come before long ones, and one worker is always left for
+short jobs. A job may call functions of the server; during a slow call the worker runs other jobs. The server kills a worker whose
+job exceeds its time limit. An order is a call that changes something: a job with an order has no limit any more. If its worker is
+lost, another one does it again, with the answers that its orders got.
 """
 
 import asyncio
+import math
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -17,8 +21,8 @@ import structlog
 from botdrome.server import metrics
 from botdrome.server.network.client_source import CLIENT_SOURCE
 from botdrome.server.workers import link as link_module
-from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed, portable
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.jobs import WARM_UP, JobFailed, WorkersBusy, WorkersClosed, portable
+from botdrome.server.workers.limits import MOST_WAITING, TOO_MANY_QUERIES, SharedSlots
 from botdrome.server.workers.link import Job, JobResult, ServerCalls, WorkerLink
 from botdrome.server.workers.turns import FairTurns
 from botdrome.store.store import Store
@@ -31,9 +35,6 @@ LONGEST_JOB = 30.0
 """The time limit of a job, in seconds."""
 MOST_CALLS = 64
 """The largest number of jobs that wait for slow calls."""
-MOST_WAITING = 400
-"""The queue limit of jobs that read the store. One client can have half of these slots."""
-TOO_MANY = "Too many queries are waiting already; try again in a moment."
 LAST_JOBS = 5.0
 """The time limit of running jobs when the server stops, in seconds."""
 _numbers = count()
@@ -55,18 +56,29 @@ class Workers:
         self._slots = SharedSlots(MOST_WAITING)
         self.server_calls: ServerCalls = {}
         """Functions that store-reading jobs may call."""
+        self.orders: Collection[str] = ()
+        """The names of those that change something."""
+        self._warm_up: tuple[str, tuple[Any, ...]] = WARM_UP, ()
+        self._keeps_warm = self._warm = False
+        self._warming: set[WorkerLink] = set()
         self._closed = False
         self._idle = asyncio.Event()
         """Set when the pool is closed and no worker has a job."""
 
-    def start(self) -> None:
-        """Start all processes now, since starting one later may slow down a busy machine for a moment."""
-        self._start_for(self._most)
+    def start(self, warm_up: str = WARM_UP, *args: Any) -> None:
+        """Start one process now, and keep one from now on. `warm_up` is the first job of each process."""
+        self._warm_up, self._keeps_warm = (warm_up, args), True
+        self._start_for(1)
+
+    @property
+    def warm(self) -> bool:
+        """Whether the first process has become warm, if one was started ahead."""
+        return self._warm or not self._keeps_warm
 
     async def read(self, store: Store, target: str, *args: Any) -> JobResult:
         """Run a long job for the client of this request. Its first argument is the store's source, with all data so far."""
         client = CLIENT_SOURCE.get()
-        with self._slots.held(client, TOO_MANY):
+        with self._slots.held(client, TOO_MANY_QUERIES):
             await store.settled()
             return await self.run(client, target, store.source, *args, calls=self.server_calls, long=True)
 
@@ -80,7 +92,7 @@ class Workers:
         if self._closed:
             raise WorkersClosed
         job = Job(next(_numbers), client, target, args, calls or {}, long, limit or self._longest)
-        (self._long if long else self._short).wait(client, job)
+        self._turns(job).wait(client, job)
         self._dispatch()
         return await job.result
 
@@ -111,6 +123,9 @@ class Workers:
         running = sum(any(link.jobs[number].long for number in link.running) for link in self._links)
         return self._long if self._long and running < max(1, self._most - 1) else None
 
+    def _turns(self, job: Job) -> FairTurns[Job]:
+        return self._long if job.long else self._short
+
     def _next_job(self, turns: FairTurns[Job]) -> Job | None:
         client, charged, job = turns.next()
         if job.result.done():  # the request was cancelled
@@ -120,28 +135,29 @@ class Workers:
         return job
 
     def _hand_over(self, job: Job, link: WorkerLink) -> None:
-        job.link = link
-        link.jobs[job.number] = job
-        self._resume(job)
+        self._resume(job, link)
+        if job.long and self._keeps_warm and all(one.running for one in self._links):
+            self._start_for(1)  # for short jobs
         try:
-            link.send("job", job.number, job.client, job.target, job.args)
+            link.begin(job)
         except Exception as problem:
             self._leave_off(job, 0.0)
             del link.jobs[job.number]
             job.end(JobFailed(f"the job cannot be sent to a worker: {problem}"))
 
-    def _resume(self, job: Job) -> None:
-        assert job.link is not None
-        job.link.running.add(job.number)
-        why = f"This took more than {job.limit:g} seconds and was stopped: ask for less at once."
-        job.timer = asyncio.get_running_loop().call_later(job.limit, job.link.close, why)
+    def _resume(self, job: Job, link: WorkerLink) -> None:
+        job.link = link
+        link.running.add(job.number)
+        if not job.orders:
+            why = f"This took more than {job.limit:g} seconds and was stopped: ask for less at once."
+            job.timer = asyncio.get_running_loop().call_later(job.limit, link.close, why)
 
     def _leave_off(self, job: Job, cost: float) -> None:
         """Mark the job as no longer running on its worker, and settle its cost."""
-        assert job.link is not None and job.timer is not None
-        job.timer.cancel()
+        assert job.link is not None
+        job.stop_timer()
         job.link.running.discard(job.number)
-        (self._long if job.long else self._short).settle(job.client, job.charged, cost)
+        self._turns(job).settle(job.client, job.charged, cost)
         job.charged = cost
 
     # Processes.
@@ -163,17 +179,28 @@ class Workers:
             worker = await loop.run_in_executor(None, link_module.start_process)
             link = WorkerLink(self, worker)
             await loop.create_unix_connection(lambda: link, sock=worker.connection.dup())
+            self._warming.add(link)
+            if not self._closed:
+                await link.warm_up(Job(next(_numbers), "", *self._warm_up, {}, False, math.inf))
+            self._warming.discard(link)
             if link.ended:
                 self._stop_worker(worker)
                 raise OSError("it has ended at once")
         except OSError as problem:
-            log.error("a worker process cannot be started", problem=str(problem))
-            self._fail_all(JobFailed(f"a worker process cannot be started: {problem}"))
+            if not self._closed:
+                log.error("a worker process cannot be started", problem=str(problem))
+                self._fail_all(JobFailed(f"a worker process cannot be started: {problem}"))
+                loop.call_later(link_module.RETRY, self._keep_warm)
             return
         self._links.append(link)
+        self._warm = True
         metrics.WORKERS_STARTED.inc()
         if self._closed:
             link.close()
+
+    def _keep_warm(self) -> None:
+        if self._keeps_warm and not self._closed and not self._links:
+            self._start_for(1)
 
     def _fail_all(self, problem: JobFailed) -> None:
         """Fail all waiting jobs."""
@@ -188,9 +215,13 @@ class Workers:
         for job in link.jobs.values():
             if job.number in link.running:
                 self._leave_off(job, job.limit)
-            job.end(WorkersClosed() if self._closed else JobFailed(link.why))
+            if not self._closed and job.repeat():
+                self._turns(job).wait(job.client, job)
+            else:
+                job.end(WorkersClosed() if self._closed else JobFailed(link.why))
         link.jobs.clear()
         self._stop_worker(link.worker)
+        self._keep_warm()
         self.job_ended()
 
     def _stop_worker(self, worker: link_module.WorkerProcess) -> None:
@@ -201,9 +232,6 @@ class Workers:
     # Messages from workers.
 
     def received(self, link: WorkerLink, kind: str, rest: list[Any]) -> None:
-        if kind == "log":
-            level, fields = rest
-            return getattr(log, level, log.error)(fields.pop("event", ""), **fields)  # type: ignore[no-any-return]
         job = link.jobs.get(rest[0])
         if job is None:
             return None
@@ -226,22 +254,25 @@ class Workers:
         if waits:
             self._slow_calls += 1
             self._leave_off(job, 0.0)
-        task = asyncio.get_running_loop().create_task(self._answer(job, number, name, args, waits), context=job.context)
+        called = job.call(name, args, name in self.orders)
+        if job.orders:
+            job.stop_timer()
+        task = asyncio.get_running_loop().create_task(self._answer(job, number, name, called, waits))
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
         return self._dispatch()
 
-    async def _answer(self, job: Job, number: int, name: str, args: tuple[Any, ...], waits: bool) -> None:
+    async def _answer(self, job: Job, number: int, name: str, called: asyncio.Task[Any], waits: bool) -> None:
         link = job.link
         assert link is not None
         try:
-            answer = await job.calls[name](*args)
+            answer = await called
         except Exception as problem:
             answer = problem
         self._slow_calls -= waits
         if link in self._links:
             if waits:
-                self._resume(job)
+                self._resume(job, link)
             try:
                 link.send("answer", number, portable(answer) if isinstance(answer, Exception) else answer)
             except Exception as problem:
@@ -253,6 +284,8 @@ class Workers:
         """Stop the workers. Running jobs have 5 s to finish; waiting jobs fail at once."""
         self._closed = True
         self._fail_all(WorkersClosed())
+        for link in tuple(self._warming):
+            link.close()
         self.job_ended()
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_JOBS):
