@@ -67,6 +67,17 @@ def test_a_program_is_seen_alone(folder: Path) -> None:
     assert files_of_command(["true"]) == BotFiles((Path("/usr"),)), "every sandbox has it"
 
 
+def test_the_system_s_program_runs_in_place_of_a_shim(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(folder / "shims" / "sh")
+    monkeypatch.setenv("PATH", str(folder / "shims"))
+    assert files_of_command(["sh"]).alone == ()
+    assert files_of_command([str(folder / "shims" / "sh")]).alone == (folder / "shims" / "sh",)
+    shell = made(folder / "shells" / "bin" / "sh")
+    (folder / "shells" / "lib").mkdir()
+    monkeypatch.setenv("PATH", str(shell.parent))
+    assert files_of_command(["sh"]) == BotFiles((folder / "shells",))
+
+
 @pytest.mark.parametrize(
     ("error", "missed"),
     [
@@ -85,5 +96,5 @@ def test_the_error_about_a_file_beside_the_bot_says_what_to_do(folder: Path, err
         made(folder / name)
     told = files_of([bot]).hint(error)
     assert told.startswith(error)
-    assert (f"sees that file alone, without {missed}: give the folder {folder} with" in told) is bool(missed)
+    assert (f"sees that file alone, without {missed}: put both into a folder of their own with" in told) is bool(missed)
     assert BotFiles((folder,)).hint(error) == error

@@ -140,7 +140,7 @@ def test_a_bot_sees_the_files_beside_it_in_a_folder_or_project_alone(tmp_path: P
     (folder / "bot.py").write_text(f"import os; os.chdir(os.path.dirname(__file__))\n{(folder / 'bot.py').read_text()}")
     _, table, _ = played_by(str(folder / "bot.py"), NEVER, IN_SANDBOX, "house:random")
     assert fault in table.faults[0]
-    assert f"give the folder {folder} with the bot as bot.py, or put an empty file positions.jsonl into it" in table.faults[0]
+    assert "with an empty file positions.jsonl, or give that folder with the bot as bot.py" in table.faults[0]
     _, table, _ = played_by(str(folder), NEVER, IN_SANDBOX, "house:random")
     assert table.faults == {}
     close_idle()

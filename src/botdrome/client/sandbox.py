@@ -71,8 +71,8 @@ class BotFiles(Struct, frozen=True):
             for beside in folder.iterdir():
                 if {beside.name, beside.stem} & names and beside not in self.alone:
                     return (
-                        f"{error}; in the sandbox a bot of one file sees that file alone, without {beside.name}: give the folder "
-                        f"{folder} with the bot as bot.py, or put an empty file {MARK} into it, which makes it a project"
+                        f"{error}; in the sandbox a bot of one file sees that file alone, without {beside.name}: put both into a "
+                        f"folder of their own with an empty file {MARK}, or give that folder with the bot as bot.py"
                     )
         return error
 
@@ -103,11 +103,18 @@ def project_of(path: Path) -> Path | None:
 def files_of_command(command: Sequence[str]) -> BotFiles:
     """Return the files that a command names, and its program with its libraries."""
     named = [Path(word) for word in command[1:]]
-    program = shutil.which(command[0])
-    programs = dict.fromkeys((_normal(Path(program)), Path(program).resolve()) if program else ())
+    program = _program(command[0])
+    programs = dict.fromkeys((program, program.resolve()))
     libraries = dict.fromkeys(folder for path in programs if (folder := _prefix(path)))
     mine = files_of([*named, *(path for path in programs if not _prefix(path))])
     return BotFiles((*mine.folders, *libraries), mine.alone)
+
+
+def _program(name: str) -> Path:
+    """Return the path of a program. In place of a shim, such as pyenv's, which needs other files, take the system's program."""
+    found = _normal(Path(shutil.which(name) or name))
+    usual = shutil.which(name, path=os.defpath)
+    return _normal(Path(usual)) if usual and not _prefix(found) else found
 
 
 def _prefix(program: Path) -> Path | None:
@@ -151,7 +158,7 @@ class Start(Struct, frozen=True):
 @contextmanager
 def sandboxed(command: Sequence[str], files: BotFiles, limits: Limits, env: Mapping[str, str]) -> Iterator[Start]:
     """Yield the start of a command in a sandbox. Raise NoSandbox if that cannot be."""
-    program = str(_normal(Path(shutil.which(command[0]) or command[0])))
+    program = str(_program(command[0]))
     folders = sorted({_normal(folder) for folder in files.folders if not _in_every_sandbox(folder)})
     with ExitStack() as opened:
         rules = opened.enter_context(os.fdopen(_filled_pipe(_filter()), "rb")).fileno()
