@@ -11,7 +11,7 @@ from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
 Bots = Annotated[
     list[str],
     typer.Argument(
-        help="house:NAME, FILE.py[:NAME], MODULE:NAME, replay:FILE.jsonl[:PLAYER], "
+        help="house:NAME, FILE.py[:NAME], FOLDER, MODULE:NAME, replay:FILE.jsonl[:PLAYER], "
         "or a program: 'view:...', 'cmd:...', 'pbrain:...'."
     ),
 ]

@@ -44,7 +44,7 @@ late = false                # true: bots may be added after the start, where the
 no_show = "forfeit"         # or "skip": the match does not count; or "wait": for you
 # withdraw_after = 3        # no-shows and crashes after which a bot is withdrawn
 
-# The bots: house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:./bot', 'cmd:./bot'.
+# The bots: house:NAME, FILE.py[:NAME], FOLDER, MODULE:NAME, or a program: 'view:./bot', 'cmd:./bot'.
 # Files are relative to this document. Earlier entrants are seeded higher.
 """
 ENTRANT = '\n[[entrants]]\nbot = "{bot}"\nname = "{name}"\n'
