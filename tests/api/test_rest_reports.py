@@ -52,9 +52,10 @@ async def test_a_leaderboard_counts_matches_between_registered_bots_and_the_hous
     await play(store, "guest", "ada guest", (2, 1))
     await play(store, "not yet registered", "ada late", (2, 1))
     board = await get(http, f"games/{GAME}/leaderboard")
-    assert (names(board), board["total"], board["matches"]) == ("ada house:best bob idle late", 5, 5)
-    ada, house, bob, idle, _ = board["bots"]
-    assert (ada["place"], ada["games"], ada["wins"], ada["owner"], ada["house"]) == (1, 4, 4, "owner of ada", False)
+    assert (names(board), board["total"], board["matches"]) == ("ada bob house:best idle late", 5, 5)
+    ada, bob, house, idle, _ = board["bots"]
+    assert (ada["place"], ada["games"], ada["wins"], ada["owner"], ada["house"]) == (None, 4, 4, "owner of ada", False)
+    assert ada["provisional"] and not house["fixed"]
     assert ada["low"] < ada["rating"] < ada["high"] and ada["rating"] > bob["rating"]
     assert (bob["wins"], bob["draws"], bob["losses"]) == (0, 1, 4)
     assert house["house"] and house["low"] is None
@@ -88,11 +89,11 @@ async def test_a_leaderboard_goes_on_with_matches_that_end_later(http: httpx.Asy
 
 async def test_each_table_size_has_ratings_of_its_own(http: httpx.AsyncClient, store: Store) -> None:
     await register(store, "ada", "bob", "cid")
-    for number in range(3):
+    for number in range(60):
         await play(store, f"m{number}", "ada bob cid house:best house:best", (1, 2, 2, 4, 5))
     await play(store, "two", "bob ada", (1, 2))
     board = await get(http, f"games/{GAME}/leaderboard")
-    assert (board["players"], board["sizes"], board["matches"], names(board)) == (5, [5, 2], 3, "ada bob cid house:best")
+    assert (board["players"], board["sizes"], board["matches"], names(board)) == (5, [5, 2], 60, "ada bob cid house:best")
     ada, bob, *_ = board["bots"]
     assert ada["low"] < ada["rating"] < ada["high"] and 0.5 < ada["beatsNext"] < 1
     assert bob["beatsNext"] == pytest.approx(0.5) and board["bots"][3]["beatsNext"] is None
@@ -100,9 +101,9 @@ async def test_each_table_size_has_ratings_of_its_own(http: httpx.AsyncClient, s
     assert (two["players"], two["matches"], names(two)) == (2, 1, "bob ada cid")
     assert (await get(http, f"games/{GAME}/leaderboard", players=3))["matches"] == 0
     profile = await get(http, "profiles/ada")
-    assert (profile["players"], profile["sizes"], profile["rating"]["games"]) == (5, [5, 2], 3)
+    assert (profile["players"], profile["sizes"], profile["rating"]["games"]) == (5, [5, 2], 60)
     assert profile["history"][-1]["rating"] == pytest.approx(ada["rating"], abs=0.1)
-    assert [point["low"] is None for point in profile["history"]] == [True, False, False]
+    assert [point["low"] is None for point in profile["history"][:3]] == [True, False, False]
     assert (await get(http, "profiles/ada", players=2))["rating"]["losses"] == 1
     assert await error(http, "profiles/ada?players=1") == (400, "players is a number from 2 to 1000, not '1'")
 

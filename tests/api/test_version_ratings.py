@@ -28,9 +28,10 @@ async def test_each_version_has_a_rating_and_the_list_has_the_last(http: httpx.A
     await play_often(store, 30, 10, "1.0")
     await play_often(store, 40, 1, "1.1")
     board = await get(http, f"games/{GAME}/leaderboard")
-    assert names(board) == "ada bob cid" and [line["place"] for line in board["bots"]] == [1, 2, 3]
-    ada = board["bots"][0]
-    assert (ada["version"], ada["games"], ada["wins"]) == ("1.1", 1, 1) and board["bots"][1]["version"] is None
+    assert names(board) == "bob cid ada" and [line["place"] for line in board["bots"]] == [1, 2, None]
+    ada = board["bots"][2]
+    assert (ada["version"], ada["games"], ada["wins"], ada["provisional"]) == ("1.1", 1, 1, True)
+    assert board["bots"][0]["version"] is None
     profile = await get(http, "profiles/ada")
     new, old, unnamed = profile["versions"]
     assert [(line["version"], line["games"]) for line in (new, old, unnamed)] == [("1.1", 1), ("1.0", 10), (None, 10)]

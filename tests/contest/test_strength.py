@@ -1,6 +1,7 @@
 """Ratings of all players, and the coverage of their intervals."""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import chain
 from math import isfinite
 from random import Random
@@ -9,7 +10,18 @@ import pytest
 
 from botdrome.contest import linear, strength, variance
 from botdrome.contest.performance import performance
-from botdrome.contest.strength import MEAN, Block, Places, Ratings, SingleMatch, expected, rate, rate_matches
+from botdrome.contest.strength import (
+    MEAN,
+    Block,
+    Places,
+    Ratings,
+    SingleMatch,
+    Strength,
+    expected,
+    rate,
+    rate_blocks,
+    rate_matches,
+)
 from botdrome.contest.variance import student
 from tests.contest.worlds import CROSSED, PLAIN, tournament, true_ratings
 
@@ -187,3 +199,69 @@ def test_far_differences_and_many_wins_do_not_overflow(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(("freedom", "value"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (30, 2.042), (10_000, 1.960)])
 def test_students_t(freedom: int, value: float) -> None:
     assert student(freedom) == pytest.approx(value, abs=0.02)
+
+
+HOUSE = {"house": 1400.0, "strong": 1900.0}
+
+
+def anchored(matches: Mapping[SingleMatch, int], anchors: Mapping[str, float] = HOUSE) -> Ratings:
+    return rate_blocks({(one,): times for one, times in matches.items()}, {}, anchors)
+
+
+def test_anchors_keep_their_ratings_and_give_the_others_a_scale() -> None:
+    found = anchored({match("a", "house"): 150, match("house", "a"): 50, match("strong", "a"): 80, match("a", "strong"): 20})
+    house, strong, a = (found.strengths[name] for name in ("house", "strong", "a"))
+    assert house.rating == pytest.approx(1400) and (house.margin, house.anchor, house.settled) == (0.0, True, True)
+    assert strong.rating == pytest.approx(1900) and 1500 < a.rating < 1800 and not a.anchor
+    assert a.margin is not None and 0 < a.margin < 60
+    sure = found.beats("a", "house")
+    assert sure is not None and sure > 0.99
+
+
+def test_thirty_beginners_do_not_lift_an_idle_bot() -> None:
+    """They lifted it from 1592 to 2063 while the mean of all bots was 1500."""
+    settled = {match("idle", "house"): 120, match("house", "idle"): 80, match("other", "house"): 40, match("house", "other"): 60}
+    beginners = {match("house", f"beginner {number}"): 20 for number in range(30)}
+    before, after = (anchored(results).strengths["idle"].rating for results in (settled, settled | beginners))
+    assert after == pytest.approx(before, abs=0.1)
+    free = [rate_matches(results).strengths["idle"].rating for results in (settled, settled | beginners)]
+    assert free[1] - free[0] > 300
+
+
+def test_players_that_met_different_anchors_are_comparable() -> None:
+    results = {match("a", "house"): 3, match("house", "a"): 3, match("b", "strong"): 3, match("strong", "b"): 3}
+    found = anchored(results | {match("c", "d"): 9} | {match("d", "e"): 9} | {match("e", "f"): 9} | {match("f", "g"): 9})
+    assert [len(group) for group in found.groups()] == [4, 5]
+    assert found.strengths["b"].rating - found.strengths["a"].rating == pytest.approx(500, abs=80)
+    assert found.strengths["a"].group == 0
+
+
+def test_a_rating_is_settled_by_a_narrow_interval_or_many_blocks() -> None:
+    assert not Strength(1500, None, 0, 9, 0, 9).settled and not Strength(1500, 151, 0, 9, 0, 9).settled
+    assert Strength(1500, 150, 0, 9, 0, 9).settled and Strength(2100, 400, 0, 50, 0, 50).settled
+
+
+def test_players_are_sorted_by_the_lower_end_of_settled_ratings() -> None:
+    players = {
+        "sure": Strength(1600, 50, 0, 99, 0, 99),
+        "perfect": Strength(1900, 380, 0, 99, 0, 99),
+        "apart": Strength(1700, 50, 1, 99, 0, 99),
+        "newcomer": Strength(1800, 300, 0, 9, 0, 9),
+        "just begun": Strength(2000, None, 0, 1, 0, 1),
+    }
+    assert sorted(players, key=lambda name: players[name].rank) == list(players)
+
+
+@pytest.mark.no_cover
+def test_intervals_around_anchors_contain_the_truth() -> None:
+    """In a contest two players meet once per seating on each seed; one of them is the anchor."""
+    random, inside = Random(5), 0
+    truth = true_ratings(CROSSED, (0.0, 120.0), 2)
+    apart = truth[1] - truth[0]
+    for _ in range(300):
+        played = tournament(CROSSED, (0.0, 120.0), 2, 40, random)
+        blocks = [tuple(tuple(sorted(places.items())) for places in block) for block in played]
+        found = rate_blocks(Counter(blocks), {}, {"0": 1500.0}).strengths["1"]
+        assert found.margin is not None
+        inside += abs(found.rating - 1500 - apart) <= found.margin
+    assert inside / 300 >= 0.92

@@ -10,12 +10,19 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import groupby
 from time import monotonic, process_time, time
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from botdrome.api.bot_versions import BotVersions, VersionChains, bot_of, rated_key
-from botdrome.contest.strength import Ratings, SingleMatch, rate, rate_matches
+from botdrome.bots.house_ratings import HOUSE_RATINGS
+from botdrome.contest.strength import MEAN, Ratings, SingleMatch, rate, rate_blocks
 from botdrome.contest.variance import LARGEST
+from botdrome.formats import FORMATS
+from botdrome.games.game import BadOption
+from botdrome.games.options import unusual, with_options
+from botdrome.games.reading import UNREADABLE
 from botdrome.store.store import BotEntry, Epoch, Store
 from botdrome.store.tallies import Seating
 
@@ -24,6 +31,9 @@ AT_ONCE = 20_000
 PAUSES = 20
 """After a rating that took a second, the next follows 20 seconds later."""
 HOUSE = "house:"
+STANDARD = "{}"
+"""The options of the standard leaderboard."""
+Block = tuple[SingleMatch, ...]
 _COPY = re.compile(r"(house:.+) \d+")
 
 
@@ -46,16 +56,32 @@ def rated_name(name: str) -> str:
     return copy[1] if copy else name
 
 
-class TableResults:
-    """The rated matches at tables of one size. Each match is a block of its own."""
+def standard_form(game: str, options: str) -> str | None:
+    """Return the options that differ from the defaults of the game, as JSON. None: the game has no such options."""
+    try:
+        set_up = with_options(FORMATS[game].game, msgspec.json.decode(options, type=dict[str, Any]))
+    except (BadOption, *UNREADABLE):
+        return None
+    return msgspec.json.encode(unusual(set_up), order="sorted").decode()
 
-    def __init__(self, versions: BotVersions) -> None:
+
+class TableResults:
+    """The rated matches at tables of one size with one set of options.
+
+    Matches of a contest on one seed are a block, since they depend on each other; each other match is a block of its own.
+    """
+
+    def __init__(self, versions: BotVersions, seats: int = 2, anchors: Mapping[str, float] | None = None) -> None:
+        """`anchors` are the fixed ratings of house bots."""
         self.lines: dict[str, RatedRecord] = {}
         """By the keys of bots and versions."""
         self.chains = VersionChains(versions, (), LARGEST)
         self.matches = 0
         self.rated_at: Epoch = 0
-        self._results: Counter[SingleMatch] = Counter()
+        self._results: Counter[Block] = Counter()
+        self._open: dict[str, list[SingleMatch]] = {}
+        """Blocks of contests that are not complete, by their seeds."""
+        self._number_of_seats, self._anchors = seats, anchors or {}
         self._seats: dict[tuple[str, int], tuple[str, int]] = {}
         """Matches share these pairs, which saves most of their memory."""
         self._games: dict[str, int] = {}
@@ -63,8 +89,8 @@ class TableResults:
         self._versions, self._ratings = versions, rate([])
         self._rated_state, self._rest_until = (0, 0), 0.0
 
-    def add(self, places: dict[str, int], alone: bool) -> None:
-        """Count a match of rated bots. `alone`: one player alone was first."""
+    def add(self, places: dict[str, int], alone: bool, block: str = "") -> None:
+        """Count a match of rated bots. `alone`: one player alone was first. `block`: its contest and seed."""
         self.matches += 1
         for key in places:
             bot = bot_of(key)
@@ -75,14 +101,24 @@ class TableResults:
             line.wins += place == 1 and alone
             line.draws += place == 1 and not alone
             line.losses += place > 1
-        self._results[tuple(self._seats.setdefault(seat, seat) for seat in sorted(places.items()))] += 1
+        match = tuple([self._seats.setdefault(seat, seat) for seat in sorted(places.items())])
+        if not block:
+            self._results[match,] += 1
+            return
+        matches = self._open.setdefault(block, [])
+        matches.append(match)
+        if len(matches) == self._number_of_seats:  # each seed is played once per seating
+            self._results[tuple(sorted(self._open.pop(block)))] += 1
+
+    def _blocks(self) -> Counter[Block]:
+        return self._results + Counter(tuple(sorted(matches)) for matches in self._open.values())
 
     def ratings(self) -> Ratings:
         state = self.matches, self._versions.changes
         if self.matches and self._rated_state != state and monotonic() >= self._rest_until:
             began = process_time()
             self.chains = VersionChains(self._versions, self.lines, LARGEST)
-            self._ratings = rate_matches(_moved(self._results, self.chains.stand_ins), self.chains.parents)
+            self._ratings = rate_blocks(_moved(self._blocks(), self.chains.stand_ins), self.chains.parents, self._anchors)
             self._rated_state, self.rated_at = state, int(time() * 1000)
             self._rest_until = monotonic() + PAUSES * (process_time() - began)
         return self._ratings
@@ -102,18 +138,22 @@ class TableResults:
         for key, line in self.lines.items():
             new = moved.get(key, key)
             lines[new] = lines[new].plus(line) if new in lines else line
-        self.lines, self._results = lines, _moved(self._results, moved)
+        self.lines, self._results = lines, _moved(self._blocks(), moved)
+        self._open.clear()
         self._seats.clear()
 
 
-def _moved(results: Counter[SingleMatch], moved: Mapping[str, str]) -> Counter[SingleMatch]:
+def _moved(results: Counter[Block], moved: Mapping[str, str]) -> Counter[Block]:
     if not moved:
         return results
-    found: Counter[SingleMatch] = Counter()
+    found: Counter[Block] = Counter()
     shared: dict[tuple[str, int], tuple[str, int]] = {}
-    for match, times in results.items():
-        seats = sorted([(moved.get(key, key), place) for key, place in match])
-        found[tuple([shared.setdefault(seat, seat) for seat in seats])] += times
+    for block, times in results.items():
+        matches = []
+        for match in block:
+            seats = sorted([(moved.get(key, key), place) for key, place in match])
+            matches.append(tuple([shared.setdefault(seat, seat) for seat in seats]))
+        found[tuple(sorted(matches))] += times
     return found
 
 
@@ -121,25 +161,43 @@ class GameResults:
     def __init__(self, game: str) -> None:
         self.game = game
         self.bots: dict[str, BotEntry] = {}
-        self.tables: dict[int, TableResults] = {}
-        """By the number of seats."""
+        self.tables: dict[tuple[str, int], TableResults] = {}
+        """By the options in their standard form, and the number of seats."""
+        self._forms: dict[str, str] = {}
+        """Options as they are stored, and in their standard form."""
         self._versions = BotVersions()
         self._last = 0
         """All matches up to this number are counted, except those still running."""
         self._running: set[str] = set()
 
-    def sizes(self, name: str | None = None) -> list[int]:
+    def option_sets(self, name: str | None = None) -> list[str]:
+        """Return the sets of options with rated matches, or with those of one bot; the standard one first, then by matches."""
+        played = {options: self.matches(options, name) for options, _ in self.tables}
+        return sorted(filter(played.get, played), key=lambda options: (options != STANDARD, -played[options], options))
+
+    def matches(self, options: str, name: str | None = None) -> int:
+        """Return the number of rated matches with these options, or of those of one bot."""
+        tables = [table for (form, _), table in self.tables.items() if form == options]
+        return sum(table.matches if name is None else table.games_of(name) for table in tables)
+
+    def sizes(self, options: str, name: str | None = None) -> list[int]:
         """Return the table sizes with rated matches, or with those of one bot; the one with most matches comes first."""
         played = {
             size: table.matches if name is None else table.games_of(name)
-            for size, table in self.tables.items()
-            if name is None or table.games_of(name)
+            for (form, size), table in self.tables.items()
+            if form == options and (name is None or table.games_of(name))
         }
         return sorted(played, key=lambda size: (-played[size], size))
 
-    def table(self, size: int | None) -> TableResults:
-        """Return the results at tables of this size, which may be none yet."""
-        return self.tables.get(size or 0) or TableResults(self._versions)
+    def table(self, options: str, size: int | None) -> TableResults:
+        """Return the results at tables of this size with these options, which may be none yet."""
+        return self.tables.get((options, size or 0)) or TableResults(self._versions)
+
+    def form(self, options: str) -> str:
+        """Return options as they are stored in their standard form."""
+        if options not in self._forms:
+            self._forms[options] = standard_form(self.game, options) or options  # those of an older version stay
+        return self._forms[options]
 
     async def refresh(self, store: Store) -> None:
         """A request may be cancelled at any await: in between, the counts and `_last` and `_running` agree."""
@@ -176,16 +234,25 @@ class GameResults:
                 places[key] = min(seat.place, places.get(key, seat.place))
         if len(places) > 1:
             alone = sum(seat.place == 1 for seat in seats) == 1
-            if len(seats) not in self.tables:
-                self.tables[len(seats)] = TableResults(self._versions)
+            table = self.form(seats[0].options), len(seats)
+            if table not in self.tables:
+                self.tables[table] = TableResults(self._versions, len(seats), _anchors(self.game, *table))
             for key in places:
                 self._versions.note(key, seats[0].started)
-            self.tables[len(seats)].add(places, alone)
+            self.tables[table].add(places, alone, seats[0].block)
 
     def _is_rated(self, name: str, started: Epoch) -> bool:
         """Matches before the registration may be those of a guest."""
         bot = self.bots.get(name)
         return name.startswith(HOUSE) if bot is None else bot.registered <= started
+
+
+def _anchors(game: str, options: str, seats: int) -> dict[str, float]:
+    """Return the fixed ratings. They were measured at tables of two with the standard options; elsewhere one bot is enough."""
+    ratings = {HOUSE + bot: rating for bot, rating in HOUSE_RATINGS.get(game, {}).items()}
+    if (options, seats) == (STANDARD, 2):
+        return ratings
+    return dict(sorted(ratings.items(), key=lambda item: abs(item[1] - MEAN))[:1])
 
 
 _kept: dict[str, GameResults] = {}

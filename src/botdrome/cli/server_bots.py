@@ -98,8 +98,9 @@ def _server_rows(rest: RestServer, own: dict[str, Any], games: Sequence[str]) ->
         for line in rest.get(f"games/{segment(game)}/leaderboard?limit={MOST_LISTED}")["bots"]:
             low, high = line["low"], line["high"]
             interval = "" if low is None or high is None else f"{low:.0f}-{high:.0f}"
-            rating = "" if line["rating"] is None else f"{line['rating']:.0f}"
-            yield game, rating, interval, str(line["games"]), "*" if line["name"] in own else "", line["name"]
+            rating = "" if line["rating"] is None else "provisional" if line["provisional"] else f"{line['rating']:.0f}"
+            name = f"{line['name']} (group {line['group'] + 1}, not comparable)" if line["group"] else line["name"]
+            yield game, rating, interval, str(line["games"]), "*" if line["name"] in own else "", name
 
 
 def print_columns(rows: Sequence[tuple[str, ...]]) -> None:

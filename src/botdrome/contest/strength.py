@@ -8,7 +8,7 @@ where results deviate from the model; the model's own estimate holds for players
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import erf, exp, sqrt
 
 from msgspec import Struct
@@ -17,7 +17,12 @@ from botdrome.contest.linear import PRECISION, STEPS, Springs
 from botdrome.contest.variance import POINTS, Variances
 
 MEAN = 1500.0
-"""The mean rating of each group of connected players, without newer versions."""
+"""The mean rating of each group of connected players, without newer versions. Groups with anchors have no fixed mean."""
+SETTLED_MARGIN, SETTLED_BLOCKS = 150.0, 50
+"""A rating is settled if its interval is this narrow, or after so many blocks: a bot that wins everything never has a narrow
+interval."""
+FIXED = 1e9
+"""The weight that holds an anchor at its rating."""
 PRIOR = (POINTS / 600) ** 2
 VERSION = (POINTS / 200) ** 2
 """A new version differs from its parent by a standard deviation of 200 Elo, until its results say more."""
@@ -28,7 +33,7 @@ Block = Sequence[Places]
 CountedBlock = tuple[Block, int, float]
 """A block, the number of times it occurred, and the share of these times that count: repeated games tell nothing new."""
 SingleMatch = tuple[tuple[str, int], ...]
-"""The places of one match that is a block of its own. Sort them, so that equal results are counted together."""
+"""The places of one match. Sort them, so that equal results are counted together."""
 
 _PairResult = tuple[int, int, float, int]
 """Two players, the points of the first, and the number of their matches."""
@@ -45,6 +50,18 @@ class Strength(Struct, frozen=True):
     games: int
     draws: int
     """Matches in which it shared the first place."""
+    blocks: int = 0
+    anchor: bool = False
+    """Whether the rating is fixed."""
+
+    @property
+    def settled(self) -> bool:
+        return self.anchor or self.blocks >= SETTLED_BLOCKS or (self.margin is not None and self.margin <= SETTLED_MARGIN)
+
+    @property
+    def rank(self) -> tuple[bool, int, bool, float]:
+        """What sorts players, best first: settled ratings before others, group by group, by the lower end of the interval."""
+        return not self.settled, self.group, self.margin is None, (self.margin or 0.0) - self.rating
 
 
 class Ratings:
@@ -53,14 +70,17 @@ class Ratings:
     def __init__(self, pool: "_Pool") -> None:
         self.strengths: dict[str, Strength] = {}
         values = pool.fitted()
-        self._groups = pool.groups(values)
+        self._groups, anchors = pool.groups(values), pool.anchors
         for number, group in enumerate(self._groups):
             own = [values[member] for member in group.members]
             mean = group.mean(own)
             for place, member in enumerate(group.members):
-                rating = MEAN + POINTS * (own[place] - mean)
-                counts = pool.games[member], pool.draws[member]
-                self.strengths[pool.names[member]] = Strength(rating, group.margin(place), number, *counts)
+                name = pool.names[member]
+                rating = pool.fixed.get(name, MEAN + POINTS * (own[place] - mean))
+                counts = pool.games[member], pool.draws[member], round(pool.blocks_of[member])
+                anchor = member in anchors
+                margin = 0.0 if anchor else group.margin(place)
+                self.strengths[name] = Strength(rating, margin, number, *counts, anchor)
 
     def beats(self, one: str, two: str) -> float | None:
         """Return the probability that the first is stronger than the second. None: there is no interval yet, or they are not
@@ -72,7 +92,7 @@ class Ratings:
         return (1 + erf((first.rating - second.rating) / (POINTS * deviation * sqrt(2)))) / 2
 
     def groups(self) -> list[list[str]]:
-        """Return the names of each group, best first; the largest group is the first."""
+        """Return the names of each group, best first. The first group is that with anchors, or else the largest one."""
         best = sorted(self.strengths, key=lambda name: (-self.strengths[name].rating, name))
         return [[name for name in best if self.strengths[name].group == number] for number in range(len(self._groups))]
 
@@ -82,25 +102,35 @@ def rate(blocks: Iterable[Block], parents: Mapping[str, str] | None = None) -> R
     return rate_counted(((block, 1, 1.0) for block in blocks), parents)
 
 
-def rate_counted(blocks: Iterable[CountedBlock], parents: Mapping[str, str] | None = None) -> Ratings:
-    pool = _Pool(parents or {})
+def rate_counted(
+    blocks: Iterable[CountedBlock], parents: Mapping[str, str] | None = None, anchors: Mapping[str, float] | None = None
+) -> Ratings:
+    """Rate players. `anchors` are players with fixed ratings: through them all players have one scale, whoever joins."""
+    pool = _Pool(parents or {}, anchors or {})
     for block, times, share in blocks:
         pool.add([tuple(places.items()) for places in block], times, share)
     return Ratings(pool)
 
 
+def rate_blocks(
+    blocks: Mapping[tuple[SingleMatch, ...], int], parents: Mapping[str, str], anchors: Mapping[str, float]
+) -> Ratings:
+    """Rate players by blocks, given with the number of times each result occurred."""
+    pool = _Pool(parents, anchors)
+    for block, times in blocks.items():
+        pool.add(block, times)
+    return Ratings(pool)
+
+
 def rate_matches(matches: Mapping[SingleMatch, int], parents: Mapping[str, str] | None = None) -> Ratings:
     """Rate players by matches that are each a block of their own, given with the number of times each result occurred."""
-    pool = _Pool(parents or {})
-    for places, times in matches.items():
-        pool.add([places], times)
-    return Ratings(pool)
+    return rate_blocks({(match,): times for match, times in matches.items()}, parents or {}, {})
 
 
 class _Pool:
     """All results: points and meetings of each pair, and the blocks they come from."""
 
-    def __init__(self, parents: Mapping[str, str]) -> None:
+    def __init__(self, parents: Mapping[str, str], anchors: Mapping[str, float]) -> None:
         self.names: list[str] = []
         self._places: dict[str, int] = {}
         self.games, self.draws = list[int](), list[int]()
@@ -110,6 +140,12 @@ class _Pool:
         self._met: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0])
         self.parents = [(self._place(child), self._place(parent)) for child, parent in parents.items()]
         _check_ancestry(parents)
+        self.fixed = anchors
+
+    @property
+    def anchors(self) -> dict[int, float]:
+        """The fixed strengths, by player."""
+        return {self._places[name]: (rating - MEAN) / POINTS for name, rating in self.fixed.items() if name in self._places}
 
     def _place(self, name: str) -> int:
         place = self._places.setdefault(name, len(self.names))
@@ -159,13 +195,17 @@ class _Pool:
             slopes[child] -= pull
             slopes[parent] += pull
             weights.append(VERSION)
+        for anchor, strength in self.anchors.items():
+            own[anchor] = FIXED
+            slopes[anchor] += FIXED * strength
         slopes = [slope - prior * value for slope, prior, value in zip(slopes, own, values, strict=True)]
         pairs = [*self._met, *self.parents]
         return Springs(own, [one for one, _ in pairs], [two for _, two in pairs], weights), slopes
 
     def fitted(self) -> list[float]:
         """Return the fitted strengths by Newton's method, with steps of at most 2."""
-        values = [0.0] * len(self.names)
+        anchors = self.anchors
+        values = [anchors.get(player, 0.0) for player in range(len(self.names))]
         for _ in range(STEPS):
             springs, slopes = self.springs(values)
             change = springs.solved(slopes)
@@ -177,11 +217,17 @@ class _Pool:
         return values
 
     def groups(self, values: Sequence[float]) -> list[Variances]:
-        """Return the groups of players that have met, directly or through others, largest first."""
-        pairs = (*self._met, *self.parents)
-        members = _connected(len(self.names), pairs)
-        members.sort(key=lambda group: (-len(group), min(self.names[player] for player in group)))
-        groups = [Variances(group, [round(self.blocks_of[member]) for member in group]) for group in members]
+        """Return the groups of players that have met, directly or through others. Anchors are comparable without having met.
+
+        The group with anchors comes first, then the largest one.
+        """
+        pairs, anchors = (*self._met, *self.parents), self.anchors
+        members = _connected(len(self.names), [*pairs, *pairwise(anchors)])
+        members.sort(key=lambda group: (anchors.keys().isdisjoint(group), -len(group), min(self.names[one] for one in group)))
+        groups = [
+            Variances(group, [round(self.blocks_of[member]) for member in group], not anchors.keys().isdisjoint(group))
+            for group in members
+        ]
         local = {member: (group, place) for group in groups for place, member in enumerate(group.members)}
         springs, _ = self.springs(values)
         for (one, two), weight in zip(pairs, springs.weights, strict=True):

@@ -19,8 +19,9 @@ LARGEST = 300
 class Variances:
     """The variances of the players of one group."""
 
-    def __init__(self, members: Sequence[int], blocks: Sequence[int]) -> None:
-        self.members, self._blocks = members, blocks
+    def __init__(self, members: Sequence[int], blocks: Sequence[int], anchored: bool = False) -> None:
+        """`anchored`: some ratings are fixed, so the ratings are no differences to a mean."""
+        self.members, self._blocks, self._anchored = members, blocks, anchored
         self.names: dict[str, int] = {}
         self.own = [0.0] * len(members)
         self.springs: list[tuple[int, int, float]] = []
@@ -50,6 +51,9 @@ class Variances:
         return rows, [self.mean(row) for row in rows]
 
     def mean(self, values: Sequence[float]) -> float:
+        """Return the mean that is taken off the ratings."""
+        if self._anchored:
+            return 0.0
         return sum(values[place] for place in self._roots) / len(self._roots)
 
     def margin(self, place: int) -> float | None:

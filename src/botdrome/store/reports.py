@@ -156,15 +156,26 @@ class Reports:
             yield {note.name: note.value for note in map(note_entry, rows)}
 
 
-def _seating(match: str, name: str, rest: str | None, place: int, started: Epoch, versions: str | None, player: int) -> Seating:
-    return Seating(match, whole(name, rest), place, started, _version(versions, player))
+def _seating(
+    match: str,
+    name: str,
+    rest: str | None,
+    place: int,
+    started: Epoch,
+    versions: str | None,
+    player: int,
+    options: str,
+    block: str,
+) -> Seating:
+    return Seating(match, whole(name, rest), place, started, _version(versions, player), options, block)
 
 
 def _meeting(
-    number: int, at: Epoch, place: int, other: str, rest: str | None, theirs: int, versions: str | None, mine: int, player: int
-) -> Meeting:
+    number: int, at: Epoch, place: int, other: str, rest: str | None, theirs: int, versions: str | None, mine: int, player: int,
+    options: str,
+) -> Meeting:  # fmt: skip
     both = _version(versions, mine), _version(versions, player)
-    return Meeting(number, at, place, whole(other, rest), theirs, *both)
+    return Meeting(number, at, place, whole(other, rest), theirs, *both, options)
 
 
 def _version(versions: str | None, player: int) -> str:

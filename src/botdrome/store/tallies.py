@@ -43,6 +43,10 @@ class Seating(Struct, frozen=True):
     place: int
     started: Epoch
     version: str = ""
+    options: str = "{}"
+    """Those of the match, as JSON."""
+    block: str = ""
+    """The contest and the seed: matches of a contest on one seed depend on each other. Empty: it is of no contest."""
 
 
 class Meeting(Struct, frozen=True):
@@ -56,6 +60,8 @@ class Meeting(Struct, frozen=True):
     opponents_place: int
     version: str = ""
     opponents_version: str = ""
+    options: str = "{}"
+    """Those of the match, as JSON."""
 
 
 def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -102,11 +108,14 @@ _rated = matches.c.pace.is_(None)
 """Matches at a pace for people are unrated."""
 _ended_of_game = (matches.c.game == bindparam("game", type_=Text)) & HAS_STATUS["ended"] & seats.c.place.is_not(None)
 _seatings = (
-    select(matches.c.id, seats.c.name, seats.c.name_whole, seats.c.place, seats.c.started, matches.c.versions, seats.c.player)
+    select(
+        matches.c.id, seats.c.name, seats.c.name_whole, seats.c.place, seats.c.started, matches.c.versions, seats.c.player,
+        matches.c.options, func.coalesce(matches.c.contest + ":" + matches.c.seed, ""),
+    )
     .join(matches, matches.c.number == seats.c.number)
     .where(_ended_of_game, _rated)
     .order_by(seats.c.number, seats.c.player)
-)
+)  # fmt: skip
 SEATINGS_BETWEEN = _seatings.where(
     matches.c.number > bindparam("after", type_=BigInteger), matches.c.number <= bindparam("last", type_=BigInteger)
 )
@@ -119,7 +128,7 @@ RUNNING = select(matches.c.id, matches.c.number).where(
 MEETINGS_OF_ONE = (
     select(
         _mine.c.number, _mine.c.started, _mine.c.place, _theirs.c.name, _theirs.c.name_whole, _theirs.c.place,
-        matches.c.versions, _mine.c.player, _theirs.c.player,
+        matches.c.versions, _mine.c.player, _theirs.c.player, matches.c.options,
     )
     .select_from(_both)
     .where(_met, _rated)

@@ -559,13 +559,17 @@ export interface Leaderboard {
   players: number | null;
   /** The table sizes with rated matches, the one with most matches first. */
   sizes: number[];
+  /** The options of these ratings, as far as they differ from the defaults. */
+  options: Record<string, unknown>;
+  /** The sets of options with rated matches: the standard one, then by matches; 20 at most. */
+  optionSets: OptionSet[];
   total: number;
   limit: number;
   offset: number;
 }
 
 export interface LeaderboardLine {
-  /** null: it has played no rated match, or is an older version. */
+  /** By the lower end of the interval. null: its rating is provisional, or not comparable with the first. */
   place: number | null;
   name: string;
   /** The version that played last; null: it names none, or these are several old versions. */
@@ -578,6 +582,10 @@ export interface LeaderboardLine {
   low: number | null;
   /** The upper end of the 95 % interval; null: there is none. */
   high: number | null;
+  /** Whether it is a house bot whose rating was measured once and stays as it is. */
+  fixed: boolean;
+  /** Its interval is wider than 150 points either way, and it has played fewer than 50 matches. */
+  provisional: boolean;
   /** Ratings of different groups cannot be compared: these bots never met. */
   group: number | null;
   /** Rated matches of this version. */
@@ -782,6 +790,12 @@ export interface Opponents {
   offset: number;
 }
 
+export interface OptionSet {
+  /** Those that differ from the defaults; empty: the standard set. */
+  options: Record<string, unknown>;
+  matches: number;
+}
+
 export interface Out {
   event: "out";
   player: number;
@@ -842,6 +856,10 @@ export interface Profile {
   players: number | null;
   /** The table sizes with rated matches, the one with most matches first. */
   sizes: number[];
+  /** The options of these ratings, as far as they differ from the defaults. */
+  options: Record<string, unknown>;
+  /** The sets of options with rated matches: the standard one, then by matches; 20 at most. */
+  optionSets: OptionSet[];
   /** Its matches by the cause of their end; all but `complete` are faults. */
   causes: Record<string, number>;
 }
@@ -866,7 +884,7 @@ export interface RatingPoint {
   version: string | null;
   /** Rated matches of this version until then. */
   games: number;
-  /** In Elo points; 1500 is the mean of all bots that met, directly or through others. */
+  /** In Elo points. House bots have fixed ratings; in a group without them, 1500 is the mean. */
   rating: number;
   /** The lower end of the 95 % interval; null: there is none. */
   low: number | null;

@@ -8,7 +8,8 @@ import { BotLink, GameLink } from '../parts/links';
 import { MatchList } from '../parts/match-list';
 import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
-import { Rating } from '../parts/rating';
+import { OptionSets } from '../parts/option-sets';
+import { NotComparable, Rating } from '../parts/rating';
 import { RatingChart } from '../parts/rating-chart';
 import { TableSizes } from '../parts/table-sizes';
 import { query, type Params } from '../router';
@@ -26,7 +27,7 @@ const FAULTS: Record<string, string> = {
 
 export default function BotPage({ params }: { params: Params }) {
   const name = params['name'] ?? '';
-  const reading = useRest<Profile>(`/profiles/${encodeURIComponent(name)}${queryOf({ players: query.value.get('players') })}`, 30_000);
+  const reading = useRest<Profile>(`/profiles/${encodeURIComponent(name)}${queryOf({ players: query.value.get('players'), options: query.value.get('options') })}`, 30_000);
   useEffect(() => void (document.title = `${name} · Botdrome`), [name]);
   const profile = reading.value;
   if (!profile) return reading.error ? <Missing words={reading.error} again={reading.again} /> : <p class="quiet" role="status">Loading …</p>;
@@ -67,7 +68,7 @@ function Head({ profile: { name, bot, matches } }: { profile: Profile }) {
   );
 }
 
-function RatingSection({ profile: { rating, versions, history, bot, players, sizes } }: { profile: Profile }) {
+function RatingSection({ profile: { rating, versions, history, bot, players, sizes, options, optionSets } }: { profile: Profile }) {
   if (!bot) return null;
   if (!rating || rating.rating === null) return <section><h2>Rating</h2><p>There is no rating yet: it comes with the first match against another registered bot or a bot of the house.</p></section>;
   return (
@@ -76,8 +77,9 @@ function RatingSection({ profile: { rating, versions, history, bot, players, siz
       <p class="figures">
         <span class="figure"><Rating {...rating} /></span>
         {rating.version && <span>version <bdi>{rating.version}</bdi></span>}
-        <span>place {rating.place}{rating.group ? ` (group ${rating.group + 1}, not comparable with group 1)` : ''}</span>
-        <span>{rating.games.toLocaleString()} rated {rating.games === 1 ? 'match' : 'matches'}: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost<TableSizes shown={players} sizes={sizes} name="players" /></span>
+        {rating.place !== null && <span>place {rating.place}</span>}
+        <NotComparable {...rating} />
+        <span>{rating.games.toLocaleString()} rated {rating.games === 1 ? 'match' : 'matches'}: {rating.wins} won, {rating.draws} drawn, {rating.losses} lost<TableSizes shown={players} sizes={sizes} name="players" /><OptionSets shown={options} sets={optionSets} /></span>
       </p>
       {history.length > 1 && <RatingChart points={history} />}
       {versions.length > 1 && <VersionTable versions={versions} />}

@@ -7,7 +7,7 @@ import { RowsTable, type Column } from '../parts/data-table';
 import { hush, Notices } from '../parts/doing';
 import { BotLink, GameLink } from '../parts/links';
 import { Moment } from '../parts/moment';
-import { Rating } from '../parts/rating';
+import { NotComparable, Rating } from '../parts/rating';
 import { BracketSection, hasBracket } from './contest-bracket';
 import { EntrySection } from './contest-entry';
 import { RoundsSection } from './contest-rounds';
@@ -104,7 +104,7 @@ function standingColumns({ standings, tieBreaks }: DocumentedContest): Column<Co
   const any = (count: (line: ContestStanding) => number | string) => standings.some(count);
   const columns: (Column<ContestStanding> | false)[] = [
     { title: 'Place', number: true, cell: ({ place }) => place },
-    { title: 'Bot', head: true, cell: ({ bot }) => <BotLink name={bot} /> },
+    { title: 'Bot', head: true, cell: ({ bot, group }) => <><BotLink name={bot} /><NotComparable group={group} /></> },
     { title: 'Score', number: true, cell: ({ score }) => <strong>{points(score)}</strong> },
     any(({ rating }) => rating ?? 0) && { title: 'Rating', number: true, cell: ({ rating, margin }) => <Rating rating={rating} low={below(rating, margin)} high={below(rating, margin, -1)} /> },
     { title: 'W–D–L', number: true, cell: ({ wins, draws, losses }) => `${wins}–${draws}–${losses}` },

@@ -7,7 +7,7 @@ import { BotLink, GameLink, MatchLink } from '../parts/links';
 import { Players, resultOf } from '../parts/match-list';
 import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
-import { Rating } from '../parts/rating';
+import { NotComparable, Rating } from '../parts/rating';
 import { LiveBoard } from '../viewer/live-board';
 import { ContestsSection, Wait } from './front-contests';
 import { gameTitle, rulesOf } from './rules';
@@ -100,7 +100,7 @@ function GameCard({ game }: { game: string }) {
       {value && rated.length === 0 && <p class="quiet">No rated bots yet.</p>}
       {!value && !error && <p class="hidden" role="status">Loading …</p>}
       <ol class={value ? 'top-bots' : 'top-bots wait'}>
-        {rated.map((line) => <li key={line.name}><BotLink name={line.name} game={game} /><Rating {...line} /></li>)}
+        {rated.map((line) => <li key={line.name} class={line.place === null ? 'unplaced' : ''}><span><BotLink name={line.name} game={game} /><NotComparable {...line} /></span><Rating {...line} /></li>)}
       </ol>
     </>
   );

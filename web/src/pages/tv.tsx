@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { AllContests, Games, Leaderboard, Live, NextMatches, Standings, Table } from '../api/types';
 import { useRest } from '../api/use';
 import { QrCode } from '../parts/qr-code';
-import { Rating } from '../parts/rating';
+import { NotComparable, Rating } from '../parts/rating';
 import { LiveBoard } from '../viewer/live-board';
 import { points } from './contest-words';
 import { gameTitle } from './rules';
@@ -116,7 +116,7 @@ function LeaderScene({ game }: { game: string }) {
     <table>
       <caption class="hidden">Leaderboard of {gameTitle(game)}</caption>
       <thead><tr><th scope="col" class="number">Place</th><th scope="col">Bot</th><th scope="col" class="number">Rating</th><th scope="col" class="number">Games</th></tr></thead>
-      <tbody>{rated.map((line) => <tr key={line.name}><td class="number">{line.place}</td><th scope="row"><bdi>{line.name}</bdi></th><td class="number"><Rating {...line} /></td><td class="number">{line.games}</td></tr>)}</tbody>
+      <tbody>{rated.map((line) => <tr key={line.name}><td class="number">{line.place ?? '–'}</td><th scope="row"><bdi>{line.name}</bdi><NotComparable {...line} /></th><td class="number"><Rating {...line} /></td><td class="number">{line.games}</td></tr>)}</tbody>
     </table>
   );
 }

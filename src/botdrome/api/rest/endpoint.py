@@ -61,6 +61,9 @@ PAGING = (
     Parameter("limit", f"How many at most: {SHORT_LIST} if nothing is said, {LONGEST_LIST} at the utmost.", "integer"),
     Parameter("offset", "How many to leave out at the beginning.", "integer"),
 )
+OPTION_SET = Parameter(
+    "options", "Ratings with these options, as a JSON object. If nothing is said, the standard options if there are matches."
+)
 TABLE_SIZE = Parameter(
     "players", "Ratings at tables with that many seats. If nothing is said, the size with the most matches.", "integer"
 )

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from botdrome.api.arguments import game_called, iso
@@ -228,7 +229,8 @@ def _table(table: LiveTable) -> RestTable:
 async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     entry = await match_entry(context, request)
     results = await results_of(entry.game, context.store)
-    table = results.table(len(entry.players))
+    options = results.form(msgspec.json.encode(entry.options).decode())
+    table = results.table(options, len(entry.players))
     strengths = table.ratings().strengths
     protocols = await context.protocols(entry.id) if entry.status == "running" else {}
     found = []

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta, Struct
 
 from botdrome.api.arguments import game_called, iso
 from botdrome.api.bot_versions import bot_of, rated_key, version_of
-from botdrome.api.leaderboard import HOUSE, GameResults, TableResults, rated_name, results_of
+from botdrome.api.leaderboard import HOUSE, STANDARD, GameResults, TableResults, rated_name, results_of, standard_form
 from botdrome.api.problems import Problem
 from botdrome.api.rest.bots import RestBot, shown
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
@@ -20,7 +21,9 @@ from botdrome.store.store import BotEntry, Wanted
 from botdrome.store.tallies import Meeting
 from botdrome.wire.battlebot.messages import game_type
 
-Rating = Annotated[float, Meta(description="In Elo points; 1500 is the mean of all bots that met, directly or through others.")]
+Rating = Annotated[
+    float, Meta(description="In Elo points. House bots have fixed ratings; in a group without them, 1500 is the mean.")
+]
 Low = Annotated[float | None, Meta(description="The lower end of the 95 % interval; null: there is none.")]
 High = Annotated[float | None, Meta(description="The upper end of the 95 % interval; null: there is none.")]
 TableSize = Annotated[
@@ -29,8 +32,24 @@ TableSize = Annotated[
 TableSizes = Annotated[list[int], Meta(description="The table sizes with rated matches, the one with most matches first.")]
 
 
+class OptionSet(Struct):
+    """A set of options with rated matches, which has leaderboards of its own."""
+
+    options: Annotated[dict[str, Any], Meta(description="Those that differ from the defaults; empty: the standard set.")]
+    matches: int
+
+
+Options = Annotated[dict[str, Any], Meta(description="The options of these ratings, as far as they differ from the defaults.")]
+OptionSets = Annotated[
+    list[OptionSet], Meta(description="The sets of options with rated matches: the standard one, then by matches; 20 at most.")
+]
+
+
 class LeaderboardLine(Struct):
-    place: Annotated[int | None, Meta(description="null: it has played no rated match, or is an older version.")]
+    place: Annotated[
+        int | None,
+        Meta(description="By the lower end of the interval. null: its rating is provisional, or not comparable with the first."),
+    ]
     name: str
     version: Annotated[
         str | None, Meta(description="The version that played last; null: it names none, or these are several old versions.")
@@ -40,6 +59,10 @@ class LeaderboardLine(Struct):
     rating: Rating | None
     low: Low
     high: High
+    fixed: Annotated[bool, Meta(description="Whether it is a house bot whose rating was measured once and stays as it is.")]
+    provisional: Annotated[
+        bool, Meta(description="Its interval is wider than 150 points either way, and it has played fewer than 50 matches.")
+    ]
     group: Annotated[int | None, Meta(description="Ratings of different groups cannot be compared: these bots never met.")]
     games: Annotated[int, Meta(description="Rated matches of this version.")]
     wins: int
@@ -58,6 +81,8 @@ class Leaderboard(ListPage):
     rated: Annotated[Moment | None, Meta(description="When the ratings were computed.")]
     players: TableSize
     sizes: TableSizes
+    options: Options
+    optionSets: OptionSets  # noqa: N815
 
 
 class RatingPoint(Struct):
@@ -80,6 +105,8 @@ class Profile(Struct):
     matches: Annotated[int, Meta(description="All of its matches.")]
     players: TableSize
     sizes: TableSizes
+    options: Options
+    optionSets: OptionSets  # noqa: N815
     causes: Annotated[dict[str, int], Meta(description="Its matches by the cause of their end; all but `complete` are faults.")]
 
 
@@ -96,6 +123,7 @@ class Opponents(ListPage):
     opponents: list[OpponentLine]
 
 
+MOST_SETS = 20
 MOST_MEETINGS = 20_000
 """The latest meetings, from which the history of a rating is computed."""
 POINTS = 100
@@ -113,9 +141,10 @@ ORDERS: dict[str, Callable[[LeaderboardLine], Any]] = {
 
 async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard:
     results = await results_of(game_called(request.path("game")), context.store)
-    sizes = results.sizes()
+    chosen, sets = _option_sets(results, request)
+    sizes = results.sizes(chosen)
     size = request.table_size(sizes)
-    table = results.table(size)
+    table = results.table(chosen, size)
     lines = lines_of(results, table)
     rated_keys = [rated_key(line.name, line.version or "") for line in lines if line.place]
     order, falling = request.order("-rating")
@@ -125,8 +154,22 @@ async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard
     for line in page:
         line.beatsNext = _beats_next(table, rated_keys, line.place)
     rated = iso(table.rated_at) if table.rated_at else None
-    game = results.game
-    return Leaderboard(game, game_type(game), page, table.matches, rated, size, sizes, **request.page(len(lines)))
+    game, options = results.game, _decoded(chosen)
+    return Leaderboard(game, game_type(game), page, table.matches, rated, size, sizes, options, sets, **request.page(len(lines)))
+
+
+def _option_sets(results: GameResults, request: RestRequest, name: str | None = None) -> tuple[str, list[OptionSet]]:
+    """The set that is asked for, or else the first; and all sets with rated matches, or with those of one bot."""
+    played, asked = results.option_sets(name), request.text("options")
+    chosen = next(iter(played), STANDARD) if asked is None else standard_form(results.game, asked)
+    if chosen is None:
+        raise Problem(f"options is a JSON object with options of {results.game}, such as {STANDARD}, not {asked!r}")
+    return chosen, [OptionSet(_decoded(one), results.matches(one, name)) for one in played[:MOST_SETS]]
+
+
+def _decoded(options: str) -> dict[str, Any]:
+    decoded: dict[str, Any] = msgspec.json.decode(options)
+    return decoded
 
 
 def _beats_next(table: TableResults, keys: Sequence[str], place: int | None) -> float | None:
@@ -134,10 +177,14 @@ def _beats_next(table: TableResults, keys: Sequence[str], place: int | None) -> 
 
 
 def lines_of(results: GameResults, table: TableResults) -> list[LeaderboardLine]:
-    """The best first, group by group; then the bots without a rated match. Each bot in the version that played last."""
-    ratings, version_shown = table.ratings(), table.chains.shown
-    rated = [key for keys in ratings.groups() for key in keys if version_shown(bot_of(key)) == key]
-    lines = [_line(results, table, key, ratings.strengths[key], place) for place, key in enumerate(rated, 1)]
+    """The bots with settled ratings, group by group, those of the first group with places; then those whose ratings are
+    provisional; then the bots without a rated match. Each bot in the version that played last."""
+    strengths, version_shown = table.ratings().strengths, table.chains.shown
+    rated = [key for key in strengths if version_shown(bot_of(key)) == key]
+    rated.sort(key=lambda key: (*strengths[key].rank, key))
+    placed = sum(strengths[key].settled and strengths[key].group == 0 for key in rated)
+    places = [*range(1, placed + 1), *[None] * (len(rated) - placed)]
+    lines = [_line(results, table, key, strengths[key], place) for key, place in zip(rated, places, strict=True)]
     return [*lines, *(_line(results, table, name) for name in results.bots if version_shown(name) is None)]
 
 
@@ -154,7 +201,8 @@ def _line(
     rating, margin = (None, None) if found is None else (found.rating, found.margin)
     return LeaderboardLine(
         place, name, version_of(key) or None, bot.owner if bot else "", name.startswith(HOUSE), rating,
-        *_interval(rating, margin), None if found is None else found.group,
+        *_interval(rating, margin), found is not None and found.anchor, found is not None and not found.settled,
+        None if found is None else found.group,
         counts.games, counts.wins, counts.draws, counts.losses,
     )  # fmt: skip
 
@@ -171,16 +219,18 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
         raise Problem(f"there is no bot {name!r}, and no player of that name", 404)
     causes = await store.reports.causes(name, _since(bot))
     if bot is None:
-        return Profile(name, None, None, [], [], matches, None, [], causes)
+        return Profile(name, None, None, [], [], matches, None, [], {}, [], causes)
     results = await results_of(bot.game, store)
-    sizes = results.sizes(name)
+    chosen, sets = _option_sets(results, request, name)
+    sizes = results.sizes(chosen, name)
     size = request.table_size(sizes)
-    table = results.table(size)
+    table = results.table(chosen, size)
     line = next(line for line in lines_of(results, table) if line.name == name)
     meetings = await store.reports.meetings_of(name, bot.registered, MOST_MEETINGS)
+    meetings = [meeting for meeting in meetings if results.form(meeting.options) == chosen]
     history = list(_history(table, name, size, meetings[::-1]))
     versions = _versions(results, table, name)
-    return Profile(name, shown(bot), line, versions, history, matches, size, sizes, causes)
+    return Profile(name, shown(bot), line, versions, history, matches, size, sizes, _decoded(chosen), sets, causes)
 
 
 def _since(bot: BotEntry | None) -> int:

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from botdrome.api import duel
 from botdrome.api.pages import page
 from botdrome.api.rest import bots, contest_documents, contest_meetings, contests, games, matches, nodes, ratings, server
-from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, PAGING, TABLE_SIZE, Parameter, RestEndpoint, sorted_by
+from botdrome.api.rest.endpoint import MOST_FILES, NDJSON, OPTION_SET, PAGING, TABLE_SIZE, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.results import Rank, RankingMethod
@@ -99,12 +99,13 @@ ENDPOINTS = (
     ),
     RestEndpoint(
         "GET", "/games/{game}/leaderboard", "The bots of a game with their ratings, the best first.",
-        ratings.leaderboard, ratings.Leaderboard, (TABLE_SIZE, sorted_by(*ratings.ORDERS), *PAGING),
+        ratings.leaderboard, ratings.Leaderboard, (OPTION_SET, TABLE_SIZE, sorted_by(*ratings.ORDERS), *PAGING),
         problems=((404, "There is no such game."),), in_worker=True,
     ),
     RestEndpoint(
         "GET", "/profiles/{name:path}", "A bot in full: its rating over time, and why its matches ended.",
-        ratings.profile, ratings.Profile, (TABLE_SIZE,), problems=((404, "There is no player of that name."),), in_worker=True,
+        ratings.profile, ratings.Profile, (OPTION_SET, TABLE_SIZE),
+        problems=((404, "There is no player of that name."),), in_worker=True,
     ),
     RestEndpoint(
         "GET", "/opponents/{name:path}", "The results of a player against each of its opponents.",
