@@ -58,16 +58,17 @@ def other_program(runs: bool) -> Iterator[None]:
 
 
 def measure(name: str) -> None:
-    with server(*SETTINGS) as running, other_program(name in CROWDED):
+    with server(*SETTINGS) as running:
         tokens = tokens_of(running)
         fill(running, tokens)
         quiet = probe(running, QUIET, tokens)
-        attack = start("bench.attackers", name, running.url, RUN_UP + ATTACKED + 1)
-        time.sleep(RUN_UP)
-        before, waited, memory = running.cpu(), running.waited(), running.memory()
-        attacked = probe(running, ATTACKED, tokens)
-        share, waited = (running.cpu() - before) / ATTACKED, (running.waited() - waited) / ATTACKED
-        told = attack.communicate()[0].strip()
+        with other_program(name in CROWDED):
+            attack = start("bench.attackers", name, running.url, RUN_UP + ATTACKED + 1)
+            time.sleep(RUN_UP)
+            before, waited, memory = running.cpu(), running.waited(), running.memory()
+            attacked = probe(running, ATTACKED, tokens)
+            share, waited = (running.cpu() - before) / ATTACKED, (running.waited() - waited) / ATTACKED
+            told = attack.communicate()[0].strip()
         print(
             f"{name:16} answers p99 {quiet['p99']:6.1f} -> {attacked['p99']:7.1f} ms ({attacked['p99'] / quiet['p99']:5.1f} x), "
             f"longest {quiet['longest']:6.1f} -> {attacked['longest']:7.1f}; "
