@@ -33,6 +33,12 @@ def test_a_file_of_a_project_is_seen_with_the_project(folder: Path) -> None:
         assert files_of([made(folder / "mine" / name)]) == BotFiles((folder / "mine",))
 
 
+def test_bots_that_were_collected_in_a_folder_do_not_see_each_other(folder: Path) -> None:
+    """Even if one of them brought the mark of a project."""
+    made(folder / MARK)
+    assert files_of([made(folder / "ada.py")]) == BotFiles((), (folder / "ada.py",))
+
+
 def test_a_folder_that_is_given_is_seen(folder: Path) -> None:
     assert files_of([folder]) == BotFiles((folder,))
     assert files_of([folder / "missing"]) == BotFiles()
@@ -96,5 +102,5 @@ def test_the_error_about_a_file_beside_the_bot_says_what_to_do(folder: Path, err
         made(folder / name)
     told = files_of([bot]).hint(error)
     assert told.startswith(error)
-    assert (f"sees that file alone, without {missed}: put both into a folder of their own with" in told) is bool(missed)
+    assert (f"sees that file alone, without {missed}: make a folder for its files" in told) is bool(missed)
     assert BotFiles((folder,)).hint(error) == error

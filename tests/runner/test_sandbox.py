@@ -16,7 +16,7 @@ from tools import bubblewrap
 from botdrome.client import sandbox
 from botdrome.client.guard import descendants
 from botdrome.client.program import CannotStart, Program
-from botdrome.client.sandbox import NOBODY, SANDBOXED, BotFiles
+from botdrome.client.sandbox import NOBODY, SANDBOXED, BotFiles, files_of_command
 from botdrome.match.terms import Pace, Terms
 from botdrome.runner.bot_process import Isolation, close_idle
 from botdrome.runner.seats import check_bot
@@ -116,6 +116,13 @@ def test_root_is_told_which_folder_its_bots_cannot_read(tmp_path: Path) -> None:
         check_bot(str(folder), GAME, IN_SANDBOX)
 
 
+def test_a_link_shows_no_secret_to_a_program(tmp_path: Path) -> None:
+    (tmp_path / "key").touch(mode=0o600)
+    (tmp_path / "weights").symlink_to("key")
+    with pytest.raises(CannotStart, match="weights is a link to a file that not every user may read; give the file itself"):
+        Program(["cat", "weights"], SANDBOXED, sees=files_of_command(["cat", str(tmp_path / "weights")]))
+
+
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no unshare")
 def test_root_that_cannot_become_another_user_is_told_what_to_do(tmp_path: Path) -> None:
     """In this namespace root is the only user."""
@@ -140,7 +147,7 @@ def test_a_bot_sees_the_files_beside_it_in_a_folder_or_project_alone(tmp_path: P
     (folder / "bot.py").write_text(f"import os; os.chdir(os.path.dirname(__file__))\n{(folder / 'bot.py').read_text()}")
     _, table, _ = played_by(str(folder / "bot.py"), NEVER, IN_SANDBOX, "house:random")
     assert fault in table.faults[0]
-    assert "with an empty file positions.jsonl, or give that folder with the bot as bot.py" in table.faults[0]
+    assert "with the bot as bot or main and an empty file positions.jsonl, which makes it a project" in table.faults[0]
     _, table, _ = played_by(str(folder), NEVER, IN_SANDBOX, "house:random")
     assert table.faults == {}
     close_idle()

@@ -21,6 +21,8 @@ SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localt
 NO_BUBBLEWRAP = "--sandbox needs bubblewrap; on Debian: apt-get install bubblewrap"
 MARK = "positions.jsonl"
 """A folder with this file is a project: `botdrome new` writes it."""
+NAMES = ("bot", "main")
+"""The names of a bot in its project, without their endings. Other files, such as bots collected in a folder, are seen alone."""
 NOBODY = 65534
 """The user in the sandbox. Bots that root starts have this user outside it, too."""
 MISSING = re.compile("no module named|no such file|cannot find", re.IGNORECASE)
@@ -71,8 +73,8 @@ class BotFiles(Struct, frozen=True):
             for beside in folder.iterdir():
                 if {beside.name, beside.stem} & names and beside not in self.alone:
                     return (
-                        f"{error}; in the sandbox a bot of one file sees that file alone, without {beside.name}: put both into a "
-                        f"folder of their own with an empty file {MARK}, or give that folder with the bot as bot.py"
+                        f"{error}; in the sandbox a bot of one file sees that file alone, without {beside.name}: make a folder "
+                        f"for its files, with the bot as {' or '.join(NAMES)} and an empty file {MARK}, which makes it a project"
                     )
         return error
 
@@ -81,7 +83,7 @@ def files_of(paths: Iterable[Path]) -> BotFiles:
     """Return the folders among these, the projects to which the others belong, and the files that belong to none."""
     whole, alone = [], []
     for path in paths:
-        project = project_of(path)
+        project = project_of(path) if path.is_dir() or path.stem.lower() in NAMES else None
         if project or path.is_dir():
             whole.append(project or _normal(path))
         elif path.is_file() and not _in_every_sandbox(path):
@@ -171,6 +173,8 @@ def sandboxed(command: Sequence[str], files: BotFiles, limits: Limits, env: Mapp
 
 def _opened(file: Path, until: ExitStack) -> int:
     try:
+        if file.is_symlink() and not file.stat().st_mode & stat.S_IROTH:
+            raise NoSandbox(f"{file} is a link to a file that not every user may read; give the file itself")
         return until.enter_context(file.open("rb")).fileno()
     except OSError as error:
         raise NoSandbox(f"{file}: {error.strerror}") from None
