@@ -1,6 +1,9 @@
 """Watching matches in a browser: live ones and stored ones of each game, wherever one wants to look."""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -8,6 +11,8 @@ from playwright.sync_api import Page, expect
 from botdrome.formats import FORMATS
 from tests.browser.arena import BrowserArena
 from tests.browser.guests import seated
+from tests.docs.pages import blocks
+from tests.patience import PATIENCE
 
 
 @pytest.mark.parametrize("game", FORMATS)
@@ -93,3 +98,20 @@ def test_a_match_that_is_not_there_leads_to_those_that_are(page: Page, stored: d
     expect(page.get_by_role("alert")).to_contain_text("there is no match")
     page.get_by_role("link", name="All matches").click()
     expect(page.get_by_role("table")).to_contain_text("Ann of the tests")
+
+
+def test_a_board_of_duel_arena_is_shown_alone(page: Page, arena: BrowserArena, tmp_path: Path) -> None:
+    (tmp_path / "duellist.py").write_text(blocks("bots-over-duel-arena.md", "python")[0])
+    port = arena.rest.get("/server").json()["ports"]["duel"]
+    command = [sys.executable, str(tmp_path / "duellist.py"), "127.0.0.1", str(port)]
+    players = [subprocess.Popen([*command, name], stdout=subprocess.DEVNULL) for name in ("ada", "bob")]
+    assert [player.wait(PATIENCE) for player in players] == [0, 0]
+    boards = arena.rest.get("/duel/boards").json()["boards"]
+    match = [board for board in reversed(boards) if board["match"] == boards[0]["match"]]
+    assert len(match) == 2
+    for number, board in enumerate(match, 1):
+        page.goto(f"/board/{board['id']}")
+        expect(page.locator(".caption-step")).to_have_text(f"0 / {board['moves']}")
+        expect(page.locator(".caption-words")).to_contain_text(f"Board {number} begins")
+        page.keyboard.press("End")
+        expect(page.locator(".caption-words")).to_contain_text(f"Board {number} ends: {board['winner']} wins")
