@@ -91,7 +91,7 @@ class RegistrationSection(Section, frozen=True):
 class HouseSection(Section, frozen=True):
     """House bots"""
 
-    fill: Annotated[bool, Meta(description="house bots play against bots that find no opponent")] = False
+    fill: Annotated[bool, Meta(description="house bots of middle strength play against bots that find no opponent")] = False
     wait: Annotated[float, Meta(description="seconds before a house bot steps in", ge=0)] = 1.0
 
 
