@@ -1,8 +1,11 @@
-"""Environments for training: games per CPU second beside PettingZoo's own tic-tac-toe, and their cost beside a bare match.
+"""Environments for training: games per CPU second beside PettingZoo's own tic-tac-toe, their cost beside a bare match, and
+many matches in one process beside a plain loop.
 
-    python -m bench.training
+    python -m bench.training [GAME ...]
+    python -m bench.training vector [GAME ...]    only the last comparison
 
-Both comparisons are made within one run, slice by slice. A bare match is `simulate` with bots that repeat the same moves.
+All comparisons are made within one run, slice by slice. A bare match is `simulate` with bots that repeat the same moves. The
+plain loop steps one environment after the other; both choose actions by the smallest policy there is, one matrix.
 """
 
 import gc
@@ -14,6 +17,7 @@ from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
 from botdrome.bots.simulate import simulate
@@ -21,10 +25,12 @@ from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match
 from botdrome.rl.aec import AecEnvironment
-from botdrome.rl.make import env
+from botdrome.rl.make import env, vector_env
 
 SLICES = 16
 SECONDS = 0.3
+AT_ONCE = 16
+"""Matches that are stepped together."""
 TABLES = {"battlecube": 8, "bomberman": 4}
 """The players of the games that allow more than two."""
 
@@ -127,12 +133,76 @@ def beside_bare_match(name: str) -> None:
     print(f"  {name:22}{players:>8}{bare:>10.1f}{own:>14.1f}{ratio:>9.2f}")
 
 
+def choose(observations: Any, masks: Any, weights: Any) -> Any:
+    """Return the legal action with the largest value, or one for each row."""
+    flat = observations.reshape(*masks.shape[:-1], -1).astype(np.float32)
+    return np.where(masks, flat @ weights, -np.inf).argmax(-1)
+
+
+class PlainLoop:
+    def __init__(self, name: str, opponents: list[str], weights: Any) -> None:
+        self._envs, self._weights = [env(name, opponents=opponents) for _ in range(AT_ONCE)], weights
+        self._found = [one.reset(seed=seed)[0] for seed, one in enumerate(self._envs)]
+
+    def step(self) -> int:
+        """Step each environment, and return the number of moves."""
+        for number, one in enumerate(self._envs):
+            found = self._found[number]
+            found, _, over, _, _ = one.step(choose(found["observation"], found["action_mask"], self._weights))
+            self._found[number] = one.reset()[0] if over else found
+        return AT_ONCE
+
+
+class StepTogether:
+    def __init__(self, name: str, opponents: list[str], weights: Any) -> None:
+        self._envs, self._weights = vector_env(name, AT_ONCE, opponents=opponents), weights
+        self._found, _ = self._envs.reset(seed=0)
+        self._over = np.zeros(AT_ONCE, bool)
+
+    def step(self) -> int:
+        """Step all environments. Those whose match was over only begin the next one."""
+        moves = AT_ONCE - int(self._over.sum())
+        actions = choose(self._found["observation"], self._found["action_mask"], self._weights)
+        self._found, _, self._over, _, _ = self._envs.step(actions)
+        return moves
+
+
+def cost_per_move(loop: PlainLoop | StepTogether) -> float:
+    moves, began = 0, time.process_time()
+    while (spent := time.process_time() - began) < SECONDS:
+        moves += loop.step()
+    return spent / moves
+
+
+def beside_plain_loop(name: str) -> float:
+    opponents = ["house:random"] * (TABLES.get(name, 2) - 1)
+    encoding = env(name, players=len(opponents) + 1).episode.setup.encoding
+    weights = np.random.default_rng(1).normal(size=(int(np.prod(encoding.shape)), encoding.actions)).astype(np.float32)
+    plain, together = PlainLoop(name, opponents, weights), StepTogether(name, opponents, weights)
+    gc.collect()
+    pairs = [(cost_per_move(plain), cost_per_move(together)) for _ in range(SLICES + 1)][1:]
+    ratio = median(one / other for one, other in pairs)
+    steps = [1 / median(pair[side] for pair in pairs) for side in (0, 1)]
+    print(f"  {name:22}{len(opponents) + 1:>8}{steps[0]:>12,.0f}{steps[1]:>12,.0f}{ratio:>9.2f}", flush=True)
+    return ratio
+
+
+def beside_plain_loops(names: list[str]) -> None:
+    print(f"steps per CPU second, {AT_ONCE} matches against house:random, medians of slices (target: at least 1.2)")
+    print(f"  {'game':22}{'players':>8}{'plain loop':>12}{'vector_env':>12}{'ratio':>9}")
+    print(f"  median of the ratios: {median(map(beside_plain_loop, names)):.2f}")
+
+
 def main(names: list[str]) -> None:
+    if names[:1] == ["vector"]:
+        return beside_plain_loops(names[1:] or list(FORMATS))
     beside_pettingzoo()
     print("CPU time per move in us, best of slices, and the median ratio (target: at most 1.5)")
     print(f"  {'game':22}{'players':>8}{'match':>10}{'environment':>14}{'ratio':>9}")
     for name in names or list(FORMATS):
         beside_bare_match(name)
+    print()
+    return beside_plain_loops(names or list(FORMATS))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from botdrome.library.matches import GameSetup, MatchResult, Position, game, play
     from botdrome.library.servers import ServerClient, connect
     from botdrome.rl.make import env, vector_env
+    from botdrome.rl.opponents import PolicyPool
     from botdrome.runner.bot import Bot
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ __all__ = [
     "GameSetup",
     "IllegalMove",
     "MatchResult",
+    "PolicyPool",
     "Position",
     "ServerClient",
     "ServerProblem",
@@ -41,6 +43,7 @@ _MODULES = {
     "GameSetup": "library.matches",
     "IllegalMove": "games.game",
     "MatchResult": "library.matches",
+    "PolicyPool": "rl.opponents",
     "Position": "library.matches",
     "ServerClient": "library.servers",
     "ServerProblem": "client.rest",

@@ -1,11 +1,9 @@
 """One player against every kind of opponent."""
 
 import random
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import botdrome
@@ -178,23 +176,3 @@ def test_a_match_file_that_does_not_fit_is_named(tmp_path: Path) -> None:
     with pytest.raises(botdrome.CannotStart, match="player 2"):
         botdrome.play(["house:random"] * 2, "battlecube")[0].save(tmp_path / "cube.jsonl")
         botdrome.env("battlecube", opponents=["house:random", f"replay:{tmp_path / 'cube.jsonl'}"])
-
-
-def test_environments_run_in_processes() -> None:
-    envs = botdrome.vector_env("gomoku", 2, opponents=["house:random"], size=9, boards=1)
-    try:
-        observations, _ = envs.reset(seed=[1, 2])
-        single = [partial(botdrome.env, "gomoku", opponents=["house:random"], size=9, boards=1)() for _ in range(2)]
-        for env, seed in zip(single, (1, 2), strict=True):
-            env.reset(seed=seed)
-        for _ in range(5):
-            actions = np.array(
-                [choose(*pair) for pair in zip(observations["observation"], observations["action_mask"], strict=True)]
-            )
-            observations, rewards, *_ = envs.step(actions)
-            for number, env in enumerate(single):
-                observation, reward, *_ = env.step(actions[number])
-                assert np.array_equal(observations["observation"][number], observation["observation"])
-                assert reward == rewards[number]
-    finally:
-        envs.close()

@@ -29,7 +29,7 @@ class BattleshipEncoding(Encoding):
         self._size, self._players = (game.width, game.height), players
         self._squares, self._boats = game.width * game.height, boats_in(game.boats).names
         self._nothing = NOTHING * self._squares
-        self.actions = self._squares * (players - 1) + 1
+        self.boards, self.actions = players, self._squares * (players - 1) + 1
         self._no_action = np.zeros(self.actions, np.int8)
         self.shape = (3 * players, game.height, game.width)
         others = [f"{what} of opponent {other}" for other in range(1, players) for what in ("open squares", "hits", "misses")]

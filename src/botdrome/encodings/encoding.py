@@ -34,6 +34,8 @@ class Encoding:
     """The shape of an observation; the first index is the plane."""
     planes: tuple[str, ...]
     """What each plane shows."""
+    boards: int = 1
+    """The number of boards, whose planes follow each other."""
     high: int = 1
     """The largest number in an observation."""
     open_views: bool = False

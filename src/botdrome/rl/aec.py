@@ -5,6 +5,7 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv
 
+from botdrome.rl.drawing import RenderMode
 from botdrome.rl.episode import Observation, TrainingSetup
 from botdrome.rl.spaces import AgentSpaces
 
@@ -12,8 +13,8 @@ from botdrome.rl.spaces import AgentSpaces
 class AecEnvironment(AgentSpaces, AECEnv[str, Any, Any]):
     """A match. Where players move at once, the step is played when the last of them has acted."""
 
-    def __init__(self, setup: TrainingSetup) -> None:
-        super().__init__(setup)
+    def __init__(self, setup: TrainingSetup, render_mode: RenderMode | None = None) -> None:
+        super().__init__(setup, render_mode)
         self._views = setup.views
         self._settles = setup.rewards == "score" or setup.encoding.mortal
         """Whether a step may change more than the position before the match is over."""

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.encodings.encoding import Array, BadAction, Encoding, Memory
+from botdrome.encodings.encoding import Array, Arrays, BadAction, Encoding, Memory
 from botdrome.formats import FORMATS
 from botdrome.games.game import Game, IllegalMove, Raw, View
 from botdrome.match.applying import apply
@@ -98,8 +98,11 @@ class Episode:
         """Return the view as a bot gets it."""
         return as_json(self.view(player))
 
+    def arrays(self, player: Player) -> Arrays:
+        return self._encoding.arrays(self.view(player), self._memory)
+
     def observe(self, player: Player) -> Observation:
-        observation, mask = self._encoding.arrays(self.view(player), self._memory)
+        observation, mask = self.arrays(player)
         return {"observation": observation, "action_mask": mask}
 
     def info(self, player: Player) -> dict[str, Any]:

@@ -4,37 +4,37 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, overload
 
-from gymnasium.vector import AsyncVectorEnv
-
 from botdrome.encodings.by_game import encoding_of
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.rl.aec import AecEnvironment
+from botdrome.rl.drawing import RENDER_MODES, RenderMode
 from botdrome.rl.episode import Rewards, TrainingSetup, training_terms
-from botdrome.rl.opponents import Entrant
+from botdrome.rl.opponents import Entrant, PolicyPool
 from botdrome.rl.parallel import ParallelEnvironment
 from botdrome.rl.single import SingleEnvironment
+from botdrome.rl.vector import VectorEnvironment
 
 
 @overload
 def env(
     game: str, *, opponents: Sequence[Entrant], player: int | None = 0, rewards: Rewards = "place", boards: int | None = None,
-    views: bool = False, **options: Any,
+    views: bool = False, render_mode: RenderMode | None = None, **options: Any,
 ) -> SingleEnvironment: ...  # fmt: skip
 
 
 @overload
 def env(
     game: str, *, parallel: Literal[True], players: int | None = None, rewards: Rewards = "place", boards: int | None = None,
-    views: bool = False, **options: Any,
+    views: bool = False, render_mode: RenderMode | None = None, **options: Any,
 ) -> ParallelEnvironment: ...  # fmt: skip
 
 
 @overload
 def env(
     game: str, *, parallel: Literal[False] = False, players: int | None = None, rewards: Rewards = "place",
-    boards: int | None = None, views: bool = False, **options: Any,
+    boards: int | None = None, views: bool = False, render_mode: RenderMode | None = None, **options: Any,
 ) -> AecEnvironment: ...  # fmt: skip
 
 
@@ -48,23 +48,26 @@ def env(
     rewards: Rewards = "place",
     boards: int | None = None,
     views: bool = False,
+    render_mode: RenderMode | None = None,
     **options: Any,
 ) -> AecEnvironment | ParallelEnvironment | SingleEnvironment:
     """Return an environment for training.
 
     Without opponents it is PettingZoo's: AEC, or parallel. With opponents it is Gymnasium's, for the player of that number
     (None: drawn for each episode). `boards` is the number of boards of a match, as on a server by default. `views` puts the raw
-    view into the infos. All other arguments are options of the game.
+    view into the infos. `render_mode` says what `render()` returns: text, or pixels. All other arguments are options of the game.
     """
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise BadOption(f'render_mode: "ansi" or "rgb_array", not {render_mode!r}')
     if opponents is None:
         setup = training_setup(game, players, rewards, boards, views, options)
-        return ParallelEnvironment(setup) if parallel else AecEnvironment(setup)
+        return ParallelEnvironment(setup, render_mode) if parallel else AecEnvironment(setup, render_mode)
     if parallel or players is not None:
         raise BadOption("parallel and players are for environments without opponents; each opponent has one seat")
     setup = training_setup(game, len(opponents) + 1, rewards, boards, views, options)
     if player is not None and player not in range(setup.players):
         raise BadOption(f"player: from 0 to {setup.players - 1}, not {player}")
-    return SingleEnvironment(setup, opponents, player)
+    return SingleEnvironment(setup, opponents, player, render_mode)
 
 
 def training_setup(
@@ -83,6 +86,13 @@ def training_setup(
     return TrainingSetup(setup, count, training_terms(game, boards), encoding_of(setup, count), rewards, views)
 
 
-def vector_env(game: str, count: int, *, opponents: Sequence[Entrant], **options: Any) -> AsyncVectorEnv:
-    """Return that many environments for one player, each in its own process. The arguments are those of `env`."""
-    return AsyncVectorEnv([partial(env, game, opponents=opponents, **options)] * count)
+def vector_env(game: str, count: int, *, opponents: Sequence[Entrant], processes: int = 1, **options: Any) -> VectorEnvironment:
+    """Return that many environments for one player, stepped together. The other arguments are those of `env`.
+
+    `processes` other processes step them in groups; 1: this process does. They pay off if the opponents think for long.
+    """
+    if not 1 <= processes <= count:
+        raise BadOption(f"processes: from 1 to the {count} environments, not {processes}")
+    if processes > 1 and any(isinstance(one, PolicyPool) for one in opponents):
+        raise BadOption("a pool is shared within one process: leave processes at 1")
+    return VectorEnvironment(partial(env, game, opponents=opponents, **options), count, processes)

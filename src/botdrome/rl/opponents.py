@@ -5,13 +5,17 @@ runner as in `botdrome play`: a RunnerTable runs it in a thread, where the learn
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from inspect import signature
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Protocol
 
 from botdrome.bots.house import house_bots, seated
-from botdrome.games.game import Raw, View
+from botdrome.encodings.policy import policy_bot
+from botdrome.games.chance import Chance
+from botdrome.games.game import BadOption, Raw, View
 from botdrome.games.options import options_in
 from botdrome.match.events import Player
 from botdrome.match.record import match_file
@@ -23,8 +27,44 @@ from botdrome.runner.table import OfflineTable
 from botdrome.runner.tournament import seed_of_bot
 
 Entrant = Any
-"""A bot as the caller names it: a text as in `botdrome play`, or a function, class or object."""
+"""A bot as the caller names it: a text as in `botdrome play`, a function, class or object, a policy, or a pool of these."""
 LEARNER = "learner"
+
+
+class PolicyPool:
+    """Opponents of which each episode draws one, such as earlier states of the learner. Of more than `size`, the oldest go."""
+
+    def __init__(self, *members: Entrant, size: int = 20) -> None:
+        if not members:
+            raise BadOption("a pool has at least one opponent to begin with")
+        self._members = deque(members, maxlen=size)
+
+    def add(self, member: Entrant) -> None:
+        """Let the next episodes draw this opponent, too."""
+        self._members.append(member)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __iter__(self) -> Iterator[Entrant]:
+        return iter(self._members)
+
+    def drawn(self, chance: Chance) -> Entrant:
+        return self._members[chance.below(len(self._members))]
+
+
+def is_policy(entrant: Entrant) -> bool:
+    """Return whether it is called with an observation and a mask, instead of with a view."""
+    if isinstance(entrant, type) or not callable(entrant) or callable(getattr(entrant, "move", None)):
+        return False
+    try:
+        given = signature(entrant).parameters.values()
+    except ValueError:
+        return False
+    return (
+        len([one for one in given if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.default is one.empty])
+        == 2
+    )
 
 
 class LearnerTable(Protocol):
@@ -41,7 +81,10 @@ class LearnerTable(Protocol):
 
 def check_opponent(entrant: Entrant, game: str, player: Player) -> None:
     """Raise CannotStart if a bot cannot be started."""
-    if isinstance(entrant, str):
+    if isinstance(entrant, PolicyPool):
+        for member in entrant:
+            check_opponent(member, game, player)
+    elif isinstance(entrant, str):
         if entrant.startswith(PREFIX):
             recorded_turns(entrant, game, player)
         else:
@@ -55,8 +98,10 @@ def learner_table(setup: TrainingSetup, seed: int, learner: Player, opponents: M
 
 
 def names_of(setup: TrainingSetup, opponents: Mapping[Player, Entrant]) -> list[str]:
-    names = {player: entrant if isinstance(entrant, str) else "opponent" for player, entrant in opponents.items()}
-    return [f"{names.get(player, LEARNER)}" for player in range(setup.players)]
+    names = [LEARNER] * setup.players
+    for player, entrant in opponents.items():
+        names[player] = entrant if isinstance(entrant, str) else "opponent"
+    return names
 
 
 def recorded_bot(entrant: str, game: str, player: Player) -> Callable[[View], Raw]:
@@ -78,6 +123,8 @@ class DirectTable:
             if entrant.startswith(PREFIX):
                 return recorded_bot(entrant, game.name, player)
             return seated(house_bots(game.name)[entrant.removeprefix("house:")], own_seed)
+        if is_policy(entrant):
+            return lambda _: self.episode.move(player, entrant(*self.episode.arrays(player)))
         instance = BotInstance(entrant)
         about = {"game": game.name, "options": options_in(game), "players": self._names, "you": player, "limit": None}
         state = random.getstate()
@@ -160,7 +207,9 @@ class RunnerTable:
     def _opponent(self, player: Player, name: str, seed: int) -> Seat:
         entrant, game = self._opponents[player], self.episode.setup.game.name
         if not isinstance(entrant, str):
-            return FunctionSeat(entrant, trusted=False, seed=seed_of_bot(seed, player))
+            return FunctionSeat(
+                policy_bot(entrant) if is_policy(entrant) else entrant, trusted=False, seed=seed_of_bot(seed, player)
+            )
         if entrant.startswith(PREFIX):
             return FunctionSeat(recorded_bot(entrant, game, player), trusted=True)
         return make_seat(entrant, game, name, seed_of_bot(seed, player))

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from botdrome.encodings.encoding import Encoding
+from botdrome.rl.drawing import RENDER_MODES, RenderMode, picture
 from botdrome.rl.episode import Episode, TrainingSetup
 
 
@@ -42,10 +44,10 @@ class Seeds:
 class AgentSpaces:
     """The agents of an environment, `player_0` and so on, with their spaces and the current episode."""
 
-    render_mode = None
-
-    def __init__(self, setup: TrainingSetup) -> None:
-        self.metadata: dict[str, Any] = {"name": setup.game.name, "render_modes": [], "is_parallelizable": True}
+    def __init__(self, setup: TrainingSetup, render_mode: RenderMode | None = None) -> None:
+        modes = {"render_modes": [*RENDER_MODES], "render_fps": 4}
+        self.metadata: dict[str, Any] = {"name": setup.game.name, "is_parallelizable": True} | modes
+        self.render_mode = render_mode
         self.possible_agents = [f"player_{player}" for player in range(setup.players)]
         self.agents: list[str] = []
         self.observation_spaces: dict[str, spaces.Space[Any]] = {}
@@ -65,6 +67,18 @@ class AgentSpaces:
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         return self.action_spaces[agent]
+
+    def action_masks(self) -> dict[str, NDArray[np.bool_]]:
+        """Return which actions of each agent are legal."""
+        return {agent: self.episode.arrays(self._number[agent])[1].astype(bool) for agent in self.agents}
+
+    def render(self) -> Any:
+        """Return what the agent that acts next sees, as text or as pixels, as `render_mode` says."""
+        player = 0 if self.episode.over else self.episode.next_player
+        return picture(self.render_mode, self._setup.encoding, self.episode.arrays(player)[0])
+
+    def close(self) -> None:
+        """Nothing is open; PettingZoo wants it where there are pictures."""
 
     def view(self, agent: str) -> dict[str, Any]:
         """Return what a bot in this seat is shown."""

@@ -175,7 +175,7 @@ def tolerated(usual: bool) -> Iterator[None]:
     except BadSetting as problem:
         if not usual:
             raise
-        log.warning("the default port is in use: this protocol is not served", problem=str(problem))
+        log.warning("the default port of a protocol is in use, so the server does not listen there", problem=str(problem))
 
 
 def keep_alive(server: asyncio.Server) -> None:
