@@ -75,3 +75,6 @@ async def test_matches_of_a_contest_on_one_seed_are_one_block(http: httpx.AsyncC
     lines = {line["name"]: line for line in (await get(http, f"games/{GAME}/leaderboard"))["bots"]}
     clustered, alone = (lines[name]["high"] - lines[name]["low"] for name in ("ada", "cid"))
     assert clustered > 1.3 * alone
+    one, two = [(await get(http, f"profiles/{name}"))["history"][-1] for name in ("ada", "cid")]
+    assert one["games"] == two["games"] == 16
+    assert one["high"] - one["low"] > 1.3 * (two["high"] - two["low"])

@@ -172,10 +172,10 @@ def _seating(
 
 def _meeting(
     number: int, at: Epoch, place: int, other: str, rest: str | None, theirs: int, versions: str | None, mine: int, player: int,
-    options: str,
+    options: str, block: str,
 ) -> Meeting:  # fmt: skip
     both = _version(versions, mine), _version(versions, player)
-    return Meeting(number, at, place, whole(other, rest), theirs, *both, options)
+    return Meeting(number, at, place, whole(other, rest), theirs, *both, options, block)
 
 
 def _version(versions: str | None, player: int) -> str:

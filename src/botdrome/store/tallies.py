@@ -62,6 +62,8 @@ class Meeting(Struct, frozen=True):
     opponents_version: str = ""
     options: str = "{}"
     """Those of the match, as JSON."""
+    block: str = ""
+    """As that of a Seating."""
 
 
 def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -106,11 +108,12 @@ CAUSES = (
 
 _rated = matches.c.pace.is_(None)
 """Matches at a pace for people are unrated."""
+_block = func.coalesce(matches.c.contest + ":" + matches.c.seed, "")
 _ended_of_game = (matches.c.game == bindparam("game", type_=Text)) & HAS_STATUS["ended"] & seats.c.place.is_not(None)
 _seatings = (
     select(
         matches.c.id, seats.c.name, seats.c.name_whole, seats.c.place, seats.c.started, matches.c.versions, seats.c.player,
-        matches.c.options, func.coalesce(matches.c.contest + ":" + matches.c.seed, ""),
+        matches.c.options, _block,
     )
     .join(matches, matches.c.number == seats.c.number)
     .where(_ended_of_game, _rated)
@@ -128,7 +131,7 @@ RUNNING = select(matches.c.id, matches.c.number).where(
 MEETINGS_OF_ONE = (
     select(
         _mine.c.number, _mine.c.started, _mine.c.place, _theirs.c.name, _theirs.c.name_whole, _theirs.c.place,
-        matches.c.versions, _mine.c.player, _theirs.c.player, matches.c.options,
+        matches.c.versions, _mine.c.player, _theirs.c.player, matches.c.options, _block,
     )
     .select_from(_both)
     .where(_met, _rated)

@@ -246,11 +246,19 @@ def _history(table: TableResults, name: str, size: int | None, meetings: Sequenc
     matches = [match for match in of_size if match]
     every = -(-len(matches) // POINTS) or 1
     results: defaultdict[str, Counter[OwnMatch]] = defaultdict(Counter)
+    blocks: dict[tuple[str, str], OwnMatch] = {}
+    played_by: Counter[str] = Counter()
     for number, match in enumerate(matches, 1):
         key = table.chains.key(rated_key(name, match[0].version))
-        results[key][_points(table, match, ratings)] += 1
+        own, block = _points(table, match, ratings), (key, match[0].block)
+        if match[0].block:  # it joins the earlier matches of its block
+            earlier = blocks.get(block, ())
+            results[key][earlier] -= bool(earlier)
+            own = blocks[block] = tuple(sorted(earlier + own))
+        results[key][own] += 1
+        played_by[key] += 1
         if number % every == 0 or number == len(matches):
-            point, games = performance(results[key]), results[key].total()
+            point, games = performance(+results[key]), played_by[key]
             interval = _interval(point.rating, point.margin)
             yield RatingPoint(iso(match[0].started), version_of(key) or None, games, point.rating, *interval)
 
