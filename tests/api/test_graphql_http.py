@@ -59,6 +59,7 @@ async def test_a_query_may_come_in_many_forms(http: httpx.AsyncClient, path: str
         ({"content": b'{"query": "\xff"}', "headers": JSON}, NOT_JSON),
         ({"content": b'{"query": "{__typename}", "variables": {"x": "\\ud800"}}', "headers": JSON}, NOT_JSON),
         ({"content": b"[" * 50_000, "headers": JSON}, NOT_JSON),
+        ({"content": b'{"query": "{__typename}", "variables": {"x": [%b1]}}' % (b"1," * 6000), "headers": JSON}, NOT_JSON),
         ({"content": b"5", "headers": JSON}, NOT_JSON),
         ({"content": b"", "headers": JSON}, "Must provide query string."),
         ({"content": b"{__typename}"}, "Must provide query string."),

@@ -184,6 +184,7 @@ async def test_a_slow_subscriber_is_told_so(clients: dict[str, Client], tables: 
         ("[]", 4400),
         ("", 4400),
         ('{"type": "nonsense"}', 4400),
+        ('{"type": "ping", "id": [' + "1," * 6000 + "1]}", 4400),
         ('{"type": 5}', 4400),
         ('{"type": "START", "payload": {"query": "{ __typename }"}}', 4400),
         ('{"type": "START", "id": 5, "payload": {"query": "{ __typename }"}}', 4400),

@@ -77,6 +77,7 @@ async def test_bots_are_listed(http: httpx.AsyncClient) -> None:
         (b'{"name": "n"}', 400, BODY + "Object missing required field `game`"),
         (b'{"game": "gomoku", "name": 5}', 400, BODY + "Expected `str`, got `int` - at `$.name`"),
         (b'{"game": "gomoku", "name": "n", "admin": true}', 400, BODY + "Object contains unknown field `admin`"),
+        (b'{"game": "gomoku", "name": [%b1]}' % (b"1," * 6000), 400, BODY + "it has more than 6000 values"),
         (b"{", 400, BODY + "Input data was truncated"),
         (b"\xff", 400, BODY + "JSON is malformed: invalid character (byte 0)"),
         (b'{"game": "gomoku", "name": "n", "owner": "' + b"x" * 201 + b'"}', 400, "an owner has at most 200 characters"),
