@@ -105,6 +105,7 @@ async def test_a_match_is_read_in_full(http: httpx.AsyncClient, store: Store) ->
         "started": "2026-11-14T23:46:40.000Z",
         "ended": "2026-11-14T23:46:45.000Z",
         "result": {"victor": "Ann", "reason": "complete"},
+        "verdict": "Ann has three in a row: [0, 0], [1, 0], [2, 0]",
         "seats": [
             {
                 "seat": 0,
