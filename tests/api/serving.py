@@ -40,7 +40,24 @@ def under_way() -> list[asyncio.Task[Any]]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let others go on until it is so."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0)
+    """Wait until it is so. It is looked at after each turn of the loop, which sleeps while nothing happens."""
+    loop: Any = asyncio.get_running_loop()
+    so, run_once = loop.create_future(), loop._run_once
+
+    def run_and_look() -> None:
+        run_once()
+        if not so.done():
+            try:
+                if condition():
+                    so.set_result(None)
+            except Exception as error:
+                so.set_exception(error)
+
+    if not condition():
+        loop._run_once = run_and_look
+        loop.call_soon(lambda: None)  # others may go on in this turn, and nothing may happen after it
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await so
+        finally:
+            loop._run_once = run_once
