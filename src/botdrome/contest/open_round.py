@@ -7,7 +7,7 @@ from botdrome.contest.formats.meeting import MeetingFixtures
 
 
 class OpenRound(Mapping[str, ContestFixture]):
-    """By key, in the order of the plan. Results may be added while it is iterated over."""
+    """By key, in the order of play. Results may be added while it is iterated over."""
 
     def __init__(self, planned: Sequence[ContestFixture], results: Results, left: int) -> None:
         """`left` of the fixtures have no results. The caller counts down with each result."""
@@ -16,6 +16,7 @@ class OpenRound(Mapping[str, ContestFixture]):
         self._named: Callable[[str], ContestFixture] = (
             planned.named if isinstance(planned, MeetingFixtures) else {one.key: one for one in planned}.__getitem__
         )
+        self._at = planned.in_turn if isinstance(planned, MeetingFixtures) else planned.__getitem__
         self._first = 0
         """All fixtures before this one have results."""
 
@@ -31,9 +32,9 @@ class OpenRound(Mapping[str, ContestFixture]):
         return (fixture.key for fixture in self.fixtures())
 
     def fixtures(self) -> Iterator[ContestFixture]:
-        while self._first < len(self._planned) and self._planned[self._first].key in self._results:
+        while self._first < len(self._planned) and self._at(self._first).key in self._results:
             self._first += 1
         for place in range(self._first, len(self._planned)):
-            fixture = self._planned[place]
+            fixture = self._at(place)
             if fixture.key not in self._results:
                 yield fixture

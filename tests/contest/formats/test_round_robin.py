@@ -2,12 +2,13 @@
 
 from collections import Counter
 from itertools import combinations
+from math import comb
 
 import pytest
 
 from botdrome.contest.formats import round_robin
 from botdrome.contest.formats.format import CannotContinue, Entrant
-from botdrome.contest.formats.round_robin import RoundRobin
+from botdrome.contest.formats.round_robin import RoundRobin, all_groups
 from botdrome.contest.progress import ContestProgress
 from tests.contest.formats.examples import bots, contest, document, order, played
 
@@ -62,3 +63,26 @@ def test_too_few_entrants_are_refused() -> None:
     with pytest.raises(CannotContinue, match="1 entrant cannot fill a table of 2; at least 2 are needed"):
         RoundRobin().next_round(document(), bots(1), {})
     assert RoundRobin().standings(document(), bots(1), {})[0].place == 1
+
+
+@pytest.mark.parametrize(("size", "seats", "most"), [(2, 2, 1), (3, 2, 1), (20, 2, 1), (29, 2, 2), (30, 2, 1), (7, 3, 5)])
+def test_everyone_has_played_about_equally_often_at_any_time(size: int, seats: int, most: int) -> None:
+    progress = ContestProgress(document(players=seats, games=1), bots(size), {})
+    counts = Counter(dict.fromkeys(range(size), 0))
+    for fixture in progress.open.fixtures():
+        counts.update(fixture.entrants)
+        assert max(counts.values()) - min(counts.values()) <= most
+    assert set(counts.values()) == {comb(size - 1, seats - 1)}
+
+
+def test_groups_are_played_side_by_side() -> None:
+    progress = ContestProgress(document("groups", groups=3, games=1), bots(24), {})
+    first = list(progress.open.fixtures())[:12]
+    assert sorted(number for fixture in first for number in fixture.entrants) == list(range(24))
+
+
+def test_turns_do_not_change_the_keys_of_fixtures() -> None:
+    progress = ContestProgress(document(games=2), bots(6), {})
+    assert [fixture.key for fixture in progress.open.fixtures()][:4] != ["1.1.1", "1.1.2", "1.2.1", "1.2.2"]
+    for index, pair in enumerate(all_groups(range(6), 2), 1):
+        assert set(progress.open[f"1.{index}.2"].entrants) == set(pair)

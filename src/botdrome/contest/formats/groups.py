@@ -11,7 +11,7 @@ from botdrome.contest.formats.heats import Heats, snake
 from botdrome.contest.formats.knockout import Knockout, play_to_open_round, ranked_by_exit
 from botdrome.contest.formats.meeting import MeetingFixtures, MeetingPlanner
 from botdrome.contest.formats.planned import PlannedFormat, counted, is_open, players_of
-from botdrome.contest.formats.round_robin import all_groups, seated
+from botdrome.contest.formats.round_robin import all_groups, seated, turns_of
 from botdrome.contest.formats.scores import ranked_by_score
 
 
@@ -64,8 +64,12 @@ class Groups(PlannedFormat):
 
     def _stage(self, document: ContestDocument, players: Sequence[EntrantNumber]) -> tuple[list[list[EntrantNumber]], Round]:
         groups = _parts(document, players)
-        tables = (seated(document, table) for group in groups for table in all_groups(group, document.seats))
-        return groups, Round(1, MeetingFixtures(MeetingPlanner(document), 1, tables))
+        tables, turns = list[tuple[EntrantNumber, ...]](), list[int]()
+        for group in groups:
+            own = list(all_groups(group, document.seats))
+            tables += (seated(document, table) for table in own)
+            turns += turns_of(own, group)
+        return groups, Round(1, MeetingFixtures(MeetingPlanner(document), 1, tables, turns=turns))
 
     def _tables(
         self,

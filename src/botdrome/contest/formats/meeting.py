@@ -43,10 +43,23 @@ class MeetingPlanner:
 class MeetingFixtures(Sequence[ContestFixture]):
     """The fixtures of a round, made when they are asked for: only the seats of each meeting are kept, four bytes each."""
 
-    def __init__(self, planner: MeetingPlanner, round_: int, meetings: Iterable[Sequence[EntrantNumber]], first: int = 1) -> None:
-        """`meetings` are the seats of their first matches; they are numbered from `first`."""
+    def __init__(
+        self,
+        planner: MeetingPlanner,
+        round_: int,
+        meetings: Iterable[Sequence[EntrantNumber]],
+        first: int = 1,
+        turns: Sequence[int] = (),
+    ) -> None:
+        """`meetings` are the seats of their first matches; they are numbered from `first`.
+
+        `turns` say when each is to be played; by default they are played in their order.
+        """
         self._planner, self._round, self._first = planner, round_, first
         self._seats = array("I", chain.from_iterable(meetings))
+        self._order: Sequence[int] = (
+            array("I", sorted(range(len(turns)), key=turns.__getitem__)) if turns else range(self.meetings)
+        )
 
     @property
     def meetings(self) -> int:
@@ -68,6 +81,11 @@ class MeetingFixtures(Sequence[ContestFixture]):
     def __getitem__(self, index: int | slice) -> ContestFixture | list[ContestFixture]:
         places = range(len(self))[index]
         return self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
+
+    def in_turn(self, place: int) -> ContestFixture:
+        """Return the fixture at this place in the order of play."""
+        turn, game = divmod(place, self._planner.games)
+        return self._meeting(self._order[turn], [game + 1])[0]
 
     def named(self, key: str) -> ContestFixture:
         """Raise KeyError if no fixture of the round has that key."""

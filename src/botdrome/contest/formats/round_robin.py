@@ -16,7 +16,9 @@ LARGEST_ROUND = 20_000
 
 
 class RoundRobin(PlannedFormat):
-    """All meetings in the order of their latest entrant: a late entrant appends meetings and changes none.
+    """All meetings, numbered in the order of their latest entrant: a late entrant appends meetings and changes none.
+
+    They are played in turns, so that everyone has played about equally often at any time.
 
     An entrant that has left forfeits its remaining matches.
     """
@@ -30,8 +32,9 @@ class RoundRobin(PlannedFormat):
         players = [number for number, entrant in enumerate(entrants) if entrant.left is None or entrant.left > 1]
         self._check(document, len(players))
         groups, planner, number = self.groups(document, entrants, players), MeetingPlanner(document), 1
-        while fixtures := MeetingFixtures(planner, number, (seated(document, group) for group in islice(groups, LARGEST_ROUND))):
-            yield Round(number, fixtures)
+        while part := list(islice(groups, LARGEST_ROUND)):
+            seats = (seated(document, group) for group in part)
+            yield Round(number, MeetingFixtures(planner, number, seats, turns=turns_of(part, players)))
             number += 1
 
     def groups(
@@ -46,6 +49,16 @@ def all_groups(players: Sequence[EntrantNumber], size: int) -> Iterator[tuple[En
     for last in range(size - 1, len(players)):
         for others in combinations(players[:last], size - 1):
             yield (*others, players[last])
+
+
+def turns_of(groups: Sequence[Sequence[EntrantNumber]], players: Sequence[EntrantNumber]) -> list[int]:
+    """Return the turn of each group. In a turn all players play about equally often; pairs once, by the circle method."""
+    places = {number: place for place, number in enumerate(players)}
+    last = len(players) - 1
+    if len(groups[0]) > 2 or last % 2 == 0:
+        return [(sum(places[number] for number in group) - 1) % len(players) for group in groups]
+    pairs = ((places[one], places[two]) for one, two in groups)  # the last player stands in the middle of the circle
+    return [((2 * min(pair) if last in pair else sum(pair)) - 1) % last for pair in pairs]
 
 
 def seated(document: ContestDocument, group: tuple[EntrantNumber, ...]) -> tuple[EntrantNumber, ...]:
