@@ -11,7 +11,7 @@ from botdrome.api.http_server import http_stack
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.settings import Settings
 from tests.api.serving import under_way
-from tests.api.test_http_server import until
+from tests.patience import until
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio

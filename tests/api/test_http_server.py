@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from botdrome.server.network.request_head import MOST_FIELDS
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import JobFailed
 from tests.api.serving import under_way
+from tests.patience import until
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
@@ -66,12 +67,6 @@ async def line(house: RunningServer, first: bytes = b"") -> AsyncIterator[Line]:
         yield Line(reader, writer)
     finally:
         writer.close()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0)
 
 
 # Input before the answer to an upgrade.

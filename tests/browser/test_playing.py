@@ -1,5 +1,6 @@
 """People play each game in a browser against a house bot, to the end: by mouse, keyboard and touch."""
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
@@ -26,7 +27,7 @@ def result(page: Page) -> Locator:
 
 
 def play_on(page: Page, ready: Locator, act: Act) -> bool:
-    """One move, once it can be made; False: the match is over."""
+    """Make one move once it can be made, and wait until the position is another or the match is over. Return whether it was made."""
     over = result(page)
     expect(ready.or_(over).first).to_be_visible()
     if over.is_visible():
@@ -34,7 +35,8 @@ def play_on(page: Page, ready: Locator, act: Act) -> bool:
     position = page.locator(".position-text p")
     before = position.text_content() or ""
     act(page)
-    expect(position).not_to_have_text(before)
+    changed = position.filter(has_not_text=re.compile(f"^{re.escape(before)}$"))
+    expect(changed.or_(over).first).to_be_visible()
     return True
 
 

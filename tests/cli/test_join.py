@@ -14,6 +14,7 @@ from botdrome.contest.document import document_from
 from botdrome.runner.bot_version import bot_version
 from botdrome.store.store import Wanted
 from tests.cli.commands import run_beside
+from tests.patience import until
 from tests.server.clients import NOTICES, bot, deaf_port, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -99,8 +100,7 @@ async def test_a_contest_with_a_password(tmp_path: Path) -> None:
         wrong = await run_beside(*words, "--contest-password", "barley")
         assert wrong.exit_code == 1 and "the contest 'cup' needs its password" in wrong.stderr
         playing = asyncio.create_task(run_beside(*words, "--contest-password", "sesame"))
-        while len(house.contests.known("cup").entrants) < 2:
-            await asyncio.sleep(0)
+        await until(lambda: len(house.contests.known("cup").entrants) >= 2)
         await house.contests.act("cup", "start", "operator")
         result = await playing
         assert result.exit_code == 0 and "the contest cup is over for my_bot.py" in result.stderr

@@ -8,6 +8,7 @@ import pytest
 from botdrome.store.store import Wanted
 from tests.cli.commands import run, run_beside
 from tests.match.telling import mark
+from tests.patience import until
 from tests.server.clients import bot, pair, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -27,8 +28,7 @@ async def test_a_match_that_runs_is_watched_to_its_end(tmp_path: Path) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
         (live,) = house.desk.tables.live()
         watching = asyncio.create_task(run_beside("watch", live.id, "--server", house.url))
-        while not house.desk.tables.live()[0].spectators:
-            await asyncio.sleep(0)
+        await until(lambda: house.desk.tables.live()[0].spectators)
         await ada.send(mark(0, 1, 1))
         await bob.receive()
         await bob.socket.close()

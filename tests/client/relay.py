@@ -10,14 +10,18 @@ class Relay:
         self._port, self._writers = port, set[asyncio.StreamWriter]()
         self._tasks = set[asyncio.Task[None]]()
         self.url = ""
+        self.passing = asyncio.Event()
+        """New connections reach the server while this is set."""
+        self.passing.set()
 
     def cut(self) -> None:
-        """Reset all connections. New ones are served."""
+        """Reset all connections."""
         for writer in self._writers:
             writer.transport.abort()
         self._writers.clear()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self.passing.wait()
         theirs, ours = await asyncio.open_connection("127.0.0.1", self._port)
         self._writers |= {writer, ours}
         for source, target in ((reader, ours), (theirs, writer)):

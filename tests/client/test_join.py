@@ -15,6 +15,7 @@ from botdrome.match.record import replay
 from botdrome.store.store import Wanted
 from tests.client.joining import joining
 from tests.client.relay import relay
+from tests.patience import PAUSE, until
 from tests.server.clients import NOTICES, PATIENCE, bot, registered, server, unhurried
 
 pytestmark = pytest.mark.anyio
@@ -53,7 +54,7 @@ async def test_a_function_sees_the_views_that_it_sees_offline(tmp_path: Path, ga
         join, shown = await joining(house, witness, game, opponent="house:random")
         await asyncio.wait_for(join.run(), PATIENCE)
         (player,) = shown.players
-        assert player.fault.startswith("crash: Enough") and player.ending.headline.startswith("lost at step ")
+        assert player.fault.startswith("crash: Enough") and "resigned: crash: Enough" in player.ending.headline
         data = await house.arena.store.record(player.match)
         assert data is not None
         record, rules = restored(data)
@@ -161,31 +162,48 @@ async def test_a_bot_returns_to_its_match(tmp_path: Path) -> None:
             assert shown.said[-1] == f"returned to match {player.match}"
 
 
-async def test_a_match_to_which_there_is_no_return_is_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_match_that_ended_while_its_bot_was_away_is_over(
+    tmp_path: Path, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bot is told the result if the server still knows the match. It plays its next match in any case."""
     async with server(tmp_path) as house, relay(int(house.url.rpartition(":")[2])) as between:
-        calls, loop = 0, asyncio.get_running_loop()
+        calls, loop, store = 0, asyncio.get_running_loop(), house.arena.store
+
+        def cut_off() -> None:
+            between.passing.clear()
+            between.cut()
 
         def cutting(view: Any) -> Any:
             nonlocal calls
             calls += 1
             if calls == 2:
-                loop.call_soon_threadsafe(between.cut)
+                loop.call_soon_threadsafe(cut_off)
             return first_free(view)
 
+        async def forgotten(match_id: str) -> None:
+            return None
+
         join, shown = await joining(house, cutting, url=between.url, opponent="house:random", games=2)
-        await asyncio.wait_for(join.run(), PATIENCE)
+        playing = asyncio.create_task(join.run())
+        while not await store.count(Wanted(status="ended")):
+            await asyncio.sleep(PAUSE)
+        if not known:
+            monkeypatch.setattr(store, "match", forgotten)
+        between.passing.set()
+        await asyncio.wait_for(playing, PATIENCE)
         first, second = shown.players
-        assert first.ending is None and second.ending is not None
+        assert (first.ending is not None and first.ending.headline.endswith(": disconnect")) is known
+        assert known or first.ending is None
+        assert second.ending is not None
 
 
 async def test_a_server_that_is_away_is_tried_again(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         join, shown = await joining(house, first_free)
         playing = asyncio.create_task(join.run())
-        while not shown.said:
-            await asyncio.sleep(0)
-    while not shown.said[-1].startswith("not connected: "):
-        await asyncio.sleep(0)
+        await until(lambda: shown.said)
+    await until(lambda: shown.said[-1].startswith("not connected: "))
     assert shown.said[1] == "the server is stopping; again in 0.0 s"
     playing.cancel()
 
@@ -203,8 +221,7 @@ async def test_a_wait_that_is_too_long_for_the_server_goes_on(tmp_path: Path) ->
     async with server(tmp_path, limits_waiting=0.01) as house:
         join, shown = await joining(house, first_free)
         playing = asyncio.create_task(join.run())
-        while len(shown.said) < 3:
-            await asyncio.sleep(0)
+        await until(lambda: len(shown.said) >= 3)
         assert set(shown.said) == {"ada waits for an opponent"}
         playing.cancel()
 
@@ -228,8 +245,7 @@ async def test_a_bot_that_is_removed_by_the_operator_stays_away(tmp_path: Path) 
     async with server(tmp_path) as house:
         join, shown = await joining(house, first_free)
         playing = asyncio.create_task(join.run())
-        while not shown.said:
-            await asyncio.sleep(0)
+        await until(lambda: shown.said)
         for client in house.desk.registry.clients.all:
             client.remove("you cheat")
         with pytest.raises(Unwelcome, match="you cheat"):
@@ -242,8 +258,7 @@ async def test_the_last_match_is_played_to_its_end(tmp_path: Path) -> None:
         playing = asyncio.create_task(join.run())
         async with bot(house, await registered(house, "bob") | NOTICES) as bob:
             await bob.receive()
-            while not join.playing:
-                await asyncio.sleep(0)
+            await until(lambda: join.playing)
             join.stop_after_match()
         await asyncio.wait_for(playing, PATIENCE)
         (player,) = shown.players

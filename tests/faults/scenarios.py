@@ -20,6 +20,7 @@ from tests.faults.load import play_all
 from tests.faults.running import empty_schema
 from tests.faults.servers import Child, Here, be_quiet, running_apart, running_here, settings
 from tests.faults.trying import BREAKS, Address
+from tests.patience import until
 from tests.store.postgres import running_server, spare_the_disk, start_server, stop_server
 
 if TYPE_CHECKING:
@@ -83,8 +84,7 @@ async def kills(times: int, folder: Path) -> int:
         async def trouble(crowd: Crowd) -> None:
             for _ in range(times):
                 enough = crowd.diary.results + random.randint(3, 25)
-                while crowd.diary.results < enough:
-                    await asyncio.sleep(0.001)
+                await until(lambda: crowd.diary.results >= enough)
                 await child.kill()
 
         crowd = await under_load(child, wanted, folder, trouble)

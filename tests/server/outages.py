@@ -11,6 +11,7 @@ from botdrome.store import journal, opening
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.sql_store import Database
 from botdrome.store.store import StoreUnavailable
+from tests.patience import until
 
 
 class Outage:
@@ -37,8 +38,7 @@ class Outage:
         """Check that the awaited message does not come, though the store retries and all tasks get their turn."""
         futures = [asyncio.ensure_future(one) for one in awaited]
         tries = self.tries + 50
-        while self.tries < tries:
-            await asyncio.sleep(0)
+        await until(lambda: self.tries >= tries)
         assert not any(future.done() for future in futures), [future for future in futures if future.done()]
         return futures
 

@@ -20,6 +20,7 @@ from websockets.exceptions import WebSocketException
 
 from botdrome.store.store import Wanted
 from tests.cli.commands import run
+from tests.patience import until
 from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, pair, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -164,8 +165,7 @@ async def test_after_a_crash_everything_that_was_told_is_there_once(tmp_path: Pa
     async with serving(tmp_path) as running:
         logins = [await running.register(name) for name in ("ada", "bob", "cleo", "dan")]
         work = [asyncio.create_task(play_on(running.url, login)) for login in logins]
-        while told < 40:
-            await asyncio.sleep(0)
+        await until(lambda: told >= 40)
         assert await running.end(signal.SIGKILL) == -signal.SIGKILL
         for result in await asyncio.gather(*work, return_exceptions=True):
             assert isinstance(result, WebSocketException | OSError), result

@@ -20,6 +20,7 @@ from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry, Finish, Note
 from tests.api.tables import NOON, entry_of, played_by_the_house
+from tests.patience import until
 from tests.server.clients import registered, server
 from tests.server.loop_meter import bound, metered
 from tests.server.operations import OPERATIONS, Operation, Target
@@ -117,8 +118,7 @@ async def test_the_end_of_a_long_match(house: RunningServer) -> None:
         table = house.desk.tables.set_table(game, row.terms, ("one", "two"), ("", ""))
         message = json.dumps(move).encode()
         house.desk.tables.start_table(table, [None, None], 0.0)
-        while not table.open:
-            await asyncio.sleep(0)
+        await until(lambda: table.open)
         over = asyncio.Event()
         table.subscribe(Subscriber(over=lambda _: over.set()))
         while table.match.result is None and table.match.steps < 20_000:

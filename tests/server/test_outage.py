@@ -7,6 +7,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from tests.match.telling import mark
+from tests.patience import until
 from tests.server.boats import clients as boats
 from tests.server.bomber import clients as bombers
 from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
@@ -54,8 +55,7 @@ async def test_a_contest_is_complete_when_its_matches_are_stored(tmp_path: Path,
         async with bot(house, logins[0]) as one, bot(house, logins[1]) as two, bot(house, logins[0]) as waiting:
             outage.begin()
             games = [asyncio.ensure_future(play_noughts(one, "ada")), asyncio.ensure_future(play_noughts(two, "bob"))]
-            while not house.arena.store.unwritten:
-                await asyncio.sleep(0)
+            await until(lambda: house.arena.store.unwritten)
             [complete, *_] = await outage.silent(waiting.receive(), *games)
             outage.end()
             await asyncio.gather(*games)
@@ -73,8 +73,7 @@ async def test_duel_boards_and_ratings_wait(tmp_path: Path, outage: Outage) -> N
     async with duellists.arena(tmp_path) as house, duellists.pair(house) as (one, two, question):
         outage.begin()
         playing = asyncio.ensure_future(duellists.play_rows(one, two, question))
-        while not house.arena.store.unwritten:
-            await asyncio.sleep(0)
+        await until(lambda: house.arena.store.unwritten)
         await outage.silent(playing)
         assert duel_boards(house) == 0
         outage.end()

@@ -13,6 +13,7 @@ from botdrome.store import claim
 from botdrome.store.claim import Claim
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
+from tests.patience import PAUSE, until
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +47,7 @@ async def beat(url: str) -> tuple[str, int]:
 async def beats_on(url: str) -> None:
     before = await beat(url)
     while await beat(url) == before:
-        await asyncio.sleep(0)
+        await asyncio.sleep(PAUSE)
 
 
 async def end_heartbeats(url: str) -> None:
@@ -127,8 +128,7 @@ async def test_a_server_that_lost_its_claim_says_so(postgres_url: str, monkeypat
         with capture_logs() as logs:
             assert await first.claim()
             await connection.execute("UPDATE heartbeats SET owner = 'another'")
-            while not logs:
-                await asyncio.sleep(0)
+            await until(lambda: logs)
         assert [line["event"] for line in logs] == ["another server has claimed this store: what both count will be wrong"]
         await connection.close()
 
@@ -139,5 +139,5 @@ async def test_a_claim_whose_row_was_deleted_is_renewed(postgres_url: str) -> No
         connection = await asyncpg.connect(postgres_url)
         await connection.execute("DELETE FROM heartbeats")
         while await connection.fetchrow(claim.READ) is None:
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE)
         await connection.close()

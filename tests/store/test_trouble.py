@@ -13,6 +13,7 @@ import pytest
 
 from botdrome.store.opening import open_store
 from botdrome.store.store import StoreUnavailable, Wanted
+from tests.patience import PAUSE, until
 from tests.store.entries import a_bot, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
@@ -38,8 +39,7 @@ async def test_a_full_disk(sqlite_url: str, tmp_path: Path) -> None:
     with files_no_larger_than((tmp_path / "store.db-wal").stat().st_size + 100_000):
         store.begin(a_match("c"))
         ends = [asyncio.ensure_future(store.finish(an_end(name, record=big))) for name in ("a", "b", "c")]
-        while not store.trouble:
-            await asyncio.sleep(0)
+        await until(lambda: store.trouble)
         assert sqlite_url in store.trouble and store.unwritten == 3
         assert await store.count(Wanted(status="ended")) == 1, "it can still be read"
         with pytest.raises(StoreUnavailable, match=r"store\.db"):
@@ -78,10 +78,9 @@ async def test_a_connection_that_is_lost_while_it_writes(postgres_url: str) -> N
             await asyncio.sleep(0)
             store.begin(a_match("c"))
             while not (waiting := await other.fetchval(f"SELECT pid {OTHERS} AND wait_event_type = 'Lock'")):
-                await asyncio.sleep(0)
+                await asyncio.sleep(PAUSE)
             await other.execute("SELECT pg_terminate_backend($1)", waiting)
-            while not store.trouble:
-                await asyncio.sleep(0)
+            await until(lambda: store.trouble)
         await asyncio.gather(*ends, store.finish(an_end("c")))
         assert await store.count(Wanted(status="ended")) == 3
     await store.close()
@@ -105,7 +104,7 @@ async def test_connections_that_are_lost_while_nothing_happens(postgres_url: str
         lost = [row["pid"] for row in await other.fetch(f"SELECT pid, pg_terminate_backend(pid) {OTHERS}")]
         assert len(lost) >= 2
         while await other.fetchval(f"SELECT count(*) {OTHERS} AND pid = ANY ($1)", lost):
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE)
     await _once_it_is_noticed(lambda: store.match("a"))
     await _once_it_is_noticed(lambda: play(store, a_match("b")))
     assert await store.count(Wanted(status="ended")) == 2

@@ -132,11 +132,13 @@ class Delivery:
         """Break the connection after a part of a message. A bot that is called loses another one: the call is made again."""
         calls = self._protocol == "battlecube"
         bot = (await self._connection())[1] if calls else self._bot
-        bot.write(part)
-        await bot.drain()
-        await until_read(bot)
-        self._traffic.dropped = True
-        bot.transport.abort()
+        try:
+            bot.write(part)
+            await bot.drain()
+            await until_read(bot)
+            self._traffic.dropped = True
+        finally:
+            bot.transport.abort()
         if calls:
             self._traffic.come_back()
 

@@ -53,8 +53,6 @@ class Proxy:
         self._closed = True
         self._server.close()
         await self.rest()
-        self._resumed.set()  # connections that wait are closed
-        await asyncio.sleep(0)
 
     async def until_reached(self) -> None:
         """Wait until the bot listens."""
@@ -64,21 +62,17 @@ class Proxy:
                 return
             await asyncio.sleep(RETRY)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._by_hand and not self._closed:
-            await self._resumed.wait()
-        if self._closed or not self._resumed.is_set():
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Carry a connection in a task that is known from its first moment, so that no connection outlives the proxy."""
+        if self._closed or not (self._by_hand or self._resumed.is_set()):
             return writer.transport.abort()
-        task = asyncio.current_task()
-        assert task is not None
+        task = asyncio.create_task(self._carry((reader, writer)))
         self._tasks.add(task)
-        try:
-            await self._carry((reader, writer))
-        finally:
-            self._tasks.discard(task)
-        return None
+        task.add_done_callback(self._tasks.discard)
+        return task.add_done_callback(lambda _: writer.close())
 
     async def _carry(self, caller: Streams) -> None:
+        await self._resumed.wait()
         called, self._reached = self._reached, None
         try:
             called = called or await asyncio.open_connection(self._host, self._port)
@@ -86,8 +80,6 @@ class Proxy:
             await self._connect(bot, server)
         except OSError:
             caller[1].transport.abort()
-        finally:
-            caller[1].close()
 
     async def _connect(self, bot: Streams, server: Streams) -> None:
         """Carry everything in both directions until both sides have closed the connection."""

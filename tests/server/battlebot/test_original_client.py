@@ -15,6 +15,7 @@ from botdrome.contest.lobby import Wish
 from botdrome.formats import FORMATS
 from botdrome.server.failures import STORE_AWAY
 from botdrome.store.store import StoreUnavailable
+from tests.patience import PAUSE, until
 from tests.server.battlebot.original_client import State, first_free, log_in, nonsense, nothing, play, play_on
 from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, pair, registered, server, unhurried
 
@@ -32,7 +33,7 @@ async def until_waiting(house: RunningServer, wish: Wish, players: int, work: li
     async with asyncio.timeout(PATIENCE):
         while len(house.desk.waiting(wish)) < players or house.desk.tables.live():
             assert not any(task.done() for task in work), [task.exception() for task in work if task.done()]
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE)
 
 
 async def test_in_a_contest_all_meet_also_one_that_comes_late(tmp_path: Path) -> None:
@@ -61,8 +62,7 @@ async def test_it_waits_in_silence_for_as_long_as_nobody_comes(tmp_path: Path) -
     async with server(tmp_path, limits_waiting=0.001) as house:
         work = asyncio.create_task(play(address(house), await registered(house, "ada")))
         other = await registered(house, "zoe", "gomoku") | NOTICES
-        while not house.desk.waiting(Wish(GAME)):
-            await asyncio.sleep(0)
+        await until(lambda: house.desk.waiting(Wish(GAME)))
         async with bot(house, other) as zoe:
             assert (await zoe.receive())["error"] == "no opponent came within 0.001 seconds"
         assert not work.done()
@@ -98,8 +98,7 @@ async def test_a_match_that_the_server_cuts_off_ends_with_a_state(tmp_path: Path
     async with server(tmp_path, drain=0.0) as house:
         logins = [await registered(house, name) for name in ("ada", "bob")]
         work = [asyncio.create_task(play(address(house), login, nothing)) for login in logins]
-        while not house.desk.tables.live():
-            await asyncio.sleep(0)
+        await until(house.desk.tables.live)
         await house.desk.close()
         for state in await asyncio.gather(*work):
             assert state["result"] == {"reason": "disconnect", "victor": None}
@@ -115,8 +114,7 @@ async def test_every_end_is_a_state_for_both(tmp_path: Path, loser: Any, reason:
     async with server(tmp_path) as house:
         ada, bob = await registered(house, "ada"), await registered(house, "bob")
         first = asyncio.create_task(play(address(house), ada, loser))
-        while not house.desk.waiting(Wish(GAME)):
-            await asyncio.sleep(0)
+        await until(lambda: house.desk.waiting(Wish(GAME)))
         second = await play(address(house), bob)
         assert await first == second
         assert second["result"]["reason"] == reason

@@ -11,6 +11,7 @@ import pytest
 from botdrome.server.tables.flight_lines import written
 from botdrome.store.store import Wanted
 from tests.match.telling import mark
+from tests.patience import until
 from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -217,8 +218,7 @@ async def test_a_contest_at_tables_of_three_is_told_to_be_complete(tmp_path: Pat
         for _ in range(3):
             async with bot(house, logins[0]) as one, bot(house, logins[1]), bot(house, logins[2]):
                 firsts.append((await one.receive())["state"]["bots"][0])
-            while house.desk.tables.live():
-                await asyncio.sleep(0)
+            await until(lambda: not house.desk.tables.live())
         assert sorted(firsts) == ["ada", "bob", "cleo"]
         async with bot(house, logins[0]) as one:
             assert await one.until_closed() == ([{"contest": "cup", "complete": True}], 1000, "")

@@ -8,8 +8,9 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import Wanted
+from tests.patience import until
 from tests.server.boats.clients import BOARD, FLEET, Line, boat_server, line, sailor, sailors, squares, the_room
-from tests.server.clients import PATIENCE, registered
+from tests.server.clients import registered
 
 pytestmark = pytest.mark.anyio
 
@@ -178,9 +179,7 @@ async def test_a_table_that_all_have_left_is_over(tmp_path: Path) -> None:
         await ann.close()
         await bob.until("B|ann|disconnected|")
         await bob.close()
-        async with asyncio.timeout(PATIENCE):
-            while the_room(house).games:
-                await asyncio.sleep(0.01)
+        await until(lambda: not the_room(house).games)
         (match,) = await house.arena.store.matches(Wanted())
         assert match.result is not None
         assert match.result.causes == ("disconnect", "disconnect")

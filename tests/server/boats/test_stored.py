@@ -11,6 +11,7 @@ from botdrome.server.boats.orders import shown
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.statistics import GAMES, LATE, PLAYERS, BoatStatistics
 from botdrome.store.store import Unstorable
+from tests.patience import PAUSE, until
 from tests.server.boats.clients import boat_rooms, boat_server, sailors, the_room
 from tests.server.holding import hold_back, notes_of
 
@@ -70,15 +71,14 @@ async def test_games_that_end_while_others_are_being_stored_count_on(tmp_path: P
         held = hold_back(house.arena.store, monkeypatch)
         for game in tuple(the_room(house).games):
             game.abort()
-        while len(held.waiting) < 2:
-            await asyncio.sleep(0)
+        await until(lambda: len(held.waiting) >= 2)
         assert [notes_of(finish)[GAMES, "Tea"]["gameCount"] for finish, _ in held.waiting] == [1, 2]
         await held.write(Unstorable("it is too long"))
         assert books(house).games == {}
         await held.write()
         assert books(house).games["Tea"]["gameCount"] == 1
         while (await house.arena.store.notes(GAMES))["Tea"]["gameCount"] != 1:
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE)
 
 
 async def test_files_that_a_killed_server_did_not_write_are_written_at_the_next_start(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from botdrome.server.boats.plan import RoomPlan
+from tests.patience import until
 from tests.server.boats.clients import BOARD, boat_server, line, sailor, sailors, the_room
-from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -49,9 +49,7 @@ async def test_who_does_not_read_is_cut_off_and_the_game_goes_on(tmp_path: Path)
         deaf.setblocking(False)
         await asyncio.get_running_loop().sock_connect(deaf, ("127.0.0.1", house.ports["xbs"]))
         await asyncio.get_running_loop().sock_sendall(deaf, f"J|deaf|{BOARD}\n".encode())
-        async with asyncio.timeout(PATIENCE):
-            while not any(group.players for group in the_room(house).groups):
-                await asyncio.sleep(0.01)
+        await until(lambda: any(group.players for group in the_room(house).groups))
         async with sailor(house, "ann") as ann:
             await ann.until("N|")
             (game,) = the_room(house).games

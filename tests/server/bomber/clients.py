@@ -1,6 +1,5 @@
 """Clients of the Bomberman API, and rooms in which a round ends when everybody has acted: no test has to wait for a clock."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ import httpx
 from botdrome.app import RunningServer
 from botdrome.server.bomber.api import BomberApi
 from botdrome.server.bomber.rooms import Rooms
+from tests.patience import until
 from tests.server.clients import PATIENCE, server
 
 STEPS = "default:players=2,early=1,round=60000,registration=3600,rest=3600"
@@ -83,6 +83,4 @@ def rooms_of(house: RunningServer) -> Rooms:
 
 async def until_waiting(house: RunningServer, count: int) -> None:
     """Wait until this number of requests waits for the next state of the first room."""
-    async with asyncio.timeout(PATIENCE):
-        while len(rooms_of(house).first.waits) != count:
-            await asyncio.sleep(0)
+    await until(lambda: len(rooms_of(house).first.waits) == count)

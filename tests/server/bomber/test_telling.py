@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.patience import until
 from tests.server.bomber.clients import STEPS, api, room, until_waiting
 from tests.server.clients import server
 
@@ -52,8 +53,7 @@ async def test_a_long_poll_waits_on_while_the_server_drains(tmp_path: Path) -> N
     async with room(tmp_path, STEPS, drain=3600.0) as (house, one):
         ada, bob = await one.begin("Ada", "Bob")
         closing = asyncio.ensure_future(house.desk.close())
-        while not house.desk.closing:
-            await asyncio.sleep(0)
+        await until(lambda: house.desk.closing)
         async with api(house) as other:
             waiting = asyncio.ensure_future(other.state(after=1))
             await until_waiting(house, 1)

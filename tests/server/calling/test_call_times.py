@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.server.calling import bot_connection, connection_pool
+from tests.patience import until
 from tests.server.calling.hosts import Asked, answer, callers, host
 from tests.server.clients import bot, play_noughts, registered, server
 from tests.server.lobby.test_url_bots import flight, over
@@ -37,8 +38,7 @@ async def test_a_call_knows_how_long_it_waited_for_others() -> None:
 
     async with host(in_turn) as bot, callers(calls_per_port=1) as ours:
         calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for _ in range(2)]
-        while not bot.asked:
-            await asyncio.sleep(0)
+        await until(lambda: bot.asked)
         both.set()
         first, second = await asyncio.gather(*calls)
         assert second.waited >= first.waited

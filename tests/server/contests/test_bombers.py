@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
+from tests.patience import until
 from tests.server.bomber.clients import Api, api
 from tests.server.clients import PATIENCE, server
 from tests.server.contests.entrants import entered, open_contest, stored_cup
@@ -71,5 +72,4 @@ async def test_rooms_of_contests_are_closed_after_their_matches(tmp_path: Path) 
         await house.contests.act("cup", "start", "operator")
         playing = [asyncio.create_task(play_on(house, web, login)) for web, login in zip((one, two), logins, strict=True)]
         await asyncio.wait_for(asyncio.gather(*playing), PATIENCE)
-        while len(house.desk._watchers) > watchers:
-            await asyncio.sleep(0)
+        await until(lambda: len(house.desk._watchers) <= watchers)

@@ -13,6 +13,7 @@ from botdrome.contest.progress import ContestProgress
 from botdrome.store.contest_journal import ContestRefusal, StoredContest
 from botdrome.store.store import Wanted
 from tests.cli.commands import run_beside
+from tests.patience import until
 from tests.server.clients import PATIENCE, bot, leap, registered, server
 from tests.server.contests.entrants import CUP, cup_progress, entered, open_contest, play_all, stored_cup
 
@@ -94,8 +95,7 @@ async def test_a_bot_that_does_not_come_forfeits(tmp_path: Path, rule: str, plac
         ada, _ = await entered(house, "ada", "bob")
         await house.contests.act("cup", "start", "operator")
         async with bot(house, ada) as one:
-            while "bob" not in house.contests.awaited("cup"):
-                await asyncio.sleep(0)
+            await until(lambda: "bob" in house.contests.awaited("cup"))
             leap(61)
             assert await one.receive() == {"contest": "cup", "complete": True}
         ((key, result),) = (await stored_cup(house)).results.items()
@@ -110,8 +110,7 @@ async def test_a_contest_may_wait_for_its_organiser(tmp_path: Path) -> None:
         ada, _ = await entered(house, "ada", "bob")
         await house.contests.act("cup", "start", "operator")
         async with bot(house, ada) as one:
-            while "bob" not in house.contests.awaited("cup"):
-                await asyncio.sleep(0)
+            await until(lambda: "bob" in house.contests.awaited("cup"))
             await house.contests.withdraw("cup", "bob", "operator", "it is broken")
             assert await one.receive() == {"contest": "cup", "complete": True}
 
@@ -191,12 +190,10 @@ async def test_a_start_on_time_is_stored_before_another_node_has_the_contest(
 
         monkeypatch.setattr(contests.journal, "change_state", held)
         await contests.change("cup", document_from(CUP | {"start": "2026-01-01T10:00:00Z"}), "operator")
-        while not contests.moments.acting[GAME]:
-            await asyncio.sleep(0)
+        await until(lambda: contests.moments.acting[GAME])
         contests.leave(GAME)
         go_on.set()
-        while contests.moments.acting[GAME]:
-            await asyncio.sleep(0)
+        await until(lambda: not contests.moments.acting[GAME])
         assert contests["cup"] is None and not contests.moments._timers
         assert (await stored_cup(house)).entry.state == "running"
         await contests.open(GAME)
@@ -209,8 +206,7 @@ async def test_a_contest_with_too_few_bots_at_its_start_waits_for_its_organiser(
         await open_contest(house)
         await entered(house, "ada")
         await house.contests.change("cup", document_from(CUP | times), "operator")
-        while not house.contests.known("cup").entry.why:
-            await asyncio.sleep(0)
+        await until(lambda: house.contests.known("cup").entry.why)
         async with httpx.AsyncClient(base_url=f"{house.url}/api/v1") as web:
             shown = (await web.get("contest-documents/cup")).json()
             assert (

@@ -7,6 +7,7 @@ import pytest
 
 from botdrome.server.contests.contests import Action
 from botdrome.store.contest_journal import ContestRefusal
+from tests.patience import until
 from tests.server.clients import NOTICES, bot, leap, play_noughts, registered, server
 from tests.server.contests.entrants import entered, open_contest, stored_cup
 
@@ -33,8 +34,7 @@ async def test_a_bot_that_withdrew_may_enter_again_until_the_start(tmp_path: Pat
         with pytest.raises(ContestRefusal, match="at least 2 are needed"):
             await house.contests.act("cup", "start", "operator")
         async with bot(house, ada):
-            while house.contests.known("cup").entrants[0].left is not None:
-                await asyncio.sleep(0)
+            await until(lambda: house.contests.known("cup").entrants[0].left is None)
         await house.contests.act("cup", "start", "operator")
 
 
@@ -44,8 +44,7 @@ async def test_a_withdrawn_bot_is_released_and_cannot_come_back(tmp_path: Path) 
         ada, *_ = await entered(house, "ada", "bob", "cyd")
         await house.contests.act("cup", "start", "operator")
         async with bot(house, ada) as one:
-            while "ada" in house.contests.awaited("cup"):
-                await asyncio.sleep(0)
+            await until(lambda: "ada" not in house.contests.awaited("cup"))
             await house.contests.withdraw("cup", "ada", "operator")
             assert await one.receive() == {"contest": "cup", "complete": True}
         assert not house.contests.expecting(GAME, "ada") and house.contests.expecting(GAME, "bob")
@@ -80,8 +79,7 @@ async def test_a_late_entrant_that_never_comes_keeps_no_contest_from_its_end(tmp
             await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
             await asyncio.gather(one.send({"again": True}), two.send({"again": True}))
             contest = house.contests.running("cup")
-            while contest is not None and contest.awaited != ["cyd"]:
-                await asyncio.sleep(0)
+            await until(lambda: contest is None or contest.awaited == ["cyd"])
             leap(61)
             assert await one.receive() == await two.receive() == {"contest": "cup", "complete": True}
         assert sorted(len(one.absent) for one in (await stored_cup(house)).results.values()) == [0, 1, 1]

@@ -7,6 +7,7 @@ import pytest
 
 from botdrome.server.contests import no_shows, pending_changes
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal
+from tests.patience import PAUSE, until
 from tests.server.clients import PATIENCE, Client, bot, leap, play_noughts, server
 from tests.server.contests.entrants import cup_progress, entered, open_contest, play_all, stored_cup
 from tests.server.outages import Outage
@@ -63,8 +64,7 @@ async def test_an_aborted_match_of_a_withdrawn_bot_is_forfeited(tmp_path: Path) 
             table = house.desk.tables[told["match"]]
             assert table is not None
             table.abort("a fault")
-            while house.contests.running("cup") is not None:
-                await asyncio.sleep(0)
+            await until(lambda: house.contests.running("cup") is None)
         assert [one.no_shows for one in (await cup_progress(house)).standings()] == [0, 1]
 
 
@@ -88,7 +88,7 @@ async def test_a_contest_that_cannot_continue_says_so_and_goes_on_when_it_can(tm
         logins = await entered(house, "ada", "bob")
         await house.contests.act("cup", "start", "operator")
         while (log := (await house.contests.journal.load("cup")).log)[-1].action != "cannot continue":
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE)
         assert "'cyd' has not entered" in log[-1].detail
         logins += await entered(house, "cyd")
         assert len((await play_all(house, logins)).results) == 2
@@ -100,8 +100,7 @@ async def test_forfeits_and_the_end_wait_for_the_store(tmp_path: Path, outage: O
         ada, _ = await entered(house, "ada", "bob")
         await house.contests.act("cup", "start", "operator")
         async with bot(house, ada) as one:
-            while house.contests.awaited("cup") != ["bob"]:
-                await asyncio.sleep(0)
+            await until(lambda: house.contests.awaited("cup") == ["bob"])
             outage.begin(reads=False)
             leap(61)
             (told,) = await outage.silent(one.receive())
@@ -159,8 +158,7 @@ async def test_matches_are_played_again_only_when_none_runs_and_players_that_wai
                 await house.contests.rerun("cup", ["ada"], False, "operator")
             await play(one, two)
             await asyncio.gather(one.send({"again": True}), two.send({"again": True}))
-            while (contest := house.contests.running("cup")) is not None and contest.playing:
-                await asyncio.sleep(0)
+            await until(lambda: not ((contest := house.contests.running("cup")) and contest.playing))
             await house.contests.rerun("cup", ["ada"], False, "operator")
             assert not (await stored_cup(house)).results
             await house.contests.act("cup", "resume", "operator")

@@ -8,6 +8,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.contests.entry_rules import MOST_VERSIONS
+from tests.patience import until
 from tests.server.boats.clients import BOARD, boat_server, line
 from tests.server.bomber.clients import api
 from tests.server.clients import bot, play_noughts, server
@@ -24,8 +25,8 @@ CHANGED = (
 
 async def here(house: RunningServer, name: str, version: str = "") -> None:
     """Wait until a bot waits for its match, and the version of the first bot is known."""
-    while name in house.contests.awaited("cup") or house.contests.known("cup").entrants[0].version != version:
-        await asyncio.sleep(0)
+    cup = house.contests
+    await until(lambda: name not in cup.awaited("cup") and cup.known("cup").entrants[0].version == version)
 
 
 async def test_another_version_is_refused_after_the_start(tmp_path: Path) -> None:
@@ -34,8 +35,7 @@ async def test_another_version_is_refused_after_the_start(tmp_path: Path) -> Non
         ada, _ = await entered(house, "ada", "bob")
         for version in ("0", "1"):
             async with bot(house, ada | {"version": version}):
-                while house.contests.known("cup").entrants[0].version != version:
-                    await asyncio.sleep(0)
+                await until(lambda: house.contests.known("cup").entrants[0].version == version)
         await house.contests.act("cup", "start", "operator")
         async with bot(house, ada | {"version": "2"}) as one:
             assert await one.receive() == {"error": CHANGED}

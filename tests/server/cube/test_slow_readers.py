@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from websockets.asyncio.client import connect
 
 from botdrome.app import RunningServer
 from botdrome.server.cube.game import STANDSTILL
+from tests.patience import until
 from tests.server.clients import PATIENCE, server
 from tests.server.cube.clients import Asked, Organiser, Reply, bot, organiser
 from tests.server.cube.test_control import replays
@@ -46,12 +47,6 @@ async def slow(house: RunningServer) -> AsyncIterator[Organiser]:
             for _ in range(2):
                 await asyncio.wait_for(one.recv(), PATIENCE)
             yield Organiser(one)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10 * PATIENCE):
-        while not condition():
-            await asyncio.sleep(0)
 
 
 def stands(house: RunningServer, game_id: str) -> bool:

@@ -25,13 +25,6 @@ async def arena(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
         yield house
 
 
-async def until(holds: Callable[[], object]) -> None:
-    """For events that the server does not announce: a player waits, or a match is about to begin."""
-    async with asyncio.timeout(PATIENCE):
-        while not holds():
-            await asyncio.sleep(0.001)
-
-
 def held_back(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Matches that are made begin when this is called, and not before."""
     begin, made = RunningTables._begin, list[Any]()

@@ -11,7 +11,8 @@ from botdrome.app import RunningServer
 from botdrome.server.duel.hall import DuelHall
 from botdrome.server.network.traffic import Traffic
 from botdrome.wire.duel.conversation import SURPLUS
-from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated, until
+from tests.patience import until
+from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated
 
 pytestmark = pytest.mark.anyio
 

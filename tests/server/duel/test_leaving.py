@@ -10,8 +10,9 @@ import pytest
 from botdrome.formats import FORMATS, Format
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.terms import Pace, Terms
+from tests.patience import until
 from tests.server.clients import PATIENCE
-from tests.server.duel.clients import FIND, FREE, arena, connected, free, held_back, pair, play_rows, seated, until
+from tests.server.duel.clients import FIND, FREE, arena, connected, free, held_back, pair, play_rows, seated
 from tests.server.duel.test_traps import OK, frames
 
 pytestmark = pytest.mark.anyio

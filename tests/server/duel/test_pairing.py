@@ -10,8 +10,9 @@ from botdrome.app import RunningServer
 from botdrome.server.duel import hall as duel_hall
 from botdrome.server.duel.hall import WISH, DuelHall
 from botdrome.server.lobby import desk, house_table
+from tests.patience import until
 from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
-from tests.server.duel.clients import FIND, FREE, Duellist, arena, free, pair, play_rows, seated, until
+from tests.server.duel.clients import FIND, FREE, Duellist, arena, free, pair, play_rows, seated
 
 pytestmark = pytest.mark.anyio
 

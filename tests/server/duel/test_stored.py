@@ -16,7 +16,8 @@ from botdrome.server.duel import leaderboard as duel_table
 from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Unstorable
-from tests.server.duel.clients import FIND, Duellist, arena, board_won_by, free, pair, play_rows, seated, until
+from tests.patience import until
+from tests.server.duel.clients import FIND, Duellist, arena, board_won_by, free, pair, play_rows, seated
 from tests.server.holding import hold_back
 from tests.server.test_life import serving
 

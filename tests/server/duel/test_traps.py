@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from botdrome.server.duel.hall import WISH
+from tests.patience import until
 from tests.server.clients import PATIENCE, leap
-from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, pair, play_rows, seated, until
+from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, pair, play_rows, seated
 
 pytestmark = pytest.mark.anyio
 

@@ -15,6 +15,7 @@ from botdrome.match.terms import Pace
 from botdrome.server.lobby.house import HouseSeat
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.workers.jobs import house_bot_move
+from tests.patience import until
 from tests.server.clients import server
 from tests.server.workers.chores import broken, dies, dies_once
 
@@ -37,8 +38,7 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
         for player in range(2):
             HouseSeat(desk.workers, table, player, broken).sit_down()
         desk.tables.start_table(table, [None, None], 0.0)
-        while not table.open:
-            await asyncio.sleep(0)
+        await until(lambda: table.open)
         over = asyncio.Event()
         table.subscribe(Subscriber(over=lambda _: over.set()))
         table.abort("enough")
@@ -57,8 +57,7 @@ async def test_a_bot_that_fails_is_reported(tmp_path: Path) -> None:
         await house.desk.workers.value("", f"{CHORES}:add", 1, 1)  # or the match may be over before a worker has started
         with capture_logs() as logs:
             house.desk.tables.start_table(table, [None, None], 0.0)
-            while not any("bot failed" in line["event"] for line in logs):
-                await asyncio.sleep(0.01)
+            await until(lambda: any("bot failed" in line["event"] for line in logs))
 
 
 async def test_a_bot_whose_worker_dies_thinks_again(tmp_path: Path) -> None:

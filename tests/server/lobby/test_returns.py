@@ -1,11 +1,11 @@
 """Results that a player missed."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from botdrome.store.store import Wanted
+from tests.patience import until
 from tests.server.clients import bot, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -36,8 +36,7 @@ async def test_a_match_without_a_record_is_over(tmp_path: Path) -> None:
             await one.receive()
             (live,) = house.desk.tables.live()
             await house.arena.store.abort_running("the server ended without notice", 1)
-        while house.desk.tables.live():
-            await asyncio.sleep(0)
+        await until(lambda: not house.desk.tables.live())
         async with bot(house, ada | {"match": live.id}) as again:
             words = f"match {live.id} is over: the server ended without notice"
             assert (await again.until_closed())[0] == [{"error": words}]

@@ -14,6 +14,7 @@ from botdrome.match.terms import Pace
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.tables.flight_lines import written
 from botdrome.store.store import MatchEntry, NameTaken, Wanted
+from tests.patience import until
 from tests.server.calling.hosts import answer
 from tests.server.clients import PATIENCE, bot, play_noughts, registered, server
 from tests.server.lobby.url_hosts import brain, play, url_bot, with_address
@@ -201,9 +202,7 @@ async def test_where_illegal_moves_are_free_it_is_not_asked_for_ever(tmp_path: P
             await one.receive()
             (table,) = house.desk.tables._tables.values()
             flight_record = table._flights[table.entry.players.index("called")]
-            async with asyncio.timeout(PATIENCE):
-                while b"asked 20 times in one step, and not again" not in flight_record.packed(""):
-                    await asyncio.sleep(0)
+            await until(lambda: b"asked 20 times in one step, and not again" in flight_record.packed(""))
             table.abort("that is enough")
             await one.until_closed()
         assert len(called.messages) == 19

@@ -30,8 +30,8 @@ async def entered(house: RunningServer, name: str, contest: str) -> None:
     await house.arena.outreach.enter(found, contest)
 
 
-async def until(house: RunningServer, matches: int, **wanted: Any) -> list[MatchEntry]:
-    """So many matches are over."""
+async def until_over(house: RunningServer, matches: int, **wanted: Any) -> list[MatchEntry]:
+    """Wait until this number of matches is over, and return them."""
     while len(found := await over(house, **wanted)) < matches:
         changed = asyncio.Event()
         stop = house.desk.tables.on_change(changed.set)
@@ -48,7 +48,7 @@ async def test_bots_with_addresses_play_a_contest_among_themselves(tmp_path: Pat
         for name in names:
             await with_address(house, name, called)
             await entered(house, name, "cup")
-        matches = await until(house, 12, contest="cup")
+        matches = await until_over(house, 12, contest="cup")
         assert {match.players: sum(other.players == match.players for other in matches) for match in matches} == {
             (one, two): 2 for one in names for two in names if one != two
         }

@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from botdrome.server.network.http_exchange import HttpResponse
+from tests.patience import until
 from tests.server.clients import PATIENCE
 from tests.server.network.test_http import CHUNKED, GET, POST, shop
 
@@ -158,8 +159,7 @@ async def test_a_client_that_is_gone_before_the_close_is_no_mistake_of_ours() ->
         with capture_logs() as logged:
             with socket.create_connection(("127.0.0.1", port)) as client:
                 client.sendall(b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            while not one.seen:
-                await asyncio.sleep(0)
+            await until(lambda: one.seen)
     assert logged == []
 
 

@@ -23,6 +23,7 @@ from botdrome.server.network.network_meter import (
 from botdrome.server.network.tcp import Tcp
 from botdrome.server.settings import Settings
 from botdrome.wire.framing.streams import Lines
+from tests.patience import until
 from tests.server.clients import pair, server
 from tests.server.network.test_websocket import frame, post
 
@@ -159,8 +160,7 @@ async def test_clients_on_this_machine_are_pinged_only_through_a_proxy(
     monkeypatch.setattr(websocket, "NetworkMeter", meter)
     async with server(tmp_path, network_trusted_proxies=proxies) as house, pair(house):
         assert len(meters) == pings
-        while not all(one._pings for one in meters):
-            await asyncio.sleep(0)
+        await until(lambda: all(one._pings for one in meters))
         assert asked == [], "the system would measure the time to the proxy"
 
 

@@ -13,6 +13,7 @@ from botdrome.server.network.connection import Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Dispatcher, MakeHttp, OpenWebSocket
 from botdrome.server.network.origins import Origins
+from tests.patience import until
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -253,9 +254,7 @@ async def test_half_a_message_is_acknowledged_at_once(monkeypatch: pytest.Monkey
             diary.told.clear()
             await line.send(pieces[0])
             if len(pieces) > 1:
-                async with asyncio.timeout(PATIENCE):
-                    while len(acknowledged) < times:
-                        await asyncio.sleep(0)
+                await until(lambda: len(acknowledged) >= times)
                 await line.send(pieces[1])
             await line.until(b"\x81\x01!")
             assert len(acknowledged) == times

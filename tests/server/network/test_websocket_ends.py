@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 
 from botdrome.server.network import websocket
+from tests.patience import until
 from tests.server.clients import PATIENCE
 from tests.server.network.test_websocket import BINARY, CLOSE, PING, TEXT, frame, post
 
@@ -96,9 +97,7 @@ async def test_who_says_goodbye_and_does_not_read_is_not_waited_for_long(monkeyp
     async with post(limits_connections=1) as one:
         line, _ = await one.upgraded()
         await line.send(frame(TEXT, b"flood"), frame(CLOSE))
-        async with asyncio.timeout(PATIENCE):
-            while one.connection_limits.admit("somebody else"):
-                await asyncio.sleep(0)
+        await until(lambda: not one.connection_limits.admit("somebody else"))
 
 
 async def test_who_just_goes_has_gone() -> None:

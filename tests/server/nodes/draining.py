@@ -1,7 +1,6 @@
 """Nodes that are drained, and a match that moves."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -11,7 +10,7 @@ from botdrome.formats import restored
 from botdrome.match.record import verify
 from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
-from tests.patience import PATIENCE
+from tests.patience import until
 from tests.server.clients import Client, bot, registered, unhurried
 from tests.server.nodes.serving import nodes
 
@@ -37,12 +36,6 @@ async def two(postgres_url: str, nats_url: str) -> AsyncIterator[list[RunningSer
     with unhurried(GAME):
         async with nodes(postgres_url, nats_url, 2) as opened:
             yield opened
-
-
-async def until(done: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not done():
-            await asyncio.sleep(0.001)
 
 
 def of(one: RunningServer) -> JoinedNode:

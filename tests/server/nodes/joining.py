@@ -11,6 +11,7 @@ from botdrome.server.nodes.membership import Membership
 from botdrome.server.settings import ClusterSection
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
+from tests.patience import until
 
 QUICK = ClusterSection(beat=0.02, death=0.5)
 
@@ -42,8 +43,7 @@ class Member:
         count = 0
         while count < 2:
             before = self.members._beaten
-            while self.members._beaten == before:
-                await asyncio.sleep(0.001)
+            await until(lambda: self.members._beaten != before)
             count += 1
 
     async def sees(self, *nodes: str) -> None:

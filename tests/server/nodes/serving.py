@@ -1,6 +1,5 @@
 """Whole servers as nodes of one cluster, in one event loop, on a real PostgreSQL and a real NATS."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -10,7 +9,8 @@ from botdrome.app import RunningServer
 from botdrome.formats import FORMATS
 from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.joining import JoinedNode
-from tests.server.clients import PATIENCE, server
+from tests.patience import until
+from tests.server.clients import server
 
 NAMES = ("ant", "bee", "cat", "dog", "eel")
 
@@ -39,6 +39,4 @@ async def spread_out(nodes: list[RunningServer]) -> None:
         rooms, cluster = one.node._clients.rooms, one.desk.cluster
         return all(rooms[key].open == (cluster.place(key).id == cluster.here) for key in map(rooms_of, FORMATS))
 
-    async with asyncio.timeout(PATIENCE):
-        while not all(map(are_open, nodes)):
-            await asyncio.sleep(0.01)
+    await until(lambda: all(map(are_open, nodes)))

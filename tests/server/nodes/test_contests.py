@@ -1,6 +1,5 @@
 """Contests of different games run at different nodes, with bots that are connected to any."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,6 +10,7 @@ from botdrome.app import RunningServer
 from botdrome.contest.document import document_from
 from botdrome.server.nodes.joining import JoinedNode
 from botdrome.store.store import Wanted
+from tests.patience import until
 from tests.server.clients import bot, registered, unhurried
 from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.duel.clients import FIND, free
@@ -51,8 +51,7 @@ async def test_contests_of_two_games_run_at_two_nodes(postgres_url: str, nats_ur
                 assert (await play_all(other, logins)).entry.state == "over"
             await die(gomoku)
             left = [noughts, other]
-            while not any(one.contests.running("five") for one in left):
-                await asyncio.sleep(0.01)
+            await until(lambda: any(one.contests.running("five") for one in left))
             async with at_five(other, cid, dan):
                 assert [table.contest for table in home_of(left, "gomoku").desk.tables.live()] == ["five"]
 
@@ -87,6 +86,5 @@ async def test_a_drained_home_has_aborted_its_contest_matches_before_another_nod
         with unhurried("gomoku"):
             async with at_five(other, cid, dan):
                 assert await home.node.members.drain(home.node.members.here.name)
-                while not other.contests.running("five"):
-                    await asyncio.sleep(0.01)
+                await until(lambda: other.contests.running("five"))
     assert statuses == ["aborted"]

@@ -9,9 +9,10 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.calling.answer import BotAnswer, CallFailed
 from botdrome.server.lobby.url_bots import UrlBots
+from tests.patience import until
 from tests.server.clients import Client, bot, client, registered, unhurried
 from tests.server.lobby.test_connect import callers_of
-from tests.server.lobby.test_url_bots_in_contests import until
+from tests.server.lobby.test_url_bots_in_contests import until_over
 from tests.server.lobby.url_hosts import url_bot, with_address
 from tests.server.nodes.serving import home_of, nodes, spread_out
 from tests.server.nodes.test_shared_state import die, of
@@ -95,8 +96,7 @@ async def test_a_bot_is_called_through_a_tunnel_to_any_node(postgres_url: str, n
         called, ada = [await registered(ant, name) for name in ("called", "ada")]
         async with client(ant, "/connect") as one:
             await joins(ant, one, called)
-            while not all("called" in callers_of(house).tunnels for house in (bee, cat)):
-                await asyncio.sleep(0.01)
+            await until(lambda: all("called" in callers_of(house).tunnels for house in (bee, cat)))
             call = asyncio.ensure_future(callers_of(cat).post("connect:called", b"question", 5))
             await one.send({"call": (await one.receive())["call"], "status": 201, "body": "answer"})
             assert await call == BotAnswer(201, b"answer")
@@ -114,8 +114,7 @@ async def test_a_bot_is_called_through_a_tunnel_to_any_node(postgres_url: str, n
                 await two.send({"call": message["call"], "status": 200, "body": "two"})
                 assert (await call).body == b"two"
                 await die(bee)
-                while "called" in callers_of(cat).tunnels:
-                    await asyncio.sleep(0.01)
+                await until(lambda: "called" not in callers_of(cat).tunnels)
                 with pytest.raises(CallFailed, match="called is not connected"):
                     await callers_of(cat).post("connect:called", b"", 5)
 
@@ -130,10 +129,9 @@ async def test_called_bots_play_a_contest_at_its_home_alone(postgres_url: str, n
         await enters(other, "ada")
         assert bots_of(home)._attending and not bots_of(other)._attending
         await of(other).members.drain(of(home).members.here.name)
-        while bots_of(home)._attending or not bots_of(other)._attending:
-            await asyncio.sleep(0.01)
+        await until(lambda: not bots_of(home)._attending and bots_of(other)._attending)
         await enters(home, "bob")
-        assert len(await until(other, 2, contest="cup")) == 2
+        assert len(await until_over(other, 2, contest="cup")) == 2
 
 
 def bots_of(house: RunningServer) -> UrlBots:

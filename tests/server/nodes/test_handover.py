@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
 from botdrome.server.nodes.node import Node
 from botdrome.wire.framing.proxy_header import SIGNATURE
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.server.nodes.test_moving import stream
 from tests.server.nodes.travellers import TravelNode, travel_nodes
 
@@ -26,12 +26,6 @@ PARCEL = Parcel(Errand("lines"), Origin("192.0.2.1", 1, False), [], b"")
 JOURNEY = b"ada\ngo b.1\nwhere\n"
 PROXY_HEADER = SIGNATURE + b"\x21\x11\x00\x0c" + bytes((192, 0, 2, 7, 127, 0, 0, 1, 0, 5, 0, 6))
 TOLD = b"who are you?\nwelcome ada\nb.1\n"
-
-
-async def until(done: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not done():
-            await asyncio.sleep(0)
 
 
 @asynccontextmanager

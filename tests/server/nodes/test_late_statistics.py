@@ -8,10 +8,11 @@ from botdrome.server.boats.statistics import GAMES, PLAYERS
 from botdrome.server.duel.hall import DuelHall
 from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.tables import late_entries
+from tests.patience import until
 from tests.server.boats.clients import Line, boat_rooms, sailors
 from tests.server.duel.clients import pair, play_rows
 from tests.server.holding import hold_back
-from tests.server.nodes.draining import drain, of, until
+from tests.server.nodes.draining import drain, of
 from tests.server.nodes.serving import home_of, nodes, spread_out
 
 pytestmark = pytest.mark.anyio

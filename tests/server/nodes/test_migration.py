@@ -17,8 +17,9 @@ from botdrome.server.tables.flight_lines import written
 from botdrome.server.tables.resumed_table import MOVED
 from botdrome.store.input_rows import InputRows
 from botdrome.store.store import MatchEntry, StoreUnavailable, Wanted
+from tests.patience import until
 from tests.server.clients import Client, bot, registered
-from tests.server.nodes.draining import SPACES, chatting, drain, home, move_match, until
+from tests.server.nodes.draining import SPACES, chatting, drain, home, move_match
 
 pytestmark = pytest.mark.anyio
 CHANGING = {"time", "t", "started", "match", "timeLeft"}
@@ -65,7 +66,7 @@ async def played(
                 await asyncio.gather(move_match(house), sending)
             else:
                 await sending
-            await until(lambda: all(len(messages) > before for messages, before in zip(told, heard, strict=True)))  # noqa: B023
+            await until(lambda: all(len(messages) > before for messages, before in zip(told, heard, strict=True)))
         await until(lambda: all(map(is_last, [messages[-1] for messages in told])))
         await asyncio.gather(*[one.socket.close() for one in bots] if "features" in logins[0] else [])
         await asyncio.gather(*readers)

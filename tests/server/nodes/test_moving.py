@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from botdrome.server.network.tcp import Tcp
 from botdrome.server.nodes.moving import LINK_LOST
+from tests.patience import until
 from tests.server.clients import PATIENCE
 from tests.server.nodes.travellers import TravelNode, travel_nodes
 
@@ -119,12 +120,6 @@ async def test_a_client_is_told_the_same(kind: str, size: int, one_machine: bool
 async def read_until(reader: asyncio.StreamReader, end: bytes) -> bytes:
     async with asyncio.timeout(PATIENCE):
         return await reader.readuntil(end)
-
-
-async def until(done: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not done():
-            await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("kind", ["frames", "lines"])

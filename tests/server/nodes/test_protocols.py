@@ -13,6 +13,7 @@ from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
 from botdrome.server.nodes.relay import Relay
+from tests.patience import until
 from tests.server.boats.clients import FLEET, sailor
 from tests.server.bomber.clients import STEPS, api
 from tests.server.clients import PATIENCE, bot, client, play_noughts, registered, unhurried
@@ -142,8 +143,7 @@ async def test_one_connection_asks_for_things_at_different_nodes(three: list[Run
                     assert target != duels or b'"ada"' in body
                     assert target != bombers or b'"bob"' in body
             line[1].close()
-    while any(relay_of(one)._fronts or relay_of(one)._homes for one in three):
-        await asyncio.sleep(0.01)
+    await until(lambda: not any(relay_of(one)._fronts or relay_of(one)._homes for one in three))
 
 
 async def test_a_client_that_was_sent_to_a_wrong_node_goes_on_to_the_home(three: list[RunningServer]) -> None:
@@ -168,8 +168,7 @@ async def test_people_watch_from_any_node(three: list[RunningServer]) -> None:
             await one.receive()
             (match,) = [table.id for node in three for table in node.desk.tables.live()]
             for node in three:
-                while not node.arena.tables.count():
-                    await asyncio.sleep(0.01)
+                await until(node.arena.tables.count)
                 async with client(node, f"/watch/{match}") as first, client(node, f"/watch/{match}") as second:
                     assert (await first.receive())["snapshot"] and (await second.receive())["snapshot"]
 

@@ -1,9 +1,8 @@
 """Clients that come back to their match at another node."""
 
-import asyncio
-
 import pytest
 
+from tests.patience import until
 from tests.server.clients import bot, registered
 from tests.server.nodes.serving import nodes
 
@@ -19,7 +18,6 @@ async def test_a_client_comes_back_from_any_node(postgres_url: str, nats_url: st
                 await opponent.receive()
             (table,) = [table for node in two for live in node.desk.tables.live() if (table := node.desk.tables[live.id])]
             for node in two:
-                while not table.match.course.away:
-                    await asyncio.sleep(0)
+                await until(lambda: table.match.course.away)
                 async with bot(node, ada | {"match": table.entry.id}) as again:
                     assert (await again.receive())["state"]["match"] == table.entry.id

@@ -12,6 +12,7 @@ from botdrome.server.nodes.cluster import PLACES, Cluster, rooms_of
 from botdrome.server.nodes.node import Node, NodeId, spread
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.store.store import Wanted
+from tests.patience import until
 from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network
@@ -69,9 +70,7 @@ class House:
         self.diary.append(what)
 
     async def until(self, *diary: str) -> None:
-        async with asyncio.timeout(10):
-            while self.diary != list(diary):
-                await asyncio.sleep(0)
+        await until(lambda: self.diary == list(diary))
 
     def come(self) -> None:
         self.rooms.when_open(lambda: self._note("came in"), lambda: self._note("went on"))
@@ -172,8 +171,7 @@ async def test_the_home_is_read_once_for_all_that_come_at_once(house: House, mon
     await house.until("opened")
     house.members.change(BEE)
     await house.until("opened", "left")
-    while house.rooms._changing:
-        await asyncio.sleep(0)
+    await until(lambda: not house.rooms._changing)
     monkeypatch.setattr(house.members, "claim", counted)
     for _ in range(3):
         house.come()

@@ -14,7 +14,7 @@ from botdrome.server.tables.input_keeper import InputKeeper
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.store.opening import open_store
 from botdrome.store.store import StoreUnavailable
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network
 from tests.server.tables.test_input_keeper import MemoryRows, a_table, lines_of, matches_in
@@ -52,9 +52,7 @@ class Ant:
         self.network.links[self.second].on(held_inputs.TOPIC, lambda *_: None)
 
     async def told(self, messages: int) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while len(self.ada.told) < messages:
-                await asyncio.sleep(0)
+        await until(lambda: len(self.ada.told) >= messages)
 
     async def lines(self, asker: str) -> list[bytes]:
         """Return the inputs that the others hold, after Ant's death."""
@@ -213,8 +211,7 @@ async def test_a_node_that_is_not_the_second_one_any_more_drops_what_is_stored()
         assert ant.second != first and ant.held[first]._batches
         ant.rows.open.set()
         await ant.rows.until(lambda: ant.rows.matches["one"].lines == lines_of(table))
-        while ant.held[first]._batches:
-            await asyncio.sleep(0)
+        await until(lambda: not ant.held[first]._batches)
         assert not ant.memory._former
         ant.network.cut(ANT.id, ant.second)
         assert ant.second == first and ant.memory._former.keys() <= {BEE.id, CAT.id} - {first}
@@ -228,6 +225,5 @@ async def test_dead_nodes_are_forgotten_before_long(monkeypatch: pytest.MonkeyPa
         held = ant.held[ant.second]
         assert await ant.lines(next(iter({BEE.id, CAT.id} - {ant.second}))) and held._dead == {ANT.id}
         ant.members[ant.second].change()
-        while held._batches:
-            await asyncio.sleep(0)
+        await until(lambda: not held._batches)
         assert not held._dead and not held._gone and not held._held_of(ANT.id) and not held._dead

@@ -8,6 +8,7 @@ from botdrome.app import RunningServer
 from botdrome.formats import FORMATS
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.nodes.joining import JoinedNode
+from tests.patience import until
 from tests.server.clients import NOTICES, bot, client, registered
 from tests.server.duel.clients import FIND, free, seated
 from tests.server.nodes.serving import home_of, nodes, spread_out
@@ -52,8 +53,7 @@ async def test_a_ban_holds_at_all_nodes_until_it_is_lifted(postgres_url: str, na
             messages, _, _ = await ada.until_closed()
             assert "it cheats" in messages[-1]["error"]
         await bans.lift("name", "ada")
-        while bee.desk.registry.bans.all:
-            await asyncio.sleep(0.01)
+        await until(lambda: not bee.desk.registry.bans.all)
         async with bot(bee, login):
             pass
 
@@ -66,8 +66,11 @@ async def test_rooms_open_again_where_their_node_has_died(postgres_url: str, nat
         async with free(one, "ada"):
             pass
         await die(home)
-        while all(other.desk.cluster is not None and not other.desk.cluster.has_rooms("gomoku") for other in (one, two)):
-            await asyncio.sleep(0.01)
+        await until(
+            lambda: (
+                not (all(other.desk.cluster is not None and not other.desk.cluster.has_rooms("gomoku") for other in (one, two)))
+            )
+        )
         async with free(one, "ada") as ada, free(two, "bob") as bob:
             await ada.send(FIND)
             await bob.send(FIND)
@@ -81,8 +84,7 @@ async def test_rooms_of_a_drained_node_open_at_another(postgres_url: str, nats_u
         await spread_out([ant, bee])
         home, other = (ant, bee) if home_of([ant, bee], "gomoku") is ant else (bee, ant)
         await of(other).members.drain(of(home).members.here.name)
-        while not all(other.desk.cluster.has_rooms(game) for game in FORMATS if other.desk.cluster):
-            await asyncio.sleep(0.01)
+        await until(lambda: all(other.desk.cluster.has_rooms(game) for game in FORMATS if other.desk.cluster))
         await spread_out([ant, bee])
         async with free(home, "ada") as ada, free(other, "bob") as bob:
             await ada.send(FIND)

@@ -10,8 +10,9 @@ from botdrome.app import RunningServer
 from botdrome.server.nodes.home_desk import TOPIC
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.nodes.placement import Placement
+from tests.patience import until
 from tests.server.clients import Client, bot, registered
-from tests.server.nodes.draining import GAME, of, until
+from tests.server.nodes.draining import GAME, of
 from tests.server.nodes.draining import home as table_at
 
 pytestmark = pytest.mark.anyio

@@ -22,7 +22,7 @@ from botdrome.server.tables.resumed_table import ResumedTable
 from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.nodes import link
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.server.nodes.joining import Member, cluster
 from tests.server.tables.test_resumed_table import MOVES
 from tests.server.tables.test_table import Hearer
@@ -64,8 +64,7 @@ class Playing:
         """Wait until the inputs of these tables are stored."""
         keeper = self.desk.tables.keeper
         assert keeper is not None
-        while keeper._waiting is not None or keeper._writing is not None:
-            await asyncio.sleep(0.001)
+        await until(lambda: keeper._waiting is None and keeper._writing is None)
         await self.node.store.settled()
 
     async def die(self) -> None:
@@ -145,9 +144,7 @@ async def test_house_bots_return_by_themselves(postgres_url: str, nats_url: str)
         await ant.die()
         table = await bee.table(old.entry.id)
         assert table.expected == {0}
-        async with asyncio.timeout(PATIENCE):
-            while table.match.steps < 2:
-                await asyncio.sleep(0.01)
+        await until(lambda: table.match.steps >= 2)
 
 
 async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str, nats_url: str) -> None:
@@ -182,9 +179,7 @@ async def test_nothing_that_was_told_is_lost(postgres_url: str, nats_url: str, m
             for number, (player, move) in enumerate(MOVES, 1):
                 table.submit(player, move, b"")
                 assert len(ada.told) < number
-                async with asyncio.timeout(PATIENCE):
-                    while len(ada.told) < number:
-                        await asyncio.sleep(0.001)
+                await until(lambda: len(ada.told) >= number)
         await ant.node.store.settled()
         await ant.die()
         for old in tables:

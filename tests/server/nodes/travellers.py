@@ -29,7 +29,7 @@ from botdrome.server.session import Session
 from botdrome.wire.conversation import Close, Command, Out, Redeliver, Reply
 from botdrome.wire.framing.streams import Frames, Lines
 from botdrome.wire.standing import Standing
-from tests.patience import PATIENCE
+from tests.patience import until
 from tests.server.nodes.memory_links import MemoryLinks, Network
 
 FRAMINGS: dict[str, Callable[[], Any] | None] = {"websocket": None, "frames": Frames, "lines": Lines}
@@ -174,9 +174,7 @@ async def travel_nodes(*names: str, one_machine: bool = False, **settings: Any) 
                 nodes[one.id] = replace(nodes[one.id], handover=one.open_handover())
                 stack.callback(one.mover.close)
         yield found
-        async with asyncio.timeout(PATIENCE):
-            while any(one.limits._inside for one in found):
-                await asyncio.sleep(0)
+        await until(lambda: not any(one.limits._inside for one in found))
 
 
 async def serve_alone() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PAUSE
 from tests.server.clients import PATIENCE, registered, server
 from tests.server.cube.clients import NOOP, game, saying
 from tests.server.cube.clients import bot as cube_bot
@@ -22,7 +23,7 @@ async def until(one: Office, run: str, *states: str) -> Any:
     """The run, when it is in one of these states."""
     async with asyncio.timeout(PATIENCE):
         while (shown := await one.get(f"/cube/{run}"))["state"] not in states:
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE)
     return shown
 
 

@@ -10,7 +10,8 @@ from botdrome.server.duel.leaderboard import LATE, DuelLeaderboard, open_duel_le
 from botdrome.server.tables import late_entries
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Store, StoreUnavailable, Unstorable
-from tests.server.duel.clients import board_won_by, until
+from tests.patience import until
+from tests.server.duel.clients import board_won_by
 
 pytestmark = pytest.mark.anyio
 

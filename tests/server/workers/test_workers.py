@@ -18,6 +18,7 @@ from botdrome.server.workers import link, pool
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
 from botdrome.server.workers.link import ServerCalls, WorkerProcess
 from botdrome.server.workers.pool import Workers
+from tests.patience import until
 
 pytestmark = pytest.mark.anyio
 
@@ -224,8 +225,7 @@ async def test_a_job_that_does_not_end_is_not_waited_for(monkeypatch: pytest.Mon
     monkeypatch.setattr(pool, "LAST_JOBS", 0)
     workers = Workers(1)
     running = asyncio.ensure_future(workers.value("me", f"{CHORES}:for_ever"))
-    while not any(link.running for link in workers._links):
-        await asyncio.sleep(0)
+    await until(lambda: any(link.running for link in workers._links))
     await workers.close()
     with pytest.raises(WorkersClosed):
         await running
