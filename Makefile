@@ -4,9 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PURE := games match contest wire bots analysis formats
 PURE_TESTS := games match contest wire bots analysis contract golden test_formats.py
-BUSY := games match wire server api/test_socketio*.py test_native.py
 READY := .venv/.ready
-NATIVE := .venv/native
 DOCS := .venv/docs
 
 PYTEST := $(BIN)/python -m pytest
@@ -16,7 +14,7 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web types native plain demo demo-cluster quick test compiled check lint format fuzz faults chaos bench attacks lock picture docs clean
+.PHONY: help setup web types demo demo-cluster quick test check lint format fuzz faults chaos bench attacks lock picture docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -39,12 +37,6 @@ web: $(READY) ## build the pages into the package, if their sources changed
 types: $(READY) ## write the pages' types of REST answers anew
 	$(BIN)/python -m tools.web_types
 
-native: $(READY) ## compile the busy modules for botdrome to run; needs a C compiler and a minute or two
-	$(BIN)/python -m tools.native --first
-
-plain: ## let botdrome run the sources again
-	rm -rf $(NATIVE) .venv/lib/python*/site-packages/_botdrome_native.pth
-
 demo: web ## show a game of each kind in the terminal, then a small tournament
 	$(BIN)/botdrome demo
 
@@ -66,10 +58,6 @@ test: web check ## run the checks and all tests, with full branch coverage of th
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=--ignore=tests/%) --ignore=tests/test_layers.py
 	$(BIN)/python -m tools.browser
 	$(PYTEST) $(PARALLEL) tests/browser
-
-compiled: $(READY) ## compile the busy modules, where that is possible, and test them
-	$(BIN)/python -m tools.native --if-possible
-	test ! -d $(NATIVE) || $(PYTEST) $(PARALLEL) -o pythonpath="$(NATIVE) ." -m "not sources" $(BUSY:%=tests/%)
 
 check: lint ## ruff, mypy --strict (tests too), layers, the pages' types
 	$(BIN)/python -m tools.web check
@@ -96,9 +84,8 @@ chaos: export PYTHONPATH := $(CURDIR)/src
 chaos: $(READY) ## fail nodes, NATS and PostgreSQL under load, and compare what was told with what is stored; takes minutes
 	$(BIN)/python -m tests.chaos
 
-bench: export PYTHONPATH := $(CURDIR)/$(NATIVE)
-bench: $(READY) ## measure, in CPU time, compiled where that is possible; takes some minutes
-	$(BIN)/python -m tools.native --if-possible
+bench: export PYTHONPATH := $(CURDIR)/src
+bench: $(READY) ## measure, in CPU time; takes some minutes
 	$(BIN)/python -m bench.machine
 	$(BIN)/python -m bench.games
 	$(BIN)/python -m bench.training

@@ -10,7 +10,7 @@ import sys
 import time
 
 from bench.figures import percentiles, shown
-from botdrome.match import match
+from botdrome import __version__
 
 SECONDS = 4.0
 
@@ -45,8 +45,7 @@ def _work() -> None:
 
 
 def _tell() -> None:
-    compiled = not str(match.__file__).endswith(".py")
-    print(f"Python {platform.python_version()}, Botdrome {'compiled' if compiled else 'not compiled'}")
+    print(f"Python {platform.python_version()}, Botdrome {__version__}")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from botdrome.server.workers import link
 from botdrome.server.workers.link import WorkerProcess
 from botdrome.store import sqlite
 
-# A process started by a test runs the same Botdrome as the test: the sources, or the compiled modules.
+# A process started by a test runs the same Botdrome as the test.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 # A server started as a process listens on ports chosen by the system, not on the default ports.
 os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMBER_PORT="0", BOTDROME_CUBE_PORT="0")

@@ -16,7 +16,7 @@ from botdrome.api.graphql.query import HttpQuery
 from botdrome.server.workers.worker import Worker
 from tests.server.clients import server
 
-pytestmark = [pytest.mark.anyio, pytest.mark.sources]
+pytestmark = pytest.mark.anyio
 
 ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
 HOP = re.compile(r"^\d+\. `([\w/]+)\.py`, `([\w.]+)`", re.MULTILINE)

@@ -35,7 +35,7 @@ DOORS = {
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the sources in which the two steps of the page were taken."""
     folder = tmp_path_factory.mktemp("sources")
-    package = shutil.copytree(ROOT / "src" / "botdrome", folder / "botdrome")  # with the compiled modules, to save time
+    package = shutil.copytree(ROOT / "src" / "botdrome", folder / "botdrome")
     (package / "games" / "rock_paper_scissors.py").write_text(CODE)
     formats = (package / "formats.py").read_text()
     formats = formats.replace("    for row in (\n", f"    for row in (\n        {ROW.strip()},\n")

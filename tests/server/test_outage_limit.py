@@ -18,6 +18,7 @@ from botdrome.server.lobby.desk import NOT_STORED
 from botdrome.server.lobby.put_off import RETRY
 from botdrome.store import journal
 from botdrome.store.store import StoreUnavailable
+from tests.patience import until
 from tests.server.boats import clients as boats
 from tests.server.bomber import clients as bombers
 from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, leap, pair, play_noughts, registered, server
@@ -39,8 +40,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
 async def one_waits(house: RunningServer, bob: Client) -> None:
     """A match ends, and its end waits for the store."""
     await bob.socket.close()
-    while not house.arena.store.unwritten:
-        await asyncio.sleep(0)
+    await until(lambda: house.arena.store.unwritten)
 
 
 @asynccontextmanager
@@ -80,8 +80,7 @@ async def test_bots_of_the_original_wait_in_silence_until_results_can_be_stored(
         async with bot(house, cleo, "/play") as one:
             await asyncio.wait_for(await one.socket.ping(), PATIENCE)  # a message or a close would come before the pong
             outage.end()
-            while house.arena.store.unwritten:
-                await asyncio.sleep(0)
+            await until(lambda: not house.arena.store.unwritten)
             async with bot(house, await registered(house, "dan")) as two:
                 leap(RETRY)
                 await asyncio.gather(play_noughts(one, "cleo"), play_noughts(two, "dan"))
@@ -92,11 +91,9 @@ async def test_a_bot_of_the_original_that_leaves_meanwhile_is_forgotten(tmp_path
         del cleo["features"]
         async with bot(house, cleo, "/play") as one:
             await asyncio.wait_for(await one.socket.ping(), PATIENCE)
-        while len(house.desk.registry.clients) > 1:
-            await asyncio.sleep(0)
+        await until(lambda: len(house.desk.registry.clients) <= 1)
         outage.end()
-        while house.arena.store.unwritten:
-            await asyncio.sleep(0)
+        await until(lambda: not house.arena.store.unwritten)
         leap(RETRY)
         await asyncio.sleep(0)
         assert not house.desk.waiting_clients

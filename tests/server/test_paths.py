@@ -10,7 +10,7 @@ from tests.server.clients import pair, server
 from tests.server.duel import clients as duellists
 from tests.server.paths import Calls, documented
 
-pytestmark = [pytest.mark.anyio, pytest.mark.sources]
+pytestmark = pytest.mark.anyio
 
 
 async def test_a_battlebot_move(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Shots of battleship: reading them, and their effect. On a busy server most moves are shots, so this module is compiled."""
+"""Shots of battleship: reading them, and their effect. On a busy server most moves are shots."""
 
 from typing import Any, Final, TypeVar
 

@@ -79,8 +79,7 @@ async def test_while_a_server_drains_it_waits_in_silence(tmp_path: Path, contest
             cleo, dan = [await registered(house, name, "gomoku") | contest for name in ("cleo", "dan")]
             waiting = await log_in(address(house), cleo)
             closing = asyncio.create_task(house.close())
-            while not house.desk.closing:
-                await asyncio.sleep(0)
+            await until(lambda: house.desk.closing)
             with pytest.raises(InvalidStatus) as refused:
                 await log_in(address(house), dan)
             assert (refused.value.response.status_code, refused.value.response.body) == (503, b"the server is stopping")

@@ -11,6 +11,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import Wanted
+from tests.patience import until
 from tests.server.boats.clients import BOARD, FLEET, Line, boat_server, line, sailor, the_room
 from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
 
@@ -81,8 +82,7 @@ async def test_they_play_at_one_table(tmp_path: Path, on_lines: int, native: int
             [f"line{n}" for n in range(on_lines)] + [f"native{n}" for n in range(native)]
         )
         watching = asyncio.create_task(watched(house))
-        while not house.desk.tables.live()[0].spectators:
-            await asyncio.sleep(0)
+        await until(lambda: house.desk.tables.live()[0].spectators)
         await natives[0].send({"board": BOARD})
         async with asyncio.timeout(3 * PATIENCE):
             states = await asyncio.gather(*map(play_natively, natives))
@@ -153,8 +153,7 @@ async def test_who_leaves_while_the_others_place_their_fleets_is_absent_at_the_s
             await ann.until("J|robot")
             await native.receive()
             await bob.close()
-            while not the_room(house).games[0].absent:
-                await asyncio.sleep(0)
+            await until(lambda: the_room(house).games[0].absent)
             async with line(house) as again:
                 await again.receive()
                 again.send("J|bob")
@@ -163,8 +162,7 @@ async def test_who_leaves_while_the_others_place_their_fleets_is_absent_at_the_s
                 assert others == {"J|ann", "J|robot"}
                 await again.expect("M||bob reconnected|All")
                 await ann.expect("M||bob reconnected|All")
-            while not the_room(house).games[0].absent:
-                await asyncio.sleep(0)
+            await until(lambda: the_room(house).games[0].absent)
             await native.send({"board": BOARD})
             started = await ann.until("S|")
             assert f"B|bob|disconnected|{'.' * 100}|0|0" in started

@@ -8,7 +8,7 @@ from tests.server.clients import server
 from tests.server.cube.clients import NOOP, bot, organiser, saying
 from tests.server.paths import Calls, documented
 
-pytestmark = [pytest.mark.anyio, pytest.mark.sources]
+pytestmark = pytest.mark.anyio
 
 BACK = [
     ("server/calling/bot_connection.py", "BotConnection.data_received"),

@@ -21,7 +21,7 @@ from tests.patience import PATIENCE, until
 from tests.server.nodes.test_moving import stream
 from tests.server.nodes.travellers import TravelNode, travel_nodes
 
-pytestmark = [pytest.mark.anyio, pytest.mark.sources, pytest.mark.skipif(sys.platform != "linux", reason="it passes no sockets")]
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="it passes no sockets")]
 PARCEL = Parcel(Errand("lines"), Origin("192.0.2.1", 1, False), [], b"")
 JOURNEY = b"ada\ngo b.1\nwhere\n"
 PROXY_HEADER = SIGNATURE + b"\x21\x11\x00\x0c" + bytes((192, 0, 2, 7, 127, 0, 0, 1, 0, 5, 0, 6))
@@ -116,7 +116,6 @@ async def test_the_address_that_a_proxy_reports_goes_along(one_machine: bool) ->
         assert session.connection.address == "192.0.2.7"
 
 
-@pytest.mark.sources  # a compiled class cannot be patched
 @pytest.mark.parametrize("one_machine", [False, True])
 async def test_input_that_waits_for_its_turn_goes_along(monkeypatch: pytest.MonkeyPatch, one_machine: bool) -> None:
     monkeypatch.setattr(Shares, "must_wait", lambda *_: True)

@@ -147,7 +147,6 @@ def test_clusters_that_share_a_nats_server_do_not_meet(engine: NatsEngine) -> No
     run(scenario())
 
 
-@pytest.mark.sources  # a compiled class cannot be patched
 def test_a_lost_batch_is_reported_on_both_sides(engine: NatsEngine) -> None:
     async def scenario() -> None:
         async with linked(engine, ANT, BEE) as ant, linked(engine, BEE, ANT) as bee:

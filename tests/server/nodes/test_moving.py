@@ -14,7 +14,7 @@ from tests.patience import until
 from tests.server.clients import PATIENCE
 from tests.server.nodes.travellers import TravelNode, travel_nodes
 
-pytestmark = [pytest.mark.anyio, pytest.mark.sources]
+pytestmark = pytest.mark.anyio
 
 HEAD = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -79,7 +79,7 @@ class TravelConversation:
 
 @cache
 def travel_session() -> type[Session]:
-    """Made when it is needed: a class that is compiled has no subclasses here."""
+    """Return a session that answers EOF."""
 
     class TravelSession(Session):
         """Answers EOF, one turn of the loop later, and invalid input."""

@@ -15,8 +15,6 @@ from botdrome.wire.standing import Standing
 from botdrome.wire.vocabulary import seat_on, standing
 from tests.contract.setups import Setup, setups
 
-pytestmark = pytest.mark.sources
-
 SEEDS = range(6)
 ROUNDS = 40
 NONSENSE = [None, 5, "no", [], ["a", 1], {}, {"space": [9, 9]}, {"type": "x", "name": "y"}, {"orders": "UL"}]

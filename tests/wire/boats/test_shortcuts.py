@@ -161,7 +161,6 @@ class Voyage:
                 self._tell(match.submit(seat, chance.choice(list(match.position.moves(seat))), 0))
 
 
-@pytest.mark.sources
 @pytest.mark.parametrize("seed", range(40))
 def test_a_miss_is_told_as_the_long_way_does(seed: int) -> None:
     voyage = Voyage(seed)

@@ -40,7 +40,7 @@ LONGEST_HELD = 16 << 10
 
 
 class HttpConnection:
-    """An asyncio protocol by duck typing: mypyc cannot lay out a subclass of asyncio.Protocol."""
+    """An asyncio protocol by duck typing."""
 
     def __init__(self, site: HttpSite, target: bytes = b"") -> None:
         """`target` is that of the first request."""

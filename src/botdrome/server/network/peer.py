@@ -44,7 +44,7 @@ class Origin(NamedTuple):
 class Peer:
     """A connection and its share of the loop.
 
-    A protocol and a transport by duck typing: mypyc cannot lay out subclasses of asyncio's classes.
+    A protocol and a transport by duck typing.
     """
 
     def __init__(self, make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None) -> None:

@@ -45,7 +45,7 @@ MakeSession = Callable[["Tcp"], StreamReceiver]
 
 
 class Tcp:
-    """An asyncio protocol by duck typing: mypyc cannot lay out a subclass of asyncio.Protocol."""
+    """An asyncio protocol by duck typing."""
 
     def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, limits: ConnectionLimits) -> None:
         self._framing, self._make_session, self._limits = make_framing(), make_session, limits
