@@ -22,7 +22,7 @@ from botdrome.contest.variance import LARGEST
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.store.store import BotEntry, Epoch, Store
 from botdrome.store.tallies import Seating
 
@@ -59,7 +59,8 @@ def rated_name(name: str) -> str:
 def standard_form(game: str, options: str) -> str | None:
     """Return the options that differ from the defaults of the game, as JSON. None: the game has no such options."""
     try:
-        set_up = with_options(FORMATS[game].game, msgspec.json.decode(options, type=dict[str, Any]))
+        wanted = msgspec.json.decode(bounded(options.encode(errors="replace")), type=dict[str, Any])
+        set_up = with_options(FORMATS[game].game, wanted)
     except (BadOption, *UNREADABLE):
         return None
     return msgspec.json.encode(unusual(set_up), order="sorted").decode()
