@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.games.reading import DEEPEST, MOST_VALUES, TooManyValues, bounded, shown
+from botdrome.games.reading import DEEPEST, MOST_EXPONENTS, MOST_VALUES, TooManyValues, bounded, shown
 
 
 def test_whatever_was_sent_can_be_quoted() -> None:
@@ -39,6 +39,8 @@ READABLE = [
     b'{"a": "%b"}' % (b",[{" * 20_000),
     b"[%b1]" % (b"1," * MOST_VALUES)[:-4],
     b"[1, %b]" % nested_objects(DEEPEST - 1),
+    b"[%b1]" % (b"1e300," * MOST_EXPONENTS),
+    b"[%b1]" % (b'true, false, "1e300", ' * 1000),
     bombs(1000),
     b"x" * 1000,
 ]
@@ -73,3 +75,10 @@ MANY = {
 def test_what_has_too_many_values_is_no_message(name: str) -> None:
     with pytest.raises(TooManyValues, match=f"more than {MOST_VALUES} values"):
         bounded(MANY[name])
+
+
+@pytest.mark.parametrize("number", [b"9e300", b"9E300", b"9.1e+300", b"1e-320"])
+def test_numbers_that_take_long_to_decode_are_few(number: bytes) -> None:
+    message = b"[%b %b" % (b"%b," % number * (MOST_EXPONENTS + 1), b"true" * 1000)
+    with pytest.raises(TooManyValues, match=f"more than {MOST_EXPONENTS} numbers with an exponent"):
+        bounded(message)

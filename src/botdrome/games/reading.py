@@ -16,6 +16,10 @@ so a value that can just be read might not be written again."""
 MOST_VALUES = 6000
 """The most values in a message. The longest legal one, 1,000 tasks of Battlecube with bombs, has 5,000; 6,000 empty lists are
 decoded within half a millisecond."""
+MOST_EXPONENTS = 100
+"""The most numbers such as 1e300 in a message. Decoding one may take 10 microseconds, 200 times as long as other numbers."""
+EXPONENTS = bytes.maketrans(b"E+-123456789", b"e00000000000")
+"""Turns the beginning of each exponent into e0. The words `true` and `false` do not become that."""
 BRACKETS = bytes.maketrans(b"{}", b"[]")
 OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
@@ -41,6 +45,8 @@ def _check_bounds(message: bytes) -> None:
     plain = b"".join(unescaped.split(b'"')[::2])
     if _values(plain) > MOST_VALUES:
         raise TooManyValues(f"it has more than {MOST_VALUES} values")
+    if plain.translate(EXPONENTS).count(b"e0") > MOST_EXPONENTS:
+        raise TooManyValues(f"it has more than {MOST_EXPONENTS} numbers with an exponent")
     levels = plain.translate(BRACKETS, OTHERS)
     for _ in range(DEEPEST):
         if not levels:
