@@ -200,6 +200,24 @@ async def test_a_contest_with_a_document_has_one_order_everywhere(http: httpx.As
     assert [line["bot"]["name"] for line in answer["data"]["contest"]["rankings"]] == [one[0] for one in order]
 
 
+async def test_the_standings_of_a_contest_say_how_many_games_were_distinct(http: httpx.AsyncClient, store: Store) -> None:
+    journal = ContestJournal(store)
+    document = document_from({"name": "cup", "game": GAME, "games": 8})
+    await journal.create(document, "olga", [Entrant("ada"), Entrant("bob")])
+    before = await get(http, "contest-documents/cup")
+    assert (before["distinctGames"], before["repeated"]) == (0, "")
+    await journal.change_state("cup", "running", "olga")
+    fixtures = ContestProgress(document, await journal.entrants("cup"), {}).open.values()
+    repeated = [FixtureResult((1, 2), fingerprint=1 + fixture.entrants[0]) for fixture in fixtures]
+    await store.keep([result_note("cup", fixture.key, one) for fixture, one in zip(fixtures, repeated, strict=True)])
+    shown = await get(http, "contest-documents/cup")
+    assert (shown["distinctGames"], shown["repeated"]) == (2, "2 distinct games in 8: the interval counts 1 of 4 blocks.")
+    assert shown["standings"][0]["margin"] is None
+    question = {"query": '{ documentedContest(name: "cup") { distinctGames repeated } }'}
+    answer = (await http.post("/graphql", json=question)).json()
+    assert answer["data"]["documentedContest"] == {"distinctGames": 2, "repeated": shown["repeated"]}
+
+
 # The hall.
 
 

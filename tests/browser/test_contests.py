@@ -55,7 +55,7 @@ def create_and_open(page: Page) -> None:
     document.fill(CUP)
     page.get_by_role("button", name="Create the contest").click()
     expect(page.get_by_text("page cup is a draft.")).to_be_visible()
-    document.fill(CUP.replace("games = 2", "games = 1"))
+    document.fill(CUP.replace("games = 2", "games = 4"))
     page.get_by_role("button", name="Save the document").click()
     expect(page.get_by_text("The document is changed.")).to_be_visible()
     page.get_by_role("button", name="Open for entry").click()
@@ -87,10 +87,12 @@ def test_a_contest_is_created_entered_and_played(page: Page, arena: BrowserArena
     with ThreadPoolExecutor() as threads:
         list(threads.map(play_on, [arena] * 2, tokens, tokens.values()))
     page.goto(f"/contests/{GAME}/page%20cup")
-    expect(page.get_by_text("3 of 3 matches played.")).to_be_visible()
+    expect(page.get_by_text("12 of 12 matches played.")).to_be_visible()
     expect(page.get_by_role("heading", name="Final standings")).to_be_visible()
     expect(page.get_by_role("region", name="Standings").get_by_role("row")).to_have_count(4)
     expect(page.get_by_role("region", name="Standings")).to_contain_text(ADA)
+    repeated = "2 distinct games in 4: the interval counts 1 of 2 blocks."
+    expect(page.get_by_role("region", name="Standings")).to_contain_text(repeated)
     expect(page.get_by_role("region", name="Log")).to_contain_text("all matches are played")
     expect(page.locator("main b, main i, main u")).to_have_count(0)
     for width, height in SIZES.values():

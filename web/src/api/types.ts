@@ -365,6 +365,10 @@ export interface DocumentedContest {
   expected: number;
   entrants: ContestEntrant[];
   standings: ContestStanding[];
+  /** How many different games were played; repeated games count once. */
+  distinctGames: number;
+  /** How many blocks the intervals count, as a sentence; empty: no block was repeated, so all count. */
+  repeated: string;
   rounds: Round[];
   /** The latest line first; 1000 at most. */
   log: ContestLogLine[];

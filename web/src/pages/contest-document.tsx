@@ -135,6 +135,7 @@ export function StandingsSection({ contest }: { contest: DocumentedContest }) {
     <section aria-label="Standings">
       <h2>{contest.state === 'over' ? 'Final standings' : 'Standings'}</h2>
       <RowsTable caption={standingsCaption(contest)} rows={contest.standings} columns={standingColumns(contest)} empty="" />
+      {contest.repeated && <p class="quiet">{contest.repeated}</p>}
     </section>
   );
 }

@@ -10,12 +10,12 @@ from botdrome.api.arguments import iso
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import GameName, ListPage, Moment, Parameter, RestRequest
 from botdrome.api.server_calls import ReadContext
-from botdrome.contest.contest_ratings import contest_ratings
+from botdrome.contest.contest_ratings import contest_blocks
 from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
 from botdrome.contest.fixture_seeds import commitment
 from botdrome.contest.formats.format import FixtureResult, Standing
 from botdrome.contest.progress import ContestProgress
-from botdrome.contest.strength import Ratings
+from botdrome.contest.strength import Ratings, rate_counted
 from botdrome.store.contest_journal import BEFORE, ContestEntry, ContestJournal, ContestState, StoredContest, UnknownContest
 
 HIDDEN = "..."
@@ -107,6 +107,10 @@ class DocumentedContest(Struct, rename="camel"):
     expected: Annotated[int, Meta(description="About how many matches there will be.")]
     entrants: list[ContestEntrant]
     standings: list[ContestStanding]
+    distinct_games: Annotated[int, Meta(description="How many different games were played; repeated games count once.")]
+    repeated: Annotated[
+        str, Meta(description="How many blocks the intervals count, as a sentence; empty: no block was repeated, so all count.")
+    ]
     rounds: list[RestRound]
     log: Annotated[list[ContestLogLine], Meta(description=f"The latest line first; {MOST_LINES} at most.")]
     tie_breaks: Annotated[list[str], Meta(description="The names of the tie-breaks in the standings.")]
@@ -163,6 +167,8 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
     entry = stored.entry
     progress = ContestProgress(entry.document, stored.entrants, stored.results)
     began = entry.state not in BEFORE
+    blocks = contest_blocks(progress)
+    repetition = blocks.repetition()
     return DocumentedContest(
         name=entry.document.name,
         game=entry.document.game,
@@ -173,7 +179,9 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         played=len(progress.results) if began else 0,
         expected=progress.expected,
         entrants=[ContestEntrant(one.name, one.owner, one.version, one.left) for one in stored.entrants],
-        standings=_standings(progress) if began else [],
+        standings=_standings(progress, rate_counted(blocks.counted())) if began else [],
+        distinct_games=repetition.games,
+        repeated=repetition.words(),
         rounds=_rounds(progress) if began else [],
         log=[ContestLogLine(iso(one.when), one.author, one.action, one.detail) for one in stored.log[: -MOST_LINES - 1 : -1]],
         tie_breaks=list(entry.document.tie_breaks),
@@ -201,8 +209,7 @@ def shown_document(document: ContestDocument) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in ("name", "game", "format") or value != usual[key]}
 
 
-def _standings(progress: ContestProgress) -> list[ContestStanding]:
-    ratings = contest_ratings(progress)
+def _standings(progress: ContestProgress, ratings: Ratings) -> list[ContestStanding]:
     return [_standing(progress, ratings, one) for one in progress.standings()]
 
 
