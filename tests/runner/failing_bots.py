@@ -64,6 +64,24 @@ def bot(view):
 """
 SLOW_IMPORT = "import time\ntime.sleep(600)"
 FORKS = PLAY + "import os\ndef bot(view):\n    os.fork()\n    return play(view)"
+FORKS_TWICE = (
+    PLAY
+    + """
+import os
+def bot(view):
+    child = os.fork()
+    if not child:
+        read, write = os.pipe()
+        if not os.fork():
+            os.write(write, b"grandchild")
+            os._exit(0)
+        os.close(write)
+        os._exit(os.read(read, 100) != b"grandchild")
+    assert os.waitpid(child, 0)[1] == 0
+    return play(view)
+"""
+)
+"""The files of the child have the numbers that those of the runner had."""
 THREADS = (
     PLAY
     + """

@@ -76,7 +76,7 @@ def test_a_program_that_exceeds_its_memory_loses(tmp_path: Path) -> None:
     assert table.faults[0] == "crash: it ended with status 1: MemoryError (line 3 of prog.py)"
 
 
-@pytest.mark.parametrize("code", [failing_bots.FORKS, failing_bots.THREADS])
+@pytest.mark.parametrize("code", [failing_bots.FORKS, failing_bots.FORKS_TWICE, failing_bots.THREADS])
 def test_a_bot_may_fork_and_start_threads(tmp_path: Path, code: str) -> None:
     _, table, _ = played(tmp_path, code)
     assert table.faults == {}

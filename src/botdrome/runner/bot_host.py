@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import IO, Any, NoReturn
 
 import msgspec
@@ -81,6 +82,12 @@ def _forget_variables(error: BaseException) -> None:
         place = place.tb_next
 
 
+def _close_once(files: list[int]) -> None:
+    """Close files in a child. Its own children inherit the empty list: there the numbers may be those of other files."""
+    while files:
+        os.close(files.pop())
+
+
 def main() -> NoReturn:
     """Exit without waiting for threads of the bot."""
     questions, answers = os.dup(0), os.dup(1)
@@ -91,7 +98,7 @@ def main() -> NoReturn:
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1)
     reader = os.fdopen(questions, "rb")
-    os.register_at_fork(after_in_child=lambda: [os.close(pipe) for pipe in (questions, answers)])  # type: ignore[func-returns-value]
+    os.register_at_fork(after_in_child=partial(_close_once, [questions, answers]))
     with suppress(BrokenPipeError):
         Host(reader, answers).run(sys.argv[1])
     os._exit(0)
