@@ -93,7 +93,7 @@ def test_progress_without_a_game_that_was_finished_has_no_average(
     seconds = iter(range(1000))
     monkeypatch.setattr(boat_trial, "monotonic", lambda: next(seconds))
     assert run_trial(TrialOptions(bot="skipper", positions=1, seed=1, width=8, height=8, jobs=1, test_db=tmp_path)) == 1
-    assert "100 %  1 of 1 positions, no game was finished, 1.0 positions a second\n" in capsys.readouterr().out
+    assert "100 %  1 of 1 position, no game was finished, 1.0 positions a second\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

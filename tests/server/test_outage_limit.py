@@ -164,7 +164,7 @@ async def test_a_server_that_stops_meanwhile_tells_nobody(
     tmp_path: Path, outage: Outage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "CLOSING_TIME", 0.0)
-    with pytest.raises(StoreUnavailable, match="1 results were not stored, and were told to nobody"):
+    with pytest.raises(StoreUnavailable, match="1 result not stored, and told to nobody"):
         async with server(tmp_path) as house, pair(house) as (ada, bob):
             outage.begin()
             await one_waits(house, bob)
@@ -175,4 +175,4 @@ async def test_a_server_that_stops_meanwhile_tells_nobody(
                 await closing
             assert "a result was not stored, and is told to nobody" in [line["event"] for line in logs]
             assert all(message["state"]["result"] is None for message in (await ada.until_closed())[0])
-            raise StoreUnavailable("1 results were not stored, and were told to nobody")
+            raise StoreUnavailable("1 result not stored, and told to nobody")

@@ -121,7 +121,7 @@ BOT = b'{"kind":"bot","entry":{"name":"ada","game":"gomoku","owner":"o","registe
         ([HEAD, BOT, BOT[:-1]], "line 3: "),
         ([HEAD, BOT, BOT.replace(b'"registered":1', b'"registered":"x"')], "line 3: .*entry.registered"),
         ([HEAD, BOT, BOT.replace(b"gomoku", b"g" * 5000)], "line 3: the name of a game"),
-        ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":1}'], "line 3: there should be 1 bots, 1 matches and 0 notes"),
+        ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":1}'], "line 3: there should be 1 bot, 1 match and 0 notes"),
         ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":0}', BOT], "line 4: there are lines after"),
         ([HEAD, BOT, b'{"kind":"riddle"}'], "line 3: .*riddle"),
     ],

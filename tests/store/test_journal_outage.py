@@ -123,7 +123,7 @@ async def test_closing_says_how_many_results_were_not_stored(monkeypatch: pytest
     pages.note(begun(a_match("m")))
     end = asyncio.ensure_future(pages.enter(ended(an_end("m")), lasting=True))
     await disk.tried_again()
-    with pytest.raises(StoreUnavailable, match=r"1 results were not stored, .* disk full"):
+    with pytest.raises(StoreUnavailable, match=r"1 result not stored, .* disk full"):
         await pages.close()
     with pytest.raises(StoreUnavailable, match="disk full"):
         await end

@@ -25,7 +25,7 @@ test('a plot has the numbers of the games and a line for each player', () => {
 });
 
 test('a plot is told in words', () => {
-  assert.equal(inWords(summaries(RESULTS.slice(0, 1), ['Ann', 'Bob']), 1), 'Scores over 1 games. Ann: 1 won, 10.0 on average; Bob: 0 won, 4.0 on average');
+  assert.equal(inWords(summaries(RESULTS.slice(0, 1), ['Ann', 'Bob']), 1), 'Scores over 1 game. Ann: 1 won, 10.0 on average; Bob: 0 won, 4.0 on average');
 });
 
 test('a setup is read from what the server says', () => {

@@ -22,6 +22,7 @@ from botdrome.contest.sequential import BlockScores, Decision, SequentialTest
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.games.reading import plural
 from botdrome.runner.duel import DuelPlan, PlayedBlock, play_blocks
 from botdrome.runner.names import distinct_names
 
@@ -129,11 +130,11 @@ class DuelReport:
         found = {
             "better": f"{new} is better than {old}.",
             "not better": f"{new} is not better than {old} by {test.elo1:g} Elo.",
-            None: f"Undecided after {scores.blocks} blocks: whether {new} is better than {old} by {test.elo1:g} Elo.",
+            None: f"Undecided after {plural(scores.blocks, 'block')}: whether {new} is better than {old} by {test.elo1:g} Elo.",
         }[self.decision]
         lines = [
             found,
-            f"{self.games} games of {self.plan.game} with {self.plan.seats} players: {self.progress()}",
+            f"{plural(self.games, 'game')} of {self.plan.game} with {self.plan.seats} players: {self.progress()}",
             f"Elo difference {elo:+.0f} (95 % interval {low:+.0f} .. {high:+.0f})",
         ]
         if repeated := self.repetition.words():

@@ -11,6 +11,7 @@ from botdrome.client.join import Ending, RemotePlayer
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.client.terminal_text import shown
 from botdrome.formats import restored
+from botdrome.games.reading import plural
 from botdrome.match.headline import headlines_of
 from botdrome.match.record import BadRecord
 
@@ -53,7 +54,7 @@ class Results:
     def show_summary(self) -> None:
         counts, failed, total = self._counts, self._failed, self._counts.total()
         parts = [f"{counts[outcome]} {outcome}" for outcome in COLOURS if counts[outcome]]
-        matches = f"{total} match{'es' * (total != 1)}"
+        matches = plural(total, "match", "es")
         failures = f"; the bot failed in {failed}" if failed else ""
         self._output.print(Text(f"{self._name}: {', '.join([matches, *parts])}{failures}", "bold"), soft_wrap=True)
 

@@ -12,6 +12,7 @@ from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.rest import ServerProblem
 from botdrome.contest.document import BadDocument, ContestDocument, read_document
+from botdrome.games.reading import plural
 from botdrome.match.terms import Terms
 from botdrome.rehearsal.bot_faults import FaultRates
 from botdrome.rehearsal.rehearsal import RehearsalPlan, RehearsalReport, rehearse
@@ -101,7 +102,8 @@ def _show(report: RehearsalReport) -> None:
     terminal.print(f"faults of the bots: {faults}; kills of the server: {report.kills}")
     for one in report.contests:
         end = "came to its end" if one.state == "over" else f"is {one.state}: it did not come to its end"
-        counts = f"{one.played} of {one.expected} results, {one.no_shows} no-shows, {one.crashes} crashes"
+        faults = f"{plural(one.no_shows, 'no-show')}, {plural(one.crashes, 'crash', 'es')}"
+        counts = f"{one.played} of {plural(one.expected, 'result')}, {faults}"
         terminal.print(f"{one.name} {end}: {counts}", soft_wrap=True)
         if one.repeated:
             terminal.print(f"  matches that count twice: {', '.join(one.repeated)}", style="red")

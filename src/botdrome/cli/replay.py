@@ -18,6 +18,7 @@ from botdrome.cli.terminal import Terminal, complain
 from botdrome.cli.viewer import HELP, Viewer, next_keys, single_keys
 from botdrome.formats import restored
 from botdrome.games.game import Game
+from botdrome.games.reading import plural
 from botdrome.match.film import FilmHeader, film_lines, header_of
 from botdrome.match.film import frames as film_frames
 from botdrome.match.record import BadRecord, Record, verify
@@ -102,7 +103,8 @@ def _holds(path: Path, console: Terminal) -> bool:
         console.print(Text(str(path), "bold red").append(f": {problem}", "not bold default"))
         return False
     unfinished = "" if record.result else "; the match has no result yet"
-    console.print(Text(str(path), "green").append(f": {len(record.lines)} inputs hold{unfinished}", "default"))
+    held = f"{plural(len(record.lines), 'input')} hold{'s' * (len(record.lines) == 1)}"
+    console.print(Text(str(path), "green").append(f": {held}{unfinished}", "default"))
     return True
 
 

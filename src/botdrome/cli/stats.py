@@ -12,6 +12,7 @@ from rich.text import Text
 from botdrome.cli.store_commands import existing, store_url
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.terminal_text import shown, shown_lines
+from botdrome.games.reading import plural
 from botdrome.server.boats.ini import write_files, written
 from botdrome.server.boats.statistics import GAMES, LATE, PLAYERS, BoatStatistics, titles
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
@@ -77,6 +78,5 @@ def _show_all(statistics: BoatStatistics) -> None:
                 played = line.get("total.games") or max(1, games)
                 row = [f"{line.get(f'total.{key}', 0) / played:.2f}" for key in ("score", "turns")]
                 table.add_row(Text(shown(who)), str(line.get("total.firstPlace", 0)), *row, str(line.get("total.skips", 0)))
-        count = "1 game" if games == 1 else f"{games} games"
-        console.print(Text(f"{shown(title)}: {count}, {page.get('total.aborted', 0)} aborted", style="bold"))
+        console.print(Text(f"{shown(title)}: {plural(games, 'game')}, {page.get('total.aborted', 0)} aborted", style="bold"))
         console.print(table)

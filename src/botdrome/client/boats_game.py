@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from botdrome.client.boats_board import NotPossible, square_in
 from botdrome.games.fleet import HIT, MISS, WATER
+from botdrome.games.reading import plural
 from botdrome.wire.boats.lines import number_in, square_name, text_fields, text_in
 from botdrome.wire.boats.offer import BadOffer, OfferedGame, offer_in
 
@@ -252,7 +253,7 @@ class TrackedGame:
     def _ends(self, fields: Sequence[str]) -> list[LogMessage]:
         self.phase, self.ending, self.rounds = Phase.OVER, text_in(fields, 1), number_in(fields, 2)
         self.places, self.to_move, self.results = number_in(fields, 3), "", []
-        return [self.note(f"the game is {self.ending or 'over'} after {self.rounds} rounds")]
+        return [self.note(f"the game is {self.ending or 'over'} after {plural(self.rounds, 'round')}")]
 
     def _places(self, fields: Sequence[str]) -> list[LogMessage]:
         if self.phase is Phase.OVER and len(self.results) < MOST_PLAYERS:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from botdrome.contest.strength import CountedBlock, Places
+from botdrome.games.reading import plural
 
 MOST_COMPARED = 200_000
 """Matches whose games are compared with earlier ones; later matches are taken to repeat games as often."""
@@ -24,7 +25,7 @@ class Repetition(Struct, frozen=True):
         """Say that games were repeated; empty: all blocks count."""
         if self.counted == self.blocks:
             return ""
-        games = "1 distinct game" if self.games == 1 else f"{self.games} distinct games"
+        games = plural(self.games, "distinct game")
         return f"{games} in {self.matches}: the interval counts {self.counted} of {self.blocks} blocks."
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from botdrome.games.reading import plural
 from botdrome.store import queries
 from botdrome.store.changes import AddEntries
 from botdrome.store.damage import UNREADABLE, BrokenMatch
@@ -198,7 +199,8 @@ class _Import:
 
     def _close(self, foot: ExportFooter) -> None:
         if foot != self._taken:
-            raise ValueError(f"there should be {foot.bots} bots, {foot.matches} matches and {foot.notes} notes")
+            bots, matches, notes = plural(foot.bots, "bot"), plural(foot.matches, "match", "es"), plural(foot.notes, "note")
+            raise ValueError(f"there should be {bots}, {matches} and {notes}")
         self._foot = foot
 
 

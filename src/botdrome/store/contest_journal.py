@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from botdrome.contest.document import ContestDocument, stored_document
 from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
 from botdrome.contest.result_book import ResultBook
+from botdrome.games.reading import plural
 from botdrome.store.document_changes import changed_keys, only_bots
 from botdrome.store.store import Epoch, Note, Store
 
@@ -159,10 +160,9 @@ class ContestJournal:
         async with self._lock:
             if name in await self._store.notes(CONTESTS):
                 raise ContestRefusal(f"there is a contest {name!r} already")
-            entry = ContestEntry(document, "draft", self._now(), secret=secret, offline=offline)
-            enter = [_entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)]
-            detail = f"{len(entrants)} entrants" if entrants else ""
-            await self._keep(name, author, "created", detail, _entry_note(name, entry), *enter)
+            entry = _entry_note(name, ContestEntry(document, "draft", self._now(), secret=secret, offline=offline))
+            detail = plural(len(entrants), "entrant") if entrants else ""
+            await self._keep(name, author, "created", detail, entry, *(_entrant_note(name, *one) for one in enumerate(entrants)))
 
     async def change_document(self, name: str, document: ContestDocument, author: str) -> None:
         """Replace the document of a contest that has not started. Its name stays.
@@ -216,7 +216,7 @@ class ContestJournal:
                 raise ContestRefusal(f"the contest is {entry.state}; its entrants can be replaced only before the start")
             await self._store.strike(_entrants(name), [f"{number:06d}" for number in range(len(entrants), len(old))])
             notes = [_entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)]
-            await self._keep(name, author, "entrants", f"{len(entrants)} entrants", *notes)
+            await self._keep(name, author, "entrants", plural(len(entrants), "entrant"), *notes)
 
     async def withdraw(self, name: str, number: EntrantNumber, round_: int, author: str, why: str = "") -> None:
         """The entrant plays no more from this round on."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import structlog
 
+from botdrome.games.reading import plural
 from botdrome.store.changes import Change, Outcome, Probe
 from botdrome.store.match_batch import Begin, End
 from botdrome.store.store import Fenced, StoreUnavailable
@@ -149,7 +150,7 @@ class Journal:
             ends, problem = self.unwritten, self.trouble
             for entry in self._waiting:
                 self._settle(entry, StoreUnavailable(problem))
-            raise StoreUnavailable(f"{ends} results were not stored, and were told to nobody: {problem}")
+            raise StoreUnavailable(f"{plural(ends, 'result')} not stored, and told to nobody: {problem}")
 
     def _hand_over(self, change: Change, patience: float, lasting: bool) -> asyncio.Future[Any]:
         if self._closing:

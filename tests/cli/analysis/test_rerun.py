@@ -84,7 +84,7 @@ def test_lost_matches_become_tests_for_pytest(tmp_path: Path, monkeypatch: pytes
         (["lost.jsonl", "bob.py", "--player", "2"], "there is no player '2'; the players are"),
         (["--all", "nowhere", "bob.py"], "there is no folder 'nowhere'"),
         (["--all", "empty", "bob.py"], "there are no match files"),
-        (["--all", ".", "eve.py"], "none of the 1 matches was lost by eve.py"),
+        (["--all", ".", "eve.py"], "1 match found, and none was lost by eve.py"),
         (["some-id", "bob.py", "--server", "ftp://x"], "begins with http"),
         (["some-id", "bob.py", "--server", "http://127.0.0.1:1"], "http://127.0.0.1:1: "),
     ],

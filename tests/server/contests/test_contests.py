@@ -120,8 +120,8 @@ async def test_a_contest_may_wait_for_its_organiser(tmp_path: Path) -> None:
     [
         ({"kind": "list", "bots": ["bob"]}, "ada is not on the list of the contest 'cup'"),
         ({"kind": "password", "password": "sesame"}, "the contest 'cup' needs its password"),
-        ({"most": 1}, "the contest is full: it has 1 bots"),
-        ({"per_owner": 1}, "somebody has 1 bots in the contest, and 1 are allowed"),
+        ({"most": 1}, "the contest is full: it has 1 bot"),
+        ({"per_owner": 1}, "somebody has 1 bot in the contest; the limit is 1"),
     ],
 )
 async def test_entry_rules(tmp_path: Path, rules: dict[str, Any], problem: str) -> None:

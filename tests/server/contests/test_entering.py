@@ -22,7 +22,7 @@ async def test_bots_that_enter_at_the_same_time_stay_within_the_limits(tmp_path:
         bots = [(await house.arena.register(GAME, name, "somebody"))[0] for name in ("ada", "bob")]
         enter = [house.contests.enter("cup", one, one.name) for one in (*bots, bots[0])]
         told = await asyncio.gather(*enter, return_exceptions=True)
-        assert [str(one) for one in told] == ["None", "somebody has 1 bots in the contest, and 1 are allowed", "None"]
+        assert [str(one) for one in told] == ["None", "somebody has 1 bot in the contest; the limit is 1", "None"]
         assert [one.name for one in house.contests.known("cup").entrants] == ["ada"]
 
 

@@ -154,7 +154,7 @@ async def test_matches_are_played_again_only_when_none_runs_and_players_that_wai
         async with bot(house, ada) as one, bot(house, bob) as two:
             await asyncio.gather(one.receive(), two.receive())
             await house.contests.act("cup", "pause", "operator")
-            with pytest.raises(ContestRefusal, match="1 matches of the contest are still running"):
+            with pytest.raises(ContestRefusal, match="the contest still has 1 running match: wait"):
                 await house.contests.rerun("cup", ["ada"], False, "operator")
             await play(one, two)
             await asyncio.gather(one.send({"again": True}), two.send({"again": True}))

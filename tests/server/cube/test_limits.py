@@ -47,7 +47,7 @@ async def test_one_organiser_has_only_so_many_games(tmp_path: Path) -> None:
         for _ in range(3):
             await one.emit("NEW_GAME", game(("A", first.url), ("B", first.url)))
         events = await one.until("ERROR")
-        assert events[-1][1]["details"] == "There are 2 games of yours already"
+        assert events[-1][1]["details"] == "You have 2 games already"
 
 
 async def test_no_game_begins_when_the_server_is_stopping(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ async def test_only_so_many_games_are_watched_at_once(tmp_path: Path) -> None:
     async with server(tmp_path, cube_games=1) as house, bot(Patient()) as first, organiser(house) as one, organiser(house) as two:
         game_ids = [await who.new_game(("A", first.url), ("B", first.url)) for who in (one, two)]
         await two.emit("WATCH_GAME", game_ids[0])
-        assert (await two.until("ERROR"))[-1][1]["details"] == "You watch 1 games already"
+        assert (await two.until("ERROR"))[-1][1]["details"] == "You watch 1 game already"
 
 
 # Trouble.

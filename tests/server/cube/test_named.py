@@ -99,7 +99,7 @@ async def test_challenges_count_as_well(tmp_path: Path, monkeypatch: pytest.Monk
         ada.instead = lambda *_: b"HTTP/1.1 200 OK\r\n"
         await one.emit("NEW_GAME", game(("ada", "bot:ada")))
         await one.emit("NEW_GAME", game(("ada", "bot:ada")))
-        assert (await one.error())["details"] == "The bot ada plays 1 matches already"
+        assert (await one.error())["details"] == "The bot ada plays 1 match already"
 
 
 async def test_a_bot_whose_game_did_not_start_is_free_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ async def test_strangers_cannot(tmp_path: Path) -> None:
             assert (await two.error())["error"] == "INVALID_GAME_CONFIGURATION"
         await started(two, ("A", first.url), ("B", first.url))
         await two.emit("RECLAIM_GAME", claim)
-        assert (await two.until("ERROR"))[-1][1]["details"] == "There are 1 games of yours already"
+        assert (await two.until("ERROR"))[-1][1]["details"] == "You have 1 game already"
         await fence(one)
         await one.emit("STOP_GAME", {"id": claim["id"]})
         await one.until("GAME_ENDED")

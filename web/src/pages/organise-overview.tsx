@@ -50,7 +50,7 @@ function Standings({ line: { game, name, matches, last } }: { line: ContestLine 
   return (
     <section class="card" aria-label={`Contest ${name}`}>
       <h3><a href={to}><bdi>{name}</bdi></a></h3>
-      <p class="quiet">{game} · {matches.toLocaleString()} matches · last <Moment at={last} /></p>
+      <p class="quiet">{game} · {matches.toLocaleString()} {matches === 1 ? 'match' : 'matches'} · last <Moment at={last} /></p>
       <table>
         <thead><tr><th scope="col">Bot</th><th scope="col" class="number">Won</th><th scope="col" class="number">Drawn</th><th scope="col" class="number">Lost</th><th scope="col" class="number">Points</th></tr></thead>
         <tbody>

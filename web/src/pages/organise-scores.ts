@@ -24,5 +24,5 @@ export function plotted(results: readonly CubeScores[], names: readonly string[]
 }
 
 export function inWords(lines: readonly Summary[], games: number): string {
-  return `Scores over ${games} games. ${lines.map(({ name, won, mean }) => `${name}: ${won} won, ${mean.toFixed(1)} on average`).join('; ')}`;
+  return `Scores over ${games} ${games === 1 ? 'game' : 'games'}. ${lines.map(({ name, won, mean }) => `${name}: ${won} won, ${mean.toFixed(1)} on average`).join('; ')}`;
 }

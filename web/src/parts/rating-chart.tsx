@@ -36,7 +36,7 @@ function inWords(points: readonly RatingPoint[]): string {
   const [first, last] = [points[0], points.at(-1)];
   if (!first || !last) return 'No rating yet';
   const interval = last.low === null || last.high === null ? '' : `, between ${Math.round(last.low)} and ${Math.round(last.high)}`;
-  return `The rating went from ${Math.round(first.rating)} to ${Math.round(last.rating)}${interval}, over ${last.games} matches`;
+  return `The rating went from ${Math.round(first.rating)} to ${Math.round(last.rating)}${interval}, over ${last.games} ${last.games === 1 ? 'match' : 'matches'}`;
 }
 
 function dataOf(points: readonly RatingPoint[]): uPlot.AlignedData {

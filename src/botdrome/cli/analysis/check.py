@@ -24,6 +24,7 @@ from botdrome.client.program import CannotStart
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.games.reading import plural
 from botdrome.match.record import BadRecord
 from botdrome.runner.bot_process import Isolation
 from botdrome.runner.checking import Checker, CheckPlan
@@ -179,7 +180,8 @@ def _as_data(plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFindi
 
 def _print(plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFinding], slowest: str | None) -> None:
     console = Terminal()
-    console.print(Text(f"{plan.entrant}, {plan.game}: {report.positions} positions, {sum(report.matches)} matches", "bold"))
+    counts = f"{plural(report.positions, 'position')}, {plural(sum(report.matches), 'match', 'es')}"
+    console.print(Text(f"{plan.entrant}, {plan.game}: {counts}", "bold"))
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")

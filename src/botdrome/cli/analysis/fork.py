@@ -18,6 +18,7 @@ from botdrome.cli.frames import outcome
 from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
+from botdrome.games.reading import plural
 from botdrome.match.events import Player, Result
 from botdrome.match.record import BadRecord, match_file
 from botdrome.runner.bot_process import Isolation
@@ -142,7 +143,7 @@ def _as_data(plan: ForkPlan, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _print(console: Terminal, plan: ForkPlan, row: dict[str, Any], continuation: Continuation) -> None:
-    console.print(Text(f"{row['outcome']}, after {row['steps']} steps: {row['file']}"))
+    console.print(Text(f"{row['outcome']}, after {plural(row['steps'], 'step')}: {row['file']}"))
     for player, words in continuation.faults.items():
         console.print(Text(f"  {plan.names[player]}: {words}", "red"))
     for player, step in continuation.left.items():

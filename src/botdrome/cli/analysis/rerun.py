@@ -16,6 +16,7 @@ from botdrome.cli.analysis.sources import MatchSource, load_match, losers, match
 from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
+from botdrome.games.reading import plural
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord
 from botdrome.runner.bot_process import Isolation
@@ -116,7 +117,7 @@ def _chosen(sources: Sequence[MatchSource], bot: str, player: str, lost_only: bo
         if number in losers(source.record):
             chosen.append((source, number))
     if not chosen:
-        raise CommandError(f"none of the {len(sources)} matches was lost by {player or bot}")
+        raise CommandError(f"{plural(len(sources), 'match', 'es')} found, and none was lost by {player or bot}")
     return chosen
 
 

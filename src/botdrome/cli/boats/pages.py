@@ -16,6 +16,7 @@ from botdrome.client.boats_board import FleetLayout, NotPossible
 from botdrome.client.boats_client import BoatsClient
 from botdrome.client.boats_game import TrackedGame
 from botdrome.client.terminal_text import shown, shown_lines
+from botdrome.games.reading import plural
 from botdrome.wire.boats.offer import OfferedGame
 
 SCROLLING = {
@@ -233,7 +234,7 @@ class ResultPage(Page):
 
     def renew(self) -> None:
         boats = self.boats
-        self.head(f"{boats.game.title}: {boats.ending} after {boats.rounds} rounds")
+        self.head(f"{boats.game.title}: {boats.ending} after {plural(boats.rounds, 'round')}")
         self.text("\n" + "\n".join(result_lines(boats)) + "\n")
         self.query_one(Messages).show(boats.messages)
         self.prompt.hint(key_line("Quit  Redraw"))

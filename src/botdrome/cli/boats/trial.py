@@ -22,6 +22,7 @@ from botdrome.cli.tournament_report import duration_text
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import View
+from botdrome.games.reading import plural
 from botdrome.runner.boat_bots import TrialBot, entered, runs
 from botdrome.runner.boat_tcp import TrialServer, tcp_runs
 from botdrome.runner.boat_trial import FLEET, GAME, SKIPPER, BoardRun, Trial, Watch
@@ -110,7 +111,9 @@ def _over_tcp(options: TrialOptions, trial: Trial) -> int:
         server = TrialServer(trial, report.watch)
         listener, port = runner.run(server.open(host, port))
         report.open()
-        report.say(f"listening on {host} port {port}: let your bot come {trial.positions} times, once for each position")
+        report.say(
+            f"listening on {host} port {port}: let your bot come {plural(trial.positions, 'time')}, once for each position"
+        )
         with _interruptible(report), closing(tcp_runs(server, runner, listener, trial.positions)) as coming:
             for run in coming:
                 report.add(run)
@@ -167,7 +170,7 @@ class TrialReport:
     def open(self) -> None:
         trial = self._trial
         bot = f"{self.entry.name} {self.entry.version}".strip()
-        self.say(f"testing {bot} on {trial.positions} positions of {trial.width} by {trial.height}, {FLEET}")
+        self.say(f"testing {bot} on {plural(trial.positions, 'position')} of {trial.width} by {trial.height}, {FLEET}")
         self.say(f"seed {trial.seed}, at least {trial.border} % of the boats' border free; the first position:")
         for row in trial.position(0):
             self.say(f"  {' '.join(row)}")
@@ -185,7 +188,7 @@ class TrialReport:
         figures, trial = self._figures, self._trial
         shots = f"{figures.average:.2f} shots on average" if figures.sunk else UNFINISHED
         line = (
-            f"{100 * figures.hunted // trial.positions:3} %  {figures.hunted} of {trial.positions} positions, "
+            f"{100 * figures.hunted // trial.positions:3} %  {figures.hunted} of {plural(trial.positions, 'position')}, "
             f"{shots}, {figures.hunted / seconds:.1f} positions a second"
         )
         if not sys.stdout.isatty():

@@ -9,6 +9,7 @@ from botdrome.cli.contest.places import attempt, opened, place_of
 from botdrome.cli.contest.report import SHOWN_LINES, ContestReport, log_line, report_of, round_lines, standings_table
 from botdrome.cli.terminal import CommandError, Terminal
 from botdrome.contest.progress import ContestProgress
+from botdrome.games.reading import plural
 
 
 def show_contest(words: str, name: str, db: str, whole_log: bool, as_json: bool) -> int:
@@ -74,7 +75,7 @@ async def _withdraw(words: str, name: str, db: str, bot: str, why: str) -> int:
         await contest.journal.withdraw(contest.name, number, progress.entrants[number].left or 0, contest.author, why)
         if forfeits:
             await contest.journal.keep_results(contest.name, forfeits, contest.author, "forfeits after a withdrawal")
-        Terminal().print(f"{bot} plays no more, and forfeits {len(forfeits)} matches.", soft_wrap=True)
+        Terminal().print(f"{bot} plays no more, and forfeits {plural(len(forfeits), 'match', 'es')}.", soft_wrap=True)
     return 0
 
 

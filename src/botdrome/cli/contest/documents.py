@@ -10,6 +10,7 @@ from botdrome.client.program import CannotStart
 from botdrome.contest.document import ContestDocument, OfflineEntrant, read_document
 from botdrome.contest.formats.by_name import CONTEST_FORMATS
 from botdrome.contest.progress import ContestProgress
+from botdrome.games.reading import plural
 from botdrome.runner.contest_opening import offline_entrants
 from botdrome.runner.seats import check_bot
 
@@ -102,7 +103,7 @@ def check_file(file: Path) -> int:
 def _check(file: Path) -> int:
     """Return 0 if the contest can run, 1 if it cannot yet."""
     document, terminal = document_in(file), Terminal()
-    seats = f"tables of {document.seats}, {document.games_per_meeting} matches a meeting"
+    seats = f"tables of {document.seats}, {plural(document.games_per_meeting, 'match', 'es')} a meeting"
     terminal.print(f"{document.name}: {document.game}, {document.format_}, {seats}", soft_wrap=True)
     if document.format_ not in CONTEST_FORMATS:
         raise CommandError(f"there is no format {document.format_!r} yet; there are {', '.join(CONTEST_FORMATS)}")
@@ -126,6 +127,6 @@ def _check_entrants(document: ContestDocument, terminal: Terminal) -> int:
     if progress.refusal:
         terminal.print(f"It cannot start: {progress.refusal}", soft_wrap=True)
         return 1
-    expected = f"about {progress.expected} matches" if progress.expected else "no end"
-    terminal.print(f"{len(entrants)} entrants, {expected}, {len(progress.open)} of them in round 1", soft_wrap=True)
+    expected = f"about {plural(progress.expected, 'match', 'es')}" if progress.expected else "no end"
+    terminal.print(f"{plural(len(entrants), 'entrant')}, {expected}, {len(progress.open)} of them in round 1", soft_wrap=True)
     return 1 if problems else 0

@@ -12,6 +12,7 @@ from rich.table import Table
 from botdrome.cli.contest.places import attempt, document_in
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
+from botdrome.games.reading import plural
 
 COLUMNS = ("place", "bot", "score", "wins", "draws", "losses", "noShows", "crashes", "rating", "note")
 
@@ -103,7 +104,8 @@ def _tell(rest: RestServer, name: str) -> int:
 
 def _headline(rest: RestServer, contest: dict[str, Any]) -> None:
     terminal = Terminal()
-    counts = f"{len(contest['entrants'])} entrants, {contest['played']} of about {contest['expected']} matches"
+    matches = f"{contest['played']} of about {plural(contest['expected'], 'match', 'es')}"
+    counts = f"{plural(len(contest['entrants']), 'entrant')}, {matches}"
     terminal.print(f"{contest['name']}: {contest['game']}, {contest['state']}, {counts}", soft_wrap=True)
     if contest["why"]:
         terminal.print(f"it waits for you: {contest['why']}", soft_wrap=True)

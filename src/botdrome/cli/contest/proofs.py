@@ -10,6 +10,7 @@ from rich.progress import Progress
 
 from botdrome.cli.contest.places import attempt, opened, place_of
 from botdrome.cli.terminal import CommandError, Terminal, complain
+from botdrome.games.reading import plural
 from botdrome.store.contest_archive import write_archive
 from botdrome.store.contest_check import ArchiveDifference, check_archive
 
@@ -25,7 +26,9 @@ async def _export(words: str, name: str, db: str, output: Path | None, key: Path
     async with opened(place_of(words, name, db)) as contest:
         file = output or Path(f"{contest.name}.zip")
         matches = await write_archive(contest.store, contest.name, file)
-    Terminal().print(f"{file} has {matches} matches. Check it with: botdrome contest verify {file}", soft_wrap=True)
+    Terminal().print(
+        f"{file} has {plural(matches, 'match', 'es')}. Check it with: botdrome contest verify {file}", soft_wrap=True
+    )
     if key is not None:
         Terminal().print(f"The signature is in {sign(file, key)}.", soft_wrap=True)
     return 0
@@ -48,7 +51,8 @@ def _verify(file: Path, key: Path | None) -> int:
         return 1
     played = sum(bool(result.match) for result in contest.results.values())
     signed = f", signed with {key}" if key else ""
-    terminal.print(f"{file}: {manifest.name} holds: {played} matches, {len(contest.entrants)} entrants{signed}", soft_wrap=True)
+    counts = f"{plural(played, 'match', 'es')}, {plural(len(contest.entrants), 'entrant')}"
+    terminal.print(f"{file}: {manifest.name} holds: {counts}{signed}", soft_wrap=True)
     return 0
 
 

@@ -13,6 +13,7 @@ from botdrome.contest.contest_ratings import contest_blocks
 from botdrome.contest.formats.format import Standing
 from botdrome.contest.progress import ContestProgress
 from botdrome.contest.strength import MEAN, Ratings, rate_counted
+from botdrome.games.reading import plural
 from botdrome.store.contest_journal import LogLine, StoredContest
 
 SHOWN_LINES = 10
@@ -30,7 +31,8 @@ class ContestReport(Struct, frozen=True):
     def headline(self) -> str:
         document, state = self.contest.entry.document, self.contest.entry.state
         played, expected = len(self.progress.results), self.progress.expected
-        count = f"{played} of {'' if self.progress.over else 'about '}{expected} matches" if expected else f"{played} matches"
+        about = f"{played} of {'' if self.progress.over else 'about '}" if expected else ""
+        count = f"{about}{plural(expected or played, 'match', 'es')}"
         title = f"{document.title} ({document.name})" if document.title else document.name
         return f"{title}: {document.game}, {document.format_}, {state}, {count}"
 
@@ -102,7 +104,8 @@ def round_lines(progress: ContestProgress) -> list[str]:
     for round_ in progress.rounds:
         played = sum(fixture.key in progress.results for fixture in round_.fixtures)
         byes = ", ".join(progress.entrants[number].name for number in round_.byes)
-        lines.append(f"round {round_.number}: {played} of {len(round_.fixtures)} matches{f', byes: {byes}' if byes else ''}")
+        matches = plural(len(round_.fixtures), "match", "es")
+        lines.append(f"round {round_.number}: {played} of {matches}{f', byes: {byes}' if byes else ''}")
     return lines
 
 

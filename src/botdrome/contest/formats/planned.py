@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import CannotContinue, Entrant, Results, Round, Standing
 from botdrome.contest.formats.scores import ranked_by_score
+from botdrome.games.reading import plural
 
 
 class PlannedFormat:
@@ -61,4 +62,4 @@ def players_of(entrants: Sequence[Entrant], round_: int) -> list[int]:
 
 
 def counted(entrants: int) -> str:
-    return "1 entrant" if entrants == 1 else f"{entrants} entrants"
+    return plural(entrants, "entrant")

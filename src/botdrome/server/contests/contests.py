@@ -9,6 +9,7 @@ from typing import Literal
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, EntrantNumber
 from botdrome.contest.progress import LateEntry, start_refusal
+from botdrome.games.reading import plural
 from botdrome.server.contests.contest_moments import ContestMoments
 from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer
@@ -156,7 +157,7 @@ class Contests:
         if stored.entry.state not in ("paused", "over"):
             raise ContestRefusal(f"the contest is {stored.entry.state}: pause it first, so that no match of it runs")
         if (before := self._running.get(name)) is not None and (running := before.playing):
-            raise ContestRefusal(f"{running} matches of the contest are still running: wait for their end")
+            raise ContestRefusal(f"the contest still has {plural(running, 'running match', 'es')}: wait until none runs")
         old = await self._planner.matches_of(name, numbers_of(stored, bots, failed), failed)
         if not old:
             raise ContestRefusal("there are no such matches to play again")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from botdrome.bots.house import house_bots
 from botdrome.contest.formats.format import EntrantNumber
+from botdrome.games.reading import plural
 from botdrome.server.lobby.guesses import PasswordGuesses
 from botdrome.store.contest_journal import BEFORE, ContestRefusal, EnteredContest, version_refusal
 from botdrome.store.store import BotEntry
@@ -84,8 +85,8 @@ def _capacity_problem(stored: EnteredContest, bot: BotEntry) -> str:
     rules = stored.entry.document.entry
     entrants = [entrant for entrant in stored.entrants if entrant.left != BEFORE_THE_START]  # later leavers keep their places
     if rules.most is not None and len(entrants) >= rules.most:
-        return f"the contest is full: it has {rules.most} bots"
+        return f"the contest is full: it has {plural(rules.most, 'bot')}"
     of_owner = sum(entrant.owner == bot.owner for entrant in entrants)
     if rules.per_owner is not None and of_owner >= rules.per_owner:
-        return f"{bot.owner} has {of_owner} bots in the contest, and {rules.per_owner} are allowed"
+        return f"{bot.owner} has {plural(of_owner, 'bot')} in the contest; the limit is {rules.per_owner}"
     return ""

@@ -8,6 +8,7 @@ from typing import cast
 import structlog
 
 from botdrome.games.battlecube import Battlecube
+from botdrome.games.reading import plural
 from botdrome.server.arena import LiveTable
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.game import CubeGame, WatchedGame
@@ -162,10 +163,10 @@ class CubeHost:
     def _check_limits(self, organiser: Organiser) -> None:
         most = self.desk.settings.of(CubeSection).games
         if len(organiser.games) + organiser.starting >= most:
-            raise Fault(f"There are {most} games of yours already")
+            raise Fault(f"You have {plural(most, 'game')} already")
         here = sum(owner.source == organiser.source for owner, _ in self._owned.values())
         if here >= most * ORGANISERS:
-            raise Fault(f"There are {here} games of organisers at your address already")
+            raise Fault(f"Organisers at your address have {plural(here, 'game')} already")
 
     async def _set_up(self, organiser: Organiser, wanted: NewGame) -> None:
         try:
@@ -249,7 +250,7 @@ class CubeHost:
         organiser.watched &= self._watched.keys()
         most = self.desk.settings.of(CubeSection).games
         if len(organiser.watched) >= most:
-            raise Fault(f"You watch {most} games already")
+            raise Fault(f"You watch {plural(most, 'game')} already")
         game = self._watched.get(game_id) or WatchedGame(table, table.entry.players)
         organiser.tell("GAME_WATCHED", game.description)
         game.watch(organiser.watcher)

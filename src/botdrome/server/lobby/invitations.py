@@ -8,6 +8,7 @@ from collections import Counter
 import structlog
 from msgspec import Struct
 
+from botdrome.games.reading import plural
 from botdrome.match.terms import PaceName
 from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.bot_caller import BotCaller
@@ -56,7 +57,7 @@ class Invitations:
         """Raise BotUnavailable unless the bot answers, so that nobody wins against a bot that is not running."""
         name = callee.bot.name
         if self._caller.playing[name] >= MOST_MATCHES:
-            raise BotUnavailable(f"{name} plays {MOST_MATCHES} matches already")
+            raise BotUnavailable(f"{name} plays {plural(MOST_MATCHES, 'match', 'es')} already")
         bot = self.bot(callee) if pace == "usual" else self._bot_for_long_match(callee)
         try:
             bot.version = await challenge(self._caller, callee.url, name, callee.bot.game)

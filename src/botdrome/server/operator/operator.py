@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from botdrome.games.reading import plural
 from botdrome.server.boats.orders import carry_out
 from botdrome.server.boats.plan import make_plan
 from botdrome.server.boats.room import BoatRoom
@@ -134,7 +135,9 @@ class Operator:
     async def start_run(self, setup: dict[str, Any], players: list[dict[str, Any]], games: int) -> CubeRun:
         """Start Battlecube games, or raise BadRun."""
         run = await self.runs.start(setup, players, games)
-        await self.audit.note("start Battlecube", run.sid, f"{games} games: {', '.join(one['name'] for one in players)}")
+        await self.audit.note(
+            "start Battlecube", run.sid, f"{plural(games, 'game')}: {', '.join(one['name'] for one in players)}"
+        )
         return run
 
     async def change_run(self, run: CubeRun, setup: dict[str, Any] | None, paused: bool | None) -> None:
