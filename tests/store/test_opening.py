@@ -247,6 +247,15 @@ async def test_a_store_that_others_could_read_is_made_private(tmp_path: Path) ->
     await second.close()
 
 
+async def test_a_folder_in_the_place_of_a_store_stays_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(StoreUnavailable, match="unable to open"):
+        await open_store(f"sqlite:///{folder}")
+    assert modes(tmp_path) == {"shared": "0o777"}
+
+
 async def test_a_store_of_another_user_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def not_ours(*_: Any) -> None:
         raise PermissionError("Operation not permitted")

@@ -25,8 +25,9 @@ def make_private(path: Path) -> None:
     for ending in ("", "-wal", "-shm", "-journal", "-server"):
         file = path.with_name(path.name + ending)
         try:
-            if (mode := stat.S_IMODE(file.stat().st_mode)) & 0o077:
-                file.chmod(mode & ~0o077)
+            mode = file.stat().st_mode
+            if stat.S_ISREG(mode) and mode & 0o077:  # a folder in the place of a store may be anybody's, such as /tmp
+                file.chmod(stat.S_IMODE(mode) & ~0o077)
         except FileNotFoundError:
             continue
         except OSError as problem:
