@@ -10,6 +10,7 @@ from botdrome.cli.app import app
 from botdrome.cli.serve import setting_options
 from botdrome.protocols import protocol_sections
 from botdrome.server.settings_sources import Setting, all_settings, sections_of
+from tests.docs.pages import DOCS
 
 COMMANDS = typer.main.get_group(app).commands
 
@@ -27,6 +28,15 @@ def test_no_default_is_swallowed_as_markup(command: str) -> None:
     for parameter in COMMANDS[command].params:
         for default in re.findall(r"\\?\[default: .*?\]", getattr(parameter, "help", None) or ""):
             assert default.removeprefix("\\") in page
+
+
+@pytest.mark.parametrize(
+    ("command", "page"), [("play", "playing-offline.md"), ("duel", "how-sure-is-that.md"), ("join", "joining-a-server.md")]
+)
+def test_all_exit_statuses_of_the_docs_are_in_the_help(command: str, page: str) -> None:
+    (table,) = re.findall(r"^\| exit status \|.*\n\|---\|---\|\n((?:\|.*\n)+)", (DOCS / page).read_text(), re.MULTILINE)
+    (words,) = re.findall(r"Ends with status (.*?)\. ", shown(command))
+    assert re.findall(r"^\| (\d+) \|", table, re.MULTILINE) == re.findall(r"\d+", words)
 
 
 @pytest.mark.parametrize("setting", list(all_settings(protocol_sections())), ids=lambda setting: setting.path)

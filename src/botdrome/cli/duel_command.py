@@ -68,8 +68,8 @@ def duel(
     """Find out whether NEW is better than OLD: play until a sequential test decides.
 
     A block is one seed with balanced seats. The result is the same with any number of processes.
-    Ends with status 0 if NEW is better, 1 if it is not, 2 if that is undecided after --max-blocks, and 3 if a bot cannot start or
-    the command is wrong.
+    Ends with status 0 if NEW is better, 1 if it is not, 2 if that is undecided after --max-blocks, 3 if a bot cannot start or the
+    command is not valid, and 130 after Ctrl-C.
     """
     from botdrome.cli.duel import DuelOptions, run
 

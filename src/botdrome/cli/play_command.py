@@ -61,7 +61,8 @@ def play(
     """Play bots against each other on this machine, and show the standings with ratings and their 95 % intervals.
 
     Each bot runs in a process of its own; house bots do not. A bot that fails loses, and the matches go on.
-    Ends with status 0, or 1 if a bot could not be loaded or its constructor failed, or if a match could not be played.
+    Ends with status 0 if the matches were played, 1 if a bot could not be started or a match could not be played, 2 if the
+    command is not valid, and 130 after Ctrl-C.
     """
     from botdrome.cli.play import PlayOptions, run
 
