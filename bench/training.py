@@ -2,13 +2,19 @@
 many matches in one process beside a plain loop.
 
     python -m bench.training [GAME ...]
-    python -m bench.training vector [GAME ...]    only the last comparison
+    python -m bench.training vector [POLICY] [GAME ...]    only the last comparison
 
 All comparisons are made within one run, slice by slice. A bare match is `simulate` with bots that repeat the same moves. The
-plain loop steps one environment after the other; both choose actions by the smallest policy there is, one matrix.
+plain loop steps one environment after the other. Both choose actions by the same POLICY:
+
+    matrix            the best legal action by the smallest network there is; vector_env asks it once for all matches
+    argmax            the best legal action by fixed values, in the same way
+    argmax-stacked    the same, but the plain loop stacks its arrays and asks once, too
+    random            a random legal action, drawn for each match in both
 """
 
 import gc
+import random
 import sys
 import time
 import types
@@ -33,6 +39,8 @@ AT_ONCE = 16
 """Matches that are stepped together."""
 TABLES = {"battlecube": 8, "bomberman": 4}
 """The players of the games that allow more than two."""
+Policy = Callable[[Any, Any, Any], Any]
+"""Choose actions by observations, masks of legal actions and weights."""
 
 
 class Script(Struct):
@@ -133,37 +141,65 @@ def beside_bare_match(name: str) -> None:
     print(f"  {name:22}{players:>8}{bare:>10.1f}{own:>14.1f}{ratio:>9.2f}")
 
 
-def choose(observations: Any, masks: Any, weights: Any) -> Any:
+def by_matrix(observations: Any, masks: Any, weights: Any) -> Any:
     """Return the legal action with the largest value, or one for each row."""
     flat = observations.reshape(*masks.shape[:-1], -1).astype(np.float32)
     return np.where(masks, flat @ weights, -np.inf).argmax(-1)
 
 
+def by_values(observations: Any, masks: Any, weights: Any) -> Any:
+    return np.where(masks, weights[0], -np.inf).argmax(-1)
+
+
+def random_legal(observations: Any, masks: Any, weights: Any) -> Any:
+    legal = masks.nonzero()[0]
+    return legal[int(random.random() * len(legal))] if len(legal) else 0
+
+
+def for_each(policy: Policy) -> Policy:
+    """Ask this policy of one match for each match, when its action is needed."""
+    return lambda observations, masks, weights: (policy(*one, weights) for one in zip(observations, masks, strict=True))
+
+
+def stacked(policy: Policy) -> Policy:
+    return lambda observations, masks, weights: policy(np.stack(observations), np.stack(masks), weights)
+
+
+POLICIES: dict[str, tuple[Policy, Policy]] = {
+    "matrix": (for_each(by_matrix), by_matrix),
+    "argmax": (for_each(by_values), by_values),
+    "argmax-stacked": (stacked(by_values), by_values),
+    "random": (for_each(random_legal), for_each(random_legal)),
+}
+"""How the plain loop and how `vector_env` choose actions for all their matches."""
+
+
 class PlainLoop:
-    def __init__(self, name: str, opponents: list[str], weights: Any) -> None:
-        self._envs, self._weights = [env(name, opponents=opponents) for _ in range(AT_ONCE)], weights
+    def __init__(self, name: str, opponents: list[str], choose: Policy, weights: Any) -> None:
+        self._envs, self._choose, self._weights = [env(name, opponents=opponents) for _ in range(AT_ONCE)], choose, weights
         self._found = [one.reset(seed=seed)[0] for seed, one in enumerate(self._envs)]
 
     def step(self) -> int:
         """Step each environment, and return the number of moves."""
-        for number, one in enumerate(self._envs):
-            found = self._found[number]
-            found, _, over, _, _ = one.step(choose(found["observation"], found["action_mask"], self._weights))
+        observations, masks = ([found[key] for found in self._found] for key in ("observation", "action_mask"))
+        actions = self._choose(observations, masks, self._weights)
+        for number, (one, action) in enumerate(zip(self._envs, actions, strict=True)):
+            found, _, over, _, _ = one.step(action)
             self._found[number] = one.reset()[0] if over else found
         return AT_ONCE
 
 
 class StepTogether:
-    def __init__(self, name: str, opponents: list[str], weights: Any) -> None:
-        self._envs, self._weights = vector_env(name, AT_ONCE, opponents=opponents), weights
+    def __init__(self, name: str, opponents: list[str], choose: Policy, weights: Any) -> None:
+        self._envs, self._choose, self._weights = vector_env(name, AT_ONCE, opponents=opponents), choose, weights
         self._found, _ = self._envs.reset(seed=0)
         self._over = np.zeros(AT_ONCE, bool)
 
     def step(self) -> int:
         """Step all environments. Those whose match was over only begin the next one."""
         moves = AT_ONCE - int(self._over.sum())
-        actions = choose(self._found["observation"], self._found["action_mask"], self._weights)
-        self._found, _, self._over, _, _ = self._envs.step(actions)
+        actions = self._choose(self._found["observation"], self._found["action_mask"], self._weights)
+        self._found, _, self._over, _, _ = self._envs.step(np.fromiter(actions, int, AT_ONCE))
         return moves
 
 
@@ -174,11 +210,12 @@ def cost_per_move(loop: PlainLoop | StepTogether) -> float:
     return spent / moves
 
 
-def beside_plain_loop(name: str) -> float:
+def beside_plain_loop(name: str, policy: str) -> float:
     opponents = ["house:random"] * (TABLES.get(name, 2) - 1)
     encoding = env(name, players=len(opponents) + 1).episode.setup.encoding
     weights = np.random.default_rng(1).normal(size=(int(np.prod(encoding.shape)), encoding.actions)).astype(np.float32)
-    plain, together = PlainLoop(name, opponents, weights), StepTogether(name, opponents, weights)
+    apart, at_once = POLICIES[policy]
+    plain, together = PlainLoop(name, opponents, apart, weights), StepTogether(name, opponents, at_once, weights)
     gc.collect()
     pairs = [(cost_per_move(plain), cost_per_move(together)) for _ in range(SLICES + 1)][1:]
     ratio = median(one / other for one, other in pairs)
@@ -187,22 +224,23 @@ def beside_plain_loop(name: str) -> float:
     return ratio
 
 
-def beside_plain_loops(names: list[str]) -> None:
-    print(f"steps per CPU second, {AT_ONCE} matches against house:random, medians of slices (target: at least 1.2)")
+def beside_plain_loops(names: list[str], policy: str) -> None:
+    print(f"steps per CPU second, {AT_ONCE} matches of {policy} against house:random, medians of slices (target: at least 1.2)")
     print(f"  {'game':22}{'players':>8}{'plain loop':>12}{'vector_env':>12}{'ratio':>9}")
-    print(f"  median of the ratios: {median(map(beside_plain_loop, names)):.2f}")
+    print(f"  median of the ratios: {median([beside_plain_loop(name, policy) for name in names]):.2f}")
 
 
 def main(names: list[str]) -> None:
     if names[:1] == ["vector"]:
-        return beside_plain_loops(names[1:] or list(FORMATS))
+        policy, games = (names[1], names[2:]) if names[1:] and names[1] in POLICIES else ("matrix", names[1:])
+        return beside_plain_loops(games or list(FORMATS), policy)
     beside_pettingzoo()
     print("CPU time per move in us, best of slices, and the median ratio (target: at most 1.5)")
     print(f"  {'game':22}{'players':>8}{'match':>10}{'environment':>14}{'ratio':>9}")
     for name in names or list(FORMATS):
         beside_bare_match(name)
     print()
-    return beside_plain_loops(names or list(FORMATS))
+    return beside_plain_loops(names or list(FORMATS), "matrix")
 
 
 if __name__ == "__main__":
