@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from botdrome.server.contests.contests import Action
+from botdrome.server.lobby.put_off import RETRY
 from botdrome.store.contest_journal import ContestRefusal
 from tests.patience import until
-from tests.server.clients import NOTICES, bot, leap, play_noughts, registered, server
+from tests.server.clients import NOTICES, PATIENCE, bot, leap, play_noughts, registered, server
 from tests.server.contests.entrants import entered, open_contest, stored_cup
 
 pytestmark = pytest.mark.anyio
@@ -104,3 +105,21 @@ async def test_an_open_contest_holds_no_bots_back_after_a_restart(tmp_path: Path
         await entered(house, "ada", "bob")
     async with server(tmp_path) as house:
         assert not house.contests.expecting(GAME, "ada")
+
+
+async def test_a_client_of_the_original_waits_in_silence_until_its_bot_is_entered(tmp_path: Path) -> None:
+    """It would connect again after a close, at once and for ever."""
+    async with server(tmp_path) as house:
+        await open_contest(house, entry={"kind": "password", "password": "sesame"})
+        ada, bob = [await registered(house, name) | {"contest": "cup"} for name in ("ada", "bob")]
+        async with bot(house, ada) as one, bot(house, bob) as two:
+            await until(lambda: len(house.desk.put_off._silent) == 2)
+            for each in (one, two):
+                await asyncio.wait_for(await each.socket.ping(), PATIENCE)  # a message or a close would come before the pong
+            for name in ("ada", "bob"):
+                entry = await house.arena.store.bot(name)
+                assert entry is not None
+                await house.contests.enter("cup", entry, name, "sesame")
+            await house.contests.act("cup", "start", "operator")
+            leap(RETRY)
+            await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))

@@ -19,7 +19,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.owners import NOBODY, is_another_bots
 from botdrome.server.lobby.waiting_client import WaitingClient
-from botdrome.server.network.connection import TRY_LATER
+from botdrome.server.network.connection import NORMAL, TRY_LATER
 from botdrome.store.contest_journal import ContestRefusal
 
 
@@ -59,11 +59,17 @@ class ContestDesk:
                 raise ContestRefusal("only registered bots play in contests")
             await self.contests.enter(name, bot, bot.name, version=client.version)
         except ContestRefusal as problem:
-            return client.turn_away({"error": str(problem)})
+            return self._put_off(seeker, client, str(problem), NORMAL)
         except Exception:
             log_failure("a bot could not enter a contest")
-            return client.turn_away({"error": "the contest cannot be entered at present; try again later"}, TRY_LATER)
+            return self._put_off(seeker, client, "the contest cannot be entered at present; try again later", TRY_LATER)
         return self._let_wait(name, seeker, client, lambda: self._release(name, seeker.name, client))
+
+    def _put_off(self, seeker: Seeker, client: WaitingClient, words: str, code: int) -> None:
+        """A client of the original waits, and tries again: its bot may be entered by then."""
+        if self._desk.client_of(seeker) is client:
+            self._desk.give_up(client)
+            self._desk.put_off.add(client, seeker, words, code)
 
     def _release(self, name: str, bot: str, client: WaitingClient) -> None:
         """The contest is over for a bot, or another version has taken its place."""

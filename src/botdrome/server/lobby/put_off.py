@@ -23,10 +23,10 @@ class PutOffClients:
     def __init__(self, desk: "Desk") -> None:
         self._desk, self._silent = desk, set[WaitingClient]()
 
-    def add(self, client: WaitingClient, seeker: Seeker, words: str) -> None:
-        """`seeker` is what the client asked for, and `words` say why no match begins."""
+    def add(self, client: WaitingClient, seeker: Seeker, words: str, code: int = TRY_LATER) -> None:
+        """`seeker` is what the client asked for, and `words` say why no match begins, or none with it."""
         stopping = self._desk.closing
-        client.put_off({"error": words}, GOING if stopping else TRY_LATER)
+        client.put_off({"error": words}, GOING if stopping else code)
         if client.present:
             self._silent.add(client)
             if not stopping:

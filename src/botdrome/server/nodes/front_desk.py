@@ -117,11 +117,11 @@ class FrontDesk:
             self._desk.give_up(found.client)
             self._desk.seek_again(found.client, found.seeker)
 
-    def put_off(self, ticket: int, words: str) -> None:
-        """No match begins at present at the home of a wish."""
+    def put_off(self, ticket: int, words: str, code: int) -> None:
+        """No match begins at present at the home of a wish, or none with this client."""
         found = self._waiting[ticket]
         self._desk.give_up(found.client)
-        self._desk.put_off.add(found.client, found.seeker, words)
+        self._desk.put_off.add(found.client, found.seeker, words, code)
 
     # What other nodes decide.
 

@@ -146,7 +146,7 @@ class SharedDesk:
             return
         match message:
             case TurnAway() if message.for_now:
-                self._front.put_off(message.ticket, str(message.words.get("error", "")))
+                self._front.put_off(message.ticket, str(message.words.get("error", "")), message.code)
             case TurnAway():
                 client.turn_away(message.words, message.code)
             case WaitAtMost():
