@@ -104,7 +104,7 @@ async def test_frames_that_cannot_be() -> None:
 async def test_text_that_is_none(version: int) -> None:
     async with rig() as one, one.caller(version) as socket:
         await socket.send(b"42\xff", text=True)
-        await refused(socket, version, "text is UTF-8", 1007)
+        await refused(socket, version, "a text message is UTF-8", 1007)
 
 
 async def test_a_ping_from_the_wrong_side() -> None:

@@ -126,7 +126,7 @@ def _played(plan: TournamentPlan, given: PlayOptions, scenes: SceneQueue | None 
         complain(f"matches cannot be saved in {plan.save}: {error.strerror}")
         return 1
     status = follow(outcomes, report) or int(bool(report.unplayed or report.unstarted))
-    if status and not (report.standings.matches or report.unplayed):
+    if status not in (0, INTERRUPTED) and not (report.standings.matches or report.unplayed):
         return status
     if given.as_json:
         report.write_json(sys.stdout)

@@ -1,6 +1,7 @@
 """The address of a server, as users write it, and the URLs that follow from it."""
 
 from errno import ECONNREFUSED
+from urllib.error import URLError
 from urllib.parse import urlsplit
 
 SCHEMES = {"": "http", "http": "http", "https": "https", "ws": "http", "wss": "https"}
@@ -27,6 +28,6 @@ def socket_url(server: str, path: str = "/") -> str:
 
 def connection_problem(problem: Exception) -> str:
     """Return why there is no connection, in words."""
-    cause = getattr(problem, "reason", problem)
+    cause = problem.reason if isinstance(problem, URLError) else problem
     refused = getattr(cause, "errno", None) == ECONNREFUSED or f"[Errno {ECONNREFUSED}]" in str(cause)
     return "connection refused: is the server running?" if refused else str(cause)
