@@ -147,6 +147,7 @@ async def open_server(
     shown: Callable[[Tables], Tables] = lambda tables: tables,
     protocols: Sequence[Protocol] = PROTOCOLS,
     shared: SharedPorts | None = None,
+    keeps_warm: bool = False,  # then the server is not ready before the caller starts a worker process
 ) -> RunningServer:
     """`shown` selects the tables that spectators see, given those of the server; `shared` has the ports of a node."""
     store = await _open_store(settings)
@@ -156,6 +157,7 @@ async def open_server(
         node = await join_cluster(store, settings) if settings.nats else node
         await asyncio.to_thread(likeness, "")  # reads its list now, and not at the first login
         parts = await _put_together(settings, store, shown, protocols, node)
+        parts.server.desk.workers.keeps_warm = keeps_warm
         await node.recover(parts.server.desk, parts.url_bots.invitations)
         ports = Ports(settings, parts.server.callers, shared)
         await _open_rooms(parts, ports)
@@ -280,7 +282,7 @@ def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
 async def serve(settings: Settings, opened: Callable[[RunningServer], None], shared: SharedPorts | None = None) -> None:
     """Run until a signal comes, then drain."""
     async with stop_signal() as wanted:
-        server = await unless(wanted, open_server(settings, shared=shared))
+        server = await unless(wanted, open_server(settings, shared=shared, keeps_warm=True))
         if server is None:
             return
         server.desk.workers.start(WARM_UP, server.arena.store.source)

@@ -7,8 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from botdrome import app
 from botdrome.api import probes
 from botdrome.api.probes import StoreProbe
+from botdrome.protocols import load_settings
+from botdrome.server.settings import BadSetting
 from botdrome.store.store import StoreUnavailable
 from tests.server.clients import server
 from tests.server.workers.gates import gate
@@ -84,6 +87,21 @@ async def test_a_server_is_ready_when_a_worker_process_is_warm(tmp_path: Path) -
         start.open()
         await house.desk.workers.value("me", "tests.server.workers.chores:add", 1, 1)
         assert (await http.get("/readyz")).status_code == 200
+
+
+async def test_a_server_that_starts_is_not_ready_when_its_ports_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker process is started after that."""
+    warm = []
+
+    async def no_port(parts: Any, _: Any) -> None:
+        warm.append(parts.server.desk.workers.warm)
+        raise BadSetting("the port is in use")
+
+    monkeypatch.setattr(app, "_listen", no_port)
+    ports = dict.fromkeys(("port", "duel_port", "boats_port", "bomber_port", "cube_port"), 0)
+    with pytest.raises(BadSetting, match="in use"):
+        await app.serve(load_settings(ports | {"db": f"sqlite:///{tmp_path}/test.db"}), print)
+    assert warm == [False]
 
 
 async def test_a_server_without_its_store_is_not_ready_but_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

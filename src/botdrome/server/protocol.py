@@ -107,10 +107,10 @@ class Ports:
         for port in (*self._open.values(), *filter(None, [self.own])):
             port.close()
 
-    def set_draining(self, draining: bool) -> None:
-        """A drained node gets connections of shared ports only if no other node takes them."""
+    def set_avoided(self, avoided: bool) -> None:
+        """A node that is avoided gets connections of shared ports only if no other node takes them."""
         if self._shared_ports is not None:
-            self._shared_ports.set_draining(draining)
+            self._shared_ports.set_avoided(avoided)
 
     async def disconnect(self) -> None:
         """Close the connections that are left, such as those that wait for another request."""

@@ -96,6 +96,20 @@ def test_clients_reach_the_nodes_in_turn() -> None:
     asyncio.run(scenario())
 
 
+def test_a_node_gets_clients_once_it_is_warm() -> None:
+    async def scenario() -> None:
+        async with sharing("warm", "cold") as (warm, cold):
+            warm.ports.set_avoided(False)
+            port, _ = await warm.listen(), await cold.listen()
+            assert Counter([await greeting(port) for _ in range(4)]) == {"warm": 4}
+            cold.ports.set_avoided(False)
+            cold.ports.opened()
+            await cold.open.wait()  # the front has read what came before
+            assert Counter([await greeting(port) for _ in range(4)]) == {"warm": 2, "cold": 2}
+
+    asyncio.run(scenario())
+
+
 def test_a_node_that_takes_nothing_gets_few() -> None:
     async def scenario() -> None:
         async with sharing("live", "frozen") as (live, frozen):

@@ -56,13 +56,13 @@ class NodeOpen(msgspec.Struct, tag="open"):
     """A node has started."""
 
 
-class NodeDraining(msgspec.Struct, tag="draining"):
-    """A node gets connections only if no other node takes them."""
+class NodeAvoided(msgspec.Struct, tag="avoided"):
+    """Whether a node gets connections only if no other node takes them. It is avoided until it is warm, and while it drains."""
 
-    draining: bool
+    avoided: bool
 
 
-NodeWords = ListenRequest | PortClosed | SocketsTaken | NodeOpen | NodeDraining
+NodeWords = ListenRequest | PortClosed | SocketsTaken | NodeOpen | NodeAvoided
 _decoder = msgspec.json.Decoder(NodeWords)
 
 
@@ -72,7 +72,7 @@ class FrontNode:
     def __init__(self, writer: asyncio.StreamWriter, sockets: socket.socket, opened: asyncio.Event) -> None:
         self._writer, self._sockets, self.opened = writer, sockets, opened
         self.untaken = 0
-        self.draining = False
+        self.avoided = True
 
     def say(self, words: msgspec.Struct) -> None:
         self._writer.write(msgspec.json.encode(words) + b"\n")
@@ -100,7 +100,7 @@ class SharedPort:
 
     def hand(self, connection: socket.socket) -> bool:
         """Hand a connection to the node that has the fewest on their way; of several, to the one whose turn it is."""
-        for node in sorted(self.nodes, key=lambda node: (node.draining, node.untaken)):
+        for node in sorted(self.nodes, key=lambda node: (node.avoided, node.untaken)):
             if node.untaken < MOST_UNTAKEN and node.hand(self.name, connection):
                 self.nodes.remove(node)
                 self.nodes.append(node)
@@ -138,8 +138,8 @@ class Front:
                 node.untaken -= count
                 for port in self._ports.values():
                     self._accept_from(port)
-            case NodeDraining(draining):
-                node.draining = draining
+            case NodeAvoided(avoided):
+                node.avoided = avoided
             case NodeOpen():
                 node.opened.set()
 

@@ -173,9 +173,15 @@ class JoinedNode:
 
     async def announce(self, url: str, ports: Ports) -> None:
         """Take matches from now on."""
-        longest = self._desk.settings.message.longest
-        self.members.on_change.append(lambda: ports.set_draining(self.members.here.draining))
+        longest, workers = self._desk.settings.message.longest, self._desk.workers
+
+        def tell_front() -> None:
+            ports.set_avoided(self.members.here.draining or not workers.warm)
+
+        self.members.on_change.append(tell_front)
         await self.members.announce(url, self.mover.open_handover(self._connections, longest, ports.arriving))
+        workers.on_warm = tell_front
+        tell_front()
 
     async def serve_until(self, wanted: asyncio.Event) -> None:
         """Wait for the event. Raise Fenced as soon as other nodes have declared this one dead."""

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from botdrome.server.network.listening import MakeProtocol, OpenPort
-from botdrome.server.nodes.front import ListenAnswer, ListenRequest, NodeDraining, NodeOpen, PortClosed, SocketsTaken
+from botdrome.server.nodes.front import ListenAnswer, ListenRequest, NodeAvoided, NodeOpen, PortClosed, SocketsTaken
 from botdrome.server.settings import BadSetting
 
 LONGEST_NAME = 1024
@@ -28,7 +28,7 @@ class SharedPorts:
         self._writer: asyncio.StreamWriter
         self._made: dict[str, tuple[MakeProtocol, ssl.SSLContext | None]] = {}
         self._answers: dict[str, asyncio.Future[ListenAnswer]] = {}
-        self._draining = False
+        self._avoided = True
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -42,11 +42,11 @@ class SharedPorts:
         """Tell the front that this node has started."""
         self._say(NodeOpen())
 
-    def set_draining(self, draining: bool) -> None:
+    def set_avoided(self, avoided: bool) -> None:
         """Tell the front whether other nodes should take new connections."""
-        if draining != self._draining:
-            self._draining = draining
-            self._say(NodeDraining(draining))
+        if avoided != self._avoided:
+            self._avoided = avoided
+            self._say(NodeAvoided(avoided))
 
     async def listen(self, name: str, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None) -> OpenPort:
         """Take connections on a port. Raise BadSetting if the front cannot listen there."""

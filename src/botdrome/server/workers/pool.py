@@ -11,7 +11,7 @@ lost, another one does it again, with the answers that its orders got.
 import asyncio
 import math
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -59,21 +59,20 @@ class Workers:
         self.orders: Collection[str] = ()
         """The names of those that change something."""
         self._warm_up: tuple[str, tuple[Any, ...]] = WARM_UP, ()
-        self._keeps_warm = self._warm = False
-        self._warming: set[WorkerLink] = set()
-        self._closed = False
-        self._idle = asyncio.Event()
+        self.keeps_warm = self._warm = self._closed = False
+        self.on_warm: Callable[[], None] = lambda: None
+        self._warming, self._idle = set[WorkerLink](), asyncio.Event()
         """Set when the pool is closed and no worker has a job."""
 
     def start(self, warm_up: str = WARM_UP, *args: Any) -> None:
         """Start one process now, and keep one from now on. `warm_up` is the first job of each process."""
-        self._warm_up, self._keeps_warm = (warm_up, args), True
+        self._warm_up, self.keeps_warm = (warm_up, args), True
         self._start_for(1)
 
     @property
     def warm(self) -> bool:
         """Whether the first process has become warm, if one was started ahead."""
-        return self._warm or not self._keeps_warm
+        return self._warm or not self.keeps_warm
 
     async def read(self, store: Store, target: str, *args: Any) -> JobResult:
         """Run a long job for the client of this request. Its first argument is the store's source, with all data so far."""
@@ -136,7 +135,7 @@ class Workers:
 
     def _hand_over(self, job: Job, link: WorkerLink) -> None:
         self._resume(job, link)
-        if job.long and self._keeps_warm and all(one.running for one in self._links):
+        if job.long and self.keeps_warm and all(one.running for one in self._links):
             self._start_for(1)  # for short jobs
         try:
             link.begin(job)
@@ -194,12 +193,13 @@ class Workers:
             return
         self._links.append(link)
         self._warm = True
+        self.on_warm()
         metrics.WORKERS_STARTED.inc()
         if self._closed:
             link.close()
 
     def _keep_warm(self) -> None:
-        if self._keeps_warm and not self._closed and not self._links:
+        if self.keeps_warm and not self._closed and not self._links:
             self._start_for(1)
 
     def _fail_all(self, problem: JobFailed) -> None:
