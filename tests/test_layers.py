@@ -76,7 +76,7 @@ def test_imports_point_downwards() -> None:
 
 def test_files_are_short() -> None:
     everything = [*FILES, *Path(__file__).parent.rglob("*.py")]
-    assert [str(file) for file in everything if len(file.read_text().splitlines()) > 300] == []
+    assert [str(file) for file in everything if len(file.read_text().splitlines()) > 800] == []
 
 
 def test_functions_are_short() -> None:

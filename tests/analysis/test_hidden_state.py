@@ -6,11 +6,9 @@ from botdrome.analysis import hidden_state
 from botdrome.analysis.hidden_state import redrawn
 from botdrome.bots.house import HOUSE, seated
 from botdrome.bots.simulate import simulate
-from botdrome.games.battleship import Battleship
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_map import CRATE
+from botdrome.games.battleship import WATER, Battleship, boats_in, check_fleet
+from botdrome.games.bomberman import CRATE, Bomberman
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import WATER, boats_in, check_fleet
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from tests.analysis.matches import new_match, recorded
 

@@ -5,9 +5,8 @@ from typing import Any
 
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.formats import FORMATS
-from botdrome.match.course import News
 from botdrome.match.events import Played, meant_for
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.record import match_file, seeded_match
 from botdrome.server.arena import LiveTable
 from botdrome.server.tables.audience import Audience, Spectator

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from botdrome.bots.battlecube import distance, own_cell, random, survivor, ways_from
-from botdrome.bots.battlecube_stalker import stalker
+from botdrome.bots.battlecube import distance, own_cell, random, stalker, survivor, ways_from
 from botdrome.bots.house import HouseBot, seated
 from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS

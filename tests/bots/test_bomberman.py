@@ -3,8 +3,7 @@
 import msgspec
 import pytest
 
-from botdrome.bots.bomberman import random
-from botdrome.bots.bomberman_sapper import sapper
+from botdrome.bots.bomberman import random, sapper
 from botdrome.bots.house import HouseBot
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.chance import Chance

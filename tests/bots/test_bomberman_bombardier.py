@@ -4,15 +4,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from botdrome.bots.bomberman import random
-from botdrome.bots.bomberman_bombardier import bombardier
-from botdrome.bots.bomberman_sapper import sapper
-from botdrome.bots.bomberman_scene import scene_of
-from botdrome.bots.bomberman_traps import dangers
+from botdrome.bots.bomberman import bombardier, dangers, random, sapper, scene_of
 from botdrome.bots.house import HouseBot
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_round import after_moves, blasts
-from botdrome.games.bomberman_things import Bomb
+from botdrome.games.bomberman import Bomb, Bomberman, after_moves, blasts
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, Seat
 from tests.bots.test_bomberman import action, idle, played

@@ -1,7 +1,6 @@
 """The warden, a house bot of Bomberman."""
 
-from botdrome.bots.bomberman_bombardier import bombardier
-from botdrome.bots.bomberman_warden import warden
+from botdrome.bots.bomberman import bombardier, warden
 from botdrome.games.bomberman import Bomberman
 from tests.bots.test_bomberman import action, played
 from tests.games.bombermen import after, drawn

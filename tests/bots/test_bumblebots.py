@@ -7,10 +7,8 @@ import pytest
 
 from botdrome.bots.bumblebots import forager, random
 from botdrome.bots.house import HouseBot
-from botdrome.games.bumblebots import Bumblebots
-from botdrome.games.bumblebots_arena import FLOWER, WALL
+from botdrome.games.bumblebots import FLOWER, WALL, Bumblebots, around
 from botdrome.games.chance import Chance
-from botdrome.games.hexagon import around
 from tests.games.bumblebots.arranged import LEFT, MIDDLE, RIGHT, START, Scripted, position, tick
 
 BARE = dict.fromkeys([(4, 4), (7, 12), (11, 5)], WALL)

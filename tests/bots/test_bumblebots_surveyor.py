@@ -2,11 +2,8 @@
 
 import pytest
 
-from botdrome.bots.bumblebots import FAR, forager, random
-from botdrome.bots.bumblebots_race import race
-from botdrome.bots.bumblebots_surveyor import surveyor
-from botdrome.games.bumblebots import Bumblebots
-from botdrome.games.bumblebots_arena import FLOWER
+from botdrome.bots.bumblebots import FAR, forager, race, random, surveyor
+from botdrome.games.bumblebots import FLOWER, Bumblebots
 from tests.bots.test_bumblebots import BARE, given, play
 from tests.games.bumblebots.arranged import position
 

@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from botdrome.bots import fleet_odds
-from botdrome.bots.fleet_odds import CERTAIN, odds
-from botdrome.games.fleet import berths
+from botdrome.bots import battleship
+from botdrome.bots.battleship import CERTAIN, odds
+from botdrome.games.battleship import berths
 
 
 def likely(board: list[str], boats: str) -> list[float]:
@@ -90,7 +90,7 @@ def test_more_ways_than_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> No
     board = ["......", "..XX..", ".X.XX.", "..0...", "..X..0", "......"]
     whole = likely(board, "A4 B3 C3 D2")
     odds.cache_clear()
-    monkeypatch.setattr(fleet_odds, "EFFORT", 1)
+    monkeypatch.setattr(battleship, "EFFORT", 1)
     hurried = likely(board, "A4 B3 C3 D2")
     odds.cache_clear()
     assert hurried != whole
@@ -105,7 +105,7 @@ def test_a_great_fleet_takes_no_more_than_a_moment() -> None:
     row = "X.XX.XX0.XX.X.XXX..X0."
     board = tuple((row[at:] + row[:at]) if at % 3 else "." * 22 for at in range(22))
     steps = 0
-    walked = fleet_odds._steps
+    walked = battleship._steps
 
     def counting(*given: object) -> object:
         nonlocal steps
@@ -114,7 +114,7 @@ def test_a_great_fleet_takes_no_more_than_a_moment() -> None:
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fleet_odds, "_steps", counting)
+        patch.setattr(battleship, "_steps", counting)
         found = odds(board, boats)
     assert max(found) > 0
     assert steps < 100_000

@@ -2,10 +2,18 @@
 
 import pytest
 
-from botdrome.bots.gomoku import THREE, line_promises, random, threat
-from botdrome.bots.gomoku_attack import Nodes, find_attack
-from botdrome.bots.gomoku_stones import COMPANY, Stones, stones_on
-from botdrome.bots.gomoku_strategist import strategist
+from botdrome.bots.gomoku import (
+    STRATEGIST_COMPANY,
+    THREE,
+    Nodes,
+    Stones,
+    find_attack,
+    line_promises,
+    random,
+    stones_on,
+    strategist,
+    threat,
+)
 from botdrome.games.chance import Chance
 from botdrome.games.gomoku import Gomoku, Point
 from tests.bots.test_gomoku import answers, looking, winner
@@ -63,7 +71,7 @@ def rated_cells(cells: str, size: int, win_length: int) -> list[tuple[int, tuple
                 if offset == 0:
                     at = len(line)
                 line += cells[row * size + column] if 0 <= row < size and 0 <= column < size else ""
-            pair = line_promises(line, at, win_length, COMPANY)
+            pair = line_promises(line, at, win_length, STRATEGIST_COMPANY)
             sums = [sums[0] + pair[0], sums[1] + pair[1]]
         found.append((cell, (sums[0], sums[1])))
     return found

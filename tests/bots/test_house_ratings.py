@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-from botdrome.bots.house import house_bots
-from botdrome.bots.house_ratings import HOUSE_RATINGS
+from botdrome.bots.house import HOUSE_RATINGS, house_bots
 from botdrome.formats import FORMATS
 
 PAGE = Path(__file__).parents[2] / "docs" / "house-bots.md"

@@ -2,9 +2,7 @@
 
 from msgspec.structs import replace
 
-from botdrome.games.bomberman import Bomberman, Move
-from botdrome.games.bomberman_map import FREE, UPGRADES, Place
-from botdrome.games.bomberman_things import Upgrade, User
+from botdrome.games.bomberman import FREE, UPGRADES, Bomberman, Move, Place, Upgrade, User
 from botdrome.games.chance import Chance
 from botdrome.games.game import Seat
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from botdrome.games.battlecube import Battlecube
-from botdrome.games.battlecube_answer import Cell
+from botdrome.games.battlecube import Battlecube, Cell
 from botdrome.games.chance import Chance
 
 STAY = {"task": "NOOP"}

@@ -11,8 +11,7 @@ from botdrome.bots.battlecube import random
 from botdrome.bots.house import seated
 from botdrome.bots.simulate import simulate
 from botdrome.formats import FORMATS
-from botdrome.games.battlecube import BOMBED, CRASHED, OUTSIDE, Battlecube
-from botdrome.games.battlecube_answer import Cell
+from botdrome.games.battlecube import BOMBED, CRASHED, OUTSIDE, Battlecube, Cell
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.games.battlecube import Battlecube
-from botdrome.games.battlecube_answer import FARTHEST, Plan
+from botdrome.games.battlecube import FARTHEST, Battlecube, Plan
 from botdrome.games.chance import Chance
 from botdrome.games.game import IllegalMove
 

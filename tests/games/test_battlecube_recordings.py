@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from msgspec import Struct, field
 
-from botdrome.games.battlecube import Battlecube
-from botdrome.games.battlecube_answer import WRONG_COUNT, Plan
+from botdrome.games.battlecube import WRONG_COUNT, Battlecube, Plan
 from botdrome.games.chance import Chance
 from botdrome.games.game import IllegalMove, Seat
 

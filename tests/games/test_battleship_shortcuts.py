@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from botdrome.games.battleship import Battleship
+from botdrome.games.battleship import WATER, Battleship, boats_in, check_fleet, cutter, random_fleet
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import WATER, boats_in, check_fleet, cutter, random_fleet
 from botdrome.games.game import IllegalMove, Raw
 
 WIDTH, HEIGHT = 7, 5

@@ -1,6 +1,6 @@
 """How users of Bomberman die: by whose bombs, by walls, or because they left."""
 
-from botdrome.games.bomberman_things import Bomb, Death
+from botdrome.games.bomberman import Bomb, Death
 from tests.games.bombermen import after, drawn
 
 

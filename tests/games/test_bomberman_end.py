@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.bots.bomberman import random
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_map import CRATE, FREE
+from botdrome.games.bomberman import CRATE, FREE, Bomberman
 from botdrome.games.chance import Chance, SplitMix
 from tests.games.bombermen import CHANCE, after, drawing, drawn, lined
 

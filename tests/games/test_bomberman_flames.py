@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_things import Upgrade
+from botdrome.games.bomberman import Bomberman, Upgrade
 from tests.games.bombermen import after, drawing, drawn, lined
 
 FAR = ".............B"

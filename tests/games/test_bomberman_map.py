@@ -4,8 +4,7 @@ from itertools import product
 
 import pytest
 
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_map import CRATE, FREE, WALL, closing_groups, closing_plan, neighbours, starts
+from botdrome.games.bomberman import CRATE, FREE, WALL, Bomberman, closing_groups, closing_plan, neighbours, starts
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options

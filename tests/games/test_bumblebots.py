@@ -8,12 +8,21 @@ import pytest
 
 from botdrome.bots.bumblebots import random
 from botdrome.formats import FORMATS
-from botdrome.games.bumblebots import Bumblebots, FirstBumblebots, Orders, Swarm
-from botdrome.games.bumblebots_arena import EMPTY, FLOWER, WALL
-from botdrome.games.bumblebots_names import FORENAMES, KIND, UNKIND
+from botdrome.games.bumblebots import (
+    EMPTY,
+    FLOWER,
+    FORENAMES,
+    KIND,
+    UNKIND,
+    WALL,
+    Bumblebots,
+    FirstBumblebots,
+    Hex,
+    Orders,
+    Swarm,
+)
 from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.game import BadOption, IllegalMove, Raw
-from botdrome.games.hexagon import Hex
 from botdrome.games.options import options_of, with_options
 from botdrome.match.match import Match
 from tests.games.bumblebots.arranged import LEFT, MIDDLE, RIGHT, START, Scripted, position

@@ -4,11 +4,9 @@ from itertools import product
 
 import pytest
 
-from botdrome.games.bumblebots import Bumblebots
-from botdrome.games.bumblebots_arena import FLOWER, TERRITORY, WALL, Starts
+from botdrome.games.bumblebots import FLOWER, TERRITORY, WALL, Bumblebots, Hex, Starts, around
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
-from botdrome.games.hexagon import Hex, around
 
 Cells = dict[Hex, int]
 

@@ -8,9 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from botdrome.games.bumblebots import Bumblebots, Orders, Swarm, unhindered
-from botdrome.games.bumblebots_arena import DOCUMENTED, FLOWER, Rows
-from botdrome.games.hexagon import STEPS, Hex
+from botdrome.games.bumblebots import DOCUMENTED, FLOWER, STEPS, Bumblebots, Hex, Orders, Rows, Swarm, unhindered
 from tests.games.bumblebots.arranged import Scripted, with_cells
 
 FOLDER = Path(__file__).parent / "bumblebots"

@@ -3,11 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from botdrome.games.bumblebots import Bumblebots
-from botdrome.games.bumblebots_arena import EMPTY, FLOWER, WALL
-from botdrome.games.bumblebots_names import FORENAMES, KIND, UNKIND
+from botdrome.games.bumblebots import EMPTY, FLOWER, FORENAMES, KIND, UNKIND, WALL, Bumblebots, Hex
 from botdrome.games.chance import Chance
-from botdrome.games.hexagon import Hex
 from tests.games.bumblebots.arranged import LEFT, MIDDLE, RIGHT, START, Scripted, at, drawing, position, tick, with_cells
 
 NEVER, SURELY = 0.5, 0.05

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from botdrome.games import fleet as fleets
+from botdrome.games import battleship as fleets
+from botdrome.games.battleship import berths, boats_in, check_fleet, check_room, random_fleet, rows_of, squares_from
 from botdrome.games.chance import Chance, SplitMix
-from botdrome.games.fleet import berths, boats_in, check_fleet, check_room, random_fleet, rows_of, squares_from
 from botdrome.games.game import BadOption, IllegalMove
 
 STANDARD = "A5 B4 C3 D3 E2"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.games.hexagon import STEPS, around, bits, columns, opposite, rings, within
+from botdrome.games.bumblebots import STEPS, around, bits, columns, opposite, rings, within
 
 
 def test_the_columns_of_a_board() -> None:

@@ -1,6 +1,6 @@
 """The moves so far, in order."""
 
-from botdrome.games.history import History
+from botdrome.games.gomoku import History
 
 
 def test_it_lists_what_was_played_in_order() -> None:

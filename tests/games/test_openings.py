@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 import msgspec
 
 from botdrome.games.chance import Chance
-from botdrome.games.game import Game
+from botdrome.games.game import Game, random_opening
 from botdrome.games.gomoku import Gomoku
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
-from botdrome.games.openings import random_opening
 
 
 class FilledBoard(NoughtsAndCrosses, frozen=True):

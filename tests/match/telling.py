@@ -3,8 +3,8 @@
 from typing import Any
 
 from botdrome.games.noughts_and_crosses import MARKS
-from botdrome.match.course import News
 from botdrome.match.events import Began, BoardEnded, Ended, Event, Late, Out, Played, Refused
+from botdrome.match.match import News
 
 
 def told(news: News) -> list[str]:

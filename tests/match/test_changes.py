@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.match.changes import change_between
+from botdrome.match.film import change_between
 from tests.match.films import applied
 
 keys = st.sampled_from(["a", "b", "c", "length", "0"])

@@ -5,8 +5,7 @@ from msgspec.structs import replace
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
-from botdrome.match.applying import apply
-from botdrome.match.match import Match
+from botdrome.match.match import Match, apply
 from botdrome.match.terms import Pace, Terms
 from tests.match.telling import told
 

@@ -4,9 +4,9 @@ import pytest
 
 from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
-from botdrome.match import fingerprint as fingerprints
-from botdrome.match.fingerprint import fingerprint
+from botdrome.match import record as fingerprints
 from botdrome.match.match import Match
+from botdrome.match.record import fingerprint
 from botdrome.match.terms import Pace, Terms
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import Battlecube
-from botdrome.match import course, input_log
-from botdrome.match.input_log import InputLog
-from botdrome.match.inputs import InputLine
+from botdrome.match import inputs
+from botdrome.match import match as matches
+from botdrome.match.inputs import InputLine, InputLog
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read, unchecked_file, verify
 from tests.match.telling import told
@@ -19,7 +19,7 @@ WAIT = [{"task": "NOOP"}]
 
 @pytest.fixture
 def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_log, "ROOM", 20_000)
+    monkeypatch.setattr(inputs, "ROOM", 20_000)
 
 
 @pytest.mark.usefixtures("little_room")
@@ -52,7 +52,7 @@ def test_to_come_and_go_takes_room_too() -> None:
     times = 0
     while match.leave(1, times) and match.rejoin(1, times):
         times += 1
-    least = input_log.OVERHEAD + len('{"t":0,"do":"leave","by":1}')
+    least = inputs.OVERHEAD + len('{"t":0,"do":"leave","by":1}')
     assert 20_000 // 3 // least // 2 - 3 <= times <= 20_000 // 3 // least // 2
     assert told(match.leave(2, times)) == ["left 2"]
     assert match.result is None
@@ -75,7 +75,7 @@ def test_changes_that_follow_each_other_are_kept_as_one() -> None:
 
 @pytest.mark.parametrize("tasks", [1, 10])
 def test_a_match_that_is_too_long_to_be_remembered_ends_as_it_stands(monkeypatch: pytest.MonkeyPatch, tasks: int) -> None:
-    monkeypatch.setattr(course, "MOST_TURNS", 60)
+    monkeypatch.setattr(matches, "MOST_TURNS", 60)
     match = Match(Battlecube(ticks=1_000_000, tasks=tasks), 3, CUBE.terms, 4)
     match.start()
     while match.result is None:
@@ -90,9 +90,9 @@ def test_what_is_allowed_to_be_played_has_room() -> None:
     """However many players share it: long words for a task, in every turn that there is."""
     words = [{"task": "BOMB", "x": 999, "y": 999, "z": 999}]
     for players in (1, 2, 64):
-        kept, turns = InputLog(players), course.MOST_TURNS // players
-        spent = turns * (input_log.OVERHEAD + len(input_log.ENCODE(InputLine(86_400_000, "move", 1, words))))
-        assert spent < input_log.ROOM // players, players
+        kept, turns = InputLog(players), matches.MOST_TURNS // players
+        spent = turns * (inputs.OVERHEAD + len(inputs.ENCODE(InputLine(86_400_000, "move", 1, words))))
+        assert spent < inputs.ROOM // players, players
         assert kept.add(0, "move", 0, words) and not kept.full(0)
 
 

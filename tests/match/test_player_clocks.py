@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
-from botdrome.match.match import Match
-from botdrome.match.player_clocks import MOST_CREDIT
+from botdrome.match.match import MOST_CREDIT, Match
 from botdrome.match.record import BadRecord, match_file, read, verify
 from botdrome.match.terms import Bank, Pace, Terms
 from botdrome.wire.vocabulary import standing

@@ -5,8 +5,7 @@ import pytest
 from botdrome.formats import FORMATS
 from botdrome.match.events import Began, BoardEnded, Ended
 from botdrome.match.match import Match
-from botdrome.match.record import BadRecord, setup_of
-from botdrome.match.resuming import Resumption
+from botdrome.match.record import BadRecord, Resumption, setup_of
 
 ROW = FORMATS["gomoku"]
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from botdrome.match.terms import Bank, Pace
-from botdrome.match.time_control import BadTimeControl, read_time_control
+from botdrome.match.terms import BadTimeControl, Bank, Pace, read_time_control
 from tests.match.test_match import WIN_FOR_ONE, noughts
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from botdrome.client.boats_board import border_of
-from botdrome.games.battleship import Battleship
+from botdrome.games.battleship import Battleship, Rows, boats_in, check_fleet
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import Rows, boats_in, check_fleet
 from botdrome.runner.boat_trial import Trial, drawn_position
 from botdrome.wire.boats.offer import offer_in
 

@@ -6,8 +6,7 @@ from typing import Any
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read, verify
-from botdrome.match.terms import Terms
-from botdrome.match.time_control import read_time_control
+from botdrome.match.terms import Terms, read_time_control
 from botdrome.runner.seats import FunctionSeat
 from botdrome.runner.table import OfflineTable
 from tests.docs.example_game import RockPaperScissors

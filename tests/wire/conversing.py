@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from botdrome.formats import FORMATS
-from botdrome.match.course import News
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.wire.conversation import Command, Conversation, Dismissed, Outs, Reply, Seated, Submit
 from botdrome.wire.match_header import MatchHeader
 from botdrome.wire.vocabulary import standing

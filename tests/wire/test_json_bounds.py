@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from botdrome.games.battlecube_answer import plan_in
+from botdrome.games.battlecube import plan_in
 from botdrome.games.game import IllegalMove
 from botdrome.games.reading import MOST_VALUES, TooManyValues
 from botdrome.wire.boats.host import HostConversation

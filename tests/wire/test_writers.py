@@ -2,8 +2,7 @@
 
 import json
 
-from botdrome.match.record import setup_of
-from botdrome.match.resuming import Resumption
+from botdrome.match.record import Resumption, setup_of
 from botdrome.wire.battlebot.conversation import battlebot
 from botdrome.wire.duel.messages import Duel
 from botdrome.wire.match_header import MatchHeader

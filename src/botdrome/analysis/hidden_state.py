@@ -10,11 +10,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.games.battleship import Battleship
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_map import CRATE, FREE, UPGRADES, crate_sites, with_tiles
+from botdrome.games.battleship import HIT, MISS, Battleship, Boats, Squares, berths, boats_in
+from botdrome.games.bomberman import CRATE, FREE, UPGRADES, Bomberman, crate_sites, with_tiles
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import HIT, MISS, Boats, Squares, berths, boats_in
 from botdrome.games.game import Game, Seat
 
 ATTEMPTS = 200

@@ -16,7 +16,7 @@ from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.contest.rating import wilson
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw, Seat
-from botdrome.match.results import board_result, places_by
+from botdrome.match.match import board_result, places_by
 
 
 class Method(Struct, frozen=True):

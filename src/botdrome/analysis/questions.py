@@ -9,10 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from botdrome.games.game import Game, IllegalMove, Raw, Seat, View
-from botdrome.match.course import News
 from botdrome.match.events import Cause, Late, Out, Player, Refused
 from botdrome.match.inputs import InputLine
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.record import Record, replay_match
 from botdrome.match.terms import Milliseconds
 

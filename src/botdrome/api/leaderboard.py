@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.api.bot_versions import BotVersions, VersionChains, bot_of, rated_key
-from botdrome.bots.house_ratings import HOUSE_RATINGS
+from botdrome.bots.house import HOUSE_RATINGS
 from botdrome.contest.strength import MEAN, Ratings, SingleMatch, rate, rate_blocks
 from botdrome.contest.variance import LARGEST
 from botdrome.formats import FORMATS

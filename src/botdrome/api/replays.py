@@ -11,10 +11,10 @@ from botdrome.api.bodies import PIECE
 from botdrome.api.problems import Problem, no_match
 from botdrome.formats import restored
 from botdrome.games.game import Raw
-from botdrome.match.course import News
 from botdrome.match.events import Ended, Played, Player, meant_for
 from botdrome.match.film import FilmHeader, FilmPlayer, film_lines, frames, header_of
 from botdrome.match.headline import Headlines
+from botdrome.match.match import News
 from botdrome.match.record import BadRecord, replay
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.audience import Audience

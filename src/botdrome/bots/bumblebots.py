@@ -1,12 +1,10 @@
 """House bots for bumblebots."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from botdrome.games.bumblebots import OPEN
-from botdrome.games.bumblebots_arena import EMPTY, FLOWER
+from botdrome.games.bumblebots import EMPTY, FLOWER, OPEN, RESPAWN, STEPS, Hex, around, bits, rings
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
-from botdrome.games.hexagon import STEPS, Hex, around, bits, rings
 
 WAYS = [(direction, down, right) for direction, (down, right) in STEPS.items()]
 FAR = 1000
@@ -118,3 +116,148 @@ class Foray:
 def _direction(spot: Hex, goal: Hex) -> str:
     step = goal[0] - spot[0], goal[1] - spot[1]
     return next(direction for direction, change in STEPS.items() if change == step)
+
+
+# An estimate for bumblebots: which flowers the drones of both players will claim if each goes to
+# the nearest one.
+
+Ways = Mapping[Hex, int]
+"""The distance to each flower."""
+Runner = tuple[int, Ways, str]
+"""The ticks until a drone can leave, its ways, and its name; a drone that is still to come has no name."""
+Plan = dict[str, Hex]
+"""The flowers to which drones go first."""
+Arrival = tuple[int, Hex, int]
+"""The ticks until a drone reaches a flower, the flower, and the number of the drone."""
+NOWHERE: Hex = (-1, -1)
+SOONER = 0.0001
+"""The value of claiming a flower one tick sooner."""
+
+
+def race(swarms: Sequence[Sequence[Runner]], homes: Sequence[Ways], left: int, forced: Plan) -> tuple[float, Plan]:
+    """Return the lead in flowers that the bot gains in the ticks that are left, and the plan of its drones.
+
+    Forced drones go to their flower first. Two rivals that reach a flower in the same tick block each other for good.
+    """
+    runners, rivals, open_ = list(swarms[0]), list(swarms[1]), set(homes[0])
+    lead = 0.0
+    plan: Plan = {}
+    while open_:
+        ours, other = _first(runners, open_, forced), _first(rivals, open_, {})
+        tick, flower, number = min(ours, other, key=lambda arrival: arrival[0])
+        if tick > left:
+            break
+        open_.discard(flower)
+        if ours[0] > tick:
+            lead -= 1 + SOONER * (left - tick)
+            rivals[number] = (tick + RESPAWN + 1, homes[1], "")
+            continue
+        plan.setdefault(runners[number][2], flower)
+        blocker = next((rival for rival in rivals if rival[0] + rival[1][flower] == tick), None)
+        if blocker is None:
+            lead += 1 + SOONER * (left - tick)
+            runners[number] = (tick + RESPAWN + 1, homes[0], "")
+        else:
+            rivals.remove(blocker)
+            del runners[number]
+    plan.pop("", None)
+    return lead, plan
+
+
+def _first(runners: Sequence[Runner], open_: set[Hex], forced: Plan) -> Arrival:
+    best = (FAR, NOWHERE, 0)
+    for number, (ready, ways, name) in enumerate(runners):
+        for flower in {forced[name]} & open_ or open_ if name in forced else open_:
+            best = min(best, (ready + ways[flower], flower, number))
+    return best
+
+
+# The surveyor: a house bot for bumblebots that plans which flowers its drones can get, and posts
+# the others by the same rule.
+
+TIE, REMOTE = 0.5, 0.04
+"""The value of a hex that both players reach at once, and the loss for each step to a hex, in hexes reached first."""
+
+
+def surveyor(view: View, chance: Chance) -> Raw:
+    """Estimate the race for the flowers, leave fights that cost more than they gain, and post drones to be first at the next."""
+    return Survey(view, chance).orders()
+
+
+class Survey(Foray):
+    """One tick of the surveyor."""
+
+    def __init__(self, view: View, chance: Chance) -> None:
+        super().__init__(view, chance)
+        you, self.left = view["you"], view["ticks"] - view["turnNumber"]
+        self.flowers = self._where({FLOWER})
+        homes = [[(row, column) for row, column in view["spawnPoints"][seat]] for seat in (you, 1 - you)]
+        missing = [max(0, view["maxDrones"] - len(drones)) for drones in (self.mine, self.rivals)]
+        self.homes: list[Ways] = []
+        self.runners: list[list[Runner]] = []
+        for player, (ground, swarm) in enumerate(((self.ground, self.mine), (self.their_ground, self._named_rivals()))):
+            fields = {flower: _distances(flower, ground, self.width) for flower in self.flowers}
+            home = {flower: min(fields[flower].get(spot, FAR) for spot in homes[player]) for flower in self.flowers}
+            self.homes.append(home)
+            coming: Runner = (RESPAWN + 1, home, "")
+            self.runners.append([(0, _ways(spot, fields), name) for name, spot in swarm.items()] + [coming] * missing[player])
+        busy = {near for flower in self.flowers for near in around(flower)}
+        free = [spot for spot in self.rivals if spot not in busy] + homes[1][len(homes[1]) // 2 :][: min(1, missing[1])]
+        self.their_rings = list(rings(self._bits(free), self.their_ground, self.width))
+        self.own_home = self._bits(homes[0][len(homes[0]) // 2 :][: min(1, missing[0])])
+
+    def _named_rivals(self) -> dict[str, Hex]:
+        return {f"rival {number}": spot for number, spot in enumerate(self.rivals)}
+
+    def orders(self) -> Raw:
+        plan = self._plan()
+        idle, goals = dict(self.mine), {}
+        for drone, flower in sorted(plan.items(), key=lambda item: self.runners[0][[*self.mine].index(item[0])][1][item[1]]):
+            goals[drone] = self._taken(self._next_hex(idle.pop(drone), flower))
+        for drone in [*idle]:
+            goals[drone] = idle[drone] = self._taken(self._post(idle.pop(drone), idle.values()))
+        return self._orders_to(goals)
+
+    def _plan(self) -> Plan:
+        """Return the best plan that differs from the nearest flowers in the target of one drone, then of another, and so on."""
+        forced: Plan = {}
+        best, plan = race(self.runners, self.homes, self.left, forced)
+        for _, ways, drone in self.runners[0][: len(self.mine)]:
+            for flower in (flower for flower in self.flowers if ways[flower] < FAR):
+                changed = forced | {drone: flower}
+                lead, found = race(self.runners, self.homes, self.left, changed)
+                if lead > best:
+                    best, plan, forced = lead, found, changed
+        return plan
+
+    def _post(self, spot: Hex, others: Iterable[Hex]) -> Hex:
+        """Return this hex or a neighbour: the one from which the drones reach the most empty hexes first."""
+        posts = self._bits(others) | self.own_home
+        choice = [spot, *(near for near in around(spot) if self._bits([near]) & self.free)]
+        return max(choice, key=lambda hex_: self._reached_first(posts | self._bits([hex_])))
+
+    def _reached_first(self, posts: int) -> float:
+        value, theirs = 0.0, 0
+        for far, ring in enumerate(rings(posts, self.ground, self.width)):
+            here = self.their_rings[far] if far < len(self.their_rings) else 0
+            mine = ring & self.meadow & ~theirs
+            value += (mine & ~here).bit_count() + TIE * (mine & here).bit_count()
+            value -= REMOTE * far * (ring & self.meadow).bit_count()
+            theirs |= here
+        return value
+
+
+def _distances(flower: Hex, ground: int, width: int) -> dict[Hex, int]:
+    """Return the distance of each hex of the ground from the flower."""
+    found = {}
+    for far, ring in enumerate(rings(bits([flower], width), ground, width)):
+        found.update({divmod(place, width): far for place in range(ring.bit_length()) if ring >> place & 1})
+    return found
+
+
+def _ways(spot: Hex, fields: dict[Hex, dict[Hex, int]]) -> Ways:
+    """Return the distance to each flower. A drone may stand on ground that it could not enter."""
+    return {
+        flower: field[spot] if spot in field else 1 + min(field.get(near, FAR) for near in around(spot))
+        for flower, field in fields.items()
+    }

@@ -4,20 +4,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from botdrome.bots import (
-    battlecube,
-    battlecube_stalker,
-    battleship,
-    bomberman,
-    bomberman_bombardier,
-    bomberman_sapper,
-    bomberman_warden,
-    bumblebots,
-    bumblebots_surveyor,
-    gomoku,
-    gomoku_strategist,
-    noughts_and_crosses,
-)
+from botdrome.bots import battlecube, battleship, bomberman, bumblebots, gomoku, noughts_and_crosses
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, Raw, Seat, View
 
@@ -36,7 +23,7 @@ HOUSE: dict[str, dict[str, HouseBot]] = {
         "random": battlecube.random,
         "dodger": battlecube.dodger,
         "survivor": battlecube.survivor,
-        "stalker": battlecube_stalker.stalker,
+        "stalker": battlecube.stalker,
     },
     "battleship": {
         "random": battleship.random,
@@ -50,16 +37,16 @@ HOUSE: dict[str, dict[str, HouseBot]] = {
     },
     "bomberman": {
         "random": bomberman.random,
-        "sapper": bomberman_sapper.sapper,
-        "bombardier": bomberman_bombardier.bombardier,
-        "warden": bomberman_warden.warden,
+        "sapper": bomberman.sapper,
+        "bombardier": bomberman.bombardier,
+        "warden": bomberman.warden,
     },
     "bumblebots": {
         "random": bumblebots.random,
         "forager": bumblebots.forager,
-        "surveyor": bumblebots_surveyor.surveyor,
+        "surveyor": bumblebots.surveyor,
     },
-    "gomoku": {"random": gomoku.random, "threat": gomoku.threat, "strategist": gomoku_strategist.strategist},
+    "gomoku": {"random": gomoku.random, "threat": gomoku.threat, "strategist": gomoku.strategist},
 }
 
 
@@ -82,3 +69,25 @@ def seated(bot: HouseBot, seed: int) -> Callable[[View], Raw]:
     """Return the bot with its own chance, for one match."""
     chance = Chance(seed)
     return lambda view: bot(view, chance)
+
+
+# The fixed ratings of the house bots, as they were measured once (`docs/house-bots.md`): the scale
+# of all leaderboards.
+
+HOUSE_RATINGS: dict[str, dict[str, float]] = {
+    "noughts-and-crosses": {"random": 1246, "blocker": 1543, "perfect": 1711},
+    "bumblebots": {"random": 759, "forager": 1803, "surveyor": 1938},
+    "gomoku": {"random": 758, "threat": 1625, "strategist": 2117},
+    "battleship": {
+        "skipper": 139,
+        "random": 865,
+        "drifter": 1333,
+        "trawler": 1592,
+        "gunner": 1885,
+        "pilot": 1931,
+        "plotter": 2014,
+        "hunter": 2242,
+    },
+    "battlecube": {"random": 611, "dodger": 1439, "survivor": 1803, "stalker": 2146},
+    "bomberman": {"random": 397, "sapper": 1148, "bombardier": 1852, "warden": 2603},
+}

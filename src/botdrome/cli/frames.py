@@ -11,8 +11,8 @@ from rich.text import Text
 from botdrome.cli.pictures.gallery import picture_of
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import Game, View
-from botdrome.match.course import News
 from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Result, Returned
+from botdrome.match.match import News
 from botdrome.match.record import Record, replay
 from botdrome.match.terms import Milliseconds
 

@@ -23,8 +23,7 @@ from botdrome.formats import Format
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
-from botdrome.match.terms import Pace
-from botdrome.match.time_control import BadTimeControl, read_time_control
+from botdrome.match.terms import BadTimeControl, Pace, read_time_control
 from botdrome.runner.batches import PoolTrouble
 from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue

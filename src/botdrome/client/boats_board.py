@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from botdrome.client.terminal_text import shown
+from botdrome.games.battleship import WATER, berths, check_fleet, check_room, random_fleet
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import WATER, berths, check_fleet, check_room, random_fleet
 from botdrome.games.game import BadOption, IllegalMove
 from botdrome.wire.boats.lines import COLUMNS, square_name
 from botdrome.wire.boats.offer import Offer

@@ -4,8 +4,8 @@ from botdrome.bots.house import HouseBot
 from botdrome.client.boats_board import NotPossible
 from botdrome.client.boats_game import TrackedGame
 from botdrome.client.boats_orders import shoot, skip
+from botdrome.games.battleship import HIT, MISS, WATER, rows_of, squares_from
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import HIT, MISS, WATER, rows_of, squares_from
 from botdrome.games.game import Raw, View
 from botdrome.wire.boats.offer import OfferedGame
 

@@ -2,7 +2,7 @@
 
 from botdrome.client.boats_board import NotPossible
 from botdrome.client.boats_game import Phase, TrackedGame, TrackedPlayer
-from botdrome.games.fleet import WATER
+from botdrome.games.battleship import WATER
 from botdrome.wire.boats.lines import line_of, square_name
 
 NOT_IN_NAMES = "|\r\n"

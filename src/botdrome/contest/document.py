@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from botdrome.contest.document_checks import problems_of
 from botdrome.contest.document_keys import MOST_DEPTH, fullest_line, line_of, plainly, value_problems
 from botdrome.formats import FORMATS
-from botdrome.match.terms import Bank, Terms
-from botdrome.match.time_control import read_time_control
+from botdrome.match.terms import Bank, Terms, read_time_control
 
 FormatName = Literal["round-robin", "gauntlet", "knockout", "double-elimination", "swiss", "ladder", "groups"]
 TieBreak = Literal["direct", "opponents", "sonneborn-berger", "wins", "games"]

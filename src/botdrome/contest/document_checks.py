@@ -10,7 +10,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
-from botdrome.match.time_control import BadTimeControl, read_time_control
+from botdrome.match.terms import BadTimeControl, read_time_control
 
 if TYPE_CHECKING:
     from botdrome.contest.document import ContestDocument

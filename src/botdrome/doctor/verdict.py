@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from botdrome.match.applying import apply
 from botdrome.match.events import Out, Played, Player, Refused
-from botdrome.match.match import Match
+from botdrome.match.match import Match, apply
 from botdrome.match.record import new_match, setup_of
 
 MILD = ("complete", "aborted", "resigned")

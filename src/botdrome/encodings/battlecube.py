@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 
 from botdrome.encodings.encoding import Arrays, BadAction, Encoding, Memory
-from botdrome.games.battlecube import Battlecube
-from botdrome.games.battlecube_answer import STEPS, plan_in
+from botdrome.games.battlecube import STEPS, Battlecube, plan_in
 from botdrome.games.game import BadOption, IllegalMove, Raw, View
 
 LARGEST_EDGE = 16

@@ -9,9 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from botdrome.encodings.encoding import Array, Arrays, BadAction, Encoding, Memory, square_in
-from botdrome.games.battleship import Battleship
+from botdrome.games.battleship import HIT, LETTERS, MISS, WATER, Battleship, boats_in, random_fleet
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import HIT, LETTERS, MISS, WATER, boats_in, random_fleet
 from botdrome.games.game import Raw, View
 
 NOTHING = " "

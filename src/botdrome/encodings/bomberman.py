@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from botdrome.encodings.encoding import HIGHEST, Array, Arrays, BadAction, Encoding, Memory
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_actions import PLACE_BOMB, WAIT, WORDS, action_in
-from botdrome.games.bomberman_map import ADDITIONAL_BOMB, CRATE, FREE, WALL, neighbours
+from botdrome.games.bomberman import ADDITIONAL_BOMB, CRATE, FREE, PLACE_BOMB, WAIT, WALL, WORDS, Bomberman, action_in, neighbours
 from botdrome.games.game import IllegalMove, Raw, View
 
 MOVES = tuple({"action": word} for word in WORDS)

@@ -10,10 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from botdrome.encodings.encoding import Array, Arrays, BadAction, Encoding, Memory
-from botdrome.games.bumblebots import OPEN, Bumblebots
-from botdrome.games.bumblebots_arena import DOCUMENTED, FLOWER, TERRITORY, WALL
+from botdrome.games.bumblebots import DOCUMENTED, FLOWER, OPEN, STEPS, TERRITORY, WALL, Bumblebots, Hex
 from botdrome.games.game import BadOption, Raw, View
-from botdrome.games.hexagon import STEPS, Hex
 
 MOST_DRONES = 4
 WAYS = tuple(STEPS)

@@ -1,26 +1,257 @@
 """Battleship: find the other fleets by shooting at their boards. Each hit is a point; all seats have the same number of turns."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, ClassVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from operator import itemgetter
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import (
-    WATER,
-    Rows,
-    Squares,
-    boats_in,
-    check_fleet,
-    check_room,
-    cutter,
-    random_fleet,
-    squares_from,
-)
-from botdrome.games.game import BadOption, Game, Raw, Seat, View
-from botdrome.games.reading import an_object, entry, plural, shown
-from botdrome.games.shots import TURNS, fired, next_seat, raised, read_shot
+from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
+from botdrome.games.reading import an_object, entry, plural, shown, whole, whole_within
+
+# Fleet: the boats of a battleship game, read from options and moves, or placed at random.
+
+Rows = tuple[str, ...]
+"""A board as one text per row, from the top."""
+Square = int
+"""The number of a square, row by row, from 0."""
+Mask = int
+"""A set of squares, one bit each."""
+
+WATER: Final = "."
+HIT: Final = "X"
+MISS: Final = "0"
+Squares = str
+"""A board as one text, row by row."""
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
+LENGTHS = "2345678"
+RESTARTS = 50
+
+
+class Boats(Struct, frozen=True):
+    """The boats of each player."""
+
+    names: tuple[str, ...]
+    """As in the option and the view: A5 is boat A, five squares long."""
+    lengths: Mapping[str, int]
+    squares: int
+    """The number of squares of a fleet."""
+    gone: Mapping[int, None]
+    """A table for `translate` that deletes boats and water, so that only wrong letters remain."""
+
+
+@cache
+def boats_in(text: str) -> Boats:
+    """Return the boats in a text such as "A5 B4". Raise BadOption if it is wrong."""
+    names = tuple(text.split())
+    lengths: dict[str, int] = {}
+    for name in names:
+        if len(name) != 2 or name[0] not in LETTERS or name[1] not in LENGTHS:
+            raise BadOption(f"boats: {shown(name)} is not a boat; A5 is boat A of length 5, from A to W and from 2 to 8")
+        if name[0] in lengths:
+            raise BadOption(f"boats: there are two boats {name[0]}")
+        lengths[name[0]] = int(name[1])
+    if not names:
+        raise BadOption("boats: there is none")
+    return Boats(names, lengths, sum(lengths.values()), dict.fromkeys(map(ord, (WATER, *lengths))))
+
+
+def check_room(boats: Boats, width: int, height: int) -> None:
+    """Raise BadOption if the boats are too long or too many for the board.
+
+    Boats that cover at most half of the board always fit: see `_packed`.
+    """
+    for name, length in zip(boats.names, boats.lengths.values(), strict=True):
+        if length > max(width, height):
+            raise BadOption(f"boats: {name} is too long for a board of {width} by {height}")
+    if 2 * boats.squares > width * height:
+        raise BadOption(f"boats: they cover {boats.squares} squares, more than half of a board of {width} by {height}")
+
+
+def squares_from(raw: Any, width: int, height: int) -> str:
+    """Return the squares of a board sent as one text or as a list of rows. Raise IllegalMove if the size is wrong."""
+    if isinstance(raw, str):
+        if len(raw) != width * height:
+            raise IllegalMove(f"a board has {width * height} squares ({height} rows of {width}), not {len(raw)}")
+        return raw
+    if not isinstance(raw, list | tuple):
+        raise IllegalMove(f"a board is a text of {width * height} squares or a list of {height} rows, not {shown(raw)}")
+    if len(raw) != height:
+        raise IllegalMove(f"a board has {height} rows, not {len(raw)}")
+    for y, row in enumerate(raw):
+        if not isinstance(row, str) or len(row) != width:
+            raise IllegalMove(f"row {y} of a board is a text of {width} squares, not {shown(row)}")
+    return "".join(raw)
+
+
+def check_fleet(squares: str, boats: Boats, width: int) -> None:
+    """Raise IllegalMove unless the board has every boat as one straight run, and nothing else."""
+    if strange := squares.translate(boats.gone):
+        square = squares.index(strange[0])
+        raise IllegalMove(f"{shown(strange[0])} at {_place(square, width)} is neither a boat nor water, which is '.'")
+    for letter, length in boats.lengths.items():
+        count, first = squares.count(letter), squares.find(letter)
+        if not count:
+            raise IllegalMove(f"boat {letter} is missing")
+        if count != length:
+            raise IllegalMove(f"boat {letter} is {count} long, it should be {length} (it begins at {_place(first, width)})")
+        across = first % width + length <= width and squares[first : first + length] == letter * length
+        if not across and squares[first : first + length * width : width] != letter * length:
+            raise IllegalMove(f"boat {letter} is not one straight line (it begins at {_place(first, width)})")
+
+
+def _place(square: Square, width: int) -> str:
+    y, x = divmod(square, width)
+    return f"x {x}, y {y}"
+
+
+@cache
+def cutter(width: int, height: int) -> Callable[[str], Rows]:
+    """Return a function that cuts the squares of a board into rows."""
+    return itemgetter(*[slice(at, at + width) for at in range(0, width * height, width)])
+
+
+def rows_of(squares: str, width: int) -> Rows:
+    return cutter(width, len(squares) // width)(squares)
+
+
+@cache
+def berths(width: int, height: int, length: int) -> dict[Mask, tuple[Square, ...]]:
+    """Return every place for a boat of this length, across first and then down."""
+    across = [range(width * y + x, width * y + x + length) for y in range(height) for x in range(width - length + 1)]
+    down = [range(first, first + width * length, width) for first in range(width * (height - length + 1))]
+    return {sum(1 << square for square in berth): tuple(berth) for berth in (*across, *down)}
+
+
+def random_fleet(width: int, height: int, boats: Sequence[str], chance: Chance) -> Rows:
+    """Place the boats at random, the longest first, each on free squares.
+
+    If a boat finds no room, start again. After some attempts, pack the boats row by row.
+    """
+    by_length = sorted(boats, key=lambda name: -int(name[1]))
+    for _ in range(RESTARTS):
+        if squares := _scattered(width, height, by_length, chance):
+            return rows_of(squares, width)
+    return _packed(width, height, by_length)
+
+
+def _scattered(width: int, height: int, boats: Iterable[str], chance: Chance) -> str | None:
+    squares = [WATER] * (width * height)
+    taken = 0
+    for name in boats:
+        places = berths(width, height, int(name[1]))
+        free = [mask for mask in places if not mask & taken]
+        if not free:
+            return None
+        mask = chance.choice(free)
+        taken |= mask
+        for square in places[mask]:
+            squares[square] = name[0]
+    return "".join(squares)
+
+
+def _packed(width: int, height: int, boats: Iterable[str]) -> Rows:
+    """Put each boat on the first line along the longer side that has room for it.
+
+    Two consecutive lines together hold more squares than one line is long, or the later boats would be on the earlier line.
+    So boats that cover at most half of the board never need more lines than it has.
+    """
+    long, lines = max(width, height), [""] * min(width, height)
+    for name in boats:
+        first = next(at for at, line in enumerate(lines) if len(line) + int(name[1]) <= long)
+        lines[first] += name[0] * int(name[1])
+    full = tuple(line.ljust(long, WATER) for line in lines)
+    return full if width >= height else tuple("".join(column) for column in zip(*full, strict=True))
+
+
+# Shots of battleship: reading them, and their effect. On a busy server most moves are shots.
+
+Sea = tuple[Squares, ...]
+"""One board per seat."""
+Counts = tuple[int, ...]
+"""One number per seat."""
+TURNS: Final = tuple([(seat,) for seat in range(9)])
+
+P = TypeVar("P", bound=Struct)
+"""The position, whose class is in `battleship.py`."""
+
+
+def read_shot(words: dict[str, Any], seat: Seat, boards: Sea, width: int, height: int) -> tuple[Seat, int, int] | None:
+    """Return target, x and y; None for a skip. Raise IllegalMove for a shot that is not allowed."""
+    if "skip" in words and _skips(words["skip"]):
+        return None
+    target, x, y = words.get("target"), words.get("x"), words.get("y")
+    if type(target) is not int or target == seat or not 0 <= target < len(boards):
+        target = _read_target(words, seat, len(boards))
+    if type(x) is not int or not 0 <= x < width:
+        x = whole_within(entry(words, "x"), "x", 0, width - 1)
+    if type(y) is not int or not 0 <= y < height:
+        y = whole_within(entry(words, "y"), "y", 0, height - 1)
+    if boards[target][y * width + x] != WATER:
+        raise IllegalMove(f"x {x}, y {y} of seat {target} has already been shot at")
+    return target, x, y
+
+
+def _skips(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise IllegalMove(f"skip is true or false, not {shown(value)}")
+
+
+def _read_target(words: dict[str, Any], seat: Seat, seats: int) -> Seat:
+    if seats == 2 and "target" not in words:
+        return 1 - seat
+    target = whole(entry(words, "target"), "target")
+    if target == seat:
+        raise IllegalMove("don't shoot at yourself")
+    if not 0 <= target < seats:
+        raise IllegalMove(f"there is no seat {shown(target)}; seats are from 0 to {seats - 1}")
+    return target
+
+
+def fired(position: P, seat: Seat, shot: Any) -> P:
+    """Return the position after a shot at a new square."""
+    before: Any = position
+    fleets, boards, hit = struck(before.fleets, before.boards, shot.target, shot.y * before.width + shot.x)
+    turn, scores = before.turn + 1, raised(before.scores, seat) if hit else before.scores
+    to_move = next_seat(before, turn, scores)
+    return replace(position, fleets=fleets, boards=boards, to_move=to_move, scores=scores, turn=turn, shot=shot, hit=hit)
+
+
+def next_seat(position: Any, turn: int, scores: Counts) -> tuple[Seat, ...]:
+    """Return the seat that has this turn, or no seat if the game is over before it.
+
+    The goal is at most the number of squares of a fleet, so a seat has reached it when nothing is left to hit.
+    """
+    rounds, seat = divmod(turn, len(scores))
+    if not seat and (rounds == position.rounds or max(scores) >= (position.goal or boats_in(position.boats).squares)):
+        return ()
+    return TURNS[seat]
+
+
+def raised(counts: Counts, seat: Seat) -> Counts:
+    """Return the counts with one more for this seat."""
+    return tuple([count + (at == seat) for at, count in enumerate(counts)])
+
+
+def struck(fleets: Sea, boards: Sea, target: int, at: int) -> tuple[Sea, Sea, bool]:
+    """Return the fleets and the boards after a shot at a new square, and whether it hit."""
+    fleet, board = fleets[target], boards[target]
+    square = fleet[at]
+    hit = square != WATER
+    after = f"{fleet[:at]}{square.lower() if hit else MISS}{fleet[at + 1 :]}"
+    seen = f"{board[:at]}{HIT if hit else MISS}{board[at + 1 :]}"
+    return _changed(fleets, target, after), _changed(boards, target, seen), hit
+
+
+def _changed(sea: Sea, target: int, squares: Squares) -> Sea:
+    if len(sea) == 2:
+        return (sea[0], squares) if target else (squares, sea[1])
+    return (*sea[:target], squares, *sea[target + 1 :])
+
 
 EXAMPLES = 8
 """The number of example fleets that `moves` lists."""

@@ -2,14 +2,52 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from msgspec import Meta, field
+from msgspec import Meta, Struct, field
 
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
-from botdrome.games.history import History
 from botdrome.games.reading import an_object, entry, whole_within
+
+# History: the moves played so far, in order.
+
+T = TypeVar("T")
+
+
+class History(Struct, Generic[T], frozen=True, eq=False):
+    """An immutable sequence. Appending takes the same time at any length.
+
+    Histories that grow out of one another share one list, and each knows its own length. The first to append at the end of
+    the list writes there; any other copies its part first.
+    """
+
+    _tape: list[T] = field(default_factory=list)
+    _length: int = 0
+
+    def then(self, item: T) -> "History[T]":
+        tape, length = self._tape, self._length
+        if len(tape) != length:
+            tape = tape[:length]
+        tape.append(item)
+        return History(tape, length + 1)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def last(self) -> T:
+        return self._tape[self._length - 1]
+
+    def listed(self) -> list[T]:
+        return self._tape[: self._length]
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, History) and self.listed() == other.listed()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.listed()))
+
 
 Point = tuple[int, int]
 """Column and row."""

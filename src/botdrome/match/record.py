@@ -7,6 +7,8 @@ inputs also carry a check, the CRC-32 of the news that they led to, so that a re
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -16,11 +18,9 @@ from botdrome.games.chance import SEED_BITS, SplitMix
 from botdrome.games.game import BadOption, Game, IllegalMove
 from botdrome.games.options import options_in
 from botdrome.games.reading import UNREADABLE
-from botdrome.match.applying import apply
-from botdrome.match.course import News
-from botdrome.match.events import Result
-from botdrome.match.inputs import TIMES, InputLine
-from botdrome.match.match import Match
+from botdrome.match.events import Began, BoardEnded, Result, rotated
+from botdrome.match.inputs import TIMES, Input, InputLine
+from botdrome.match.match import Match, News, apply
 from botdrome.match.terms import Milliseconds, Terms
 
 VERSION, TIMED = 2, 3
@@ -261,3 +261,66 @@ def _compare(line: int, then: str, news: News) -> None:
     """Lines without a check are accepted."""
     if then and then != (now := check_of(news)):
         raise BadRecord(line, f"the news differ from here on: check {now}, in the file {then}")
+
+
+# Resuming: a match is rebuilt from its set-up and its inputs, some at a time.
+
+
+class Resumption:
+    def __init__(self, setup: Setup, game: Game[Any], inputs: Iterable[Input]) -> None:
+        """`game` has the options of the set-up. Raise BadRecord if no match can have this set-up."""
+        self.match = new_match(setup, game)
+        self._inputs = iter(inputs)
+        self.news = self.match.start()
+        """The news of the last input."""
+        self.now: Milliseconds = 0
+        self._boards: News = []
+        self._played = 1
+
+    def advance(self, most: int) -> bool:
+        """Give the match some inputs, and return whether there may be more. Raise BadRecord if it cannot have had one."""
+        given = 0
+        for told in islice(self._inputs, most):
+            given += 1
+            self._played += 1
+            if len(self.news) > 1:  # the end of a board is never the last news
+                self._boards += self._boards_in(self.news)
+            self.now = told[0]
+            try:
+                self.news = apply(self.match, told)
+            except UNPLAYABLE as problem:
+                raise BadRecord(self._played, f"it cannot be played: {problem}") from None
+        return given == most
+
+    @property
+    def recap(self) -> News:
+        """News from which a writer of messages learns how the match stands; without those of the end."""
+        match = self.match
+        ended = self._boards if match.result is not None else [*self._boards, *self._boards_in(self.news)]
+        return [*ended, (Began(match.board, match.order), match.position)]
+
+    def _boards_in(self, news: News) -> News:
+        """The boards that have ended, each as if it had begun with its last position."""
+        found: News = []
+        for event, position in news:
+            if isinstance(event, BoardEnded):
+                found += [(Began(event.board, rotated(self.match.players, event.board)), position), (event, position)]
+        return found
+
+
+# Fingerprint: a number that matches share if their games were the same, move by move, whoever
+# played them and when.
+
+MOST_LINES = 5000
+"""Inputs that are compared. Games that agree so far are the same for every purpose, and a long match costs no more time."""
+SIZE = 6
+"""Bytes; so the number is exact in JavaScript."""
+MOVE, KIND = b'"do":"move"', b'"do":'
+
+
+def fingerprint(match: Match) -> int:
+    """Return the fingerprint of a match. The public view stands for the chance in it."""
+    lines = [line[line.index(KIND) :] for line in match.input_log.some(0, MOST_LINES) if MOVE in line]
+    digest = blake2b(b"\n".join(lines), digest_size=SIZE)
+    digest.update(msgspec.json.encode(match.view(None)))
+    return int.from_bytes(digest.digest())

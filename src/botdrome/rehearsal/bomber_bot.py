@@ -4,7 +4,7 @@ import json
 from random import Random
 from urllib.parse import quote
 
-from botdrome.games.bomberman_actions import WORDS
+from botdrome.games.bomberman import WORDS
 from botdrome.rehearsal.bot_faults import BotFaults
 from botdrome.rehearsal.http_messages import ask
 from botdrome.rehearsal.synthetic_bot import Registered

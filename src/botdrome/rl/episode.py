@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from botdrome.encodings.encoding import Array, Arrays, BadAction, Encoding, Memory
 from botdrome.formats import FORMATS
 from botdrome.games.game import Game, IllegalMove, Raw, View
-from botdrome.match.applying import apply
 from botdrome.match.events import Player
 from botdrome.match.inputs import Input
-from botdrome.match.match import Match
+from botdrome.match.match import Match, apply
 from botdrome.match.record import match_file
 from botdrome.match.terms import Terms, offline
 

@@ -1,11 +1,9 @@
 """LineGame: one board of a boat trial over the lines of Xterm Boat Sinker. Lines in, lines out."""
 
-from botdrome.games.battleship import Battleship
+from botdrome.games.battleship import Battleship, boats_in
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import boats_in
 from botdrome.games.game import Raw
-from botdrome.match.course import News
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.runner.boat_trial import FLEET, SKIPPER, BoardRun, SkippingOpponent, Trial, Watch, finished_run
 from botdrome.wire.boats.lines import (

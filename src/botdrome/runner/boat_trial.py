@@ -5,10 +5,9 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from botdrome.bots.boat_chart import Chart, chart_of, squares_in
-from botdrome.games.battleship import Battleship
+from botdrome.bots.battleship import Chart, chart_of, squares_in
+from botdrome.games.battleship import WATER, Battleship, Mask, Rows, boats_in, random_fleet, rows_of
 from botdrome.games.chance import Chance, SplitMix
-from botdrome.games.fleet import WATER, Mask, Rows, boats_in, random_fleet, rows_of
 from botdrome.games.game import Raw, View
 
 GAME = "battleship"

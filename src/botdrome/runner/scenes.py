@@ -7,9 +7,8 @@ from msgspec import Struct
 
 from botdrome.games.game import View
 from botdrome.games.options import unusual
-from botdrome.match.course import News
 from botdrome.match.events import Event, Player, Result, meant_for
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.record import Seed, seed_of, unchecked_file
 from botdrome.match.terms import Milliseconds
 

@@ -11,10 +11,9 @@ from botdrome.bots.simulate import TRIES
 from botdrome.client.program import FAREWELL, wait_for
 from botdrome.games.options import options_in
 from botdrome.games.reading import UNREADABLE
-from botdrome.match.course import News
 from botdrome.match.events import Began, BoardEnded, Cause, Event, Out, Played, Player, Refused
 from botdrome.match.headline import Headlines
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Milliseconds
 from botdrome.runner.bot_process import START, BotFault
 from botdrome.runner.match_clock import MatchClock

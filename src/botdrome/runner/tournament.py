@@ -13,13 +13,12 @@ from msgspec.structs import replace
 from botdrome.contest.schedule import Fixture, fixtures
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
-from botdrome.games.openings import random_opening
+from botdrome.games.game import random_opening
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.match.events import Player, Result
-from botdrome.match.fingerprint import fingerprint
 from botdrome.match.match import Match
-from botdrome.match.record import match_file
+from botdrome.match.record import fingerprint, match_file
 from botdrome.match.terms import Milliseconds, Pace, Terms, offline
 from botdrome.runner.batches import BATCH_SECONDS, LARGEST_BATCH, Items, in_processes
 from botdrome.runner.bot_process import ISOLATED, Isolation, close_idle

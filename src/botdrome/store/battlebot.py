@@ -13,9 +13,8 @@ from msgspec import Struct
 from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.events import BoardResult, Cause, Result
-from botdrome.match.match import Match
+from botdrome.match.match import Match, match_result
 from botdrome.match.record import seed_of, unchecked_file
-from botdrome.match.results import match_result
 from botdrome.match.terms import Pace, Terms
 from botdrome.store.archive import VERSION, ExportedBot, ExportedMatch, ExportFooter, ExportHeader, ExportLine, written
 from botdrome.store.identity import hashed

@@ -19,8 +19,7 @@ from botdrome.contest.progress import ContestProgress, unplayed
 from botdrome.formats import FORMATS, restored
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE
-from botdrome.match.fingerprint import fingerprint
-from botdrome.match.record import BadRecord, replay_match, seed_text
+from botdrome.match.record import BadRecord, fingerprint, replay_match, seed_text
 from botdrome.match.terms import offline
 from botdrome.store.contest_archive import MANIFEST, TABLES, VERSION, ArchivedContest, Manifest, computed_ratings, record_name
 from botdrome.store.contest_journal import ALL_PLAYED, ARENA, LogLine

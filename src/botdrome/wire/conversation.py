@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.games.game import Raw
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.wire.framing.websocket import NORMAL, POLICY
 from botdrome.wire.standing import Standing
 from botdrome.wire.writers import MatchWriters

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from botdrome.games.game import Seat
-from botdrome.match.course import News
 from botdrome.match.events import Began, Player
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Milliseconds
 from botdrome.wire.standing import Standing
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection
 from typing import Protocol
 
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.wire.match_header import MatchHeader
 from botdrome.wire.standing import Standing
 

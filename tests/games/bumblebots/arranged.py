@@ -4,10 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from botdrome.games.bumblebots import Bumblebots, Swarm
-from botdrome.games.bumblebots_arena import Rows
+from botdrome.games.bumblebots import Bumblebots, Hex, Rows, Swarm
 from botdrome.games.chance import Chance
-from botdrome.games.hexagon import Hex
 
 START = Bumblebots().start(2, Chance(1))
 LEFT, MIDDLE, RIGHT = (7, 6), (7, 7), (7, 8)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.match.course import News
+from botdrome.match.match import News
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection

@@ -1,7 +1,7 @@
 """`play NAME` waits for an opponent, `put 4` makes a move; the server sends the board when it is your turn, then the result."""
 
-from botdrome.match.course import News
 from botdrome.match.events import Ended, Player
+from botdrome.match.match import News
 from botdrome.wire.conversation import Admit, Admitted, Close, Command, Outs, Reply, Seated, Seconds, Submit
 from botdrome.wire.standing import Standing
 

@@ -11,7 +11,7 @@ import pytest
 
 from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
-from botdrome.match.course import News
+from botdrome.match.match import News
 from botdrome.match.record import read, verify
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table

@@ -24,7 +24,7 @@ from tests.patience import PATIENCE
 from tests.server.tables.test_table import Hearer
 
 if TYPE_CHECKING:
-    from botdrome.match.course import News
+    from botdrome.match.match import News
 
 pytestmark = pytest.mark.anyio
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from botdrome.formats import FORMATS, restored_game
-from botdrome.match.input_log import DECODE
-from botdrome.match.resuming import Resumption
+from botdrome.match.inputs import DECODE
+from botdrome.match.record import Resumption
 from botdrome.protocols import load_settings
 from botdrome.server.tables.flight_lines import written
 from botdrome.server.tables.input_keeper import InputKeeper

@@ -10,9 +10,8 @@ from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from botdrome.formats import FORMATS
-from botdrome.match.course import News
 from botdrome.match.events import Player
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.server.tables.metronome import Metronome
 from botdrome.server.tables.move_times import MoveTimes, never
 from botdrome.server.tables.seated_player import SeatedPlayer

@@ -9,8 +9,7 @@ import pytest
 from botdrome.formats import FORMATS, Format
 from botdrome.games.chance import Chance
 from botdrome.games.reading import UNREADABLE
-from botdrome.match.course import News
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.battlebot.messages import DECODER, ENCODER, Battlebot, greeting
 from botdrome.wire.battlebot.states import UpdateParts, update_of

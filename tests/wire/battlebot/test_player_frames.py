@@ -7,9 +7,8 @@ import pytest
 
 from botdrome.formats import FORMATS
 from botdrome.games.battlecube import Battlecube
-from botdrome.match.course import News
 from botdrome.match.events import Began
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Terms, paced
 from botdrome.wire.battlebot.player_frames import BadPlayerMessage, PlayerFrames, read_action
 from botdrome.wire.vocabulary import standing

@@ -7,9 +7,8 @@ import pytest
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
-from botdrome.match.course import News
 from botdrome.match.events import Played
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.standing import Standing
 from botdrome.wire.vocabulary import seat_on, standing

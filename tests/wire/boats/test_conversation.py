@@ -2,8 +2,7 @@
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
-from botdrome.match.course import News
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.boats.commands import (
     CheckBlacklist,

@@ -2,9 +2,8 @@
 
 import pytest
 
-from botdrome.games.battleship import Battleship
+from botdrome.games.battleship import Battleship, boats_in
 from botdrome.games.chance import Chance
-from botdrome.games.fleet import boats_in
 from botdrome.wire.boats.lines import (
     NO_SQUARE,
     NO_TARGET,

@@ -8,9 +8,8 @@ import pytest
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw
-from botdrome.match.course import News
 from botdrome.match.events import Event
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.boats.lines import NO_SQUARE, SHOT_BEFORE, YOURSELF, Aim, RefusedShot, aimed, fields_of
 from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts

@@ -7,8 +7,7 @@ import pytest
 
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.options import with_options
-from botdrome.match.course import News
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.cube import writer as cube_writer
 from botdrome.wire.cube.writer import CubeWriter, UnreadableAnswer, read_answer

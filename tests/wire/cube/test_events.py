@@ -4,8 +4,7 @@ from typing import Any
 
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.options import with_options
-from botdrome.match.course import News
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.cube.writer import CubeEvent, CubeWriter
 from botdrome.wire.match_header import MatchHeader

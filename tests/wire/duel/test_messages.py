@@ -7,8 +7,7 @@ import pytest
 
 from botdrome.formats import FORMATS
 from botdrome.games.gomoku import Gomoku
-from botdrome.match.course import News
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.duel.answers import Ignored
 from botdrome.wire.duel.messages import Duel, starting_game

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 from botdrome.analysis.questions import refusal
 from botdrome.cli.analysis.interrupts import Interrupts
 from botdrome.games.game import Raw
-from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Played, Player, Refused, Returned
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Milliseconds
 from botdrome.runner.bot_process import BotFault
 from botdrome.runner.scenes import MatchClosed, Scene, Show, Stage

@@ -14,7 +14,7 @@ from botdrome.client.boats_bot import own_rows
 from botdrome.client.boats_game import TrackedGame, TrackedPlayer
 from botdrome.client.boats_orders import say, shoot, skip, taunt
 from botdrome.client.terminal_text import shown
-from botdrome.games.fleet import HIT
+from botdrome.games.battleship import HIT
 from botdrome.games.reading import plural
 
 KINDS = {"h": "hit", "m": "miss"}

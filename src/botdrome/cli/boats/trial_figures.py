@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import sqrt
 from pathlib import Path
 
-from botdrome.games.fleet import boats_in
+from botdrome.games.battleship import boats_in
 from botdrome.runner.boat_trial import FLEET, BoardRun, Trial
 
 SQUARES = boats_in(FLEET).squares

@@ -4,8 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.games.battleship import Battleship
-from botdrome.games.fleet import HIT, MISS
+from botdrome.games.battleship import HIT, MISS, Battleship
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.tables.ledger import Look

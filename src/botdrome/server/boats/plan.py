@@ -8,8 +8,7 @@ from msgspec import Meta, Struct
 
 from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.formats import FORMATS
-from botdrome.games.battleship import Battleship
-from botdrome.games.fleet import boats_in
+from botdrome.games.battleship import Battleship, boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
 from botdrome.match.terms import Pace, Terms

@@ -1,6 +1,6 @@
 """The answers of a Bomberman room to actions."""
 
-from botdrome.games.bomberman_actions import WORDS
+from botdrome.games.bomberman import WORDS
 from botdrome.match.events import Player
 from botdrome.server.bomber.users import BomberUser
 from botdrome.server.tables.table import Table

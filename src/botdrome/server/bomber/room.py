@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.games.bomberman import Bomberman
-from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Played, Result
+from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
 from botdrome.server.bomber.judging import MOVES, NOT_TRIED, response_to, round_of
 from botdrome.server.bomber.plan import BomberPlan

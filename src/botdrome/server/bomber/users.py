@@ -2,8 +2,8 @@
 
 import secrets
 
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.server.lobby.clients import no_login
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.lobby.registry import Admission

@@ -3,8 +3,8 @@
 import asyncio
 from time import monotonic
 
-from botdrome.match.course import News
 from botdrome.match.events import Cause, Player
+from botdrome.match.match import News
 from botdrome.server.calling.answer import CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.network.peer import PEER

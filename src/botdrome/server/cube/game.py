@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from botdrome.games.battlecube import TOO_MANY
 from botdrome.games.game import BadOption
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.cube.bot import CubeBot
 from botdrome.server.cube.settings import CubeSection

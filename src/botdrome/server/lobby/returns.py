@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from botdrome.formats import restored
 from botdrome.match.events import Player
-from botdrome.match.record import BadRecord
-from botdrome.match.resuming import Resumption
+from botdrome.match.record import BadRecord, Resumption
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.owners import seat_of
 from botdrome.server.lobby.waiting_client import WaitingClient

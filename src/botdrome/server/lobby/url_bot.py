@@ -10,8 +10,8 @@ import msgspec
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.reading import UNREADABLE, bounded
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.clients import ConnectedClient

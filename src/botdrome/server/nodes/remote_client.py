@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from botdrome.contest.lobby import Seeker
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.server.network.connection import GOING, NORMAL
 from botdrome.server.nodes.desk_messages import SeekAgain, TellComplete, TurnAway, WaitAtMost
 from botdrome.server.nodes.node import NodeId

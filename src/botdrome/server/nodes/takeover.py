@@ -13,9 +13,8 @@ import structlog
 
 from botdrome.formats import restored_game
 from botdrome.match.events import Player
-from botdrome.match.input_log import DECODE
-from botdrome.match.record import UNPLAYABLE, BadRecord
-from botdrome.match.resuming import Resumption
+from botdrome.match.inputs import DECODE
+from botdrome.match.record import UNPLAYABLE, BadRecord, Resumption
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from botdrome.match.course import News
+from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
 
 

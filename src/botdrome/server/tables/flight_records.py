@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from botdrome.match.course import News
 from botdrome.match.events import Cause, Late, Played, Player, Refused
+from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.move_times import NOTHING, Uncharged
 

@@ -6,8 +6,8 @@ from functools import partial
 import structlog
 
 from botdrome.games.game import Raw
-from botdrome.match.course import News
 from botdrome.match.events import Player, Returned
+from botdrome.match.match import News
 from botdrome.match.record import setup_of
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.board_break import BoardBreak

@@ -4,9 +4,8 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from typing import Final
 
-from botdrome.match.course import News
 from botdrome.match.events import Player
-from botdrome.match.match import Match
+from botdrome.match.match import Match, News
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.network.steady_clock import SteadyClock

@@ -7,7 +7,7 @@ If the former node lives, the connections of the players move here with the matc
 """
 
 from botdrome.match.events import Player, Returned
-from botdrome.match.resuming import Resumption
+from botdrome.match.record import Resumption
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.board_break import BoardBreak
 from botdrome.server.tables.kept_table import KeptTable

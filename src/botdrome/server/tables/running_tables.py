@@ -16,8 +16,7 @@ from botdrome.games.chance import SEED_BITS
 from botdrome.games.game import Game
 from botdrome.match.events import Player
 from botdrome.match.match import Match
-from botdrome.match.record import seed_of
-from botdrome.match.resuming import Resumption
+from botdrome.match.record import Resumption, seed_of
 from botdrome.match.terms import PaceName, Terms
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.wire.standing import Standing
 from botdrome.wire.writers import MatchWriters
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from botdrome.match.course import News
 from botdrome.match.events import meant_for
+from botdrome.match.match import News
 from botdrome.store.store import Note
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any
 import structlog
 
 from botdrome.games.game import Game, Raw
-from botdrome.match.course import News
 from botdrome.match.events import Cause, Player, meant_for, rotated
+from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.arena import LiveTable

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from botdrome.games.reading import UNREADABLE
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.wire.battlebot.login import FAILED, BadLogin, Login, Seek, read_login
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.battlebot.player_frames import BadPlayerMessage, PlayerFrames, read_action, reason_of

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from botdrome.games.game import Game, Raw, View
-from botdrome.match.course import News
 from botdrome.match.events import (
     Began,
     BoardEnded,
@@ -22,6 +21,7 @@ from botdrome.match.events import (
     Returned,
     meant_for,
 )
+from botdrome.match.match import News
 from botdrome.wire.battlebot.states import BEAT_ALONE, SAME_FOR_ALL, Message, UpdateParts, update_of
 from botdrome.wire.standing import Standing
 from botdrome.wire.vocabulary import boards_of, seat_on

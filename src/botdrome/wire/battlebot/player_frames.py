@@ -8,8 +8,8 @@ import msgspec
 
 from botdrome.games.game import Game, Raw, Seat
 from botdrome.games.reading import shown
-from botdrome.match.course import News
 from botdrome.match.events import Ended, Player, Returned, meant_for, rotated
+from botdrome.match.match import News
 from botdrome.wire.standing import Standing
 from botdrome.wire.vocabulary import boards_of, seat_on
 

@@ -1,7 +1,7 @@
 """Xterm Boat Sinker's conversation: the offer, joining, chat and shots, goodbye."""
 
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.wire.boats.commands import (
     GAME,
     CheckBlacklist,

@@ -8,8 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Final
 
-from botdrome.games.battleship import Battleship
-from botdrome.games.fleet import WATER, boats_in, check_fleet
+from botdrome.games.battleship import WATER, Battleship, boats_in, check_fleet
 from botdrome.games.game import IllegalMove, Raw
 
 LONGEST_LINE = 4094

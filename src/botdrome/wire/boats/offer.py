@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from botdrome.games.fleet import Boats, boats_in
+from botdrome.games.battleship import Boats, boats_in
 from botdrome.games.game import BadOption
 from botdrome.wire.boats.lines import COLUMNS, number_in, text_in
 

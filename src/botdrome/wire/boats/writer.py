@@ -6,8 +6,8 @@ from typing import Any
 from botdrome.games.battleship import Battleship, Shot
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw
-from botdrome.match.course import News
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
+from botdrome.match.match import News
 from botdrome.wire.boats.lines import (
     DISCONNECTED,
     FINISHED,

@@ -6,11 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_actions import WORDS, action_in
+from botdrome.games.bomberman import WORDS, Bomberman, action_in
 from botdrome.games.game import IllegalMove
-from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused
+from botdrome.match.match import News
 from botdrome.wire.bomber.request import BadRequest
 from botdrome.wire.bomber.state import told_death
 from botdrome.wire.standing import Standing

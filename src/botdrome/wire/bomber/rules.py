@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from botdrome.games.bomberman import Bomberman
-from botdrome.games.bomberman_actions import SHORT_WORDS, WORDS
+from botdrome.games.bomberman import SHORT_WORDS, WORDS, Bomberman
 from botdrome.games.options import options_in, options_of
 from botdrome.wire.bomber.resolutions import RESOLUTIONS
 from botdrome.wire.bomber.tiles import FIELD_TYPES

@@ -5,8 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.games.bomberman_map import Place
-from botdrome.games.bomberman_things import Death
+from botdrome.games.bomberman import Death, Place
 from botdrome.games.game import View
 from botdrome.match.events import Result
 from botdrome.match.terms import Milliseconds

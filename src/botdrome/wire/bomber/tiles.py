@@ -7,7 +7,7 @@ tiles of the others, but for those where something is.
 from functools import lru_cache
 from typing import Any
 
-from botdrome.games.bomberman_map import CRATE, FREE, WALL, Place, Rows
+from botdrome.games.bomberman import CRATE, FREE, WALL, Place, Rows
 from botdrome.games.game import View
 from botdrome.wire.bomber.shape import Shape
 

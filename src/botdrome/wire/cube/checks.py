@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from botdrome.games.battlecube_answer import A_NUMBER
+from botdrome.games.battlecube import A_NUMBER
 from botdrome.games.reading import bounded, shown
 
 Path = tuple[str | int, ...]

@@ -4,8 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube
-from botdrome.games.battlecube_answer import Cell
+from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube, Cell
 from botdrome.match.terms import Milliseconds, Pace, Terms
 from botdrome.wire.cube.checks import MISSING, Fault, Path, echoed, fault, listing, mapping, text, uri, whole
 from botdrome.wire.versions import LONGEST_VERSION

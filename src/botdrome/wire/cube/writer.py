@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.games.battlecube_answer import WRONG_COUNT
+from botdrome.games.battlecube import WRONG_COUNT
 from botdrome.games.game import Game, Raw, View
 from botdrome.games.reading import UNREADABLE, bounded
-from botdrome.match.course import News
 from botdrome.match.events import Began, Ended, Out, Played, Player
+from botdrome.match.match import News
 from botdrome.wire.cube.bombs import MOST_OUTSIDE, BombPile
 from botdrome.wire.cube.checks import Details
 from botdrome.wire.framing.socketio import event as event_packet

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from botdrome.match.course import News
 from botdrome.match.events import Player
+from botdrome.match.match import News
 from botdrome.wire.conversation import (
     Admit,
     Admitted,

@@ -8,8 +8,8 @@ from typing import Any
 from botdrome.games.game import Raw
 from botdrome.games.gomoku import MARKS, Point
 from botdrome.games.reading import UNREADABLE
-from botdrome.match.course import News
 from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Out, Played, Player, Refused
+from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
 from botdrome.wire.duel.answers import GREATEST, PLAIN_ANSWERS, Ignored, number_in
 from botdrome.wire.standing import Standing
