@@ -6,9 +6,9 @@ from random import Random
 
 from msgspec import Struct
 
-from botdrome.contest.linear import dot
 from botdrome.contest.rating import expected
 from botdrome.contest.sequential import BlockScores, Decision, SequentialTest
+from botdrome.contest.strength import dot
 from tests.contest.worlds import CROSSED, PLAIN, World, advantage_at, duel_blocks
 
 POOL = 4000

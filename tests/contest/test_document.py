@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import fields
 
-from botdrome.contest.document import EXAMPLE, BadDocument, ContestDocument, document_from, read_document
-from botdrome.contest.document_checks import problems_of
-from botdrome.contest.document_keys import KEYS
-from botdrome.contest.document_text import to_toml
+from botdrome.contest.document import (
+    EXAMPLE,
+    KEYS,
+    BadDocument,
+    ContestDocument,
+    document_from,
+    problems_of,
+    read_document,
+    to_toml,
+)
 from botdrome.formats import FORMATS
 from botdrome.match.terms import Bank
 

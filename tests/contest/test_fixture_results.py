@@ -1,10 +1,9 @@
 """Results of matches, and the ratings that follow from them."""
 
-from botdrome.contest.contest_ratings import contest_blocks, contest_ratings
+from botdrome.contest.block_counts import contest_blocks, contest_ratings
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import Entrant, FixtureResult
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, fixture_result
 from botdrome.match.events import Result
 
 

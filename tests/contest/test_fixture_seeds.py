@@ -1,6 +1,6 @@
 """Seeds of matches on a server."""
 
-from botdrome.contest.fixture_seeds import commitment, match_seed
+from botdrome.contest.progress import commitment, match_seed
 
 
 def test_seeds_depend_on_the_secret() -> None:

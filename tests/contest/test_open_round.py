@@ -3,8 +3,7 @@
 import pytest
 
 from botdrome.contest.formats.format import FixtureResult
-from botdrome.contest.open_round import OpenRound
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, OpenRound
 from tests.contest.formats.examples import bots, document, seeds_win
 
 

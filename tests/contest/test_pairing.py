@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from botdrome.contest.pairing import paired
+from botdrome.contest.lobby import paired
 
 JUST_MET: dict[str, str | None] = {"a": "b", "b": "a", "c": "d", "d": "c", "e": "f", "f": "e"}
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from botdrome.contest.document import document_from
 from botdrome.contest.formats.format import Entrant, FixtureResult
-from botdrome.contest.plan import OpenFixtures, PlanSummary, plan_summary
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, OpenFixtures, PlanSummary, plan_summary
 
 NAMES = ["ada", "bob", "cyd"]
 

@@ -6,10 +6,9 @@ from random import Random
 
 import pytest
 
-from botdrome.contest import result_book
+from botdrome.contest import progress
 from botdrome.contest.formats.format import FixtureResult
-from botdrome.contest.progress import ContestProgress
-from botdrome.contest.result_book import ResultBook
+from botdrome.contest.progress import ContestProgress, ResultBook
 from tests.contest.formats.examples import bots, document, seeds_win
 
 KINDS = [
@@ -26,7 +25,7 @@ KEYS = ["1.1.1", "1.1.2", "1.1.3", "1.2.1", "2.9.2", "1.0.2", "3", "a.b.c", "1.9
 
 @pytest.mark.parametrize("most", [2, 65_535])
 def test_it_is_like_a_dict(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result_book, "MOST_KINDS", most)
+    monkeypatch.setattr(progress, "MOST_KINDS", most)
     random, like = Random(1), dict[str, FixtureResult]()
     book = ResultBook(2, like)
     for _ in range(500):

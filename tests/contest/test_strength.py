@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 
-from botdrome.contest import linear, strength, variance
-from botdrome.contest.performance import performance
+from botdrome.contest import strength
 from botdrome.contest.strength import (
     MEAN,
     Block,
@@ -18,11 +17,12 @@ from botdrome.contest.strength import (
     SingleMatch,
     Strength,
     expected,
+    performance,
     rate,
     rate_blocks,
     rate_matches,
+    student,
 )
-from botdrome.contest.variance import student
 from tests.contest.worlds import CROSSED, PLAIN, tournament, true_ratings
 
 SIX = [-250.0, -100, -40, 30, 100, 450]
@@ -161,14 +161,14 @@ def test_level_players_need_no_step() -> None:
 
 
 def test_large_groups_have_no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variance, "LARGEST", 2)
+    monkeypatch.setattr(strength, "LARGEST", 2)
     found = rate_matches({match("a", "b"): 3, match("b", "c"): 3})
     assert [one.margin for one in found.strengths.values()] == [None] * 3
 
 
 def test_the_number_of_steps_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strength, "STEPS", 1)
-    monkeypatch.setattr(linear, "STEPS", 1)
+    monkeypatch.setattr(strength, "STEPS", 1)
     found = rate(tournament(PLAIN, [-300, 0, 300], 2, 9, Random(3))).strengths
     assert found["0"].rating < found["2"].rating
 
@@ -192,7 +192,7 @@ def test_far_differences_and_many_wins_do_not_overflow(monkeypatch: pytest.Monke
     assert expected(-1000) == 0.0
     assert performance({((MEAN + 2000, 1.0),): 100_000}).rating < MEAN + 10_000
     assert performance({((MEAN, 1.0),): 1, ((MEAN, 0.0),): 10**9}).rating < MEAN
-    monkeypatch.setattr("botdrome.contest.performance.STEPS", 1)
+    monkeypatch.setattr("botdrome.contest.strength.STEPS", 1)
     assert performance({((MEAN, 1.0),): 5}).rating > MEAN
 
 

@@ -15,8 +15,7 @@ from msgspec import Struct
 from botdrome.contest.rating import elo_points
 from botdrome.contest.schedule import meetings, moved_on
 from botdrome.contest.sequential import block_score, seatings
-from botdrome.contest.strength import Block, expected
-from botdrome.contest.variance import POINTS
+from botdrome.contest.strength import POINTS, Block, expected
 from botdrome.games.chance import Chance
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.contest.document import ContestDocument, read_document
-from botdrome.contest.document_keys import KEYS
-from botdrome.contest.formats.by_name import CONTEST_FORMATS
+from botdrome.contest.document import KEYS, ContestDocument, read_document
+from botdrome.contest.progress import CONTEST_FORMATS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "contest-documents.md").read_text()
 EXAMPLES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)

@@ -9,9 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.contest.document import BadDocument, ClockRules, ContestDocument, EntryRules, OfflineEntrant, Penalties
-from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import ContestFixture
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, fixture_result
 from botdrome.formats import FORMATS
 from botdrome.match.record import read, verify
 from botdrome.match.terms import Bank

@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from botdrome.api.bot_versions import BotVersions, VersionChains, bot_of, rated_key
 from botdrome.bots.house import HOUSE_RATINGS
-from botdrome.contest.strength import MEAN, Ratings, SingleMatch, rate, rate_blocks
-from botdrome.contest.variance import LARGEST
+from botdrome.contest.strength import LARGEST, MEAN, Ratings, SingleMatch, rate, rate_blocks
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from botdrome.contest.strength import CountedBlock, Places
+from botdrome.contest.formats.format import played_in
+from botdrome.contest.progress import ContestProgress
+from botdrome.contest.strength import CountedBlock, Places, Ratings, rate_counted
 from botdrome.games.reading import plural
 
 MOST_COMPARED = 200_000
@@ -116,3 +118,19 @@ class BlockCounts:
 def _add(block: list[_PlayedMatch], meetings: dict[tuple[int, ...], _MeetingBlocks]) -> None:
     meeting = tuple([entrant for entrant, _ in block[0].places])
     meetings.setdefault(meeting, _MeetingBlocks(Counter(), 0, set())).add(block)
+
+
+# The ratings of a contest's entrants. The matches of a meeting on one seed are a block.
+
+
+def contest_blocks(progress: ContestProgress) -> BlockCounts:
+    """Return the matches that were played; forfeits do not count."""
+    blocks = BlockCounts([entrant.name for entrant in progress.entrants])
+    for fixture, result in played_in(progress.rounds, progress.results):
+        if result.places and not result.absent:
+            blocks.add((fixture.meeting, fixture.seed), fixture.entrants, result.places, result.fingerprint)
+    return blocks
+
+
+def contest_ratings(progress: ContestProgress) -> Ratings:
+    return rate_counted(contest_blocks(progress).counted())

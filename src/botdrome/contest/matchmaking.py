@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from botdrome.contest.linear import dot
-from botdrome.contest.strength import PRIOR, expected
+from botdrome.contest.strength import PRIOR, dot, expected
 
 MOST_KNOWN = 64
 """The largest number of players whose strengths are followed; the one that was paired longest ago is forgotten first."""

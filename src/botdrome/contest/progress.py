@@ -4,27 +4,176 @@ The caller plays the open fixtures in any order and adds their results; the next
 from the document, the entrants and the results, so a contest continues from what its journal holds.
 """
 
+from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from hashlib import blake2b, sha256
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.by_name import CONTEST_FORMATS
+from botdrome.contest.formats.elimination import DoubleElimination, Knockout
 from botdrome.contest.formats.format import (
     CannotContinue,
     ContestFixture,
+    ContestFormat,
     Entrant,
     EntrantNumber,
     FixtureResult,
+    MeetingFixtures,
+    Results,
     Round,
     Standing,
+    played_in,
+    players_of,
 )
-from botdrome.contest.formats.gauntlet import champion_of
-from botdrome.contest.formats.planned import players_of
-from botdrome.contest.formats.scores import played_in
-from botdrome.contest.open_round import OpenRound
-from botdrome.contest.result_book import ResultBook
+from botdrome.contest.formats.groups import Groups
+from botdrome.contest.formats.ladder import Ladder
+from botdrome.contest.formats.round_robin import Gauntlet, RoundRobin, champion_of
+from botdrome.contest.formats.swiss import Swiss
+from botdrome.games.chance import SEED_BITS
+from botdrome.match.events import Result
+
+if TYPE_CHECKING:
+    Cells = array[int]
+    "A number for each fixture of a round, in the order of the plan; 0: it has no such result."
+
+# The formats of contests by the names that documents use.
+
+CONTEST_FORMATS: dict[str, ContestFormat] = {
+    "round-robin": RoundRobin(),
+    "gauntlet": Gauntlet(),
+    "knockout": Knockout(),
+    "double-elimination": DoubleElimination(),
+    "swiss": Swiss(),
+    "ladder": Ladder(),
+    "groups": Groups(),
+}
+
+
+# The fixtures of a round that have no results yet. They are not kept: the plan makes them when
+# they are asked for.
+
+
+class OpenRound(Mapping[str, ContestFixture]):
+    """By key, in the order of play. Results may be added while it is iterated over."""
+
+    def __init__(self, planned: Sequence[ContestFixture], results: Results, left: int) -> None:
+        """`left` of the fixtures have no results. The caller counts down with each result."""
+        self.left = left
+        self._planned, self._results = planned, results
+        self._named: Callable[[str], ContestFixture] = (
+            planned.named if isinstance(planned, MeetingFixtures) else {one.key: one for one in planned}.__getitem__
+        )
+        self._at = planned.in_turn if isinstance(planned, MeetingFixtures) else planned.__getitem__
+        self._first = 0
+        """All fixtures before this one have results."""
+
+    def __len__(self) -> int:
+        return self.left
+
+    def __getitem__(self, key: str) -> ContestFixture:
+        if key in self._results:
+            raise KeyError(key)
+        return self._named(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return (fixture.key for fixture in self.fixtures())
+
+    def fixtures(self) -> Iterator[ContestFixture]:
+        while self._first < len(self._planned) and self._at(self._first).key in self._results:
+            self._first += 1
+        for place in range(self._first, len(self._planned)):
+            fixture = self._at(place)
+            if fixture.key not in self._results:
+                yield fixture
+
+
+# Results of a contest in ten bytes each, so that contests of any length fit in memory.
+
+MOST_KINDS = 65_535
+MOST_CELLS = 20_000_000
+"""The largest round of a round robin."""
+
+
+class ResultBook(MutableMapping[str, FixtureResult]):
+    """Results by the keys of their fixtures. Equal results are kept once; those with the id of a match are kept in full."""
+
+    def __init__(self, games: int, results: Mapping[str, FixtureResult]) -> None:
+        """`games` are the matches of a meeting."""
+        self._games = games
+        self._kinds: list[FixtureResult] = []
+        self._numbers: dict[FixtureResult, int] = {}
+        """One more than the index of each kind."""
+        self._rounds: dict[int, Cells] = {}
+        self._fingerprints: dict[int, Cells] = {}
+        self._others: dict[str, FixtureResult] = {}
+        """The results that have no cell: further matches of a series, and whatever is rare."""
+        self._in_cells = 0
+        self.update(results)
+
+    def __len__(self) -> int:
+        return self._in_cells + len(self._others)
+
+    def __iter__(self) -> Iterator[str]:
+        for round_, cells in self._rounds.items():
+            for index, number in enumerate(cells):
+                if number:
+                    yield f"{round_}.{index // self._games + 1}.{index % self._games + 1}"
+        yield from self._others
+
+    def __getitem__(self, key: str) -> FixtureResult:
+        if (other := self._others.get(key)) is not None:
+            return other
+        round_, index = self._cell(key)
+        cells = self._rounds.get(round_, ())
+        if index >= len(cells) or not cells[index]:
+            raise KeyError(key)
+        kind, fingerprint = self._kinds[cells[index] - 1], self._fingerprints[round_][index]
+        return replace(kind, fingerprint=fingerprint) if fingerprint else kind
+
+    def __setitem__(self, key: str, result: FixtureResult) -> None:
+        self.pop(key, None)
+        round_, index = self._cell(key)
+        number = 0 if result.match or index >= MOST_CELLS else self._number(result)
+        if not number:
+            self._others[key] = result
+            return
+        cells = self._rounds.setdefault(round_, array("H"))
+        fingerprints = self._fingerprints.setdefault(round_, array("Q"))
+        if (more := index + 1 - len(cells)) > 0:
+            cells.extend(array("H", bytes(2 * more)))
+            fingerprints.extend(array("Q", bytes(8 * more)))
+        cells[index], fingerprints[index] = number, result.fingerprint
+        self._in_cells += 1
+
+    def __delitem__(self, key: str) -> None:
+        if key in self._others:
+            del self._others[key]
+            return
+        self[key]  # KeyError if there is none
+        round_, index = self._cell(key)
+        self._rounds[round_][index] = 0
+        self._in_cells -= 1
+
+    def _cell(self, key: str) -> tuple[int, int]:
+        """Return the round of a fixture, and its place in that round; MOST_CELLS: it has none."""
+        try:
+            round_, meeting, game = map(int, key.split("."))
+        except ValueError:
+            return 0, MOST_CELLS
+        return round_, (meeting - 1) * self._games + game - 1 if meeting > 0 < game <= self._games else MOST_CELLS
+
+    def _number(self, result: FixtureResult) -> int:
+        """Return the number of a kind of results; 0: there are too many kinds."""
+        result = replace(result, fingerprint=0)
+        number = self._numbers.get(result, 0)
+        if not number and len(self._kinds) < MOST_KINDS:
+            self._kinds.append(result)
+            number = self._numbers[result] = len(self._kinds)
+        return number
 
 
 class LateEntry(ValueError):
@@ -218,3 +367,103 @@ def unplayed(document: ContestDocument, fixture: ContestFixture, absent: Collect
         return FixtureResult((), tuple(absent))
     places = [present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))]
     return FixtureResult(tuple(places), tuple(absent))
+
+
+# Plans: the fixtures of a contest that can be played now, as plain data that another process may
+# have computed.
+
+
+class PlanSummary(Struct, frozen=True):
+    """A plan without its fixtures."""
+
+    number: int
+    """Unique among all plans of a server; 0: nothing is planned yet."""
+    round: int = 0
+    """The latest round that has begun."""
+    fixtures: int = 0
+    """How many are open."""
+    results: int = 0
+    """How many results it follows from."""
+    refusal: str = ""
+    """Why the contest cannot continue; empty: it can, or it is over."""
+    faults: dict[EntrantNumber, int] = {}
+    """The no-shows and crashes of each entrant."""
+
+    @property
+    def over(self) -> bool:
+        return bool(self.number) and not self.fixtures and not self.refusal
+
+
+def plan_summary(number: int, progress: ContestProgress) -> PlanSummary:
+    round_, faults = max((one.number for one in progress.rounds), default=0), dict(progress.faults)
+    return PlanSummary(number, round_, len(progress.open), len(progress.results), progress.refusal, faults)
+
+
+class OpenFixtures:
+    """The fixtures of a plan that have no results yet."""
+
+    def __init__(self, plan: PlanSummary, names: Sequence[str]) -> None:
+        """`names` are those of the entrants, by their numbers."""
+        self.plan, self._names = plan, names
+        self.by_key: dict[str, ContestFixture] = {}
+        self.of: dict[str, dict[str, ContestFixture]] = {}
+        """By the name of an entrant, and by key."""
+        self.added: dict[str, FixtureResult] = {}
+        """The results since the plan."""
+        self.faults = Counter(plan.faults)
+
+    @property
+    def results(self) -> int:
+        return self.plan.results + len(self.added)
+
+    @property
+    def all_played(self) -> bool:
+        """True if the next plan is due."""
+        return bool(self.plan.fixtures) and not self.by_key
+
+    def open(self, fixtures: Iterable[ContestFixture]) -> None:
+        for fixture in fixtures:
+            self.by_key[fixture.key] = fixture
+            for number in fixture.entrants:
+                self.of.setdefault(self._names[number], {})[fixture.key] = fixture
+
+    def add(self, key: str, result: FixtureResult) -> None:
+        """Count a result. Ignore it if the fixture is not open: the plan knows the result already."""
+        fixture = self.by_key.pop(key, None)
+        if fixture is None:
+            return
+        self.added[key] = result
+        for number in fixture.entrants:
+            self.of[self._names[number]].pop(key, None)
+        for seat in (*result.absent, *result.crashed):
+            self.faults[fixture.entrants[seat]] += 1
+
+
+# The result of a fixture from its match.
+
+CRASHES = {"crash", "disconnect", "flood", "unreadable"}
+"""Causes that count as a crash of the bot."""
+
+
+def fixture_result(result: Result, match: str, fingerprint: int = 0) -> FixtureResult:
+    """Return the result of a fixture that was played in this match."""
+    crashed = tuple([seat for seat, cause in enumerate(result.causes) if cause in CRASHES])
+    return FixtureResult(result.places, (), crashed, match, fingerprint)
+
+
+# The seeds of matches on a server. Bots could compute hidden draws from a seed that they know, so
+# it depends on a secret.
+#
+# The server publishes the secret's SHA-256 when the contest starts, and the secret when it is
+# over, so that everybody can check that the seeds were not chosen.
+
+
+def match_seed(secret: str, seed: int) -> int:
+    """Return the seed of a match for the seed of its fixture. Without a secret they are the same."""
+    if not secret:
+        return seed
+    return int.from_bytes(blake2b(str(seed).encode(), key=secret.encode()[:64], digest_size=SEED_BITS // 8).digest(), "little")
+
+
+def commitment(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

@@ -8,13 +8,205 @@ where results deviate from the model; the model's own estimate holds for players
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations, pairwise
-from math import erf, exp, sqrt
+from math import erf, exp, log, pi, sqrt, tan
+from operator import mul
 
 from msgspec import Struct
 
-from botdrome.contest.linear import PRECISION, STEPS, Springs
-from botdrome.contest.variance import POINTS, Variances
+from botdrome.contest.rating import Z95
+
+# Linear algebra for ratings: sparse symmetric systems, and inverses of symmetric positive definite
+# matrices.
+
+STEPS, PRECISION = 50, 1e-6
+"""The largest number of iterations, and the precision at which they stop."""
+
+Vector = Sequence[float]
+
+
+class Springs(Struct, frozen=True):
+    """The matrix H of a sum of squares: `own[i]` times x_i^2, and `weights[k]` times (x_one - x_two)^2 for each pair k."""
+
+    own: Vector
+    ones: Sequence[int]
+    twos: Sequence[int]
+    weights: Vector
+
+    def diagonal(self) -> list[float]:
+        found = list(self.own)
+        for one, two, weight in zip(self.ones, self.twos, self.weights, strict=True):
+            found[one] += weight
+            found[two] += weight
+        return found
+
+    def times(self, x: Vector) -> list[float]:
+        """Return H x."""
+        product = list(map(mul, self.own, x))
+        for one, two, weight in zip(self.ones, self.twos, self.weights, strict=True):
+            pull = weight * (x[one] - x[two])
+            product[one] += pull
+            product[two] -= pull
+        return product
+
+    def solved(self, right: Vector) -> list[float]:
+        """Solve H x = right by conjugate gradients, which are fast because few pairs have met."""
+        x, rest, diagonal = [0.0] * len(right), list(right), self.diagonal()
+        ready = [a / b for a, b in zip(rest, diagonal, strict=True)]
+        way, size = ready, dot(rest, ready)
+        enough = PRECISION**2 * size
+        for _ in range(STEPS):
+            if size <= enough:
+                break
+            turned = self.times(way)
+            far = size / dot(way, turned)
+            x = [a + far * b for a, b in zip(x, way, strict=True)]
+            rest = [a - far * b for a, b in zip(rest, turned, strict=True)]
+            ready = [a / b for a, b in zip(rest, diagonal, strict=True)]
+            before, size = size, dot(rest, ready)
+            way = [a + size / before * b for a, b in zip(ready, way, strict=True)]
+        return x
+
+    def inverse(self) -> list[list[float]]:
+        size = len(self.own)
+        matrix = [[0.0] * size for _ in range(size)]
+        for at, value in enumerate(self.diagonal()):
+            matrix[at][at] = value
+        for one, two, weight in zip(self.ones, self.twos, self.weights, strict=True):
+            matrix[one][two] -= weight
+            matrix[two][one] -= weight
+        return _inverse(matrix)
+
+
+def _inverse(matrix: Sequence[Vector]) -> list[list[float]]:
+    """Invert a symmetric positive definite matrix, by the columns of its inverted Cholesky factor."""
+    size, rows = len(matrix), _cholesky(matrix)
+    columns = []
+    for at in range(size):
+        column = [1 / rows[at][at]]
+        for row in range(at + 1, size):
+            column.append(-dot(rows[row][at:row], column) / rows[row][row])
+        columns.append(column)
+    lower = [[dot(columns[one][two - one :], columns[two]) for two in range(one, size)] for one in range(size)]
+    return [[lower[min(one, two)][abs(one - two)] for two in range(size)] for one in range(size)]
+
+
+def _cholesky(matrix: Sequence[Vector]) -> list[list[float]]:
+    rows: list[list[float]] = []
+    for at, given in enumerate(matrix):
+        row: list[float] = []
+        for other in range(at):
+            row.append((given[other] - dot(row, rows[other])) / rows[other][other])
+        row.append(sqrt(given[at] - dot(row, row)))
+        rows.append(row)
+    return rows
+
+
+def dot(one: Vector, two: Vector) -> float:
+    """Return the dot product over the length of the shorter vector."""
+    return float(sum(map(mul, one, two)))
+
+
+# Variance: how sure the strengths of players are that have met, directly or through others.
+
+POINTS = 400 / log(10)
+"""Elo points per unit of strength."""
+LARGEST = 300
+"""The group size from which no intervals are computed: the time grows with the cube of the size."""
+
+
+class Variances:
+    """The variances of the players of one group."""
+
+    def __init__(self, members: Sequence[int], blocks: Sequence[int], anchored: bool = False) -> None:
+        """`anchored`: some ratings are fixed, so the ratings are no differences to a mean."""
+        self.members, self._blocks, self._anchored = members, blocks, anchored
+        self.names: dict[str, int] = {}
+        self.own = [0.0] * len(members)
+        self.springs: list[tuple[int, int, float]] = []
+        self._spread: defaultdict[tuple[int, int], float] = defaultdict(float)
+        """The sum over blocks of the products of their players' surplus points."""
+
+    def add_block(self, times: float, surplus: Iterable[tuple[int, int, float]]) -> None:
+        extra: dict[int, float] = {}
+        for one, two, points in surplus:
+            extra[one] = extra.get(one, 0.0) + points
+            extra[two] = extra.get(two, 0.0) - points
+        for one, two in combinations(sorted(extra), 2):
+            self._spread[one, two] += 2 * times * extra[one] * extra[two]
+        for player, points in extra.items():
+            self._spread[player, player] += times * points * points
+
+    @cached_property
+    def _roots(self) -> list[int]:
+        """The players without a parent: ratings are differences to their mean, which new versions do not move."""
+        return [place for place, prior in enumerate(self.own) if prior]
+
+    @cached_property
+    def _inverse(self) -> tuple[list[list[float]], list[float]]:
+        """The inverse of the second derivative, and the means of its rows over the roots."""
+        ones, twos, weights = zip(*self.springs, strict=True)
+        rows = Springs(self.own, ones, twos, weights).inverse()
+        return rows, [self.mean(row) for row in rows]
+
+    def mean(self, values: Sequence[float]) -> float:
+        """Return the mean that is taken off the ratings."""
+        if self._anchored:
+            return 0.0
+        return sum(values[place] for place in self._roots) / len(self._roots)
+
+    def margin(self, place: int) -> float | None:
+        """Return half of the width of the interval around the rating."""
+        has_parent = not self.own[place]
+        if not 1 < len(self.members) <= LARGEST or (self._blocks[place] < 2 and not has_parent):
+            return None
+        rows, means = self._inverse
+        model = rows[place][place] - 2 * means[place] + self.mean(means)
+        sandwich = self._sandwich([a - b for a, b in zip(rows[place], means, strict=True)])
+        return POINTS * Z95 * deviation_of(self._blocks[place], sandwich, model)
+
+    def deviation(self, one: str, two: str) -> float:
+        """Return the standard deviation of the difference of two strengths."""
+        first, second = self.names[one], self.names[two]
+        rows, _ = self._inverse
+        apart = [a - b for a, b in zip(rows[first], rows[second], strict=True)]
+        blocks = min(self._blocks[first], self._blocks[second])
+        return deviation_of(blocks, self._sandwich(apart), apart[first] - apart[second])
+
+    @cached_property
+    def _entries(self) -> tuple[list[int], list[int], list[float]]:
+        """The spread as columns, with the correction for players with few blocks."""
+        few = [sqrt(blocks / (blocks - 1)) if blocks > 1 else 1.0 for blocks in self._blocks]
+        values = [value * few[one] * few[two] for (one, two), value in self._spread.items()]
+        return [one for one, _ in self._spread], [two for _, two in self._spread], values
+
+    def _sandwich(self, x: Sequence[float]) -> float:
+        ones, twos, values = self._entries
+        return dot(values, list(map(mul, map(x.__getitem__, ones), map(x.__getitem__, twos))))
+
+
+def deviation_of(blocks: int, sandwich: float, model: float) -> float:
+    """Return the standard deviation whose 1.96-fold is half of the interval's width, from both variances."""
+    clustered = student(blocks - 1) / Z95 * sqrt(max(sandwich, 0.0)) if blocks > 1 else 0.0
+    return max(clustered, sqrt(model))
+
+
+def student(freedom: int) -> float:
+    """Return Student's t at 0.975: exact for 1 and 2 degrees of freedom, else by the Cornish-Fisher series."""
+    if freedom == 1:
+        return tan(pi * 0.475)
+    if freedom == 2:
+        return 0.95 / sqrt(2 * 0.975 * 0.025)
+    z, v = Z95, freedom
+    return (
+        z
+        + (z**3 + z) / (4 * v)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
+        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * v**4)
+    )
+
 
 MEAN = 1500.0
 """The mean rating of each group of connected players, without newer versions. Groups with anchors have no fixed mean."""
@@ -269,3 +461,51 @@ def _check_ancestry(parents: Mapping[str, str]) -> None:
 
 def expected(difference: float) -> float:
     return 1 / (1 + exp(-difference)) if difference > -700 else 0.0
+
+
+# Performance: the rating of one player, from its results against opponents with known ratings.
+
+OwnMatch = tuple[tuple[float, float], ...]
+"""For each opponent at the table: its rating, and the points against it (1, 0.5 or 0)."""
+
+
+class Performance(Struct, frozen=True):
+    """A rating at one time."""
+
+    rating: float
+    margin: float | None
+    """Half of the interval's width; None if there is no interval yet."""
+
+
+def performance(results: Mapping[OwnMatch, int]) -> Performance:
+    """Rate a player by its matches, given with the number of times each result occurred."""
+    met: defaultdict[float, list[float]] = defaultdict(lambda: [0.0, 0])
+    for match, times in results.items():
+        for rating, points in match:
+            total = met[(rating - MEAN) / POINTS]
+            total[0] += times * points
+            total[1] += times
+    value = 0.0
+    for _ in range(STEPS):
+        slope, curve = -PRIOR * value, PRIOR
+        for other, (points, games) in met.items():
+            p = expected(value - other)
+            slope += points - games * p
+            curve += games * p * (1 - p)
+        change = max(-2.0, min(2.0, slope / curve))
+        value += change
+        if abs(change) < PRECISION:
+            break
+    return Performance(MEAN + POINTS * value, _margin(results, value, curve))
+
+
+def _margin(results: Mapping[OwnMatch, int], value: float, curve: float) -> float | None:
+    games = sum(results.values())
+    if games < 2:
+        return None
+    spread = 0.0
+    for match, times in results.items():
+        surplus = sum(points - expected(value - (rating - MEAN) / POINTS) for rating, points in match)
+        spread += times * surplus**2
+    sandwich = spread * games / (games - 1) / curve**2
+    return POINTS * Z95 * deviation_of(games, sandwich, 1 / curve)

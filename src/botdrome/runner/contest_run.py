@@ -12,9 +12,8 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from botdrome.contest.fixture_results import fixture_result
 from botdrome.contest.formats.format import FixtureResult
-from botdrome.contest.progress import ContestProgress, unplayed
+from botdrome.contest.progress import ContestProgress, fixture_result, unplayed
 from botdrome.match.record import seed_text
 from botdrome.runner.contest_players import ContestPlayers, PlayedFixture
 from botdrome.store.contest_journal import ARENA, ContestJournal, StoredContest, result_note

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.contest.contest_ratings import contest_ratings
+from botdrome.contest.block_counts import contest_ratings
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, FixtureResult, Standing
 from botdrome.contest.progress import ContestProgress

@@ -12,10 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from botdrome.contest.document import BadDocument, ContestDocument, check_document, stored_document
-from botdrome.contest.fixture_results import fixture_result
-from botdrome.contest.fixture_seeds import match_seed
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
-from botdrome.contest.progress import ContestProgress, unplayed
+from botdrome.contest.progress import ContestProgress, fixture_result, match_seed, unplayed
 from botdrome.formats import FORMATS, restored
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument, stored_document
 from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
-from botdrome.contest.result_book import ResultBook
+from botdrome.contest.progress import ResultBook
 from botdrome.games.reading import plural
 from botdrome.store.document_changes import changed_keys, only_bots
 from botdrome.store.store import Epoch, Note, Store

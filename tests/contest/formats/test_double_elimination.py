@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.double_elimination import DoubleElimination
+from botdrome.contest.formats.elimination import DoubleElimination
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
 from tests.contest.formats.examples import by_chance, contest, order, seeds_win
 

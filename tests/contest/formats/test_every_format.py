@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botdrome.contest.formats.by_name import CONTEST_FORMATS
 from botdrome.contest.formats.format import CannotContinue, ContestFixture, FixtureResult
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import CONTEST_FORMATS, ContestProgress
 from botdrome.games.chance import Chance
 from tests.contest.formats.examples import Referee, bots, document, played
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from botdrome.contest.formats.bracket import bracket_slots, stage_name
+from botdrome.contest.formats.elimination import Knockout, bracket_slots, stage_name
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
-from botdrome.contest.formats.knockout import Knockout
 from botdrome.contest.progress import ContestProgress, LateEntry
 from tests.contest.formats.examples import bots, by_chance, contest, document, order, played, seeds_win
 

@@ -1,7 +1,7 @@
 """Ladder: always open, ordered by live ratings."""
 
 from botdrome.contest.formats.format import Entrant, FixtureResult
-from botdrome.contest.live_rating import LiveRating, updated
+from botdrome.contest.formats.ladder import LiveRating, updated
 from botdrome.contest.progress import ContestProgress
 from tests.contest.formats.examples import bots, document, order, played
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botdrome.contest.formats.matching import Matching
+from botdrome.contest.formats.pairs import Matching
 
 Edges = set[frozenset[int]]
 

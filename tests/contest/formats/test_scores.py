@@ -1,8 +1,7 @@
 """Scores and tie-breaks."""
 
 from botdrome.contest.document import TieBreak
-from botdrome.contest.formats.format import FixtureResult, Standing
-from botdrome.contest.formats.scores import points_of
+from botdrome.contest.formats.format import FixtureResult, Standing, points_of
 from botdrome.contest.progress import ContestProgress
 from tests.contest.formats.examples import bots, document
 

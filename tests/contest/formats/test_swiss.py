@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botdrome.contest.formats import tables
-from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult, Round
+from botdrome.contest.formats import swiss
+from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult, Round, points_of
 from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs
 from botdrome.contest.formats.pairs_version_1 import swiss_pairs_1
-from botdrome.contest.formats.scores import points_of
 from botdrome.contest.progress import ContestProgress, unplayed
 from botdrome.games.chance import Chance
 from tests.contest.formats.examples import Referee, bots, by_chance, contest, document, order, played, seeds_win
@@ -159,7 +158,7 @@ def test_crowded_tables_share_the_rematches(entrants: int, seats: int, rounds: i
 
 
 def test_a_search_for_better_tables_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "STEPS", 1)
+    monkeypatch.setattr(swiss, "STEPS", 1)
     assert contest("swiss", 18, by_chance, players=3, rounds=10).over
 
 

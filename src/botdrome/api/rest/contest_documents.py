@@ -10,11 +10,10 @@ from botdrome.api.arguments import iso
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import GameName, ListPage, Moment, Parameter, RestRequest
 from botdrome.api.server_calls import ReadContext
-from botdrome.contest.contest_ratings import contest_blocks
+from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
-from botdrome.contest.fixture_seeds import commitment
 from botdrome.contest.formats.format import FixtureResult, Standing
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, commitment
 from botdrome.contest.strength import Ratings, rate_counted
 from botdrome.store.contest_journal import BEFORE, ContestEntry, ContestJournal, ContestState, StoredContest, UnknownContest
 

@@ -10,11 +10,9 @@ from botdrome.api.problems import Problem
 from botdrome.api.rest.contest_documents import RestFixture, progress_called
 from botdrome.api.rest.endpoint import ListPage, Parameter, RestRequest
 from botdrome.api.server_calls import ReadContext
-from botdrome.contest.formats.bracket import Bracket, BracketPlace
-from botdrome.contest.formats.format import ContestFixture, EntrantNumber
+from botdrome.contest.formats.elimination import Bracket, BracketPlace, Knockout
+from botdrome.contest.formats.format import ContestFixture, EntrantNumber, Scores
 from botdrome.contest.formats.groups import Groups, groups_in
-from botdrome.contest.formats.knockout import Knockout
-from botdrome.contest.formats.scores import Scores
 from botdrome.contest.progress import ContestProgress
 
 FILTERS = (

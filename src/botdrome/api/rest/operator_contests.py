@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from botdrome.api.rest.contest_documents import HIDDEN, contestdocument, given_document
 from botdrome.api.rest.endpoint import AnswerOf, RestRequest
 from botdrome.api.rest.operator_session import json_body, private
-from botdrome.contest.document import ContestDocument
-from botdrome.contest.document_text import to_toml
+from botdrome.contest.document import ContestDocument, to_toml
 from botdrome.server.contests.contests import Action
 from botdrome.server.operator.operator import Operator
 

@@ -8,8 +8,7 @@ from botdrome.cli.contest.places import attempt, document_in
 from botdrome.cli.terminal import CommandError, Terminal, format_called
 from botdrome.client.program import CannotStart
 from botdrome.contest.document import ContestDocument, OfflineEntrant, read_document
-from botdrome.contest.formats.by_name import CONTEST_FORMATS
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import CONTEST_FORMATS, ContestProgress
 from botdrome.games.reading import plural
 from botdrome.runner.contest_opening import offline_entrants
 from botdrome.runner.seats import check_bot

@@ -8,8 +8,7 @@ from msgspec import Struct
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from botdrome.contest.block_counts import Repetition
-from botdrome.contest.contest_ratings import contest_blocks
+from botdrome.contest.block_counts import Repetition, contest_blocks
 from botdrome.contest.formats.format import Standing
 from botdrome.contest.progress import ContestProgress
 from botdrome.contest.strength import MEAN, Ratings, rate_counted

@@ -5,14 +5,31 @@ from math import comb
 from typing import Literal
 
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.bracket import Bracket, Exit, bracket_slots
-from botdrome.contest.formats.format import Entrant, EntrantNumber, Results, Round, Standing
-from botdrome.contest.formats.heats import Heats, snake
-from botdrome.contest.formats.knockout import Knockout, play_to_open_round, ranked_by_exit
-from botdrome.contest.formats.meeting import MeetingFixtures, MeetingPlanner
-from botdrome.contest.formats.planned import PlannedFormat, counted, is_open, players_of
+from botdrome.contest.formats.elimination import (
+    Bracket,
+    Exit,
+    Heats,
+    Knockout,
+    bracket_slots,
+    play_to_open_round,
+    ranked_by_exit,
+    snake,
+)
+from botdrome.contest.formats.format import (
+    Entrant,
+    EntrantNumber,
+    MeetingFixtures,
+    MeetingPlanner,
+    PlannedFormat,
+    Results,
+    Round,
+    Standing,
+    counted,
+    is_open,
+    players_of,
+    ranked_by_score,
+)
 from botdrome.contest.formats.round_robin import all_groups, seated, turns_of
-from botdrome.contest.formats.scores import ranked_by_score
 
 
 class Groups(PlannedFormat):

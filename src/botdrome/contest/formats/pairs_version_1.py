@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from botdrome.contest.formats.format import EntrantNumber
-from botdrome.contest.formats.matching import Matching
-from botdrome.contest.formats.pairs import Pair, SwissHistory, bye_candidates
+from botdrome.contest.formats.pairs import Matching, Pair, SwissHistory, bye_candidates
 
 
 def swiss_pairs_1(players: Sequence[EntrantNumber], history: SwissHistory) -> tuple[list[Pair], EntrantNumber | None]:

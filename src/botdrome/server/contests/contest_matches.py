@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.fixture_results import fixture_result
-from botdrome.contest.fixture_seeds import match_seed
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
+from botdrome.contest.progress import fixture_result, match_seed
 from botdrome.match.record import fingerprint
 from botdrome.server.contests.contest_player import contest_table
 from botdrome.server.contests.present_players import PresentPlayers

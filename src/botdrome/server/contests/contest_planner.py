@@ -13,8 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.contest.formats.format import ContestFixture, EntrantNumber, FixtureResult
-from botdrome.contest.plan import OpenFixtures, plan_summary
-from botdrome.contest.progress import ContestProgress
+from botdrome.contest.progress import ContestProgress, OpenFixtures, plan_summary
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.server.workers.pool import Workers
 from botdrome.store.contest_journal import ContestJournal

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 
 from botdrome.contest.formats.format import Entrant
-from botdrome.contest.plan import OpenFixtures, PlanSummary
+from botdrome.contest.progress import OpenFixtures, PlanSummary
 from botdrome.server.contests import no_shows
 from botdrome.server.contests.contest_planner import ContestPlanner
 from botdrome.server.failures import log_failure

@@ -8,8 +8,7 @@ import structlog
 from msgspec.structs import replace
 
 from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, FixtureResult
-from botdrome.contest.plan import OpenFixtures
-from botdrome.contest.progress import late_entrant, unplayed
+from botdrome.contest.progress import OpenFixtures, late_entrant, unplayed
 from botdrome.server.contests.contest_matches import DECIDED, LOOKED_AT, SEATING, ContestMatches
 from botdrome.server.contests.contest_planner import ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer

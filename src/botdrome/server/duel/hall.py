@@ -8,8 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from botdrome.contest.lobby import Wish
-from botdrome.contest.pairing import paired
+from botdrome.contest.lobby import Wish, paired
 from botdrome.formats import FORMATS
 from botdrome.server.duel.board_ids import BoardIds, question_ids
 from botdrome.server.duel.ended_boards import ended_boards, epoch_now
