@@ -21,8 +21,7 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.session import Session
 from botdrome.wire.conversation import Command, Outs
 from botdrome.wire.cube.writer import CubeEvent
-from botdrome.wire.framing.engineio import units
-from botdrome.wire.framing.socketio_conversation import SocketConnected, SocketDisconnected, SocketIoConversation, SocketIoLimits
+from botdrome.wire.framing.socketio import SocketConnected, SocketDisconnected, SocketIoConversation, SocketIoLimits, units
 from tests.patience import PATIENCE as PATIENCE
 
 

@@ -11,7 +11,7 @@ from botdrome.match.record import match_file, seeded_match
 from botdrome.server.arena import LiveTable
 from botdrome.server.tables.audience import Audience, Spectator
 from botdrome.store.store import Finish, MatchEntry, Store
-from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.writers import MatchHeader
 
 NOON = 1_794_700_000_000
 

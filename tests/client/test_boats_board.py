@@ -5,8 +5,7 @@ import pytest
 from botdrome.client.boats_board import FleetLayout, NotPossible, RandomFleets, border_of, given_fleet, square_in
 from botdrome.client.terminal_text import shown
 from botdrome.games.chance import Chance
-from botdrome.wire.boats.lines import square_name, text_fields
-from botdrome.wire.boats.offer import OfferedGame, offer_in
+from botdrome.wire.boats.lines import OfferedGame, offer_in, square_name, text_fields
 
 USUAL = offer_in(text_fields(b"G|1.2.0|x|N|2|9|0|17|10|10|5|A5|B4|C3|D3|E2"))
 

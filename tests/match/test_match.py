@@ -9,7 +9,7 @@ from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 from tests.match.telling import mark, told
 
 NOUGHTS = FORMATS["noughts-and-crosses"]

@@ -4,7 +4,7 @@ from typing import Any
 
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 from tests.docs.example_game import RockPaperScissors
 from tests.match.telling import told
 from tests.match.test_steps import ROCK, throwing

@@ -11,7 +11,7 @@ from botdrome.games.game import BadOption
 from botdrome.match.match import MOST_CREDIT, Match
 from botdrome.match.record import BadRecord, match_file, read, verify
 from botdrome.match.terms import Bank, Pace, Terms
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 from tests.docs.example_game import RockPaperScissors
 from tests.match.telling import mark, told
 from tests.match.test_match import noughts

@@ -9,7 +9,7 @@ from botdrome.client.boats_board import border_of
 from botdrome.games.battleship import Battleship, Rows, boats_in, check_fleet
 from botdrome.games.chance import Chance
 from botdrome.runner.boat_trial import Trial, drawn_position
-from botdrome.wire.boats.offer import offer_in
+from botdrome.wire.boats.lines import offer_in
 
 BOATS = boats_in(Battleship().boats)
 

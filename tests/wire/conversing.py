@@ -6,9 +6,7 @@ from typing import Any
 from botdrome.formats import FORMATS
 from botdrome.match.match import Match, News
 from botdrome.wire.conversation import Command, Conversation, Dismissed, Outs, Reply, Seated, Submit
-from botdrome.wire.match_header import MatchHeader
-from botdrome.wire.vocabulary import standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchHeader, MatchWriters, standing
 
 
 class Talk:

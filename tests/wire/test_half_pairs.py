@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from botdrome.wire.half_pairs import value_of, without_halves
+from botdrome.wire.battlebot.conversation import value_of, without_halves
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,15 @@ import pytest
 from botdrome.games.battlecube import plan_in
 from botdrome.games.game import IllegalMove
 from botdrome.games.reading import MOST_VALUES, TooManyValues
+from botdrome.wire.battlebot.conversation import MOST_ESCAPES, value_of
 from botdrome.wire.boats.host import HostConversation
 from botdrome.wire.bomber.request import BadRequest, read_message
 from botdrome.wire.conversation import Close
-from botdrome.wire.cube.checks import unpacked
+from botdrome.wire.cube.requests import unpacked
 from botdrome.wire.cube.writer import UnreadableAnswer, read_answer
-from botdrome.wire.duel.answers import read_frame
+from botdrome.wire.duel.conversation import read_frame
 from botdrome.wire.framing.socketio import read_packet
 from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.half_pairs import MOST_ESCAPES, value_of
 from botdrome.wire.tunnel import TunnelConversation
 
 SOURCE = Path(__file__).parents[2] / "src" / "botdrome"
@@ -64,9 +64,8 @@ DECODING = re.compile(r"(json\.decode|json\.loads|DECODER\.decode|ANSWERS?\.deco
 TRUSTED = {
     "api/bodies.py": 1,  # it is bounded in the line before
     "api/rest/ratings.py": 1,  # options in their normal form
-    "wire/half_pairs.py": 1,  # a second time
-    "wire/duel/answers.py": 1,  # a second time
-    "wire/duel/messages.py": 1,  # numbers and texts of fixed keys, and no others
+    "wire/battlebot/conversation.py": 1,  # a second time
+    "wire/duel/conversation.py": 2,  # a second time; numbers and texts of fixed keys, and no others
     "server/lobby/desk.py": 1,  # options in their normal form
     "server/arena_questions.py": 1,  # the server's own message
     "server/settings_sources.py": 1,  # the operator's

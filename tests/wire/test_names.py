@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.wire.names import can_be_shown, unseen, written_out
+from botdrome.wire.conversation import can_be_shown, unseen, written_out
 
 
 @pytest.mark.parametrize("name", ["Ada", "a b", "Zoë", "名前", "non\u00a0breaking", "👩‍💻", "a/b<c>&'\""])

@@ -15,8 +15,8 @@ from botdrome.wire.conversation import (
     TokenChanged,
     WaitLimit,
 )
-from botdrome.wire.standing import Standing
 from botdrome.wire.tunnel import OpenTunnel, TakeAnswer, TunnelCall, TunnelConversation, UnknownCall
+from botdrome.wire.writers import Standing
 from tests.wire.conversing import Talk
 
 LOGIN = {"name": "ada", "password": "secret"}

@@ -4,10 +4,8 @@ import json
 
 from botdrome.match.record import Resumption, setup_of
 from botdrome.wire.battlebot.conversation import battlebot
-from botdrome.wire.duel.messages import Duel
-from botdrome.wire.match_header import MatchHeader
-from botdrome.wire.vocabulary import standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.duel.conversation import Duel
+from botdrome.wire.writers import MatchHeader, MatchWriters, standing
 from tests.match.test_resuming import a_match
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from botdrome.api.problems import Problem
 from botdrome.formats import FORMATS
 from botdrome.store.store import Epoch
-from botdrome.wire.battlebot.login import LONGEST_CONTEST
+from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
 from botdrome.wire.battlebot.messages import game_type
-from botdrome.wire.names import can_be_shown
+from botdrome.wire.conversation import can_be_shown
 
 GAME_TYPES: dict[str, str] = {game_type(name): name for name in FORMATS}
 """NOUGHTS_AND_CROSSES is noughts-and-crosses."""

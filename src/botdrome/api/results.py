@@ -13,7 +13,7 @@ from botdrome.games.options import with_options
 from botdrome.match.record import seeded_match
 from botdrome.store.contest_journal import BEFORE, ContestJournal, UnknownContest
 from botdrome.store.store import MatchEntry, Store
-from botdrome.wire.battlebot.states import Message, UpdateParts, update_of
+from botdrome.wire.battlebot.messages import Message, UpdateParts, update_of
 
 
 def native_state(entry: MatchEntry, view: View) -> Message:

@@ -19,7 +19,7 @@ from botdrome.server.network.steady_loop import run
 from botdrome.server.settings import BadSetting
 from botdrome.server.settings_sources import Setting, all_settings, sections_of
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
-from botdrome.wire.battlebot.login import GAMES
+from botdrome.wire.battlebot.conversation import GAMES
 
 OLD_FLAGS = ("xbs_port",)
 """Flags of former names."""

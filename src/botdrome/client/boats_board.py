@@ -6,8 +6,7 @@ from botdrome.client.terminal_text import shown
 from botdrome.games.battleship import WATER, berths, check_fleet, check_room, random_fleet
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, IllegalMove
-from botdrome.wire.boats.lines import COLUMNS, square_name
-from botdrome.wire.boats.offer import Offer
+from botdrome.wire.boats.lines import COLUMNS, Offer, square_name
 
 DRAFTS = 10
 """Fleets drawn until one has enough free border; after that many the best one is taken."""

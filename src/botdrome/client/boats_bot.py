@@ -7,7 +7,7 @@ from botdrome.client.boats_orders import shoot, skip
 from botdrome.games.battleship import HIT, MISS, WATER, rows_of, squares_from
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
-from botdrome.wire.boats.offer import OfferedGame
+from botdrome.wire.boats.lines import OfferedGame
 
 ATTEMPTS = 3
 """Shots that are refused before the bot skips."""

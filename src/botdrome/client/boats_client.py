@@ -11,8 +11,7 @@ from botdrome.client.boats_bot import BotPlayer
 from botdrome.client.boats_game import LogMessage, Phase, TrackedGame
 from botdrome.client.boats_orders import join, leave
 from botdrome.games.chance import Chance
-from botdrome.wire.boats.lines import LONGEST_HEARD, line_of
-from botdrome.wire.boats.offer import PORT
+from botdrome.wire.boats.lines import LONGEST_HEARD, PORT, line_of
 from botdrome.wire.framing.streams import Lines
 
 JOINED = (Phase.WAITING, Phase.PLAYING)

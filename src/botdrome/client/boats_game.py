@@ -12,8 +12,7 @@ from msgspec import Struct
 from botdrome.client.boats_board import NotPossible, square_in
 from botdrome.games.battleship import HIT, MISS, WATER
 from botdrome.games.reading import plural
-from botdrome.wire.boats.lines import number_in, square_name, text_fields, text_in
-from botdrome.wire.boats.offer import BadOffer, OfferedGame, offer_in
+from botdrome.wire.boats.lines import BadOffer, OfferedGame, number_in, offer_in, square_name, text_fields, text_in
 
 KEPT_MESSAGES = 1000
 MOST_PLAYERS = 99

@@ -10,10 +10,9 @@ from websockets.exceptions import InvalidHandshake, InvalidURI
 
 from botdrome.client.server_link import ConnectionLost, ServerLink, linked
 from botdrome.client.server_url import connection_problem, socket_url
-from botdrome.wire.battlebot.conversation import NOT_ASKED
-from botdrome.wire.battlebot.login import PLAY_PATH
+from botdrome.wire.battlebot.conversation import NOT_ASKED, PLAY_PATH
 from botdrome.wire.battlebot.messages import game_type
-from botdrome.wire.features import AGAIN
+from botdrome.wire.conversation import AGAIN
 from botdrome.wire.framing.websocket import NORMAL, POLICY
 
 PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)

@@ -7,7 +7,7 @@ from botdrome.client.boats_board import RandomFleets
 from botdrome.games.chance import Chance
 from botdrome.rehearsal.bot_faults import BotFaults
 from botdrome.rehearsal.synthetic_bot import Registered
-from botdrome.wire.boats.offer import offer_in
+from botdrome.wire.boats.lines import offer_in
 
 
 class BoatsBot:

@@ -11,7 +11,7 @@ from botdrome.games.chance import Chance
 from botdrome.rehearsal.bot_faults import BotDropped, BotFaults
 from botdrome.rehearsal.synthetic_bot import Registered
 from botdrome.wire.battlebot.messages import game_type
-from botdrome.wire.features import AGAIN, VIEWS
+from botdrome.wire.conversation import AGAIN, VIEWS
 
 
 class NativeBot:

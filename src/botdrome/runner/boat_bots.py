@@ -23,7 +23,7 @@ from botdrome.runner.program_bots import program_command
 from botdrome.runner.seats import FunctionSeat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
 from botdrome.wire.battlebot.messages import Battlebot, greeting
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 
 START = 10.0
 """Seconds that a program has for its first line."""

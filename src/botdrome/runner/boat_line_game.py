@@ -9,7 +9,11 @@ from botdrome.runner.boat_trial import FLEET, SKIPPER, BoardRun, SkippingOpponen
 from botdrome.wire.boats.lines import (
     BAD_BOARD,
     PROTOCOL_ERROR,
+    BoatWriter,
+    Offer,
     RefusedShot,
+    Roster,
+    Taunts,
     aimed,
     fields_of,
     is_fleet,
@@ -19,9 +23,7 @@ from botdrome.wire.boats.lines import (
     said,
     value,
 )
-from botdrome.wire.boats.offer import Offer
-from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 
 BOT = 0
 OPPONENT = 1

@@ -27,7 +27,7 @@ from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, make_s
 from botdrome.runner.table import BEYOND, UNLIMITED, beginning
 from botdrome.runner.tournament import seed_of_bot
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 
 
 def follow(

@@ -3,7 +3,7 @@
 from botdrome.client.join import Ending
 from botdrome.match.events import Result
 from botdrome.match.headline import Headlines
-from botdrome.wire.features import FRAMES
+from botdrome.wire.conversation import FRAMES
 
 
 class FramePlayer:

@@ -17,8 +17,8 @@ from botdrome.runner.bot_process import START, BotFault
 from botdrome.runner.frame_player import FramePlayer
 from botdrome.runner.seats import FunctionSeat, ProcessSeat
 from botdrome.runner.table import BEYOND, SEED_SIZE, UNLIMITED
-from botdrome.wire.battlebot.player_frames import reason_of
-from botdrome.wire.features import VIEWS
+from botdrome.wire.battlebot.messages import reason_of
+from botdrome.wire.conversation import VIEWS
 
 T = TypeVar("T")
 

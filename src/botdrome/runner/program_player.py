@@ -10,8 +10,8 @@ from botdrome.client.program import FAREWELL
 from botdrome.client.server_link import ServerLink, ServerMessage
 from botdrome.games.reading import UNREADABLE
 from botdrome.runner.seats import ProgramSeat
-from botdrome.wire.battlebot.player_frames import reason_of
-from botdrome.wire.features import EXTRAS, NOTICES
+from botdrome.wire.battlebot.messages import reason_of
+from botdrome.wire.conversation import EXTRAS, NOTICES
 
 
 class ProgramPlayer:

@@ -20,7 +20,7 @@ from botdrome.runner.match_clock import MatchClock
 from botdrome.runner.scenes import Stage
 from botdrome.runner.seats import FunctionSeat, ProcessSeat, ProgramSeat, ReplaySeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 
 UNLIMITED = 60.0
 """Seconds for a function if the terms set no limit."""

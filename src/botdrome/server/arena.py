@@ -26,7 +26,7 @@ from botdrome.server.tables.audience import Spectator
 from botdrome.server.workers.pool import Workers
 from botdrome.store.identity import hashed, likeness
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
-from botdrome.wire.names import can_be_shown, unseen
+from botdrome.wire.conversation import can_be_shown, unseen
 
 if TYPE_CHECKING:
     from botdrome.server.operator.contest_orders import ContestOrders

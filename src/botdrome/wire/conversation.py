@@ -5,18 +5,19 @@ bytes for the client and commands for the server. `server/session.py` connects i
 all protocols share; the protocol's host executes the others. Commands and replies are plain data.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from botdrome.games.game import Raw
+from botdrome.games.reading import shown
 from botdrome.match.events import Player
 from botdrome.match.match import News
 from botdrome.wire.framing.websocket import NORMAL, POLICY
-from botdrome.wire.standing import Standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchWriters, Standing
 
 Seconds = float
 """On the connection's clock."""
@@ -210,3 +211,90 @@ class Conversation(Protocol):
     def wake(self, now: Seconds) -> Outs:
         """The deadline has passed."""
         return ()
+
+
+# Features: words in a login that ask for more than the original of the protocol sends.
+#
+# A client that asks for nothing is sent exactly what the original sends, or its connection is
+# closed without a message.
+
+AGAIN = "again"
+"""Battlebot: the connection stays open after a match, for the next one."""
+DRAW = "draw"
+"""Duel arena: a drawn board is announced as a draw."""
+EXTRAS = "extras"
+"""Battlebot: updates have the keys that we added."""
+FRAMES = "frames"
+"""Battlebot: the frames of a spectator, with the player's own view and its legal moves, in place of Battlebot's messages."""
+NOTICES = "notices"
+"""Battlebot: messages that say why a wait or a connection ends."""
+VIEWS = "views"
+"""Battlebot: as `frames`, without the legal moves, which cost the server far more than the views in some games."""
+
+
+class BadFeatures(Exception):
+    """Raised for features that are not a list of known words; the message names the known ones."""
+
+
+def read_features(login: Mapping[str, Any], known: tuple[str, ...]) -> frozenset[str]:
+    """Return the words under `features` in a login, or raise BadFeatures."""
+    words = login.get("features", [])
+    *others, last = [f'"{word}"' for word in known]
+    allowed = f"{', '.join(others)} and {last}" if others else last
+    if not isinstance(words, list):
+        raise BadFeatures(f"features is a list that may hold {allowed}, not {shown(words)}")
+    for word in words:
+        if word not in known:
+            raise BadFeatures(f"there is no feature {shown(word)}; features may hold {allowed}")
+    return frozenset(words)
+
+
+# Versions of bots: an optional key in the logins of all protocols.
+
+LONGEST_VERSION = 64
+
+
+class BadVersion(ValueError):
+    """The value is not the version of a bot; the message says what would be."""
+
+
+def read_version(value: Any) -> str:
+    """Return a version; empty: the login names none. Raise BadVersion."""
+    if value is None:
+        return ""
+    if isinstance(value, str) and len(value) <= LONGEST_VERSION and value.isprintable():
+        return value
+    raise BadVersion(f"version is text of at most {LONGEST_VERSION} printable characters, not {shown(value)}")
+
+
+# Names: characters that no name may have, on any protocol.
+
+UNSEEN = re.compile(
+    "[\0-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e0fff]"
+)
+"""Control characters, line ends, characters without width or that change the writing direction, and lone surrogates.
+Spaces of all widths and the joiners of emoji are allowed."""
+
+FILLER = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0]"
+    "|(?<![\u0900-\u0dff\u2000-\u3300\U0001f000-\U0001faff\ufe0f])[\u200d\ufe00-\ufe0f]"
+)
+"""Invisible characters. Joiners and variation selectors may follow emoji and Indic letters."""
+BLANKS = re.compile(r"^\s+|\s+$|\s{2,}|[^\S ]")
+"""Spaces that look like none, or like another space."""
+
+
+def unseen(name: str) -> bool:
+    """Whether a name has an invisible character."""
+    return FILLER.search(name) is not None
+
+
+def written_out(name: str) -> str:
+    """Return the name with invisible characters written out."""
+    filled = FILLER.sub(lambda found: f"<U+{ord(found[0]):04X}>", name)
+    return BLANKS.sub(lambda found: "".join("\u2420" if one == " " else f"<U+{ord(one):04X}>" for one in found[0]), filled)
+
+
+def can_be_shown(name: str) -> bool:
+    return UNSEEN.search(name) is None and (not name or any(map(str.isprintable, name)))

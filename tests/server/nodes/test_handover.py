@@ -16,7 +16,7 @@ from botdrome.server.nodes import handover
 from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
 from botdrome.server.nodes.node import Node
-from botdrome.wire.framing.proxy_header import SIGNATURE
+from botdrome.wire.framing.streams import SIGNATURE
 from tests.patience import PATIENCE, until
 from tests.server.nodes.test_moving import stream
 from tests.server.nodes.travellers import TravelNode, travel_nodes

@@ -28,7 +28,7 @@ from botdrome.server.nodes.node import Node
 from botdrome.server.session import Session
 from botdrome.wire.conversation import Close, Command, Out, Redeliver, Reply
 from botdrome.wire.framing.streams import Frames, Lines
-from botdrome.wire.standing import Standing
+from botdrome.wire.writers import Standing
 from tests.patience import until
 from tests.server.nodes.memory_links import MemoryLinks, Network
 

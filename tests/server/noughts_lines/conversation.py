@@ -3,7 +3,7 @@
 from botdrome.match.events import Ended, Player
 from botdrome.match.match import News
 from botdrome.wire.conversation import Admit, Admitted, Close, Command, Outs, Reply, Seated, Seconds, Submit
-from botdrome.wire.standing import Standing
+from botdrome.wire.writers import Standing
 
 GAME, MARKS = "noughts-and-crosses", "XO"
 

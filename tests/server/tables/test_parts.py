@@ -17,7 +17,7 @@ from botdrome.server.tables.flight_lines import written
 from botdrome.server.tables.flight_records import FlightRecord, FlightRecords
 from botdrome.store.identity import hashed
 from botdrome.store.store import BotEntry
-from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.writers import MatchHeader
 
 
 def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None:

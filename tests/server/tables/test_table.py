@@ -20,8 +20,7 @@ from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import MatchEntry, Note, Store
 from botdrome.wire.battlebot.conversation import battlebot
-from botdrome.wire.standing import Standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchWriters, Standing
 
 pytestmark = pytest.mark.anyio
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.battlebot.conversation import BattlebotConversation
-from botdrome.wire.battlebot.login import Seek
+from botdrome.wire.battlebot.conversation import BattlebotConversation, Seek
 from botdrome.wire.conversation import Admitted, Close, Resign, Seated, Submit
 from tests.wire.conversing import MemoryTable, Talk
 

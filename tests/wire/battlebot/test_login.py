@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.battlebot.login import LONGEST_CONTEST, BadLogin, read_login
+from botdrome.wire.battlebot.conversation import LONGEST_CONTEST, BadLogin, read_login
 
 LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "x"}
 BOATS = LOGIN | {"gameType": "BATTLESHIP"}

@@ -11,9 +11,8 @@ from botdrome.games.chance import Chance
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.battlebot.messages import DECODER, ENCODER, Battlebot, greeting
-from botdrome.wire.battlebot.states import UpdateParts, update_of
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.battlebot.messages import DECODER, ENCODER, Battlebot, UpdateParts, greeting, update_of
+from botdrome.wire.writers import standing
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
 

@@ -10,8 +10,8 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.match.events import Began
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Terms, paced
-from botdrome.wire.battlebot.player_frames import BadPlayerMessage, PlayerFrames, read_action
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.battlebot.messages import BadPlayerMessage, PlayerFrames, read_action
+from botdrome.wire.writers import standing
 from tests.match.telling import mark
 
 HEADER = {"match": "m1", "game": "noughts-and-crosses", "players": ("ann", "bob"), "pace": "slow"}

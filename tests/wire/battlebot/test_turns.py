@@ -10,8 +10,7 @@ from botdrome.games.chance import Chance
 from botdrome.match.events import Played
 from botdrome.match.match import Match, News
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.standing import Standing
-from botdrome.wire.vocabulary import seat_on, standing
+from botdrome.wire.writers import Standing, seat_on, standing
 from tests.contract.setups import Setup, setups
 
 SEEDS = range(6)

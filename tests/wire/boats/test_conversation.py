@@ -4,7 +4,9 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.boats.commands import (
+from botdrome.wire.boats.conversation import (
+    CHAT_BURST,
+    BoatConversation,
     CheckBlacklist,
     Depart,
     GameStarts,
@@ -18,8 +20,7 @@ from botdrome.wire.boats.commands import (
     RoomShown,
     Say,
 )
-from botdrome.wire.boats.conversation import CHAT_BURST, BoatConversation
-from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts
+from botdrome.wire.boats.lines import BoatWriter, Roster, Taunts
 from botdrome.wire.conversation import (
     Admit,
     Admitted,
@@ -39,9 +40,7 @@ from botdrome.wire.conversation import (
     TokenChanged,
     Unreadable,
 )
-from botdrome.wire.match_header import MatchHeader
-from botdrome.wire.vocabulary import standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchHeader, MatchWriters, standing
 
 OFFER = b"G|1.2.0|Tea|N|2|2|0|5|8|8|2|A3|B2"
 FLEET = "AAA.....BB" + "." * 54

@@ -8,8 +8,11 @@ from botdrome.wire.boats.lines import (
     NO_SQUARE,
     NO_TARGET,
     SHOT_BEFORE,
+    TAUNT_BYTES,
     YOURSELF,
+    Offer,
     RefusedShot,
+    Taunts,
     aimed,
     display_name,
     fields_of,
@@ -25,8 +28,6 @@ from botdrome.wire.boats.lines import (
     text_of,
     value,
 )
-from botdrome.wire.boats.offer import Offer
-from botdrome.wire.boats.writer import TAUNT_BYTES, Taunts
 from botdrome.wire.framing.streams import Lines
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Zo\xc3\xab")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from botdrome.wire.boats.lines import LONGEST_SENT, line_of, text_fields
-from botdrome.wire.boats.offer import BadOffer, offer_in
+from botdrome.wire.boats.lines import LONGEST_SENT, BadOffer, line_of, offer_in, text_fields
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,19 @@ from botdrome.games.game import Raw
 from botdrome.match.events import Event
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.boats.lines import NO_SQUARE, SHOT_BEFORE, YOURSELF, Aim, RefusedShot, aimed, fields_of
-from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.boats.lines import (
+    NO_SQUARE,
+    SHOT_BEFORE,
+    YOURSELF,
+    Aim,
+    BoatWriter,
+    RefusedShot,
+    Roster,
+    Taunts,
+    aimed,
+    fields_of,
+)
+from botdrome.wire.writers import standing
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
 WIDTH, HEIGHT = 7, 5

@@ -4,8 +4,8 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.boats.writer import BoatWriter, Roster, Taunts
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.boats.lines import BoatWriter, Roster, Taunts
+from botdrome.wire.writers import standing
 
 FLEET = ["AAA..", "BB...", ".....", ".....", "....."]
 WATER = "." * 25

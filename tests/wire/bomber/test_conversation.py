@@ -6,6 +6,12 @@ from typing import Any
 import pytest
 
 from botdrome.wire.bomber.conversation import (
+    CAME_LATE,
+    HAS_NOT_BEGUN,
+    IS_ACCEPTED,
+    IS_AHEAD,
+    IS_DEAD,
+    IS_OVER,
     Act,
     ActionJudged,
     BomberConversation,
@@ -17,6 +23,7 @@ from botdrome.wire.bomber.conversation import (
     RegisterUser,
     Registration,
     RequestRefused,
+    Response,
     RoomCommand,
     RoomReply,
     Round,
@@ -25,9 +32,7 @@ from botdrome.wire.bomber.conversation import (
     refused_before,
     registration_refused,
 )
-from botdrome.wire.bomber.messages import CAME_LATE, HAS_NOT_BEGUN, IS_ACCEPTED, IS_AHEAD, IS_DEAD, IS_OVER, Response
-from botdrome.wire.bomber.request import BadRequest, Message
-from botdrome.wire.bomber.shape import LITERAL
+from botdrome.wire.bomber.request import LITERAL, BadRequest, Message
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
 from botdrome.wire.conversation import Close
 

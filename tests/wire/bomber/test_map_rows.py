@@ -5,7 +5,7 @@ import pytest
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
-from botdrome.wire.bomber.shape import Shape
+from botdrome.wire.bomber.request import Shape
 from tests.games.bombermen import drawn
 from tests.wire.bomber.test_rows import OPEN, answer, told
 

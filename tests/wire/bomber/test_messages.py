@@ -9,13 +9,11 @@ import pytest
 
 from botdrome.games.bomberman import Bomberman
 from botdrome.match.events import Began, Ended, Late, Left, Played, Refused, Result
-from botdrome.wire.bomber.messages import CAME_LATE, IS_DEAD, BomberWriter, Response, read_action, refusal, refusal_in
-from botdrome.wire.bomber.request import BadRequest
-from botdrome.wire.bomber.resolutions import RESOLUTIONS
-from botdrome.wire.bomber.rules import rules, rules_page
-from botdrome.wire.bomber.shape import DEFAULT, LITERAL
+from botdrome.wire.bomber.conversation import CAME_LATE, IS_DEAD, BomberWriter, Response, read_action, refusal, refusal_in
+from botdrome.wire.bomber.request import DEFAULT, LITERAL, BadRequest
+from botdrome.wire.bomber.rules import RESOLUTIONS, rules, rules_page
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
-from botdrome.wire.standing import Standing
+from botdrome.wire.writers import Standing
 from tests.games.bombermen import after, drawn
 
 ROOM = {

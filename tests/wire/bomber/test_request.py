@@ -9,18 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from botdrome.wire.bomber.request import (
+    DEFAULT,
+    LITERAL,
     LONGEST_LITERAL,
     BadLiteral,
     BadRequest,
+    Shape,
     read_form,
     read_literal,
     read_message,
     read_name,
     read_number,
+    read_shape,
     read_switch,
     unquoted,
 )
-from botdrome.wire.bomber.shape import DEFAULT, LITERAL, Shape, read_shape
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -8,8 +8,8 @@ from typing import Any
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.chance import Chance
 from botdrome.games.game import IllegalMove
-from botdrome.wire.bomber.messages import refusal
-from botdrome.wire.bomber.shape import DEFAULT, LITERAL, Shape
+from botdrome.wire.bomber.conversation import refusal
+from botdrome.wire.bomber.request import DEFAULT, LITERAL, Shape
 from botdrome.wire.bomber.state import PLAYING, State, beginning
 from tests.games.bombermen import after, drawn
 

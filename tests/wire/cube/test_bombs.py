@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.chance import Chance
-from botdrome.wire.cube import bombs as cube_bombs
-from botdrome.wire.cube.bombs import MOST_OUTSIDE, BombPile, Cell, shown_bombs
-from botdrome.wire.cube.writer import ENCODER, CubeWriter
+from botdrome.wire.cube import writer as cube_bombs
+from botdrome.wire.cube.writer import ENCODER, MOST_OUTSIDE, BombPile, Cell, CubeWriter, shown_bombs
 
 
 def test_bombs_outside_the_cube_are_shown_and_not_without_end() -> None:

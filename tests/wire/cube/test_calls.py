@@ -11,7 +11,7 @@ from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.cube import writer as cube_writer
 from botdrome.wire.cube.writer import CubeWriter, UnreadableAnswer, read_answer
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 
 NOOP = {"task": "NOOP"}
 RECORDED = (

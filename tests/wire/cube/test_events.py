@@ -7,7 +7,7 @@ from botdrome.games.options import with_options
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.cube.writer import CubeEvent, CubeWriter
-from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.writers import MatchHeader
 
 Told = tuple[str, Any]
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
-from botdrome.wire.cube.checks import Fault
 from botdrome.wire.cube.conversation import error
 from botdrome.wire.cube.requests import (
     MOST_EDGE,
@@ -22,6 +21,7 @@ from botdrome.wire.cube.requests import (
     SAME_START,
     CubePlayer,
     CubeSetup,
+    Fault,
     claim_in,
     game_id_in,
     new_game_in,

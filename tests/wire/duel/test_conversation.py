@@ -21,11 +21,8 @@ from botdrome.wire.conversation import (
     TokenChanged,
     Unreadable,
 )
-from botdrome.wire.duel.commands import Enter, Entered, FindOpponent, Superseded
-from botdrome.wire.duel.conversation import SURPLUS, DuelConversation
-from botdrome.wire.duel.messages import Duel
-from botdrome.wire.match_header import MatchHeader
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.duel.conversation import SURPLUS, Duel, DuelConversation, Enter, Entered, FindOpponent, Superseded
+from botdrome.wire.writers import MatchHeader, standing
 from tests.wire.conversing import MemoryTable, Talk
 
 OK, FREE = {"status": "ok"}, {"event": "player_is_free"}

@@ -9,9 +9,8 @@ from botdrome.formats import FORMATS
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.duel.answers import Ignored
-from botdrome.wire.duel.messages import Duel, starting_game
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.duel.conversation import Duel, Ignored, starting_game
+from botdrome.wire.writers import standing
 
 BOTH = (0, 1)
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.games.chance import Chance
-from botdrome.wire.duel.answers import Ignored, read_frame
-from botdrome.wire.duel.messages import Duel
+from botdrome.wire.duel.conversation import Duel, Ignored, read_frame
 from botdrome.wire.framing.streams import BadFrame, Frames
 from tests.wire.duel.test_messages import Play
 

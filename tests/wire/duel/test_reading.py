@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.duel.answers import Ignored, read_frame
-from botdrome.wire.duel.login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
+from botdrome.wire.duel.conversation import OK, BadDuelLogin, DuelLogin, Ignored, error, read_duel_login, read_frame
 from botdrome.wire.framing.streams import BadFrame
 from tests.wire.duel.test_messages import Play
 

@@ -1,8 +1,7 @@
 """Conversations on socket.io as transcripts: `>` from the client, `<` to the client, `!` a command, `@` seconds pass."""
 
 from botdrome.wire.conversation import Outs
-from botdrome.wire.framing.engineio import BINARY
-from botdrome.wire.framing.socketio_conversation import Handshake, SocketIoConversation, SocketIoLimits
+from botdrome.wire.framing.socketio import BINARY, Handshake, SocketIoConversation, SocketIoLimits
 
 LIMITS = SocketIoLimits(rate=1, burst=6)
 

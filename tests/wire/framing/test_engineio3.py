@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.framing.engineio import (
+from botdrome.wire.framing.socketio import (
     BINARY,
     MESSAGE,
     MOST_PACKETS,

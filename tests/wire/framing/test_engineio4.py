@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.framing.engineio import BINARY, MESSAGE, MOST_PACKETS, PONG, BadPacket, EngineIo4
+from botdrome.wire.framing.socketio import BINARY, MESSAGE, MOST_PACKETS, PONG, BadPacket, EngineIo4
 
 
 def packet(kind: str, data: str | bytes = "") -> bytes:

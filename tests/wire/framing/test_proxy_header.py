@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from botdrome.wire.framing.proxy_header import SIGNATURE, BadHeader, may_be_header, read_header
+from botdrome.wire.framing.streams import SIGNATURE, BadHeader, may_be_header, read_header
 
 
 def header(client: str, port: int = 4000, command: int = 0x21, more: bytes = b"") -> bytes:

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.wire.framing.engineio import BadPacket
 from botdrome.wire.framing.socketio import (
     ACK,
     BINARY_ACK,
@@ -14,6 +13,7 @@ from botdrome.wire.framing.socketio import (
     EVENT,
     MOST_ATTACHED,
     Assembly,
+    BadPacket,
     SocketPacket,
     connected,
     event,

@@ -8,9 +8,8 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms
 from botdrome.wire.conversation import CannotPlay, Dismissed, Outs, Removed, Reply, Unreadable
-from botdrome.wire.framing.socketio import event
-from botdrome.wire.framing.socketio_conversation import SocketIoConversation
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.framing.socketio import SocketIoConversation, event
+from botdrome.wire.writers import standing
 from tests.wire.framing.socketio_transcripts import LIMITS, Client, check, handshake, shown
 
 

@@ -7,13 +7,14 @@ from botdrome.wire.nodes.nats import (
     LONGEST_LINE,
     PING,
     PONG,
+    NatsError,
     NatsEvent,
+    NatsInfo,
     NatsReader,
     connect,
     publish,
     subscribe,
 )
-from botdrome.wire.nodes.nats_lines import NatsError, NatsInfo
 
 INFO = b'INFO {"server_id":"NA","max_payload":1048576,"tls_required":true} \r\n'
 STREAM = (

@@ -31,8 +31,7 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.settings import Settings
 from botdrome.wire.conversation import CannotPlay
-from botdrome.wire.framing.engineio import BadPacket, from_jsonp, jsonp
-from botdrome.wire.framing.socketio_conversation import SocketIoLimits
+from botdrome.wire.framing.socketio import BadPacket, SocketIoLimits, from_jsonp, jsonp
 from botdrome.wire.safe_headers import plain_answer
 
 SCRIPTS = ("socket.io.js", "socket.io.min.js")

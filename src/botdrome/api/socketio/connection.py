@@ -25,8 +25,7 @@ from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.traffic import Traffic
 from botdrome.wire.conversation import CannotPlay, Removed, Reply
 from botdrome.wire.cube.writer import CubeEvent
-from botdrome.wire.framing.engineio import Engine
-from botdrome.wire.framing.socketio_conversation import Handshake
+from botdrome.wire.framing.socketio import Engine, Handshake
 
 log = structlog.get_logger()
 

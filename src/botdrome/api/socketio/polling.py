@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 
 from botdrome.api.socketio.query import BAD_REQUEST, EngineError
-from botdrome.wire.framing.engineio import CLOSE, NOOP
+from botdrome.wire.framing.socketio import CLOSE, NOOP
 
 CLOSED, NOTHING = CLOSE.encode(), NOOP.encode()
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
-from botdrome.wire.framing.engineio import Engine, EngineIo3, EngineIo4
+from botdrome.wire.framing.socketio import Engine, EngineIo3, EngineIo4
 
 ENGINES: dict[str, Engine] = {"3": EngineIo3(), "4": EngineIo4()}
 PATH = "/socket.io/"

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from botdrome.server.network.connection import MALFORMED, NORMAL, Receiver
 from botdrome.server.network.websocket import Socket
-from botdrome.wire.framing.engineio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine
+from botdrome.wire.framing.socketio import PING, PONG, PROBE, UPGRADE, BadPacket, Engine
 from botdrome.wire.framing.websocket import BINARY
 
 PROBED, PROBE_ANSWER, UPGRADED = (PING + PROBE).encode(), (PONG + PROBE).encode(), UPGRADE.encode()

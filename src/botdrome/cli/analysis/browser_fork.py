@@ -16,7 +16,7 @@ from botdrome.match.match import Match
 from botdrome.protocols import PROTOCOLS
 from botdrome.runner.forking import HUMAN, Continuation, continue_match
 from botdrome.server.protocol import Protocol
-from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.writers import MatchHeader
 
 if TYPE_CHECKING:
     from botdrome.cli.analysis.fork import ForkPlan

@@ -25,8 +25,7 @@ from botdrome.server.battlebot.host import LOGGED_IN_AGAIN
 from botdrome.server.network.connection import Connection
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.settings import Settings
-from botdrome.wire.battlebot.conversation import BattlebotConversation
-from botdrome.wire.battlebot.login import Login, Seek
+from botdrome.wire.battlebot.conversation import BattlebotConversation, Login, Seek
 from botdrome.wire.conversation import (
     AdmitGuest,
     Admitted,
@@ -40,10 +39,7 @@ from botdrome.wire.conversation import (
     Seated,
     Submit,
 )
-from botdrome.wire.match_header import MatchHeader
-from botdrome.wire.standing import Standing
-from botdrome.wire.vocabulary import standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchHeader, MatchWriters, Standing, standing
 
 
 class Told(Struct):

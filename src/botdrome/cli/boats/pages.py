@@ -17,7 +17,7 @@ from botdrome.client.boats_client import BoatsClient
 from botdrome.client.boats_game import TrackedGame
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.games.reading import plural
-from botdrome.wire.boats.offer import OfferedGame
+from botdrome.wire.boats.lines import OfferedGame
 
 SCROLLING = {
     "up": "up", "down": "down", "home": "home", "end": "end", "pageup": "pageup", "pagedown": "pagedown",

@@ -26,8 +26,7 @@ from botdrome.games.reading import plural
 from botdrome.runner.boat_bots import TrialBot, entered, runs
 from botdrome.runner.boat_tcp import TrialServer, tcp_runs
 from botdrome.runner.boat_trial import FLEET, GAME, SKIPPER, BoardRun, Trial, Watch
-from botdrome.wire.boats.lines import square_name
-from botdrome.wire.boats.offer import PORT
+from botdrome.wire.boats.lines import PORT, square_name
 
 INTERRUPTED = 130
 LEAST_SIDE, LONGEST_SIDE = 8, 22

@@ -13,8 +13,7 @@ from botdrome.server.nodes.errand import AdmittedClient, Errand, MovedSeat
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
 from botdrome.server.tables.resumed_table import ResumedTable
-from botdrome.wire.battlebot.conversation import BattlebotConversation
-from botdrome.wire.battlebot.login import PLAY_PATH, Login, Seek
+from botdrome.wire.battlebot.conversation import PLAY_PATH, BattlebotConversation, Login, Seek
 from botdrome.wire.conversation import Command, Removed
 from botdrome.wire.safe_headers import plain_answer
 

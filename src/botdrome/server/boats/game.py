@@ -10,10 +10,8 @@ from botdrome.server.session import Session
 from botdrome.server.tables.running_tables import RunningTables
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.wire.boats.commands import GameStarts
-from botdrome.wire.boats.lines import COMM_ERROR, DISCONNECTED, joined
-from botdrome.wire.boats.offer import Offer
-from botdrome.wire.boats.writer import BoatWriter, Roster
+from botdrome.wire.boats.conversation import GameStarts
+from botdrome.wire.boats.lines import COMM_ERROR, DISCONNECTED, BoatWriter, Offer, Roster, joined
 
 
 class BoatGame(PlayerGroup):

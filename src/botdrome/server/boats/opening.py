@@ -11,7 +11,7 @@ from botdrome.server.boats.statistics import BoatStatistics
 from botdrome.server.network.listening import tolerated
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
-from botdrome.wire.boats.commands import GAME
+from botdrome.wire.boats.conversation import GAME
 
 
 async def open_boats(server: ServerParts) -> ServedProtocol:

@@ -8,7 +8,7 @@ from botdrome.server.boats.counted_game import tally_of
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.players import PlayerGroup, RoomPlayer
 from botdrome.server.boats.room import BoatRoom
-from botdrome.wire.boats.commands import Kicked
+from botdrome.wire.boats.conversation import Kicked
 from botdrome.wire.boats.lines import BLANKS, BOOTED, plain, player_called, text_of
 
 Order = dict[str, Any]

@@ -12,8 +12,7 @@ from botdrome.games.battleship import Battleship, boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.boats.lines import BLANKS
-from botdrome.wire.boats.offer import Offer
+from botdrome.wire.boats.lines import BLANKS, Offer
 
 LONGEST_TITLE = 60
 ORIGINAL_KEYS = {

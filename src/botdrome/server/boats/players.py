@@ -8,10 +8,8 @@ from botdrome.match.events import Player
 from botdrome.server.lobby.owners import NOBODY
 from botdrome.server.session import Session
 from botdrome.server.tables.running_tables import Candidate
-from botdrome.wire.boats.commands import Kicked
-from botdrome.wire.boats.lines import joined, left, results, said
-from botdrome.wire.boats.offer import Offer
-from botdrome.wire.boats.writer import Taunts
+from botdrome.wire.boats.conversation import Kicked
+from botdrome.wire.boats.lines import Offer, Taunts, joined, left, results, said
 
 
 class NameInUse(Exception):

@@ -12,8 +12,9 @@ from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol, OpenPort
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.session import Session
-from botdrome.wire.boats.commands import (
+from botdrome.wire.boats.conversation import (
     GAME,
+    BoatConversation,
     CheckBlacklist,
     Depart,
     Joined,
@@ -26,7 +27,6 @@ from botdrome.wire.boats.commands import (
     RoomShown,
     Say,
 )
-from botdrome.wire.boats.conversation import BoatConversation
 from botdrome.wire.boats.lines import BOOTED, FULL, plain, text_of
 from botdrome.wire.conversation import Command
 from botdrome.wire.framing.streams import Lines

@@ -29,8 +29,7 @@ from botdrome.wire.bomber.conversation import (
     RequestRefused,
     RoomReply,
 )
-from botdrome.wire.bomber.request import BadRequest, read_form, read_switch, unquoted
-from botdrome.wire.bomber.shape import read_shape
+from botdrome.wire.bomber.request import BadRequest, read_form, read_shape, read_switch, unquoted
 from botdrome.wire.conversation import Command
 
 LONGEST_BODY = 64 << 10

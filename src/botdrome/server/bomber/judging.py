@@ -4,8 +4,7 @@ from botdrome.games.bomberman import WORDS
 from botdrome.match.events import Player
 from botdrome.server.bomber.users import BomberUser
 from botdrome.server.tables.table import Table
-from botdrome.wire.bomber.conversation import Round, accepted
-from botdrome.wire.bomber.messages import CAME_LATE, IS_AHEAD, IS_DEAD, IS_OVER, Response, refusal_in
+from botdrome.wire.bomber.conversation import CAME_LATE, IS_AHEAD, IS_DEAD, IS_OVER, Response, Round, accepted, refusal_in
 from botdrome.wire.bomber.state import REGISTRATION, State
 
 MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}

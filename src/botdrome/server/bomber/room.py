@@ -29,15 +29,15 @@ from botdrome.wire.bomber.conversation import (
     NOT_FOUND,
     Act,
     ActionJudged,
+    BomberWriter,
     Registered,
     RequestRefused,
     RoomReply,
     UserState,
     refused_before,
 )
-from botdrome.wire.bomber.messages import BomberWriter
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
-from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.writers import MatchHeader
 
 if TYPE_CHECKING:
     from botdrome.server.bomber.contest_rooms import ContestRooms

@@ -22,9 +22,18 @@ from botdrome.wire.bomber.conversation import (
     registers,
     wants_state,
 )
-from botdrome.wire.bomber.request import BadRequest, Message, read_form, read_message, read_switch, unquoted
+from botdrome.wire.bomber.request import (
+    DEFAULT,
+    BadRequest,
+    Message,
+    Shape,
+    read_form,
+    read_message,
+    read_shape,
+    read_switch,
+    unquoted,
+)
 from botdrome.wire.bomber.rules import ROUTES, rules, rules_page
-from botdrome.wire.bomber.shape import DEFAULT, Shape, read_shape
 
 OPEN: ResponseHeaders = (
     ("Access-Control-Allow-Origin", "*"),

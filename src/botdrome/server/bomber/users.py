@@ -10,8 +10,7 @@ from botdrome.server.lobby.registry import Admission
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
-from botdrome.wire.standing import Standing
-from botdrome.wire.writers import MakeWriter, MatchWriters
+from botdrome.wire.writers import MakeWriter, MatchWriters, Standing
 
 
 class BomberUser:

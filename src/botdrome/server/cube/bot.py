@@ -11,8 +11,7 @@ from botdrome.server.network.peer import PEER
 from botdrome.server.network.traffic import Traffic
 from botdrome.server.tables.table import Table
 from botdrome.wire.cube.writer import CubeWriter, UnreadableAnswer, read_answer
-from botdrome.wire.standing import Standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchWriters, Standing
 
 
 class CubeBot:

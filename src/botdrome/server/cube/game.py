@@ -17,9 +17,8 @@ from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients, End
 from botdrome.server.settings import Settings
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.wire.cube.checks import Fault
 from botdrome.wire.cube.conversation import error
-from botdrome.wire.cube.requests import CubeSetup, NewGame
+from botdrome.wire.cube.requests import CubeSetup, Fault, NewGame
 from botdrome.wire.cube.writer import CubeEvent, CubeWriter, Payload
 
 STANDSTILL = 24 * 3600 * 1000

@@ -26,7 +26,6 @@ from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import StoreUnavailable
 from botdrome.wire.conversation import Command
-from botdrome.wire.cube.checks import INVALID, Fault
 from botdrome.wire.cube.conversation import (
     ChangeGame,
     ControlGame,
@@ -38,9 +37,9 @@ from botdrome.wire.cube.conversation import (
     WatchGame,
     error,
 )
-from botdrome.wire.cube.requests import CubeSetup, NewGame
+from botdrome.wire.cube.requests import INVALID, CubeSetup, Fault, NewGame
 from botdrome.wire.cube.writer import CubeEvent, Payload, empty_game
-from botdrome.wire.framing.socketio_conversation import Handshake, SocketConnected, SocketDisconnected, SocketIoLimits
+from botdrome.wire.framing.socketio import Handshake, SocketConnected, SocketDisconnected, SocketIoLimits
 
 log = structlog.get_logger()
 

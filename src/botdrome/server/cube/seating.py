@@ -18,8 +18,7 @@ from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.lobby.url_bot import UrlBot
 from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.wire.conversation import TokenNeeded
-from botdrome.wire.cube.checks import Fault
-from botdrome.wire.cube.requests import CubePlayer, NewGame
+from botdrome.wire.cube.requests import CubePlayer, Fault, NewGame
 
 HOUSE, NAMED = "house:", "bot:"
 Invited = dict[str, UrlBot]

@@ -28,12 +28,9 @@ from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import Note
 from botdrome.wire.conversation import Command, LoginRefused
-from botdrome.wire.duel.commands import Enter, Entered, Superseded
-from botdrome.wire.duel.conversation import GAME, DuelConversation
-from botdrome.wire.duel.messages import Duel
+from botdrome.wire.duel.conversation import GAME, Duel, DuelConversation, Enter, Entered, Superseded
 from botdrome.wire.framing.streams import Frames
-from botdrome.wire.match_header import MatchHeader
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import MatchHeader, standing
 
 WISH = Wish(GAME)
 REMATCH = 0.5

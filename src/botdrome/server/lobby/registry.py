@@ -13,8 +13,7 @@ from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, seat_of
 from botdrome.server.network.peer import PEER
 from botdrome.store.store import BotEntry, Store
-from botdrome.wire.conversation import TokenNeeded
-from botdrome.wire.names import written_out
+from botdrome.wire.conversation import TokenNeeded, written_out
 
 KEPT = 10_000
 

@@ -13,8 +13,7 @@ from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.tables.audience import header_of
 from botdrome.store.damage import BrokenMatch
 from botdrome.store.store import MatchEntry, Store, StoreUnavailable
-from botdrome.wire.vocabulary import standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchWriters, standing
 
 if TYPE_CHECKING:
     from botdrome.server.lobby.desk import Desk

@@ -23,13 +23,10 @@ from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
-from botdrome.wire.battlebot.conversation import battlebot_with_extras
+from botdrome.wire.battlebot.conversation import battlebot_with_extras, value_of
 from botdrome.wire.battlebot.messages import game_type
-from botdrome.wire.conversation import TOKEN_CHANGED
-from botdrome.wire.half_pairs import value_of
-from botdrome.wire.standing import Standing
-from botdrome.wire.versions import BadVersion, read_version
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.conversation import TOKEN_CHANGED, BadVersion, read_version
+from botdrome.wire.writers import MatchWriters, Standing
 
 ON_A_BEAT = 2.0
 """Seconds for a call in games with ticks, where a late answer counts for a later step."""

@@ -18,7 +18,7 @@ from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.proxies import Proxies
 from botdrome.server.network.shares import BRIEF, Shares
-from botdrome.wire.framing.proxy_header import BadHeader, may_be_header, read_header
+from botdrome.wire.framing.streams import BadHeader, may_be_header, read_header
 
 log = structlog.get_logger()
 

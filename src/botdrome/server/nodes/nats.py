@@ -10,8 +10,7 @@ from typing import cast
 from botdrome import __version__
 from botdrome.server.nodes.nats_address import NatsAddress
 from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.nodes.nats import PING, PONG, NatsReader, connect, subscribe
-from botdrome.wire.nodes.nats_lines import NatsError, NatsInfo
+from botdrome.wire.nodes.nats import PING, PONG, NatsError, NatsInfo, NatsReader, connect, subscribe
 
 PATIENCE = 2.0
 """Seconds in which a server has to answer when a client connects."""

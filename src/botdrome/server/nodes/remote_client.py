@@ -11,8 +11,7 @@ from botdrome.server.nodes.node import NodeId
 from botdrome.server.nodes.placement import ClientPlace
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
-from botdrome.wire.standing import Standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchWriters, Standing
 
 if TYPE_CHECKING:
     from botdrome.server.nodes.home_desk import HomeDesk

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from botdrome.server.cube.host import CubeHost
 from botdrome.server.network.traffic import Traffic
-from botdrome.wire.cube.checks import Details, Fault
 from botdrome.wire.cube.conversation import error, read_event
+from botdrome.wire.cube.requests import Details, Fault
 from botdrome.wire.cube.writer import CubeEvent
 
 MOST_GAMES = 1000

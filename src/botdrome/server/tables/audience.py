@@ -9,7 +9,7 @@ from botdrome.games.game import View
 from botdrome.match.events import Event
 from botdrome.match.terms import Milliseconds
 from botdrome.store.store import MatchEntry
-from botdrome.wire.match_header import MatchHeader
+from botdrome.wire.writers import MatchHeader
 
 
 class Spectator(Protocol):

@@ -18,7 +18,7 @@ from botdrome.server.tables.move_times import MoveTimes
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry, Store
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 
 log = structlog.get_logger()
 

@@ -12,7 +12,7 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.board_break import BoardBreak
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.seated_player import SeatedPlayer
-from botdrome.wire.vocabulary import standing
+from botdrome.wire.writers import standing
 
 MOVED = "the match moved to another node; earlier messages are not in this record"
 BACK = "back after the match moved"

@@ -4,8 +4,7 @@ from typing import Protocol
 
 from botdrome.match.events import Player
 from botdrome.match.match import News
-from botdrome.wire.standing import Standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchWriters, Standing
 
 
 class SeatedPlayer(Protocol):

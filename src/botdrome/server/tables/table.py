@@ -23,8 +23,7 @@ from botdrome.server.tables.move_times import MoveTimes
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.subscriber import Subscriber, Subscribers
 from botdrome.store.store import AlreadyOver, MatchEntry, Store, StoreUnavailable
-from botdrome.wire.vocabulary import standing
-from botdrome.wire.writers import MatchWriters
+from botdrome.wire.writers import MatchWriters, standing
 
 log = structlog.get_logger()
 

@@ -1,16 +1,19 @@
 """Battlebot's messages: JSON objects, for all games."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
 from math import isinf
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from botdrome.games.game import Game, Raw, View
+from botdrome.games.game import Game, Raw, Seat, View
+from botdrome.games.reading import shown
 from botdrome.match.events import (
     Began,
     BoardEnded,
     BoardResult,
+    Cause,
     Ended,
     Event,
     Late,
@@ -20,11 +23,158 @@ from botdrome.match.events import (
     Result,
     Returned,
     meant_for,
+    rotated,
 )
 from botdrome.match.match import News
-from botdrome.wire.battlebot.states import BEAT_ALONE, SAME_FOR_ALL, Message, UpdateParts, update_of
-from botdrome.wire.standing import Standing
-from botdrome.wire.vocabulary import boards_of, seat_on
+from botdrome.match.terms import Milliseconds
+from botdrome.wire.writers import Standing, boards_of, seat_on
+
+# Battlebot's updates: two games as the original sends them, and one general form for all others.
+
+Message = dict[str, Any]
+
+
+class UpdateParts:
+    """The parts of an update, beside the view."""
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        bots: tuple[str, ...],
+        time_left: Milliseconds | None,
+        strikes: tuple[int, ...],
+        boards: tuple[BoardResult, ...],
+        result: Result | None,
+        turn: Message | None,
+        why: str = "",
+        match: str = "",
+    ) -> None:
+        """`names` are the players' names; `bots` are these by seat on this board. `why` says why a move was refused.
+
+        `match` is the id of the match, with which a bot can return to it.
+        """
+        self.names, self.bots, self.time_left, self.strikes, self.boards = names, bots, time_left, strikes, boards
+        self.result, self.turn, self.why, self.match = result, turn, why, match
+
+
+Update = Callable[[UpdateParts, View], Message]
+
+
+def update_of(game: str, extras: bool) -> Update:
+    """Return the function that makes the updates of a game; `extras`: with keys that the original lacks."""
+    plain = UPDATES.get(game, any_game)
+    return EXTENDED.get(game, plain) if extras else plain
+
+
+def any_game(scene: UpdateParts, view: View) -> Message:
+    """Return the view with the players' names, the players to move, their time, and the result."""
+    state = view | {
+        "bots": scene.bots,
+        "waitingFor": _waiting_for(scene, view),
+        "timeLeft": scene.time_left,
+        "result": _full_result(scene),
+    }
+    if scene.match:
+        state["match"] = scene.match
+    if scene.boards:
+        state["boardsPlayed"] = [dict(zip(scene.names, board.places, strict=True)) for board in scene.boards]
+    return {"state": state} | _kept(turn=scene.turn, why=scene.why)
+
+
+def noughts_and_crosses(scene: UpdateParts, view: View) -> Message:
+    state = {
+        "bots": scene.bots,
+        "board": view["board"],
+        "marks": dict(zip(view["marks"], scene.bots, strict=True)),
+        "waitingFor": _waiting_for(scene, view),
+        "result": _result(scene, NOUGHTS_REASONS),
+        "invalidTurns": dict(zip(scene.names, scene.strikes, strict=True)),
+    }
+    return {"state": state, "turn": scene.turn} if scene.turn else {"state": state}
+
+
+def bumblebots(scene: UpdateParts, view: View) -> Message:
+    """Return the view flat, with names in place of seats."""
+    bots = scene.bots
+    return {
+        "bots": bots,
+        "spawnPoints": dict(zip(bots, view["spawnPoints"], strict=True)),
+        "territory": dict(zip(bots, view["territory"], strict=True)),
+        "maxDrones": view["maxDrones"],
+        "board": view["board"],
+        "drones": dict(zip(bots, view["drones"], strict=True)),
+        "score": dict(zip(bots, view["score"], strict=True)),
+        "result": _victor_first(_result(scene, BUMBLEBOTS_REASONS)),
+        "turnNumber": view["turnNumber"],
+    }
+
+
+def bumblebots_with_extras(scene: UpdateParts, view: View) -> Message:
+    extras = {"ticks": view["ticks"]}
+    if "record" in view:  # a match that the original played has none
+        extras["record"] = dict(zip(scene.bots, view["record"], strict=True))
+    return bumblebots(scene, view) | extras
+
+
+NOUGHTS_REASONS: dict[Cause, str] = {
+    "complete": "complete",
+    "timeout": "timeout",
+    "illegal moves": "Didn't write unit tests",
+}
+BUMBLEBOTS_REASONS: dict[Cause, str] = {"complete": "BUMBLEBOTS_FULL_TIME", "disconnect": "BUMBLEBOTS_DISCONNECT"}
+
+UPDATES: dict[str, Update] = {
+    "noughts-and-crosses": noughts_and_crosses,
+    "bumblebots": bumblebots,
+}
+EXTENDED: dict[str, Update] = {"bumblebots": bumblebots_with_extras}
+SAME_FOR_ALL = UPDATES.keys()
+"""Games whose updates are the same for all players."""
+BEAT_ALONE = frozenset({"bumblebots"})
+"""Games that send one update for each tick and nothing else: bad orders are not answered."""
+
+
+def _waiting_for(scene: UpdateParts, view: View) -> list[str]:
+    return [] if scene.result else [scene.bots[seat] for seat in view["toMove"]]
+
+
+def _kept(**entries: Any) -> Message:
+    return {key: value for key, value in entries.items() if value}
+
+
+def _cause(result: Result) -> Cause:
+    """Return why a match ended: the first cause that is not the rules."""
+    return next((cause for cause in result.causes if cause != "complete"), "complete")
+
+
+def _victor(scene: UpdateParts) -> str | None:
+    winner = scene.result.winner if scene.result else None
+    return None if winner is None else scene.names[winner]
+
+
+def _result(scene: UpdateParts, reasons: dict[Cause, str]) -> Message | None:
+    """Return the name of a cause on the wire; all other ways to drop out are disconnections."""
+    if scene.result is None:
+        return None
+    reason = reasons.get(_cause(scene.result), reasons.get("disconnect", "disconnect"))
+    return {"reason": reason, "victor": _victor(scene)}
+
+
+def _victor_first(result: Message | None) -> Message | None:
+    """Return the keys in the order of Bumblebots."""
+    return result and {"victor": result["victor"], "reason": result["reason"]}
+
+
+def _full_result(scene: UpdateParts) -> Message | None:
+    result = scene.result
+    if result is None:
+        return None
+    by_name = {
+        name: {"place": place, "score": score, "cause": cause}
+        for name, place, score, cause in zip(scene.names, result.places, result.scores, result.causes, strict=True)
+    }
+    return {"reason": _cause(result), "victor": _victor(scene), "players": by_name}
+
 
 MOST_DIGITS = 1e21
 """From here on JavaScript writes integers with an exponent."""
@@ -155,3 +305,78 @@ def _result_with(number: int, news: News) -> Result | None:
 def _spread(raw: Raw) -> dict[str, Any]:
     """Return any JSON value as the keys of an object: lists and texts by index, other values without keys."""
     return {str(index): item for index, item in enumerate(raw)} if isinstance(raw, (list, tuple, str)) else {}
+
+
+# Frames for players: a spectator's frames with the player's own view, its legal moves and the time
+# left.
+
+MOST_LEGAL = 1000
+"""Legal moves in one frame. If there are more, none are listed."""
+LONGEST_REASON = 200
+"""Characters of the reason for a resignation. The rest is cut off."""
+FRAME_ENCODER = msgspec.json.Encoder()
+Frame = dict[str, Any]
+Action = Literal["move", "resign", "ping"]
+
+
+class BadPlayerMessage(Exception):
+    """A message that is no action, with words that say what would be one."""
+
+
+def read_action(message: Any) -> tuple[Action, Raw]:
+    """Return the action and its value. Raise BadPlayerMessage unless the message has exactly one known key."""
+    match message:
+        case {"move": raw} if len(message) == 1:
+            return "move", raw
+        case {"resign": True | str() as raw} if len(message) == 1:
+            return "resign", raw
+        case {"ping": raw} if len(message) == 1:
+            return "ping", raw
+    raise BadPlayerMessage(f'send {{"move": ...}}, {{"resign": true}} or {{"ping": ...}}, not {shown(message)}')
+
+
+def reason_of(resignation: Raw) -> str:
+    """Return the reason in the value of `resign`, in one line; empty: none was given."""
+    return " ".join(resignation.split())[:LONGEST_REASON] if isinstance(resignation, str) else ""
+
+
+class PlayerFrames:
+    """Writes to the players of one match that asked for frames."""
+
+    def __init__(self, header: Mapping[str, Any], legal: bool = True) -> None:
+        """`header` begins each snapshot: match, game, players and so on. `legal`: frames list the legal moves."""
+        self._header, self._legal = dict(header), legal
+        self._greeted: set[Player] = set()
+
+    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+        boards = boards_of(news, standing.board)
+        return {player: self._messages(player, news, boards, standing) for player in players}
+
+    def _messages(self, player: Player, news: News, boards: Sequence[int], standing: Standing) -> list[bytes]:
+        frames: list[Frame] = []
+        for board, (event, position) in zip(boards, news, strict=True):
+            if meant_for(event) not in (None, player):
+                continue
+            view = position.view(seat_on(board, player, standing.players))
+            returned = isinstance(event, Returned) and event.player == player
+            if returned or player not in self._greeted:
+                self._greeted.add(player)
+                frames.append(self._snapshot(board, standing, view))
+            frames.append({"match": self._header["match"], "t": standing.now, "event": event, "view": view})
+        last, position = news[-1]
+        if frames and not isinstance(last, Ended):
+            frames[-1]["timeLeft"] = standing.time_left
+            if self._legal:
+                frames[-1] |= _legal(position, seat_on(standing.board, player, standing.players))
+        return [FRAME_ENCODER.encode(frame) for frame in frames]
+
+    def _snapshot(self, board: int, standing: Standing, view: Frame) -> Frame:
+        names = self._header["players"]
+        bots = [names[player] for player in rotated(standing.players, board)]
+        return self._header | {"snapshot": True, "t": standing.now, "bots": bots, "view": view}
+
+
+def _legal(position: Game[Any], seat: Seat) -> Frame:
+    """Return the legal moves of a player to move, if they can be listed."""
+    legal = list(islice(position.moves(seat), MOST_LEGAL + 1)) if seat in position.to_move else []
+    return {"legal": legal} if 0 < len(legal) <= MOST_LEGAL else {}

@@ -6,10 +6,9 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from botdrome.wire.conversation import Command, Outs
-from botdrome.wire.cube.checks import Fault
-from botdrome.wire.cube.requests import CubeSetup, NewGame, claim_in, game_id_in, new_game_in, update_in
+from botdrome.wire.cube.requests import CubeSetup, Fault, NewGame, claim_in, game_id_in, new_game_in, update_in
 from botdrome.wire.cube.writer import CubeEvent
-from botdrome.wire.framing.socketio_conversation import SocketIoConversation
+from botdrome.wire.framing.socketio import SocketIoConversation
 
 GameId = str
 

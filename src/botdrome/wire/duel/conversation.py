@@ -1,14 +1,28 @@
 """Duel arena's conversation: login, then any number of matches, each after the client asks for an opponent."""
 
-from typing import Any
+import json
+from collections.abc import Callable, Collection
+from functools import cache, lru_cache
+from typing import Annotated, Any, Literal
 
-from botdrome.match.events import Player
+import msgspec
+from msgspec import Meta, Struct
+
+from botdrome.games.game import Raw
+from botdrome.games.gomoku import MARKS, Point
+from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
+from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Out, Played, Player, Refused
 from botdrome.match.match import News
+from botdrome.match.terms import Milliseconds
 from botdrome.wire.conversation import (
+    DRAW,
     Admit,
     Admitted,
+    BadFeatures,
+    BadVersion,
     CannotPlay,
     Close,
+    Command,
     Dismissed,
     EndOfInput,
     LoginRefused,
@@ -21,15 +35,291 @@ from botdrome.wire.conversation import (
     Submit,
     TokenChanged,
     Unreadable,
+    can_be_shown,
+    read_features,
+    read_version,
 )
-from botdrome.wire.duel.answers import Ignored, read_frame
-from botdrome.wire.duel.commands import Enter, Entered, FindOpponent, Superseded
-from botdrome.wire.duel.login import OK, BadDuelLogin, DuelLogin, error, read_duel_login
-from botdrome.wire.duel.messages import FREE, Duel
 from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.standing import Standing
 from botdrome.wire.token_bucket import TokenBucket
-from botdrome.wire.writers import MakeWriter, SharedWriter
+from botdrome.wire.writers import MakeWriter, SharedWriter, Standing
+
+# Messages of duel arena players: frames, and the moves in them.
+
+GREATEST = 2**53
+"""Larger coordinates are played as this one: both are far beyond any board."""
+
+Coordinate = Annotated[int, Meta(ge=-GREATEST, le=GREATEST)]
+
+
+class PlainAnswer(Struct, forbid_unknown_fields=True):
+    """A `make_move` as nearly every bot writes it: integers, and no other keys."""
+
+    event: Literal["make_move"]
+    id: str
+    x: Coordinate
+    y: Coordinate
+
+
+DECODER = msgspec.json.Decoder()
+PLAIN_ANSWERS = msgspec.json.Decoder(PlainAnswer)
+
+
+class Ignored(Exception):
+    """A message that is ignored without an answer, with words for the bot's author."""
+
+
+def read_frame(frame: bytes) -> Any:
+    """Return the JSON in a frame. Raise BadFrame if there is none, or if it is `null`."""
+    try:
+        value = DECODER.decode(bounded(frame))
+    except TooManyValues as error:
+        raise BadFrame(f"the frame cannot be read: {error}") from None
+    except UNREADABLE as error:
+        value = _as_python_reads_it(frame, str(error))
+    if value is None:
+        raise BadFrame("the frame says null")
+    return value
+
+
+def _as_python_reads_it(frame: bytes, why_not: str) -> Any:
+    """Accept `NaN`, `Infinity` and lone surrogates like Python, in which the original and many bots are written."""
+    try:
+        return json.loads(frame.decode())
+    except (ValueError, RecursionError):
+        raise BadFrame(f"the frame is no JSON in UTF-8: {why_not}") from None
+
+
+def number_in(message: dict[str, Any], key: str) -> int:
+    """Return what Python's `int` makes of the value, also of `" 5 "`, 5.9 and true."""
+    try:
+        return int(message[key])
+    except KeyError:
+        raise Ignored(f'the key "{key}" is missing') from None
+    except (TypeError, ValueError, OverflowError):
+        raise Ignored(f"{key} is a whole number, not {shown(message[key])}") from None
+
+
+# Commands and replies of duel arena alone.
+
+
+class Enter(Struct, Command, frozen=True):
+    """Enter the hall under the name that the client gave, in place of an earlier client of that name.
+
+    `secret` is the password that it gave: it shows that an earlier client of that name was the same.
+    """
+
+    called: str
+    secret: str = ""
+
+
+class FindOpponent(Struct, Command, frozen=True):
+    """Find an opponent, now or when one comes."""
+
+
+class Entered(Struct, Reply, frozen=True):
+    """The client is in the hall. `standing`: it has taken over a seat in a match that runs."""
+
+    standing: Standing | None = None
+
+
+class Superseded(Struct, Reply, frozen=True):
+    """A registered bot has come under this guest's name: the guest leaves after its match."""
+
+
+# Duel arena's login: a name and, beyond the original, a token for registered names.
+
+LONGEST_NAME = 64
+OK = b'{"status": "ok"}'
+
+
+class DuelLogin(Struct, frozen=True):
+    name: str
+    token: Any
+    """The token as it was sent; None: none was sent."""
+    draws: bool
+    """Whether the client wants to be told of draws."""
+    version: str = ""
+
+
+class BadDuelLogin(Exception):
+    """A login that fails, with the reason."""
+
+
+def error(words: str) -> bytes:
+    return json.dumps({"status": "error", "message": words}).encode()
+
+
+def read_duel_login(message: Any) -> DuelLogin:
+    """Return the login in a message, or raise BadDuelLogin. Unknown keys are ignored."""
+    if not isinstance(message, dict) or "username" not in message:
+        raise BadDuelLogin('log in first: {"username": "NAME"}')
+    try:
+        features, version = read_features(message, (DRAW,)), read_version(message.get("version"))
+    except (BadFeatures, BadVersion) as problem:
+        raise BadDuelLogin(str(problem)) from None
+    return DuelLogin(_name(message["username"]), message.get("password"), DRAW in features, version)
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise BadDuelLogin("username is text")
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise BadDuelLogin(f"username has 1 to {LONGEST_NAME} characters")
+    if not can_be_shown(name):
+        raise BadDuelLogin("username has printable characters only")
+    return name
+
+
+# Duel arena's messages: gomoku in JSON objects, written byte for byte as the original writes them.
+
+FREE = b'{"event": "player_is_free"}'
+
+
+def starting_game(against: str) -> bytes:
+    return b'{"event": "starting_game", "against": %b}' % json.dumps(against).encode()
+
+
+@cache
+def _stone(point: Point) -> bytes:
+    return b", [%d, %d]" % point
+
+
+@lru_cache
+def _end_of_question(time_left: Milliseconds | None, color: str) -> bytes:
+    seconds = "null" if time_left is None else repr(time_left / 1000)
+    return f']}}, "timeout": {seconds}, "color": "{color}"}}'.encode()
+
+
+class Duel:
+    """Writes to the players of one match that use this protocol.
+
+    The text of a board grows by one move at a time and is the same for both of them. `new_id` gives the id of a question.
+    """
+
+    def __init__(self, names: tuple[str, ...], first_board: int, new_id: Callable[[], str]) -> None:
+        self.first_board = first_board
+        """The id of the first board; the others count up."""
+        self.draws: set[Player] = set()
+        """Players that want to be told of draws, which the original does not announce."""
+        self.lengths: list[int] = []
+        """The number of moves on each board."""
+        self._names, self._new_id = names, new_id
+        self._order: tuple[Player, ...] = ()
+        self._board = b""
+        self._asked: Player | None = None
+        self._color = ""
+        self._id = ""
+        self._played: Raw = {}
+        self._sent: Raw = {}
+        """The coordinates of the last unusual answer, as played and as echoed."""
+
+    # News of the match.
+
+    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+        """Return the messages for the news of one input: results first, then the next question."""
+        told: dict[Player, list[bytes]] = {player: [] for player in players}
+        goes_on = False
+        for event, position in news:
+            match event:
+                case Played():
+                    self._add_move(event, position)
+                    goes_on = True
+                case Began():
+                    self._lay_board(event, position, told)
+                    goes_on = True
+                case Refused() if event.strikes and event.player in told:
+                    sent = self._sent if event.move is self._played else event.move
+                    told[event.player].append(self._invalid(json.dumps(sent["x"]), json.dumps(sent["y"])))
+                case Out() if event.cause != "illegal moves" and event.player in told:
+                    told[event.player].append(self._invalid("null", "null"))
+                case BoardEnded():
+                    self._say_result(event.result, told)
+                case Ended():
+                    goes_on = False
+        if goes_on:
+            self._ask(news[-1][1], standing, told)
+        return told
+
+    def resume(self, player: Player, standing: Standing) -> list[bytes]:
+        """Return the messages for a client that takes over the seat: the opponent, and an open question again."""
+        messages = [starting_game(self._names[1 - player])]
+        if self._asked == player:
+            self._id = self._new_id()
+            messages.append(self._question(standing))
+        return messages
+
+    def _lay_board(self, event: Began, position: Any, told: dict[Player, list[bytes]]) -> None:
+        self.lengths.append(0)
+        self._order = event.order
+        board = {"_id": self.first_board + event.board, "_size": position.size, "_win_length": position.win_length}
+        self._board = json.dumps(board).encode()[:-1] + b', "_moves": ['
+        for point in position.history.listed():
+            self._add_stone(point)
+        if event.board == 0:
+            for player, messages in told.items():
+                messages.append(starting_game(self._names[1 - player]))
+
+    def _add_move(self, event: Played, position: Any) -> None:
+        if event.moves:
+            self._add_stone(position.history.last)
+
+    def _add_stone(self, point: Point) -> None:
+        stone, lengths = _stone(point), self.lengths
+        self._board += stone if lengths[-1] else stone[2:]
+        lengths[-1] += 1
+
+    def _say_result(self, result: BoardResult, told: dict[Player, list[bytes]]) -> None:
+        self._asked = None
+        decided = result.places.count(1) == 1
+        for player, messages in told.items():
+            if decided:
+                messages.append(self._about_board(b"win" if result.places[player] == 1 else b"lose"))
+            elif player in self.draws:
+                messages.append(self._about_board(b"draw"))
+
+    def _about_board(self, event: bytes) -> bytes:
+        return b'{"event": "%b", "board": %b]}}' % (event, self._board)
+
+    def _invalid(self, x: str, y: str) -> bytes:
+        return b'{"event": "invalid_move", "x": %b, "y": %b, "board": %b]}}' % (x.encode(), y.encode(), self._board)
+
+    def _ask(self, position: Any, standing: Standing, told: dict[Player, list[bytes]]) -> None:
+        (seat,) = position.to_move
+        player = self._order[seat]
+        if player in told:
+            self._asked, self._color, self._id = player, MARKS[seat], self._new_id()
+            told[player].append(self._question(standing))
+        else:
+            self._asked = None
+
+    def _question(self, standing: Standing) -> bytes:
+        end = _end_of_question(standing.time_left, self._color)
+        return b"".join((b'{"event": "get_move", "id": "', self._id.encode(), b'", "board": ', self._board, end))
+
+    # Input of a player.
+
+    def plain_move(self, player: Player, frame: bytes) -> Raw | None:
+        """Return the move of a usual answer, at half the cost of `read_frame` and `read_move`; None if it is unusual."""
+        try:
+            answer = PLAIN_ANSWERS.decode(frame)
+        except UNREADABLE:
+            return None
+        if self._asked != player or answer.id != self._id:
+            return None
+        self._asked = None
+        return {"x": answer.x, "y": answer.y}
+
+    def read_move(self, player: Player, message: dict[str, Any]) -> Raw:
+        """Return the move in a `make_move`: the first that answers the open question. Raise Ignored for all others."""
+        if self._asked != player:
+            raise Ignored("no move is asked for")
+        if message.get("id") != self._id:
+            raise Ignored("its id is not that of the open question")
+        self._sent = {key: number_in(message, key) for key in ("x", "y")}
+        self._played = {key: max(-GREATEST, min(number, GREATEST)) for key, number in self._sent.items()}
+        self._asked = None
+        return self._played
+
 
 GAME = "gomoku"
 SURPLUS = 4

@@ -5,13 +5,30 @@ from typing import Final
 import msgspec
 
 from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.nodes.nats_lines import NatsError, NatsInfo
+
+# Lines of a NATS server that are read into values.
+
+
+class NatsInfo(msgspec.Struct, frozen=True):
+    """The first line of a server."""
+
+    max_payload: int
+    auth_required: bool = False
+    """False: anyone who reaches the server can connect, as with `no_auth_user`."""
+    tls_required: bool = False
+    tls_available: bool = False
+
+
+class NatsError(msgspec.Struct, frozen=True):
+    """A complaint of a server, such as `Authorization Violation`."""
+
+    words: str
+
 
 LONGEST_LINE = 65536
 """Bytes. A server of a large NATS cluster lists all others in its first line."""
 PING: Final = b"PING\r\n"
 PONG: Final = b"PONG\r\n"
-
 
 NatsEvent = tuple[bytes, bytes] | NatsInfo | NatsError | bytes
 """A message as its subject and payload, or PING, or PONG, or a rare one."""
