@@ -29,12 +29,11 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
-from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.loop_watch import LoopWatch
+from botdrome.server.network.listening import MakeProtocol, stop_signal, unless
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.network.request_head import RequestHeaders
-from botdrome.server.network.stop_signal import stop_signal, unless
+from botdrome.server.network.steady_loop import LoopWatch
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster, once_reached
 from botdrome.server.nodes.shared_ports import SharedPorts

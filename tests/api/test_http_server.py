@@ -13,9 +13,9 @@ from starlette.types import Receive, Scope, Send
 
 from botdrome.api.http_server import AppService, http_stack
 from botdrome.app import RunningServer
-from botdrome.server.network import body_budget, http
+from botdrome.server.network import http, rate_limit
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.http_exchange import HttpLimits
+from botdrome.server.network.http import HttpLimits
 from botdrome.server.network.request_head import MOST_FIELDS
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import JobFailed
@@ -151,8 +151,8 @@ async def test_who_waits_to_be_told_to_go_on_is_told(tmp_path: Path) -> None:
 
 
 async def test_long_bodies_that_are_not_whole_share_some_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_budget, "TOTAL", 8 * body_budget.UNIT)
-    long = post(b" " * (4 * body_budget.UNIT + 1), 99_000)
+    monkeypatch.setattr(rate_limit, "TOTAL", 8 * rate_limit.UNIT)
+    long = post(b" " * (4 * rate_limit.UNIT + 1), 99_000)
     async with server(tmp_path) as house, line(house, long) as one, line(house, long) as two:
         refused = {asyncio.ensure_future(each.rest()): each for each in (one, two)}
         done, waiting = await asyncio.wait(refused, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
@@ -198,14 +198,14 @@ async def test_what_is_not_answered_when_the_server_ends_is_no_error(tmp_path: P
 
 
 def test_memory_goes_to_the_address_that_has_less() -> None:
-    units = body_budget.body_units()
-    much, little = body_budget.BodyBudget(units), body_budget.BodyBudget(units)
-    assert much.add(body_budget.TOTAL // 2, "a")
-    assert not much.add(2 * body_budget.UNIT, "a")
-    assert little.add(body_budget.TOTAL // 8, "b")
+    units = rate_limit.body_units()
+    much, little = rate_limit.BodyBudget(units), rate_limit.BodyBudget(units)
+    assert much.add(rate_limit.TOTAL // 2, "a")
+    assert not much.add(2 * rate_limit.UNIT, "a")
+    assert little.add(rate_limit.TOTAL // 8, "b")
     much.drop()
     little.drop()
-    assert all(units.take("c") for _ in range(body_budget.TOTAL // body_budget.UNIT // 2)), "all is there again"
+    assert all(units.take("c") for _ in range(rate_limit.TOTAL // rate_limit.UNIT // 2)), "all is there again"
 
 
 async def test_an_answer_that_its_worker_drops_ends_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,8 +7,8 @@ import pytest
 from botdrome.api.app import NO_SOCKET, Api
 from botdrome.api.spectators import LiveSpectator
 from botdrome.server.arena import Arena
+from botdrome.server.network.connection import Traffic
 from botdrome.server.network.dispatcher import SocketOptions
-from botdrome.server.network.traffic import Traffic
 from botdrome.server.network.websocket import PacedSocket
 from tests.api.tables import HandTables, entry_of, mark
 

@@ -7,7 +7,7 @@ import pytest
 
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.clients import ConnectedClient
-from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.connection import Traffic
 from botdrome.store.store import Store
 from tests.api.tables import HandTables, entry_of
 from tests.api.test_rest import error, get

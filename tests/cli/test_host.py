@@ -15,7 +15,7 @@ from botdrome.cli import host
 from botdrome.cli.host import own_settings
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.settings import BoatsSection
-from botdrome.server.network.steady_clock import SteadyClock
+from botdrome.server.network.steady_loop import SteadyClock
 from tests.cli.commands import run, run_beside
 from tests.cli.screens import Terminal
 from tests.server.boats.clients import BOARD, TOKEN, Line, boat_server, sailor

@@ -14,7 +14,7 @@ import structlog
 
 from botdrome.app import RunningServer, open_server
 from botdrome.protocols import load_settings
-from botdrome.server.network.stop_signal import stop_signal
+from botdrome.server.network.listening import stop_signal
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.store import StoreUnavailable
 from tests.faults import battlebots, boaters, bombers

@@ -12,14 +12,13 @@ import structlog
 from starlette.types import ASGIApp, Message, Scope
 
 from botdrome.api.bodies import LARGEST_BODY
-from botdrome.server.network.body_budget import body_units
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Dispatcher, Forwarding, LeavesNode, MakeHttp, OpenWebSocket
-from botdrome.server.network.http import HttpConnection
-from botdrome.server.network.http_exchange import DirectService, Exchange, HttpLimits, HttpResponse, HttpService, HttpSite
+from botdrome.server.network.http import DirectService, Exchange, HttpConnection, HttpLimits, HttpResponse, HttpService, HttpSite
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
+from botdrome.server.network.rate_limit import body_units
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import JobFailed
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from botdrome.server.arena import BadName
-from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.failures import STORE_AWAY, STORE_DAMAGED
 from botdrome.server.lobby.guesses import TooMany
 from botdrome.server.nodes.asking import NoAnswer

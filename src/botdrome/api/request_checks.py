@@ -25,7 +25,7 @@ from botdrome.api.probes import PATHS
 from botdrome.api.socketio.query import BAD_REQUEST, FORBIDDEN, EngineError
 from botdrome.api.socketio.query import PATH as SOCKETIO
 from botdrome.server import metrics
-from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
+from botdrome.server.network.connection import CLIENT_SOURCE, source_of
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.rate_limit import Buckets

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from botdrome.contest.lobby import Seeker
 from botdrome.match.terms import PaceName
 from botdrome.server.arena_questions import FindWaiting, LookAtMatch, MatchLook, Unplayed, WaitingPlayers, glance
-from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import is_bots, is_guests
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.node import Node

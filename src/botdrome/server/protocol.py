@@ -12,11 +12,10 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
-from botdrome.server.network.http_exchange import DirectService
+from botdrome.server.network.http import DirectService
 from botdrome.server.network.listening import MakeProtocol, OpenPort, listen, secured, tolerated
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import Origin, sharing
-from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.peer import Origin, Proxies, sharing
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.shared_ports import SharedPorts

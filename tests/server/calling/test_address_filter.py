@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from botdrome.protocols import load_settings
 from botdrome.server.calling.address_filter import AddressFilter, _is_ours, warn_of_loopback
-from botdrome.server.calling.answer import NotAllowed
+from botdrome.server.calling.bot_connection import NotAllowed
 from botdrome.server.settings import BadSetting, Settings
 
 PUBLIC = ["8.8.8.8", "93.184.216.34", "2606:2800:220:1::1"]

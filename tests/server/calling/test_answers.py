@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
 from tests.server.calling.hosts import Asked, answer, callers, host
 from tests.server.clients import deaf_port
 

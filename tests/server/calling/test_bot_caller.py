@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
 from tests.server.calling.hosts import Asked, Host, answer, callers, host
 
 pytestmark = pytest.mark.anyio
@@ -205,7 +205,7 @@ async def test_connection_close_is_heeded() -> None:
 
 
 async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.calling.connection_pool.IDLE_TIMEOUT", 0.02)
+    monkeypatch.setattr("botdrome.server.calling.bot_caller.IDLE_TIMEOUT", 0.02)
     async with host() as bot, callers() as ours:
         await ours.post(bot.url, b"", LIMIT)
         await asyncio.wait_for(bot.left.wait(), LIMIT)

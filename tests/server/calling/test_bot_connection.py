@@ -7,8 +7,7 @@ from typing import cast
 
 import pytest
 
-from botdrome.server.calling.answer import BotAnswer, CallFailed
-from botdrome.server.calling.bot_connection import BotConnection
+from botdrome.server.calling.bot_connection import BotAnswer, BotConnection, CallFailed
 from tests.server.calling.test_answers import BAD, SAYINGS
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.calling import bot_connection, connection_pool
+from botdrome.server.calling import bot_caller, bot_connection
 from tests.patience import until
 from tests.server.calling.hosts import Asked, answer, callers, host
 from tests.server.clients import bot, play_noughts, registered, server
@@ -21,7 +21,7 @@ async def test_the_network_time_is_that_of_connecting_and_of_the_acknowledgement
     monkeypatch: pytest.MonkeyPatch, measured: float | None
 ) -> None:
     monkeypatch.setattr(bot_connection, "tcp_round_trip", lambda transport: measured)
-    monkeypatch.setattr(connection_pool, "source_of", lambda address: (address, False))
+    monkeypatch.setattr(bot_caller, "source_of", lambda address: (address, False))
     async with host() as bot, callers() as ours:
         first, second = [await ours.post(bot.url, b"", LIMIT) for _ in range(2)]
         assert first.network >= second.network, "the second call uses the same connection"

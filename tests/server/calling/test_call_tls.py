@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.settings import BadSetting
 from tests.server.calling.hosts import callers, host
 from tests.server.calling.test_bot_caller import LIMIT

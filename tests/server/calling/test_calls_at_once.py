@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from botdrome.server.calling.answer import TooLate
+from botdrome.server.calling.bot_connection import TooLate
 from tests.server.calling.hosts import Asked, answer, callers, host
 from tests.server.calling.test_bot_caller import LIMIT, SHORT, silence
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from botdrome.server.calling.answer import BotAnswer, CallFailed, NotAllowed
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, NotAllowed
 from tests.server.calling.hosts import Asked, answer, callers, host
 from tests.server.calling.test_bot_caller import LIMIT
 

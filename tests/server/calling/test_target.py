@@ -2,8 +2,8 @@
 
 import pytest
 
-from botdrome.server.calling.answer import CallFailed, NotAllowed
-from botdrome.server.calling.request import redirect_target, target_of
+from botdrome.server.calling.address_filter import redirect_target, target_of
+from botdrome.server.calling.bot_connection import CallFailed, NotAllowed
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.duel.hall import DuelHall
-from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.connection import Traffic
 from botdrome.wire.duel.conversation import SURPLUS
 from tests.patience import until
 from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated

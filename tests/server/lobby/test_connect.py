@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
 from botdrome.server.lobby.url_bots import UrlBots
 from tests.server.clients import Client, client, registered, server
 

@@ -10,7 +10,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.lobby import guesses as module
 from botdrome.server.lobby.guesses import Guesses, PasswordGuesses, TooMany
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes.asking import TOLD
 from tests.server.boats.clients import BOARD, TOKEN, boat_server, line
 from tests.server.clients import NOTICES, client, registered, server

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from botdrome.app import RunningServer
 from botdrome.formats import FORMATS
 from botdrome.match.terms import Pace
-from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.tables.flight_lines import written
 from botdrome.store.store import MatchEntry, NameTaken, Wanted
 from tests.patience import until

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.lobby import url_bots
 from botdrome.server.lobby.url_bot import challenge
 from botdrome.store.store import MatchEntry, Wanted

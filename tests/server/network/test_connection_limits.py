@@ -7,7 +7,7 @@ import pytest
 
 from botdrome.protocols import load_settings
 from botdrome.server.network import connection_limits
-from botdrome.server.network import open_files as files
+from botdrome.server.network import connection_limits as files
 from botdrome.server.network.connection_limits import ConnectionLimits
 
 FULL = "too many connections"

@@ -8,10 +8,8 @@ from typing import Any, cast
 import pytest
 
 from botdrome.server.network import shares as module
-from botdrome.server.network.budget import BURST, Sharer
-from botdrome.server.network.peer import PIECE, Peer
-from botdrome.server.network.proxies import Proxies
-from botdrome.server.network.shares import REMEMBERED, SHARED, Shares
+from botdrome.server.network.peer import PIECE, Peer, Proxies
+from botdrome.server.network.shares import BURST, REMEMBERED, SHARED, Sharer, Shares
 from botdrome.server.settings import Settings
 
 pytestmark = pytest.mark.anyio

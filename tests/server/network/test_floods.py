@@ -10,7 +10,7 @@ import pytest
 from botdrome.api.http_server import AppService
 from botdrome.app import RunningServer
 from botdrome.server.network import http
-from botdrome.server.network.http_exchange import HttpLimits
+from botdrome.server.network.http import HttpLimits
 from botdrome.server.network.request_head import LONGEST_HEAD
 from botdrome.wire.framing.websocket import MOST_PARTS
 from tests.server.boats.clients import boat_server, sailor

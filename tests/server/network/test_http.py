@@ -9,11 +9,10 @@ from typing import Any, cast
 
 import pytest
 
-from botdrome.server.network.body_budget import body_units
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.http import HttpConnection
-from botdrome.server.network.http_exchange import Exchange, HttpLimits, HttpResponse, HttpSite
+from botdrome.server.network.http import Exchange, HttpConnection, HttpLimits, HttpResponse, HttpSite
 from botdrome.server.network.http_request import HttpRequest
+from botdrome.server.network.rate_limit import body_units
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio

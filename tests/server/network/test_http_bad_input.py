@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.server.network.http_exchange import HttpResponse
+from botdrome.server.network.http import HttpResponse
 from tests.patience import until
 from tests.server.clients import PATIENCE
 from tests.server.network.test_http import CHUNKED, GET, POST, shop

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from botdrome.server.network.http_exchange import HttpResponse
+from botdrome.server.network.http import HttpResponse
 from tests.server.clients import PATIENCE
 from tests.server.network.test_http import CHUNKED, GET, shop
 

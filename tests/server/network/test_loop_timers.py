@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from botdrome.server.network.loop_timers import MOST_CANCELLED, LoopTimer, LoopTimers
+from botdrome.server.network.steady_loop import MOST_CANCELLED, LoopTimer, LoopTimers
 
 WHO: ContextVar[str] = ContextVar("who", default="nobody")
 

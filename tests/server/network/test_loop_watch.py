@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from botdrome.server.network.loop_watch import BEHIND, PERIOD, WINDOW, LoopWatch
+from botdrome.server.network.steady_loop import BEHIND, PERIOD, WINDOW, LoopWatch
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from botdrome.api.http_server import http_stack
 from botdrome.protocols import load_settings
 from botdrome.server.network import peer
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.peer import Proxies
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.boats.clients import BOARD, Line, boat_server, line, the_room
 from tests.server.clients import server

@@ -16,8 +16,7 @@ from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import sharing
-from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.peer import Proxies, sharing
 from botdrome.server.network.request_head import RequestHeaders, RequestLine, read_headers, read_line
 from botdrome.server.network.shares import Shares
 from tests.server.clients import PATIENCE

@@ -14,13 +14,12 @@ from time import monotonic
 
 import pytest
 
-from botdrome.server.network.steady_clock import HEARTBEAT, STALL, SteadyClock
-from botdrome.server.network.steady_loop import SteadyLoop
+from botdrome.server.network.steady_loop import HEARTBEAT, STALL, SteadyClock, SteadyLoop
 from tests.server.boats.clients import BOARD
 
 LOOPS: list[Callable[..., asyncio.AbstractEventLoop]] = [SteadyLoop]
 with suppress(ImportError):
-    from botdrome.server.network.steady_uvloop import SteadyUvLoop
+    from botdrome.server.network.steady_loop import SteadyUvLoop
 
     LOOPS.append(SteadyUvLoop)
 

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from msgspec import Struct
 
-from botdrome.server.calling.answer import CallFailed
+from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.lobby.tasks import Tasks
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes import asking
 from botdrome.server.nodes.asking import Asking, LateAnswer, NoAnswer, NodeAsking
 from tests.server.nodes.fixed_members import FixedMembers, node

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes import carrying
 from botdrome.server.nodes.carry_messages import CarryMessage, Heard, HeardAll, Measured, OpenChannel
 from botdrome.server.nodes.carrying import CarriedConnection, Carrier

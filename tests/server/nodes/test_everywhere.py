@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.calling.answer import BotAnswer, CallFailed
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed
 from botdrome.server.lobby.url_bots import UrlBots
 from tests.patience import until
 from tests.server.clients import Client, bot, client, registered, unhurried

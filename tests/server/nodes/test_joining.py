@@ -12,7 +12,7 @@ import pytest
 from botdrome.api import probes
 from botdrome.app import RunningServer
 from botdrome.cli.terminal import REFUSED
-from botdrome.server.network.stop_signal import unless
+from botdrome.server.network.listening import unless
 from botdrome.server.nodes import joining
 from botdrome.server.nodes.engines import NatsEngine
 from botdrome.server.nodes.joining import once_reached

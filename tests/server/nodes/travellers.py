@@ -17,8 +17,7 @@ from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Dispatcher, MakeHttp
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import sharing
-from botdrome.server.network.proxies import Proxies
+from botdrome.server.network.peer import Proxies, sharing
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.steady_loop import run
 from botdrome.server.network.tcp import tcp_factory

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from botdrome.server.network.steady_clock import SteadyClock
+from botdrome.server.network.steady_loop import SteadyClock
 from botdrome.server.tables.flight_lines import written
 from botdrome.server.tables.move_times import MoveTimes
 from botdrome.server.tables.table import Table

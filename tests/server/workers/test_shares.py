@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from botdrome.server.network import rate_limit as bucket
-from botdrome.server.network.client_source import source_of
+from botdrome.server.network.connection import source_of
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.workers import turns
 from botdrome.server.workers.limits import SharedSlots

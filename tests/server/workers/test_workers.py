@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.workers import link, pool
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
 from botdrome.server.workers.link import ServerCalls, WorkerProcess

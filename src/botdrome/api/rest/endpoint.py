@@ -18,7 +18,7 @@ from botdrome.api.problems import Problem, known_problem
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.workers.limits import SharedSlots
 
 log = structlog.get_logger()

@@ -10,7 +10,7 @@ from botdrome.server.bomber.rooms import Rooms
 from botdrome.server.bomber.routes import Routes, is_ours, refuse
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.http_exchange import HttpLimits, HttpResponse
+from botdrome.server.network.http import HttpLimits, HttpResponse
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.websocket import MakeSession

@@ -8,7 +8,7 @@ from botdrome.server.bomber.room import BomberRoom, Moment
 from botdrome.server.bomber.rooms import Rooms, summary
 from botdrome.server.bomber.settings import BomberSection
 from botdrome.server.bomber.waits import Wait
-from botdrome.server.network.http_exchange import Exchange, HttpResponse, ResponseHeaders
+from botdrome.server.network.http import Exchange, HttpResponse, ResponseHeaders
 from botdrome.wire.bomber.conversation import (
     BAD,
     NOT_FOUND,

@@ -7,7 +7,7 @@ from botdrome.match.match import News
 from botdrome.server.lobby.clients import no_login
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.lobby.registry import Admission
-from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.connection import Traffic
 from botdrome.server.tables.table import Table
 from botdrome.store.store import BotEntry
 from botdrome.wire.writers import MakeWriter, MatchWriters, Standing

@@ -7,7 +7,7 @@ from time import time
 from typing import Protocol
 from urllib.parse import quote, unquote
 
-from botdrome.server.calling.answer import BotAnswer, CallFailed, too_late
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, too_late
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import GOING, Connection
 from botdrome.server.session import Session

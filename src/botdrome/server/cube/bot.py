@@ -5,10 +5,10 @@ from time import monotonic
 
 from botdrome.match.events import Cause, Player
 from botdrome.match.match import News
-from botdrome.server.calling.answer import CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.bot_connection import CallFailed, TooLate
+from botdrome.server.network.connection import Traffic
 from botdrome.server.network.peer import PEER
-from botdrome.server.network.traffic import Traffic
 from botdrome.server.tables.table import Table
 from botdrome.wire.cube.writer import CubeWriter, UnreadableAnswer, read_answer
 from botdrome.wire.writers import MatchWriters, Standing

@@ -19,8 +19,7 @@ from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import Invitations
-from botdrome.server.network.client_source import CLIENT_SOURCE
-from botdrome.server.network.connection import Connection
+from botdrome.server.network.connection import CLIENT_SOURCE, Connection
 from botdrome.server.session import Session
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table

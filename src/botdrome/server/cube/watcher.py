@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.connection import Traffic
 from botdrome.wire.cube.writer import CubeEvent
 
 MUCH_UNREAD = 1 << 20

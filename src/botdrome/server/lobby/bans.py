@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
+from botdrome.server.network.connection import CLIENT_SOURCE, source_of
 from botdrome.store.identity import look_alike
 from botdrome.store.store import Epoch, Note, Store
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import count
 from time import time
 
-from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.connection import Traffic
 from botdrome.store.store import Epoch
 
 End = Callable[[], None]

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from math import ceil
 
 from botdrome.server import metrics
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
 
 RATE, BURST = 1.0, 100

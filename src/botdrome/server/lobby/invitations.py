@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from botdrome.games.reading import plural
 from botdrome.match.terms import PaceName
-from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.calling.tunnels import tunnel_url
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bot import UrlBot, challenge
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.store.store import BotEntry
 
 log = structlog.get_logger()

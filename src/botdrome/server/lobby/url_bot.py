@@ -12,13 +12,12 @@ from botdrome.contest.lobby import Seeker
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.events import Player
 from botdrome.match.match import News
-from botdrome.server.calling.answer import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner
-from botdrome.server.network.connection import NORMAL
-from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.connection import NORMAL, Traffic
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table

@@ -13,14 +13,13 @@ import structlog
 
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.formats import FORMATS
-from botdrome.server.calling.answer import CallFailed
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.invitations import BotUnavailable, Callee, Invitations
 from botdrome.server.lobby.url_bot import UrlBot, challenge
-from botdrome.server.network.client_source import CLIENT_SOURCE
-from botdrome.server.network.connection import Connection
+from botdrome.server.network.connection import CLIENT_SOURCE, Connection
 from botdrome.server.nodes.shared_tunnels import SharedTunnels
 from botdrome.server.session import Session
 from botdrome.server.workers.limits import SharedSlots

@@ -4,6 +4,7 @@
 dispatcher opens. `plain_request` parses the simple requests that bots repeat thousands of times, and caches their headers.
 """
 
+import asyncio
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,7 +12,6 @@ from functools import lru_cache
 import httptools
 from msgspec import Struct
 
-from botdrome.server.network.body_stream import BodyStream
 from botdrome.server.network.dispatcher import LeavesNode
 from botdrome.server.network.request_head import (
     EMPTY_LINE,
@@ -25,6 +25,28 @@ from botdrome.server.network.request_head import (
     read_line,
     wants_websocket,
 )
+
+# A body that is delivered while it arrives.
+
+
+class BodyStream:
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.more = True
+        self._come = asyncio.Event()
+
+    def add(self, part: bytes, more: bool) -> None:
+        self._parts.append(part)
+        self.more = more
+        self._come.set()
+
+    async def next(self) -> bytes:
+        await self._come.wait()
+        if self.more:
+            self._come.clear()
+        part, self._parts = b"".join(self._parts), []
+        return part
+
 
 LINE = re.compile(rb"(GET|POST) (/[\w/.&=+~,:@-]*(?:\?[\w/.?&=%+~,:@-]*)?) HTTP/1\.1\r\n")
 """The line of a plain request, in which `read_line` would change nothing."""

@@ -2,13 +2,14 @@
 
 import asyncio
 import errno
+import signal
 import socket
 import ssl
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
@@ -185,3 +186,40 @@ def keep_alive(server: asyncio.Server) -> None:
         for name, value in OPTIONS.items():
             with suppress(AttributeError, OSError):
                 listening.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+# Signals that stop the server.
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def stop_signal() -> AsyncIterator[asyncio.Event]:
+    """Yield an event that the first SIGTERM or SIGINT sets. A second signal ends the process at once."""
+    wanted, loop = asyncio.Event(), asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGINT)
+
+    def stop(number: signal.Signals) -> None:
+        if wanted.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        wanted.set()
+
+    for number in signals:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        yield wanted
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+async def unless(wanted: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """Do something, and give it up when the event is set: a node may wait for PostgreSQL and NATS."""
+    doing, waiting = asyncio.create_task(work), asyncio.create_task(wanted.wait())
+    await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if not doing.done():
+        doing.cancel()
+        await asyncio.wait((doing,))
+    return None if doing.cancelled() else doing.result()

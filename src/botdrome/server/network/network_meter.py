@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from botdrome.server.network.client_source import source_of
+from botdrome.server.network.connection import source_of
 
 RECENT = 8
 """The number of pings that count."""

@@ -5,20 +5,55 @@ input while the budget of the client is used up (see `shares.py`).
 """
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import partial
+from ipaddress import IPv6Address, ip_address, ip_network
 from time import monotonic
 from typing import Any, Final, NamedTuple, cast
 
 import structlog
 
-from botdrome.server.network.budget import Held, Sharer
-from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
+from botdrome.server.network.connection import CLIENT_SOURCE, source_of
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.proxies import Proxies
-from botdrome.server.network.shares import BRIEF, Shares
+from botdrome.server.network.shares import BRIEF, Held, Sharer, Shares
+from botdrome.server.settings import BadSetting, Settings
 from botdrome.wire.framing.streams import BadHeader, may_be_header, read_header
+
+# Proxies trusted to report the address of a client.
+
+
+class Proxies:
+    """The networks of the setting `network.trusted_proxies`. Addresses reported by other hosts are ignored."""
+
+    def __init__(self, settings: Settings) -> None:
+        try:
+            self._networks = [ip_network(word.strip()) for word in settings.network.trusted_proxies.split(",") if word.strip()]
+        except ValueError as problem:
+            raise BadSetting(f"network.trusted_proxies: {problem}; networks are written like 10.1.0.0/16 or 127.0.0.1") from None
+
+    def trust(self, address: str) -> bool:
+        if not self._networks:
+            return False
+        try:
+            found = ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        plain = found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
+        return any(plain in network for network in self._networks)
+
+    def client_of(self, address: str, forwarded: str) -> str:
+        """Return the address of a client by `X-Forwarded-For`, to which each proxy appends the address of its peer."""
+        for word in reversed(forwarded.split(",")):
+            if not self.trust(address):
+                break
+            try:
+                address = str(ip_address(word.strip().partition("%")[0]))
+            except ValueError:
+                break
+        return address
+
 
 log = structlog.get_logger()
 
@@ -298,3 +333,29 @@ class Peer:
 def sharing(make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None) -> MakeProtocol:
     """Wrap each protocol that `make` returns in a peer."""
     return cast(MakeProtocol, partial(Peer, make, shares, proxies, origin))
+
+
+# Luggage: a client's socket and what goes with it to another process of this machine.
+
+
+class Luggage(NamedTuple):
+    socket: socket.socket
+    rest: bytes
+    """Input that was read and not delivered, as the client sent it."""
+    origin: Origin
+
+
+def pause_reading(transport: asyncio.Transport | None, paused: bool) -> None:
+    if transport is not None and not transport.is_closing() and transport.is_reading() == paused:
+        transport.pause_reading() if paused else transport.resume_reading()
+
+
+def pack_up(transport: asyncio.Transport | None, rest: bytes) -> Luggage | None:
+    """Reading has paused. Return None if the socket cannot be passed on now: it has unsent output, or is closing."""
+    if transport is None or transport.is_closing() or transport.get_write_buffer_size():
+        return None
+    peer, connection = transport.get_extra_info("peername"), transport.get_extra_info("socket")
+    if not peer:
+        return None
+    held = transport.held if isinstance(transport, Peer) else b""
+    return Luggage(connection, rest + held, Origin(str(peer[0]), int(peer[1]), bool(transport.get_extra_info("proxied"))))

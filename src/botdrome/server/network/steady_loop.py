@@ -8,10 +8,49 @@ All timeouts in `server/` and `api/` therefore use the loop's clock, not the sys
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
+from heapq import heapify, heappop, heappush
+from math import inf
 from time import monotonic
-from typing import Any, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, TypeVarTuple, Unpack, cast
 
-from botdrome.server.network.steady_clock import HEARTBEAT, SteadyClock
+import structlog
+import uvloop
+
+from botdrome.server import metrics
+
+# A clock that pauses while the process is stalled. See `steady_loop.py`.
+
+log = structlog.get_logger()
+
+HEARTBEAT = 0.05
+"""Seconds between two heartbeats of an idle loop."""
+STALL: Final = 0.15
+"""A gap of this many seconds is a stall. More than a heartbeat, since a busy machine may wake the process late."""
+LONG_STALL = 1.0
+"""Seconds."""
+
+
+class SteadyClock:
+    """A clock that leaves out stalls of the loop. It must be read at least every HEARTBEAT seconds."""
+
+    __slots__ = ("_read", "_seen", "left_out")
+
+    def __init__(self, read: Callable[[], float] = monotonic) -> None:
+        self._read, self._seen = read, read()
+        self.left_out = 0.0
+        """Seconds of all stalls."""
+
+    def now(self) -> float:
+        now = self._read()
+        gap, self._seen = now - self._seen, now
+        if gap > STALL:
+            self.left_out += gap
+            metrics.STALLED.inc(gap)
+            if gap > LONG_STALL:
+                log.warning("the process was stalled; no player's clock ran meanwhile", seconds=round(gap, 1))
+        return now - self.left_out
+
 
 T = TypeVar("T")
 
@@ -37,10 +76,210 @@ class SteadyLoop(Steady, asyncio.SelectorEventLoop):
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end, on uvloop if installed."""
     try:
-        from botdrome.server.network.steady_uvloop import SteadyUvLoop
+        from botdrome.server.network.steady_loop import SteadyUvLoop
     except ImportError:
         factory: Callable[[], asyncio.AbstractEventLoop] = SteadyLoop
     else:
         factory = SteadyUvLoop
     with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(work)
+
+
+# The timers of a loop: a heap, and one alarm of the loop for the earliest. A timer of uvloop costs
+# several times as much.
+
+EARLY: Final = 0.0005
+"""Seconds by which a timer may ring early, since alarms count whole milliseconds."""
+MOST_CANCELLED: Final = 1000
+"""Cancelled timers that the heap may keep, even if they are more than half of it."""
+
+
+class Alarm(Protocol):
+    def cancel(self) -> None: ...
+
+
+class AlarmLoop(Protocol):
+    """A loop for which these timers are."""
+
+    def time(self) -> float: ...
+
+    def set_alarm(self, delay: float) -> Alarm:
+        """Call `LoopTimers.ring` once after so many seconds."""
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None: ...
+
+
+class LoopTimer:
+    """A timer, in the place of asyncio.TimerHandle."""
+
+    __slots__ = ("_args", "_callback", "_context", "_timers", "_when")
+
+    def __init__(
+        self, timers: "LoopTimers", when: float, callback: Callable[..., object], args: tuple[Any, ...], context: Context
+    ) -> None:
+        self._timers, self._when, self._args = timers, when, args
+        self._callback: Callable[..., object] | None = callback
+        """None: it has rung, or was cancelled."""
+        self._context: Context | None = context
+
+    def when(self) -> float:
+        return self._when
+
+    def cancelled(self) -> bool:
+        return self._callback is None
+
+    def cancel(self) -> None:
+        if self._callback is not None:
+            self._callback, self._args, self._context = None, (), None
+            self._timers.note_cancelled()
+
+    def ring(self) -> None:
+        callback, context, self._callback = self._callback, self._context, None
+        if callback is not None and context is not None:
+            context.run(callback, *self._args)
+
+
+class LoopTimers:
+    def __init__(self, loop: AlarmLoop) -> None:
+        self._loop = loop
+        self._heap: list[tuple[float, int, LoopTimer]] = []
+        """The number orders timers that are due at the same time."""
+        self._number = self._cancelled = 0
+        self._alarm: Alarm | None = None
+        self._alarm_at = inf
+
+    def __len__(self) -> int:
+        """The number of timers in the heap, also of cancelled ones."""
+        return len(self._heap)
+
+    def set(self, when: float, callback: Callable[..., object], args: tuple[Any, ...], context: Context | None) -> LoopTimer:
+        """Set a timer that is due later than EARLY from now."""
+        timer = LoopTimer(self, when, callback, args, copy_context() if context is None else context)
+        self._number += 1
+        heappush(self._heap, (when, self._number, timer))
+        if when < self._alarm_at:
+            self._set_alarm()
+        return timer
+
+    def note_cancelled(self) -> None:
+        self._cancelled += 1
+        if self._cancelled > MOST_CANCELLED and 2 * self._cancelled > len(self._heap):
+            self._heap = [entry for entry in self._heap if not entry[2].cancelled()]
+            heapify(self._heap)
+            self._cancelled = 0
+
+    def ring(self) -> None:
+        """Ring the timers that are due, and set the next alarm."""
+        self._alarm, self._alarm_at = None, -inf
+        due = self._loop.time() + EARLY
+        try:
+            while self._heap and self._heap[0][0] <= due:
+                self._ring(heappop(self._heap)[2])
+        finally:
+            self._alarm_at = inf
+            if self._heap:
+                self._set_alarm()
+
+    def _ring(self, timer: LoopTimer) -> None:
+        if timer.cancelled():
+            self._cancelled -= 1
+            return
+        try:
+            timer.ring()
+        except Exception as problem:
+            self._loop.call_exception_handler({"message": "a timer failed", "exception": problem})
+
+    def _set_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm_at = self._heap[0][0]
+        self._alarm = self._loop.set_alarm(self._alarm_at - self._loop.time())
+
+
+# uvloop with the steady clock. Its own timers use the system's clock, so it has others.
+
+Ts = TypeVarTuple("Ts")
+
+
+class SteadyUvLoop(Steady, uvloop.Loop):  # type: ignore[misc]  # its types differ from asyncio's
+    def __init__(self, read: Callable[[], float] = monotonic) -> None:
+        self._timers = LoopTimers(self)
+        super().__init__(read)
+
+    def call_later(
+        self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        if delay <= EARLY:
+            return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
+        return cast(asyncio.TimerHandle, self._timers.set(self.clock.now() + delay, callback, args, context))
+
+    def call_at(
+        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        if when - self.clock.now() <= EARLY:
+            return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
+        return cast(asyncio.TimerHandle, self._timers.set(when, callback, args, context))
+
+    def set_alarm(self, delay: float) -> Alarm:
+        return super().call_later(delay, self._timers.ring)
+
+
+# Loop watch: measures how long the event loop is blocked, for the metrics and the log.
+
+PERIOD = 0.01
+"""Seconds between two checks. A block may be measured as shorter by up to this time."""
+WINDOW = 60.0
+"""Seconds for which the longest block is kept, and between two warnings."""
+LONG_BLOCK = 0.1
+"""Seconds."""
+BEHIND: Final = 0.02
+"""Seconds by which a check is late while the loop is behind with its work."""
+
+
+class LoopWatch:
+    """A timer that measures its own lateness."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now, self._loop = now, asyncio.get_running_loop()
+        self._longest = self._longest_before = 0.0
+        self._window_began, self._warned = now(), now() - WINDOW
+        self._due = self._late = 0.0
+        self._timer: asyncio.TimerHandle
+        self._set_timer()
+        metrics.LONGEST_BLOCK.set_function(self.longest)
+
+    def _set_timer(self) -> None:
+        self._due = self._now() + PERIOD
+        self._timer = self._loop.call_later(PERIOD, self._look)
+
+    def _look(self) -> None:
+        self._late = self._now() - self._due
+        self.note(self._late)
+        self._set_timer()
+
+    def note(self, late: float) -> None:
+        now = self._now()
+        self._turn_window(now)
+        self._longest = max(self._longest, late)
+        metrics.BLOCKS.observe(max(0.0, late))
+        if late > LONG_BLOCK and now - self._warned >= WINDOW:
+            self._warned = now
+            log.warning("the event loop was blocked", milliseconds=round(late * 1000))
+
+    def behind(self) -> bool:
+        """Return whether input may have waited for the loop: the last check was late, or the next one is."""
+        return self._late > BEHIND or self._now() - self._due > BEHIND
+
+    def longest(self) -> float:
+        """Return the longest block of the last one to two minutes."""
+        self._turn_window(self._now())
+        return max(self._longest, self._longest_before)
+
+    def _turn_window(self, now: float) -> None:
+        if now - self._window_began >= WINDOW:
+            is_next = now - self._window_began < 2 * WINDOW
+            self._longest_before, self._longest = self._longest if is_next else 0.0, 0.0
+            self._window_began = now
+
+    def close(self) -> None:
+        self._timer.cancel()

@@ -9,13 +9,11 @@ from typing import Final, Protocol, cast
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import NORMAL, Receiver
+from botdrome.server.network.connection import NORMAL, Receiver, Traffic, acknowledge
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.luggage import Luggage, pack_up, pause_reading
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
-from botdrome.server.network.quick_ack import acknowledge
-from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.peer import Luggage, pack_up, pause_reading
 from botdrome.server.network.websocket import BACKLOG
 from botdrome.wire.framing.streams import BadFrame, Framing
 

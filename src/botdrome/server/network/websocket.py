@@ -6,13 +6,10 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver
-from botdrome.server.network.luggage import Luggage, pack_up, pause_reading
+from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver, Traffic, acknowledge
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
-from botdrome.server.network.quick_ack import acknowledge
-from botdrome.server.network.rate_limit import Bucket
-from botdrome.server.network.timeouts import ConnectionTimeouts
-from botdrome.server.network.traffic import Traffic
+from botdrome.server.network.peer import Luggage, pack_up, pause_reading
+from botdrome.server.network.rate_limit import Bucket, ConnectionTimeouts
 from botdrome.wire.framing import websocket as wire
 
 log = structlog.get_logger()

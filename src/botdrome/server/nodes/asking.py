@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.calling.answer import CallFailed, TooLate
+from botdrome.server.calling.bot_connection import CallFailed, TooLate
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.guesses import TooMany
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes.node import Links, Members, NodeId
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.store import StoreUnavailable

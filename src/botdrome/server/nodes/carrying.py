@@ -7,12 +7,9 @@ from typing import Protocol
 
 import structlog
 
-from botdrome.server.network.client_source import CLIENT_SOURCE, source_of
-from botdrome.server.network.connection import INTERNAL, NORMAL, TRY_LATER, Connection
-from botdrome.server.network.luggage import Luggage
-from botdrome.server.network.peer import PEER
+from botdrome.server.network.connection import CLIENT_SOURCE, INTERNAL, NORMAL, TRY_LATER, Connection, Traffic, source_of
+from botdrome.server.network.peer import PEER, Luggage
 from botdrome.server.network.tcp import StreamReceiver
-from botdrome.server.network.traffic import Traffic
 from botdrome.server.nodes import carry_messages as carry
 from botdrome.server.nodes.carry_messages import CarryMessage
 from botdrome.server.nodes.errand import AdmittedClient, Errand

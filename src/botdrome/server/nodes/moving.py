@@ -23,8 +23,7 @@ from msgspec.structs import replace
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.luggage import pack_up
-from botdrome.server.network.peer import Origin
+from botdrome.server.network.peer import Origin, pack_up
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import carry_messages as carry
 from botdrome.server.nodes.arriving import Arriving

@@ -15,8 +15,7 @@ from typing import cast
 import structlog
 
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.luggage import pause_reading
-from botdrome.server.network.peer import Origin, Peer
+from botdrome.server.network.peer import Origin, Peer, pause_reading
 from botdrome.server.nodes import relay_messages as relay
 from botdrome.server.nodes.cluster import Cluster, rooms_of
 from botdrome.server.nodes.moving import Mover

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import cast
 
-from botdrome.server.network.connection import NORMAL, Connection
+from botdrome.server.network.connection import NORMAL, Connection, Traffic
 from botdrome.server.network.tcp import StreamReceiver
-from botdrome.server.network.traffic import Traffic
 from botdrome.server.nodes.carrying import CarriedConnection, FrontConnection, HeldInput, MovingConnection
 from botdrome.server.nodes.errand import AdmittedClient, Errand
 from botdrome.server.nodes.node import NodeId

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.calling.answer import BotAnswer, CallFailed, too_late
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, too_late
 from botdrome.server.calling.tunnels import Tunnels
 from botdrome.server.nodes.asking import Asking, LateAnswer, NoAnswer
 from botdrome.server.nodes.cluster import Cluster

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.tasks import Tasks
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.store.store import Epoch, Note, Store
 
 BOOK = "audit"

@@ -8,7 +8,7 @@ from botdrome.match.events import Player
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
-from botdrome.server.network.steady_clock import SteadyClock
+from botdrome.server.network.steady_loop import SteadyClock
 from botdrome.server.tables.seated_player import SeatedPlayer
 
 PERIOD: Final[Milliseconds] = 1000

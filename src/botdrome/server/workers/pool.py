@@ -19,7 +19,7 @@ from typing import Any
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.client_source import CLIENT_SOURCE
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.workers import link as link_module
 from botdrome.server.workers.jobs import WARM_UP, JobFailed, WorkersBusy, WorkersClosed, portable
 from botdrome.server.workers.limits import MOST_WAITING, TOO_MANY_QUERIES, SharedSlots
