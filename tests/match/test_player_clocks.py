@@ -45,9 +45,9 @@ def test_the_network_and_the_arena_are_not_charged() -> None:
 def test_a_delay_of_the_arena_slows_down_no_later_step() -> None:
     match = noughts()
     match.credit(0, 0, 30, 1000)
-    assert match.course.clocks.active
+    assert match.clocks.active
     match.submit(0, mark(0, 1, 1), 1010)
-    assert not match.course.clocks.active, "all players have the same time again"
+    assert not match.clocks.active, "all players have the same time again"
     assert match.deadline == 1010 + 5000
     assert holds(match) == 3
 
@@ -180,13 +180,13 @@ def test_a_move_in_a_pause_is_charged_nothing() -> None:
     match = throwing(pace=Pace(1000, pause=500, bank=Bank(300)), late="pass")
     match.submit(1, ROCK, 10)
     match.submit(0, ROCK, 1200)
-    assert match.course.clocks.left == [100, 300]
+    assert match.clocks.left == [100, 300]
     match.submit(0, ROCK, 1400)
     match.credit(1, 7, 9, 1500)
     match.submit(0, PAPER, 1701)
     assert (match.awaited, match.deadline) == ([1], 1701 + 1000 + 300 + 7)
     match.submit(1, ROCK, 2000)
-    assert match.course.clocks.left == [100, 300]
+    assert match.clocks.left == [100, 300]
     assert holds(match) == 3
 
 
@@ -197,12 +197,12 @@ def test_a_chess_clock_runs_down_and_gets_its_increment() -> None:
     match = noughts(pace=CHESS)
     assert (match.deadline, standing(match, 0).time_left) == (60_000, 60_000)
     match.submit(0, mark(0, 1, 1), 20_000)
-    assert match.course.clocks.left == [40_600, 60_000]
+    assert match.clocks.left == [40_600, 60_000]
     match.submit(1, mark(1, 0, 0), 20_100)
     assert match.deadline == 20_100 + 40_600
     match.credit(0, 200, 0, 20_100)
     match.submit(0, mark(0, 0, 1), 30_300)
-    assert match.course.clocks.left == [40_600 - 10_000 + 600, 60_500]
+    assert match.clocks.left == [40_600 - 10_000 + 600, 60_500]
     assert told(match.wake(30_300 + 60_500))[0] == "1 out: timeout"
     assert holds(match) == 3
 
@@ -212,7 +212,7 @@ def test_a_new_period_adds_the_time_again() -> None:
     for at in (100, 200):
         match.submit(0, ROCK, at)
         match.submit(1, ROCK, at)
-    assert match.course.clocks.left == [1800, 1800]
+    assert match.clocks.left == [1800, 1800]
 
 
 def test_a_bank_pays_for_what_exceeds_the_limit_and_is_empty_after_a_missed_move() -> None:
@@ -220,11 +220,11 @@ def test_a_bank_pays_for_what_exceeds_the_limit_and_is_empty_after_a_missed_move
     assert match.deadline == 2500
     match.submit(0, ROCK, 1900)
     match.submit(1, ROCK, 2300)
-    assert match.course.clocks.left == [500, 200]
+    assert match.clocks.left == [500, 200]
     assert match.deadline == 2300 + 1200
     match.submit(0, ROCK, 2400)
     assert told(match.wake(3500)) == ["step 1 played by [0]"]
-    assert match.course.clocks.left == [500, 0]
+    assert match.clocks.left == [500, 0]
     assert match.deadline == 3500 + 1000
 
 
@@ -264,7 +264,7 @@ PACES = st.sampled_from([Pace(1000), Pace(None, bank=Bank(3000, 100, 3)), Pace(1
 def test_every_match_replays_and_charges_no_more_than_the_time_that_passed(inputs: Inputs, pace: Pace, late: Any) -> None:
     match = Match(RockPaperScissors(rounds=6), 2, Terms(pace, late=late), 3)
     match.start()
-    clocks, now = match.course.clocks, 0
+    clocks, now = match.clocks, 0
     for wait, player, network, arena, throw, wakes in inputs:
         now += wait
         if wakes:

@@ -32,4 +32,4 @@ def test_a_match_on_a_chess_clock() -> None:
     for turn, raw in enumerate(WIN_FOR_ONE):
         match.submit(turn % 2, raw, turn * 2000)
     assert match.result is not None and match.result.winner == 0
-    assert match.course.clocks.left == [10_000 - 4000 + 3000, 10_000 - 4000 + 2000]
+    assert match.clocks.left == [10_000 - 4000 + 3000, 10_000 - 4000 + 2000]

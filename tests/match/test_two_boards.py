@@ -50,9 +50,9 @@ def full_board(match: Match, first: int) -> list[str]:
 
 def test_the_other_player_starts_the_second_board() -> None:
     match = begun()
-    assert (match.board, match.order, match.awaited) == (0, (0, 1), [0])
+    assert (match.board.number, match.order, match.awaited) == (0, (0, 1), [0])
     assert won_by(0, match) == ["step 8 played by [0]", "board 0 ended (1, 2)", "board 1 began"]
-    assert (match.board, match.order, match.awaited) == (1, (1, 0), [1])
+    assert (match.board.number, match.order, match.awaited) == (1, (1, 0), [1])
     assert [match.view(player)["you"] for player in (0, 1, None)] == [1, 0, None]
 
 
@@ -60,7 +60,7 @@ def test_the_second_board_is_empty_and_keeps_the_options() -> None:
     match = begun(Gomoku(size=7, win_length=4))
     play(match, 0, TOP[:4], BOTTOM[:3])
     view = match.view(None)
-    assert match.board == 1
+    assert match.board.number == 1
     assert (view["size"], view["winLength"], view["moves"], view["board"]) == (7, 4, [], ("." * 7,) * 7)
 
 

@@ -39,7 +39,7 @@ def match_of(game: Any, bot: Any, control: str, *seconds: float) -> Match:
 def test_thinking_is_taken_from_the_bank() -> None:
     match = match_of(NOUGHTS, first_free, "10+1", 1.5, 0.25)
     assert match.result is not None and match.result.causes == ("complete", "complete")
-    assert match.course.clocks.left == [10_000 - 4 * 500, 10_000 + 3 * 750]
+    assert match.clocks.left == [10_000 - 4 * 500, 10_000 + 3 * 750]
 
 
 def test_a_player_whose_bank_is_empty_is_out() -> None:
@@ -49,10 +49,10 @@ def test_a_player_whose_bank_is_empty_is_out() -> None:
 
 def test_players_of_one_step_do_not_pay_for_each_other() -> None:
     match = match_of(RockPaperScissors(rounds=3), lambda view: {"throw": "rock"}, "60", 2.0, 3.0)
-    assert match.course.clocks.left == [60_000 - 3 * 2000, 60_000 - 3 * 3000]
+    assert match.clocks.left == [60_000 - 3 * 2000, 60_000 - 3 * 3000]
 
 
 def test_programs_pay_too(tmp_path: Path) -> None:
     match, _ = played(program(tmp_path, programs.GOOD), first_free, Terms(read_time_control("600"), strikes=3))
     assert match.result is not None and match.result.causes == ("complete", "complete")
-    assert all(0 < left <= 600_000 for left in match.course.clocks.left)
+    assert all(0 < left <= 600_000 for left in match.clocks.left)

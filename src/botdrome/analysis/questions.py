@@ -90,13 +90,13 @@ class _Turn:
 
     def look(self, match: Match, inputs: int) -> None:
         """Note the match before its next input."""
-        board = match.course.board
+        board = match.board
         if (match.steps, board.number) != (self._step, self._board):
             self._step, self._board, self._opened = match.steps, board.number, inputs
             self._tried = self._moved = False
         self._position, self._order = board.position, board.order
         self._seat, self._out = board.seat_of[self._player], dict(board.out)
-        self._asked = not self._moved and match.result is None and self._seat in match.course.step.seats
+        self._asked = not self._moved and match.result is None and self._seat in match.step.seats
 
     def after(self, line: InputLine, match: Match, news: News) -> Question | None:
         """Return the question that this input answered, if there is one."""

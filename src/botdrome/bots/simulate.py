@@ -16,14 +16,14 @@ TRIES = 3
 def simulate(match: Match, bots: Sequence[Bot]) -> Match:
     """Play the match to its end. Time passes only where the match waits for it."""
     match.start()
-    course, now = match.course, 0
-    while course.result is None:
-        step = course.steps
+    now = 0
+    while match.result is None:
+        step = match.steps
         for _ in range(TRIES):
-            for player in tuple(course.step.awaited):
-                view = house_view(course.board.position, course.board.seat_of[player])
+            for player in tuple(match.step.awaited):
+                view = house_view(match.board.position, match.board.seat_of[player])
                 match.submit(player, bots[player](view), now)
-            if course.steps != step:
+            if match.steps != step:
                 break
         else:
             now = _let_time_pass(match, now)

@@ -4,7 +4,7 @@ Theory of operation. A match is told what happens and when (`submit`, `leave`, `
 an event and the position that it left. It has no clock: times are milliseconds since the start, passed in, and `deadline` says
 when the next `wake` is due. Seed and inputs replay it whole (`InputLog`).
 
-A match is a row of boards, a board a row of steps (`Course`). Until a step closes, a seat may move again, and its last move
+A match is a row of boards, a board a row of steps. Until a step closes, a seat may move again, and its last move
 counts. A player that sends more than the log has room for is out. A move after the deadline is late, whether or not the wake
 has come; in a beat it counts for the next step. An illegal move does not restart the clock. A beat counts from the last
 deadline, so it never drifts. A move received between two steps counts for the next one.
@@ -231,16 +231,14 @@ class PlayerClocks:
         self.active = bank is not None or any(self.network)
 
 
-# Course: how a match runs, board by board and step by step, until its result.
-
 News = list[tuple[Event, Game[Any]]]
 
 MOST_TURNS = 100_000
 """Turns of all players together, after which a match ends with the current scores, since memory needs a limit."""
 
 
-class Course:
-    """The mechanics of a match.
+class Match:
+    """A match. The methods of "what it is told" keep the input, and pass it on to the mechanics below.
 
     A step opens for the seats that the position awaits. It closes when all of them have answered or committed a fault or, in
     a beat, when its time is up. Then the seats at fault go out together, the moves are played, and the next step opens.
@@ -248,15 +246,19 @@ class Course:
 
     __slots__ = (
         "_allowed", "_boards", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_rested", "_turns", "away", "beat",
-        "board", "clocks", "deadline", "dismissed", "game", "players", "resting", "result", "step", "steps", "terms",
+        "board", "clocks", "deadline", "dismissed", "game", "generator", "input_log", "players", "resting", "result", "seed",
+        "step", "steps", "terms",
     )  # fmt: skip
 
-    def __init__(self, game: Game[Any], players: int, terms: Terms, chance: Chance) -> None:
+    def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int, generator: type[Chance] = Chance) -> None:
         if players not in game.players:
             raise BadOption(f"{game.name} is for {game.players.start} to {game.players.stop - 1} players, not {players}")
-        self.game, self.players, self.terms, self.clocks = game, players, terms, PlayerClocks(players, terms.pace)
+        self.game, self.players, self.terms, self.seed, self.generator = game, players, terms, seed, generator
+        self.input_log, self.clocks = InputLog(players), PlayerClocks(players, terms.pace)
         self.steps = self._turns = 0
+        """`steps` is the number of steps that were played."""
         self.deadline: Milliseconds | None = None
+        """When the next `wake` is due."""
         self.result: Result | None = None
         self.resting = False
         """True in the pause between two steps: a move that comes then counts for the next step."""
@@ -270,12 +272,218 @@ class Course:
         """Players who are out of the whole match."""
         self._misses = [0] * players
         self._boards: list[BoardResult] = []
-        self._chance = chance
-        self.board, self.step = Board(0, game.start(players, chance), players), Step()
+        self._chance = generator(seed)
+        self.board, self.step = Board(0, game.start(players, self._chance), players), Step()
+
+    # How it stands.
+
+    @property
+    def inputs(self) -> list[Input]:
+        return self.input_log.inputs
+
+    @property
+    def credited(self) -> Milliseconds:
+        """The part of the time until the deadline that is credit, which is not announced to players."""
+        clocks = self.clocks
+        return min([clocks.uncharged(player) for player in self.step.awaited], default=0) if clocks.active else 0
+
+    @property
+    def awaited(self) -> list[Player]:
+        """The players that have yet to answer in this step."""
+        return self.step.awaited
+
+    @property
+    def position(self) -> Game[Any]:
+        return self.board.position
+
+    @property
+    def order(self) -> tuple[Player, ...]:
+        """The player at each seat."""
+        return self.board.order
+
+    @property
+    def strikes(self) -> tuple[int, ...]:
+        """The illegal moves on this board by player, where the terms count them."""
+        return self.board.strikes
+
+    def seat_of(self, player: Player) -> Seat:
+        """The player's seat on this board."""
+        return self.board.seat_of[player]
+
+    def view(self, player: Player | None) -> View:
+        """The position as this player (None: the public) may know it."""
+        return self.board.view(player)
+
+    # What it is told.
+
+    def start(self) -> News:
+        news: News = []
+        self._begin(0, news)
+        return news
+
+    def submit(self, player: Player, raw: Raw, now: Milliseconds) -> News:
+        """Take a player's move, as it was sent."""
+        news: News = []
+        if self.result is not None:
+            return news
+        board = self.board
+        if player in self.dismissed and self.input_log.full(player):
+            return [(Refused(player, "you are out", raw, 0), board.position)]
+        if not self.input_log.add(now, "move", player, raw):
+            news.append((Refused(player, TOO_MUCH, raw, 0), board.position))
+            self._dismiss(player, "flood", TOO_MUCH, now, news)
+            return news
+        due = self.deadline
+        if due is not None and now > due and self._overtaken(player, raw, now, now - due, news):
+            return news
+        if self.clocks.active and self._changes_late(player, now, news):
+            return news
+        board = self.board
+        seat = board.seat_of[player]
+        if seat not in self.step.seats:
+            self._refuse_hasty(player, raw, now, news)
+            return news
+        try:
+            move = board.position.parse(seat, raw)
+        except IllegalMove as fault:
+            self._refuse(player, str(fault), raw, now, news)
+            return news
+        self.accept(player, seat, move, raw, now, news)
+        return news
+
+    def wake(self, now: Milliseconds) -> News:
+        """Time has passed. Does nothing before the deadline."""
+        news: News = []
+        if self.result is None and self.deadline is not None and now >= self.deadline:
+            self.input_log.add(now, "wake", None)
+            self._time_up(now, news)
+        return news
+
+    def credit(self, player: Player, network: Milliseconds, arena: Milliseconds, now: Milliseconds) -> News:
+        """Do not charge a player for the network, from now on, and for the time by which the arena is late in the open step.
+
+        Nothing happens in a beat, where all players have the same time.
+        """
+        if self.result is not None or self.beat:
+            return []
+        if not (0 <= network <= MOST_CREDIT and arena >= 0):
+            raise ValueError(f"credit is 0 to {MOST_CREDIT} ms for the network, and 0 or more for the arena: {network}, {arena}")
+        self.input_log.time(now, "credit", player, [network, arena])
+        step = self.step
+        thinks = player in step.awaited and not self.resting
+        self.clocks.credit(player, network, min(arena, now - step.opened) if thinks else 0)
+        if thinks and player not in self.away:
+            self._set_deadline(step.opened)
+        return []
+
+    def stall(self, milliseconds: Milliseconds, now: Milliseconds) -> News:
+        """Record that the arena's clock stood still this long. Nobody is charged for that."""
+        if self.result is None:
+            self.input_log.time(now, "stall", None, milliseconds)
+        return []
+
+    def leave(self, player: Player, now: Milliseconds) -> News:
+        """A player is gone."""
+        news: News = []
+        if self.result is not None or player in self.away or player in self.dismissed:
+            return news
+        self.input_log.add(now, "leave", player)
+        if self.terms.gone == "out":
+            self._dismiss(player, "disconnect", "", now, news)
+        else:
+            self._go_away(player, now, news)
+        return news
+
+    def rejoin(self, player: Player, now: Milliseconds) -> News:
+        """A player that was gone is back. Nothing happens where the terms do not allow it."""
+        if self.result is not None or self.terms.gone != "wait" or player not in self.away or self.input_log.full(player):
+            return []
+        self.input_log.add(now, "rejoin", player)
+        self._come_back(player, now)
+        return [(Returned(player), self.board.position)]
+
+    def expel(self, player: Player, cause: Cause, now: Milliseconds, detail: str = "") -> News:
+        """Put a player out of the match, whatever the terms say of players who leave."""
+        news: News = []
+        if self.result is None and player not in self.dismissed:
+            self.input_log.add(now, "expel", player, [cause, detail])
+            self._dismiss(player, cause, detail, now, news)
+        return news
+
+    def amend(self, options: Mapping[str, Any], now: Milliseconds, pause: Milliseconds | None = None) -> News:
+        """Change the options, and the pause, from the next round on; BadOption where the game does not allow it."""
+        if self.result is not None:
+            return []
+        self._amend(options, now, pause)
+        self.input_log.amend(now, options, pause)
+        return [(Amended(dict(options)), self.board.position)]
+
+    def abort(self, now: Milliseconds) -> News:
+        """End the match here, without a winner."""
+        news: News = []
+        if self.result is None:
+            self.input_log.add(now, "abort", None)
+            self._end_here("aborted", news)
+        return news
+
+    def conclude(self, now: Milliseconds) -> News:
+        """End the match here, with the current scores."""
+        news: News = []
+        if self.result is None:
+            self.input_log.add(now, "conclude", None)
+            self._end_here("complete", news)
+        return news
+
+    # Moves that are not accepted.
+
+    def _overtaken(self, player: Player, raw: Raw, now: Milliseconds, by: Milliseconds, news: News) -> bool:
+        """Time was up before this move came. After a beat or a pause it counts for the step that opens now; otherwise it was
+        meant for the last one."""
+        late = self.beat or player in self.step.awaited
+        counts = self.beat or self.resting
+        if self.clocks.active:
+            own = self._due_of(player)
+            counts = counts or (late and own is not None and now <= own)
+            by = now - own if own is not None and not counts else by
+        self._time_up(now, news)
+        while self.clocks.active and self.deadline is not None and now > self.deadline:
+            self._time_up(now, news)
+        if counts and self.result is None:
+            return False
+        event = Late(player, by) if late else Refused(player, "it is not your turn", raw, 0)
+        news.append((event, self.board.position))
+        return True
+
+    def _due_of(self, player: Player) -> Milliseconds | None:
+        return self.clocks.due_of(player, self.step, self.steps)
+
+    def _changes_late(self, player: Player, now: Milliseconds, news: News) -> bool:
+        """Refuse a move of a player whose own time is up while the step waits for others."""
+        due = self._due_of(player) if player in self.step.raws and not self.resting else self.step.late.get(player)
+        if due is None or now <= due:
+            return False
+        news.append((Late(player, now - due), self.board.position))
+        return True
+
+    def _refuse_hasty(self, player: Player, raw: Raw, now: Milliseconds, news: News) -> None:
+        board = self.board
+        out = board.seat_of[player] in board.out
+        if self.terms.hasty == "illegal" and not out and not self.resting:
+            return self._refuse(player, "it is not your turn", raw, now, news)
+        news.append((Refused(player, "you are out" if out else "it is not your turn", raw, 0), board.position))
+
+    def _refuse(self, player: Player, why: str, raw: Raw, now: Milliseconds, news: News) -> None:
+        limit, board = self.terms.strikes, self.board
+        if limit is not None:
+            board.strikes = tuple([count + (number == player) for number, count in enumerate(board.strikes)])
+        strikes = board.strikes[player]
+        news.append((Refused(player, why, raw, strikes), board.position))
+        if limit is not None and strikes >= limit:
+            self._fault(player, "illegal moves", why, now, news)
 
     # Boards.
 
-    def begin(self, now: Milliseconds, news: News) -> None:
+    def _begin(self, now: Milliseconds, news: News) -> None:
         board = self.board
         news.append((Began(board.number, board.order), board.position))
         for player, cause in self.dismissed.items():
@@ -291,16 +499,17 @@ class Course:
             return self._end(match_result(self._boards), news)
         position = self.game.start(self.players, self._chance.turn_to(self.steps))
         self.board, self.step, self.resting = Board(board.number + 1, position, self.players), Step(), False
-        return self.begin(now, news)
+        return self._begin(now, news)
 
     def _end(self, result: Result, news: News) -> None:
         self.step, self.resting, self.deadline, self.result = Step(), False, None, result
         news.append((Ended(result), self.board.position))
 
     def result_if_ended(self, cause: Cause) -> Result:
+        """The result if the match ended now, for this cause."""
         return match_result([*self._boards, self.board.result(cause)])
 
-    def end_here(self, cause: Cause, news: News) -> None:
+    def _end_here(self, cause: Cause, news: News) -> None:
         self._end(self.result_if_ended(cause), news)
 
     # Steps.
@@ -310,7 +519,7 @@ class Course:
         board, step = self.board, self.step
         while not board.position.over:
             if self._turns >= MOST_TURNS or self._decided:
-                return self.end_here("complete", news)
+                return self._end_here("complete", news)
             if self._disturbed and board.forfeited:
                 break
             step.seats = seats = self._seats_to_ask() if self._disturbed else board.position.to_move
@@ -331,7 +540,7 @@ class Course:
             step.awaited = [player for player in step.awaited if self.board.seat_of[player] not in step.moves]
             if not step.awaited and not self.beat:
                 return self._close(now, news)
-        return self.set_deadline(now)
+        return self._set_deadline(now)
 
     def _seats_to_ask(self) -> tuple[Seat, ...]:
         board, silent = self.board, self.away if self.terms.gone == "pass" else ()
@@ -371,7 +580,7 @@ class Course:
         elif self.away:
             self._hurry(now)
         elif self.clocks.active:
-            self.set_deadline(self.step.opened)
+            self._set_deadline(self.step.opened)
 
     def _close(self, now: Milliseconds, news: News) -> None:
         """Put the seats at fault out together, and play the moves of the others."""
@@ -396,10 +605,10 @@ class Course:
 
     # Time.
 
-    def time_up(self, now: Milliseconds, news: News) -> None:
+    def _time_up(self, now: Milliseconds, news: News) -> None:
         due, limit = self.deadline or 0, self.terms.pace.limit or 0
         if self._nobody_here:
-            return self.end_here("disconnect", news)
+            return self._end_here("disconnect", news)
         if self.resting:
             self.resting = False
             return self._go_on(now, news)
@@ -407,7 +616,7 @@ class Course:
         for player in late:
             self._miss(player)
         if late is not self.step.awaited:
-            return self.set_deadline(self.step.opened)
+            return self._set_deadline(self.step.opened)
         return self._close(due if self.beat and now - due <= limit else now, news)
 
     def _miss(self, player: Player) -> None:
@@ -425,7 +634,7 @@ class Course:
         if not self.board.position.over:
             self.step.seats = self._seats_to_ask()
 
-    def amend(self, options: Mapping[str, Any], now: Milliseconds, pause: Milliseconds | None) -> None:
+    def _amend(self, options: Mapping[str, Any], now: Milliseconds, pause: Milliseconds | None) -> None:
         if options:
             self.board.position = self.board.position.amend(options)
         if pause is not None:
@@ -433,7 +642,7 @@ class Course:
             if self.resting:
                 self.deadline = max(now, self._rested + pause)
 
-    def set_deadline(self, base: Milliseconds) -> None:
+    def _set_deadline(self, base: Milliseconds) -> None:
         allowed, awaited = self._allowed if self.steps else self.terms.pace.allowed(0), self.step.awaited
         if self.away and awaited and not self.beat and self.away.issuperset(awaited):
             allowed = self._patience() if allowed is None else min(allowed, self._patience())
@@ -453,35 +662,35 @@ class Course:
 
     # Players who leave, return or are put out.
 
-    def leave(self, player: Player, now: Milliseconds, news: News) -> None:
+    def _go_away(self, player: Player, now: Milliseconds, news: News) -> None:
         self.away.add(player)
         self._disturbed = True
         news.append((Left(player), self.board.position))
         if self._abandoned(now, news):
             return None
         if self._decided:
-            return self.end_here("complete", news)
+            return self._end_here("complete", news)
         if player in self.step.awaited and not self.beat:
             return self._answered(player, now, news) if self.terms.gone == "pass" else self._hurry(now)
 
-    def rejoin(self, player: Player, now: Milliseconds) -> None:
+    def _come_back(self, player: Player, now: Milliseconds) -> None:
         abandoned = self._nobody_here
         self.away.remove(player)
         self._given_up.discard(player)
         if abandoned:
-            self.set_deadline(now)
+            self._set_deadline(now)
         elif player in self.step.awaited and not self.beat:
-            self.set_deadline(self.step.opened)
+            self._set_deadline(self.step.opened)
 
-    def dismiss(self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News) -> None:
+    def _dismiss(self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News) -> None:
         """Put a player out of the whole match."""
         self.dismissed[player] = cause
         self.away.discard(player)
-        self.fault(player, cause, detail, now, news)
+        self._fault(player, cause, detail, now, news)
         if self.result is None and self.away:
             self._abandoned(now, news)
 
-    def fault(self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News) -> None:
+    def _fault(self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News) -> None:
         """Put a player out of the board: with the others at fault when an open step closes, otherwise at once."""
         board, step = self.board, self.step
         seat = board.seat_of[player]
@@ -518,257 +727,8 @@ class Course:
         if nobody and self.terms.reunion:
             self.deadline = now + self.terms.reunion
         elif nobody:
-            self.end_here("disconnect", news)
+            self._end_here("disconnect", news)
         return nobody
-
-
-class Match:
-    __slots__ = ("course", "game", "generator", "input_log", "players", "seed", "terms")
-
-    def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int, generator: type[Chance] = Chance) -> None:
-        self.game, self.players, self.terms, self.seed, self.generator = game, players, terms, seed, generator
-        self.course = Course(game, players, terms, generator(seed))
-        self.input_log = InputLog(players)
-
-    # How it stands.
-
-    @property
-    def inputs(self) -> list[Input]:
-        return self.input_log.inputs
-
-    @property
-    def deadline(self) -> Milliseconds | None:
-        """When the next `wake` is due."""
-        return self.course.deadline
-
-    @property
-    def credited(self) -> Milliseconds:
-        """The part of the time until the deadline that is credit, which is not announced to players."""
-        clocks = self.course.clocks
-        return min([clocks.uncharged(player) for player in self.awaited], default=0) if clocks.active else 0
-
-    @property
-    def result(self) -> Result | None:
-        return self.course.result
-
-    @property
-    def steps(self) -> int:
-        """The number of steps that were played."""
-        return self.course.steps
-
-    @property
-    def awaited(self) -> list[Player]:
-        """The players that have yet to answer in this step."""
-        return self.course.step.awaited
-
-    @property
-    def resting(self) -> bool:
-        """Whether it is in the pause between two steps."""
-        return self.course.resting
-
-    @property
-    def board(self) -> int:
-        return self.course.board.number
-
-    @property
-    def position(self) -> Game[Any]:
-        return self.course.board.position
-
-    @property
-    def order(self) -> tuple[Player, ...]:
-        """The player at each seat."""
-        return self.course.board.order
-
-    @property
-    def strikes(self) -> tuple[int, ...]:
-        """The illegal moves on this board by player, where the terms count them."""
-        return self.course.board.strikes
-
-    def seat_of(self, player: Player) -> Seat:
-        """The player's seat on this board."""
-        return self.course.board.seat_of[player]
-
-    def view(self, player: Player | None) -> View:
-        """The position as this player (None: the public) may know it."""
-        return self.course.board.view(player)
-
-    def result_if_ended(self, cause: Cause) -> Result:
-        """The result if the match ended now, for this cause."""
-        return self.course.result_if_ended(cause)
-
-    # What it is told.
-
-    def start(self) -> News:
-        news: News = []
-        self.course.begin(0, news)
-        return news
-
-    def submit(self, player: Player, raw: Raw, now: Milliseconds) -> News:
-        """Take a player's move, as it was sent."""
-        news: News = []
-        course = self.course
-        if course.result is not None:
-            return news
-        board = course.board
-        if player in course.dismissed and self.input_log.full(player):
-            return [(Refused(player, "you are out", raw, 0), board.position)]
-        if not self.input_log.add(now, "move", player, raw):
-            news.append((Refused(player, TOO_MUCH, raw, 0), board.position))
-            course.dismiss(player, "flood", TOO_MUCH, now, news)
-            return news
-        due = course.deadline
-        if due is not None and now > due and self._overtaken(player, raw, now, now - due, news):
-            return news
-        if course.clocks.active and self._changes_late(player, now, news):
-            return news
-        board = course.board
-        seat = board.seat_of[player]
-        if seat not in course.step.seats:
-            self._refuse_hasty(player, raw, now, news)
-            return news
-        try:
-            move = board.position.parse(seat, raw)
-        except IllegalMove as fault:
-            self._refuse(player, str(fault), raw, now, news)
-            return news
-        course.accept(player, seat, move, raw, now, news)
-        return news
-
-    def wake(self, now: Milliseconds) -> News:
-        """Time has passed. Does nothing before the deadline."""
-        news: News = []
-        course = self.course
-        if course.result is None and course.deadline is not None and now >= course.deadline:
-            self.input_log.add(now, "wake", None)
-            course.time_up(now, news)
-        return news
-
-    def credit(self, player: Player, network: Milliseconds, arena: Milliseconds, now: Milliseconds) -> News:
-        """Do not charge a player for the network, from now on, and for the time by which the arena is late in the open step.
-
-        Nothing happens in a beat, where all players have the same time.
-        """
-        course = self.course
-        if course.result is not None or course.beat:
-            return []
-        if not (0 <= network <= MOST_CREDIT and arena >= 0):
-            raise ValueError(f"credit is 0 to {MOST_CREDIT} ms for the network, and 0 or more for the arena: {network}, {arena}")
-        self.input_log.time(now, "credit", player, [network, arena])
-        step = course.step
-        thinks = player in step.awaited and not course.resting
-        course.clocks.credit(player, network, min(arena, now - step.opened) if thinks else 0)
-        if thinks and player not in course.away:
-            course.set_deadline(step.opened)
-        return []
-
-    def stall(self, milliseconds: Milliseconds, now: Milliseconds) -> News:
-        """Record that the arena's clock stood still this long. Nobody is charged for that."""
-        if self.course.result is None:
-            self.input_log.time(now, "stall", None, milliseconds)
-        return []
-
-    def leave(self, player: Player, now: Milliseconds) -> News:
-        """A player is gone."""
-        news: News = []
-        course = self.course
-        if course.result is not None or player in course.away or player in course.dismissed:
-            return news
-        self.input_log.add(now, "leave", player)
-        if self.terms.gone == "out":
-            course.dismiss(player, "disconnect", "", now, news)
-        else:
-            course.leave(player, now, news)
-        return news
-
-    def rejoin(self, player: Player, now: Milliseconds) -> News:
-        """A player that was gone is back. Nothing happens where the terms do not allow it."""
-        course = self.course
-        if course.result is not None or self.terms.gone != "wait" or player not in course.away or self.input_log.full(player):
-            return []
-        self.input_log.add(now, "rejoin", player)
-        course.rejoin(player, now)
-        return [(Returned(player), course.board.position)]
-
-    def expel(self, player: Player, cause: Cause, now: Milliseconds, detail: str = "") -> News:
-        """Put a player out of the match, whatever the terms say of players who leave."""
-        news: News = []
-        if self.course.result is None and player not in self.course.dismissed:
-            self.input_log.add(now, "expel", player, [cause, detail])
-            self.course.dismiss(player, cause, detail, now, news)
-        return news
-
-    def amend(self, options: Mapping[str, Any], now: Milliseconds, pause: Milliseconds | None = None) -> News:
-        """Change the options, and the pause, from the next round on; BadOption where the game does not allow it."""
-        if self.course.result is not None:
-            return []
-        self.course.amend(options, now, pause)
-        self.input_log.amend(now, options, pause)
-        return [(Amended(dict(options)), self.course.board.position)]
-
-    def abort(self, now: Milliseconds) -> News:
-        """End the match here, without a winner."""
-        news: News = []
-        if self.course.result is None:
-            self.input_log.add(now, "abort", None)
-            self.course.end_here("aborted", news)
-        return news
-
-    def conclude(self, now: Milliseconds) -> News:
-        """End the match here, with the current scores."""
-        news: News = []
-        if self.course.result is None:
-            self.input_log.add(now, "conclude", None)
-            self.course.end_here("complete", news)
-        return news
-
-    # Moves that are not accepted.
-
-    def _overtaken(self, player: Player, raw: Raw, now: Milliseconds, by: Milliseconds, news: News) -> bool:
-        """Time was up before this move came. After a beat or a pause it counts for the step that opens now; otherwise it was
-        meant for the last one."""
-        course = self.course
-        late = course.beat or player in course.step.awaited
-        counts = course.beat or course.resting
-        if course.clocks.active:
-            own = self._due_of(player)
-            counts = counts or (late and own is not None and now <= own)
-            by = now - own if own is not None and not counts else by
-        course.time_up(now, news)
-        while course.clocks.active and course.deadline is not None and now > course.deadline:
-            course.time_up(now, news)
-        if counts and course.result is None:
-            return False
-        event = Late(player, by) if late else Refused(player, "it is not your turn", raw, 0)
-        news.append((event, course.board.position))
-        return True
-
-    def _due_of(self, player: Player) -> Milliseconds | None:
-        return self.course.clocks.due_of(player, self.course.step, self.course.steps)
-
-    def _changes_late(self, player: Player, now: Milliseconds, news: News) -> bool:
-        """Refuse a move of a player whose own time is up while the step waits for others."""
-        course = self.course
-        due = self._due_of(player) if player in course.step.raws and not course.resting else course.step.late.get(player)
-        if due is None or now <= due:
-            return False
-        news.append((Late(player, now - due), course.board.position))
-        return True
-
-    def _refuse_hasty(self, player: Player, raw: Raw, now: Milliseconds, news: News) -> None:
-        board = self.course.board
-        out = board.seat_of[player] in board.out
-        if self.terms.hasty == "illegal" and not out and not self.course.resting:
-            return self._refuse(player, "it is not your turn", raw, now, news)
-        news.append((Refused(player, "you are out" if out else "it is not your turn", raw, 0), board.position))
-
-    def _refuse(self, player: Player, why: str, raw: Raw, now: Milliseconds, news: News) -> None:
-        limit, board = self.terms.strikes, self.course.board
-        if limit is not None:
-            board.strikes = tuple([count + (number == player) for number, count in enumerate(board.strikes)])
-        strikes = board.strikes[player]
-        news.append((Refused(player, why, raw, strikes), board.position))
-        if limit is not None and strikes >= limit:
-            self.course.fault(player, "illegal moves", why, now, news)
 
 
 # Applying inputs: a match is given again what it was given before.

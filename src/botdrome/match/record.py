@@ -297,7 +297,7 @@ class Resumption:
         """News from which a writer of messages learns how the match stands; without those of the end."""
         match = self.match
         ended = self._boards if match.result is not None else [*self._boards, *self._boards_in(self.news)]
-        return [*ended, (Began(match.board, match.order), match.position)]
+        return [*ended, (Began(match.board.number, match.order), match.position)]
 
     def _boards_in(self, news: News) -> News:
         """The boards that have ended, each as if it had begun with its last position."""

@@ -44,7 +44,7 @@ class Episode:
     """A match without its log of inputs: few matches are ever recorded, and the log would take a sixth of the time."""
 
     __slots__ = (
-        "_board", "_course", "_encoding", "_memory", "_missed", "_now", "_open_views", "_position", "_result", "_totals",
+        "_board", "_encoding", "_memory", "_missed", "_now", "_open_views", "_position", "_result", "_totals",
         "_views", "finished", "inputs", "match", "seed", "setup",
     )  # fmt: skip
 
@@ -55,8 +55,7 @@ class Episode:
         self.inputs: list[Input] = []
         self.finished: set[Player] = set()
         """The players for which the match is over."""
-        self._course = self.match.course
-        self._board, self._position = self._course.board, self._course.board.position
+        self._board, self._position = self.match.board, self.match.board.position
         self._views: dict[Player, View] = {}
         """The views of `_position`."""
         self._open_views = setup.encoding.open_views
@@ -79,7 +78,7 @@ class Episode:
     # What the players see.
 
     def view(self, player: Player) -> View:
-        board = self._course.board
+        board = self.match.board
         if board.position is not self._position:
             self._position, self._views = board.position, {}
             if board is not self._board:
@@ -115,12 +114,12 @@ class Episode:
 
     @property
     def over(self) -> bool:
-        return self._course.result is not None
+        return self.match.result is not None
 
     @property
     def next_player(self) -> Player:
         """The player that acts next. There is one until the match is over."""
-        awaited = self._course.step.awaited
+        awaited = self.match.step.awaited
         return next(player for player in awaited if player not in self._missed) if self._missed else awaited[0]
 
     def act(self, player: Player, action: Any) -> bool:
@@ -136,20 +135,20 @@ class Episode:
 
     def submit(self, player: Player, raw: Raw) -> bool:
         """Give the match a move. If the rules refuse it, the player misses this step. Return whether the step was played."""
-        course, board = self._course, self._course.board
-        steps, seat = course.steps, board.seat_of[player]
+        match, board = self.match, self.match.board
+        steps, seat = match.steps, board.seat_of[player]
         self.inputs.append((self._now, "move", player, raw))
         try:
             move = board.position.parse(seat, raw)
         except IllegalMove as problem:
             self._refuse(player, raw, str(problem))
         else:
-            course.accept(player, seat, move, raw, self._now, [])
-        if course.steps != steps or course.result is not None or course.board is not board:
+            match.accept(player, seat, move, raw, self._now, [])
+        if match.steps != steps or match.result is not None or match.board is not board:
             if self._missed:
                 self._missed.clear()
             return True
-        if player in course.step.awaited:
+        if player in match.step.awaited:
             return self.miss(player)
         return self._end_step_if_missed() if self._missed else False
 
@@ -180,21 +179,21 @@ class Episode:
 
     def just_finished(self) -> list[Player]:
         """Return the players for which the match has ended since the last call."""
-        course, position = self._course, self._course.board.position
-        if course.result is not None:
-            found = [player for player in range(course.players) if player not in self.finished]
-        elif self._encoding.mortal and len(self.finished) + len(position.to_move) < course.players:
-            found = [player for player in range(course.players) if player not in self.finished and self.has_died(player)]
+        match, position = self.match, self.match.board.position
+        if match.result is not None:
+            found = [player for player in range(match.players) if player not in self.finished]
+        elif self._encoding.mortal and len(self.finished) + len(position.to_move) < match.players:
+            found = [player for player in range(match.players) if player not in self.finished and self.has_died(player)]
         else:
             return []
         if found:
             self.finished.update(found)
-            self._result = course.result or course.result_if_ended("complete")
+            self._result = match.result or match.result_if_ended("complete")
         return found
 
     def has_died(self, player: Player) -> bool:
         """Return whether the player can act no more, though the match may go on."""
-        board = self._course.board
+        board = self.match.board
         if not self._encoding.mortal or board.seat_of[player] in board.position.to_move:
             return False
         return not self._encoding.playing(self.view(player))

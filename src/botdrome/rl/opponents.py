@@ -170,8 +170,8 @@ class LearnerSeat(FunctionSeat):
 
     def ask(self, view: View, limit: float) -> tuple[Raw, float]:
         match = self._episode.match
-        if self._asked != (match.board, match.steps):
-            self._asked = (match.board, match.steps)
+        if self._asked != (match.board.number, match.steps):
+            self._asked = (match.board.number, match.steps)
             self.turns.put(None)
             answer = self.moves.get()
             if answer is None:

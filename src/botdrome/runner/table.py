@@ -77,7 +77,7 @@ class OfflineTable:
         match = self._match
         boards = match.result_if_ended("complete").boards[:-1]
         ended: News = [(BoardEnded(number, result), match.position) for number, result in enumerate(boards)]
-        return [*ended, (Began(match.board, match.order), match.position)]
+        return [*ended, (Began(match.board.number, match.order), match.position)]
 
     def _tell(self, news: News) -> None:
         for event, _ in news:
@@ -148,7 +148,7 @@ class OfflineTable:
 
     def _ask(self, player: Player, seat: FunctionSeat | ProcessSeat) -> None:
         match, began = self._match, perf_counter()
-        if self._banked and (others := self._clock.now - match.course.step.opened):
+        if self._banked and (others := self._clock.now - match.step.opened):
             match.credit(player, 0, others, self._clock.now)  # functions are asked one after the other
         due, limit = match.deadline, match.terms.pace.limit
         seconds = UNLIMITED if due is None else (due - self._clock.now) / 1000

@@ -96,7 +96,7 @@ class MatchWriters:
 def standing(match: Match, now: Milliseconds) -> Standing:
     due = match.deadline
     left = None if due is None else _announced(match, due - now)
-    return Standing(now, left, match.strikes, match.players, match.board)
+    return Standing(now, left, match.strikes, match.players, match.board.number)
 
 
 def _announced(match: Match, left: Milliseconds) -> Milliseconds:

@@ -72,7 +72,7 @@ async def test_a_called_bot_that_was_away_is_called_again(two: list[RunningServe
             tables = home(two).desk.tables
             table = tables[tables.live()[0].id]
             assert table is not None
-            await until(lambda: table.match.course.away)
+            await until(lambda: table.match.away)
             await move_match(two)
             up.set()
             assert (await play(one, "ada", brain(GAME)))["state"]["result"]["reason"] == "complete"

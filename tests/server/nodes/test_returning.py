@@ -18,6 +18,6 @@ async def test_a_client_comes_back_from_any_node(postgres_url: str, nats_url: st
                 await opponent.receive()
             (table,) = [table for node in two for live in node.desk.tables.live() if (table := node.desk.tables[live.id])]
             for node in two:
-                await until(lambda: table.match.course.away)
+                await until(lambda: table.match.away)
                 async with bot(node, ada | {"match": table.entry.id}) as again:
                     assert (await again.receive())["state"]["match"] == table.entry.id

@@ -29,7 +29,7 @@ def news_of(match: Match, seed: int) -> Iterator[tuple[News, Standing]]:
     yield match.start(), standing(match, now)
     for _ in range(ROUNDS):
         for player in range(players):
-            seat = seat_on(match.board, player, players)
+            seat = seat_on(match.board.number, player, players)
             if match.result is None and seat in match.position.to_move and coin.below(15):
                 raw = bots[player](house_view(match.position, seat)) if coin.below(15) else NONSENSE[coin.below(len(NONSENSE))]
                 yield match.submit(player, raw, now), standing(match, now)

@@ -96,14 +96,14 @@ def test_a_board_that_grows_is_written_as_python_would_write_it_anew(seed: int) 
             value = json.loads(message)
             assert message == json.dumps(value)
             if value["event"] == "get_move":
-                assert value["board"] == {"_id": 15509 + play.match.board, "_size": 15, "_win_length": 5, "_moves": moves}
+                assert value["board"] == {"_id": 15509 + play.match.board.number, "_size": 15, "_win_length": 5, "_moves": moves}
                 assert value["color"] == "XO"[len(moves) % 2]
                 told += 1
         (player,) = play.match.awaited
         x, y = chance.choice([[x, y] for x in range(15) for y in range(15) if [x, y] not in moves] + moves[:1])
-        board = play.match.board
+        board = play.match.board.number
         heard = play.move(player, x, y)
-        moves = [*moves, [x, y]] if play.match.board == board else []
+        moves = [*moves, [x, y]] if play.match.board.number == board else []
     assert told > 2
 
 

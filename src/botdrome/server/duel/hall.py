@@ -252,7 +252,7 @@ class DuelHall:
 
     def stored(self, table: Table) -> None:
         match = table.match
-        self._counted[table.entry.id] = Counted(match.board, match.steps, epoch_now())
+        self._counted[table.entry.id] = Counted(match.board.number, match.steps, epoch_now())
         self.table.settle(table.entry.id)
         self._store_in_background(self.table.correct(self.desk.store))
 

@@ -174,9 +174,8 @@ class Takeover:
         if match.result is None and (entry.contest is not None or not head.resumes):
             table.go_on(set(), self._grace)
             return table.abort(OF_ROOM if entry.contest is None else OF_CONTEST)
-        course = match.course
         house = {player for player in range(match.players) if self._seat_house(table, player)}
-        expected = set(range(match.players)) - house - course.away - course.dismissed.keys()
+        expected = set(range(match.players)) - house - match.away - match.dismissed.keys()
         table.go_on(expected, self._grace)
         for player in sorted(expected):
             if entry.owners[player].startswith(f"{BOT} "):
@@ -202,8 +201,8 @@ class Takeover:
 
     def _call_back(self, table: ResumedTable) -> None:
         """Call the bots that were away before, until they answer."""
-        course = table.match.course
-        for player in sorted(course.away - course.dismissed.keys()) if table.match.terms.gone == "wait" else ():
+        match = table.match
+        for player in sorted(match.away - match.dismissed.keys()) if match.terms.gone == "wait" else ():
             if table.entry.owners[player].startswith(f"{BOT} "):
                 self._desk.tasks.start(self._await(table, player))
 

@@ -29,7 +29,7 @@ class ResumedTable(KeptTable):
         self._since = self._loop.time()
         self.expected: set[Player] = set()
         """The players that have not returned."""
-        self._board, self.shown = match.board, match.position
+        self._board, self.shown = match.board.number, match.position
         self.writers.recap = resumption.recap, standing(match, resumption.now), range(match.players)
 
     def go_on(self, expected: set[Player], grace: float) -> None:
@@ -86,7 +86,7 @@ class ResumedTable(KeptTable):
 
     def leave(self, player: Player) -> None:
         """A player that returned and leaves again before the grace period is over may still return."""
-        if self._stopped is None or player not in self._seated or player in self.match.course.dismissed:
+        if self._stopped is None or player not in self._seated or player in self.match.dismissed:
             return super().leave(player)
         del self._seated[player]
         self.expected.add(player)

@@ -162,7 +162,7 @@ class Table:
             self._break.waiting.append(partial(self._publish, news, now))
         elif self.match.result is not None:
             self._end(news, now)
-        elif self.match.board != self._board:
+        elif self.match.board.number != self._board:
             self._end_board(news, now)
         else:
             self._tell(news, now)
@@ -184,7 +184,7 @@ class Table:
         self._break = None
         try:
             storing.result()
-            self._board = self.match.board
+            self._board = self.match.board.number
             self._subscribers.stored(self)
             self._publish(pause.news, pause.now)
         except Exception:
