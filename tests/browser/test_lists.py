@@ -85,7 +85,7 @@ def test_a_search_leads_to_a_bot(page: Page, tokens: dict[str, str]) -> None:
     box.press("Enter")
     page.get_by_role("link", name="zoe of the lists").click()
     expect(page.get_by_role("heading", name="zoe of the lists")).to_be_visible()
-    expect(page.get_by_text("place")).to_be_visible()
+    expect(page.get_by_text("provisional").first).to_be_visible()
 
 
 def test_a_contest_shows_standings_and_progress(page: Page, tokens: dict[str, str]) -> None:
