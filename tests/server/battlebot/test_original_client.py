@@ -15,7 +15,7 @@ from botdrome.contest.lobby import Wish
 from botdrome.formats import FORMATS
 from botdrome.server.failures import STORE_AWAY
 from botdrome.store.store import StoreUnavailable
-from tests.patience import PAUSE, until
+from tests.patience import until
 from tests.server.battlebot.original_client import State, first_free, log_in, nonsense, nothing, play, play_on
 from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, pair, registered, server, unhurried
 
@@ -33,7 +33,7 @@ async def until_waiting(house: RunningServer, wish: Wish, players: int, work: li
     async with asyncio.timeout(PATIENCE):
         while len(house.desk.waiting(wish)) < players or house.desk.tables.live():
             assert not any(task.done() for task in work), [task.exception() for task in work if task.done()]
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(0)
 
 
 async def test_in_a_contest_all_meet_also_one_that_comes_late(tmp_path: Path) -> None:
