@@ -27,7 +27,7 @@ from botdrome.match.terms import Milliseconds, Terms
 
 Change = dict[str, Any] | list[Any]
 
-_ENCODED = msgspec.json.Encoder().encode
+_ENCODE, _DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
 
 
 def change_between(old: Any, new: Any) -> Change | None:
@@ -36,11 +36,11 @@ def change_between(old: Any, new: Any) -> Change | None:
         return [new]
     if not isinstance(old, dict | list):
         return None if old == new else [new]
-    text = _ENCODED(new)
-    if text == _ENCODED(old):  # much faster than comparing items, and `==` treats true as 1
+    text = _ENCODE(new)
+    if text == _ENCODE(old):  # much faster than comparing items, and `==` treats true as 1
         return None
     parts = _in_object(old, new) if isinstance(old, dict) else _in_array(old, new)
-    return parts if len(_ENCODED(parts)) <= len(text) + 2 else [new]
+    return parts if len(_ENCODE(parts)) <= len(text) + 2 else [new]
 
 
 def _in_object(old: dict[str, Any], new: dict[str, Any]) -> Change:
@@ -67,8 +67,6 @@ def _in_array(old: list[Any], new: list[Any]) -> Change:
 VERSION = 1
 SNAPSHOTS = 64
 """One of this many frames carries the whole view."""
-
-_ENCODE, _DECODE = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode
 
 
 class FilmPlayer(Struct, frozen=True):

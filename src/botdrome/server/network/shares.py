@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 from botdrome.server import metrics
 
-# Budget: the loop time of one address, which its clients share. See `shares.py`.
+# Budget: the loop time of one address, which its clients share.
 
 BURST: Final = 0.005
 """Maximum seconds of loop time in a budget."""

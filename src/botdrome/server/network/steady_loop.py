@@ -19,7 +19,7 @@ import uvloop
 
 from botdrome.server import metrics
 
-# A clock that pauses while the process is stalled. See `steady_loop.py`.
+# A clock that pauses while the process is stalled.
 
 log = structlog.get_logger()
 

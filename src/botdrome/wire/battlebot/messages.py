@@ -314,7 +314,6 @@ MOST_LEGAL = 1000
 """Legal moves in one frame. If there are more, none are listed."""
 LONGEST_REASON = 200
 """Characters of the reason for a resignation. The rest is cut off."""
-FRAME_ENCODER = msgspec.json.Encoder()
 Frame = dict[str, Any]
 Action = Literal["move", "resign", "ping"]
 
@@ -368,7 +367,7 @@ class PlayerFrames:
             frames[-1]["timeLeft"] = standing.time_left
             if self._legal:
                 frames[-1] |= _legal(position, seat_on(standing.board, player, standing.players))
-        return [FRAME_ENCODER.encode(frame) for frame in frames]
+        return [ENCODER.encode(frame) for frame in frames]
 
     def _snapshot(self, board: int, standing: Standing, view: Frame) -> Frame:
         names = self._header["players"]
