@@ -50,7 +50,11 @@ class Gamer(Heard):
         if frame.msg_type != WSMsgType.TEXT:
             return super().on_ws_frame(transport, frame)
         state = json.loads(frame.get_payload_as_bytes()).get("state")
-        if state is not None and not state["result"] and self._name in state.get("waitingFor", [self._name]):
+        if (
+            state is not None
+            and not state["result"]
+            and self._name in state.get("waitingFor", [self._name])
+        ):
             transport.send(WSMsgType.TEXT, json.dumps(self._bot(state, self._chance)).encode())
             DONE["moves"] += 1
         return None
@@ -61,9 +65,13 @@ class Target:
         self.url, self.socket_url = url, url.replace("http", "ws", 1)
         self.host, self.port = urlsplit(url).hostname or "", urlsplit(url).port or 0
 
-    async def ask(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
+    async def ask(
+        self, method: str, path: str, body: Any = None, token: str = ""
+    ) -> tuple[int, Any]:
         """Send one request on a new connection."""
-        reader, writer = await asyncio.open_connection(self.host, self.port, local_addr=(ADDRESS, 0))
+        reader, writer = await asyncio.open_connection(
+            self.host, self.port, local_addr=(ADDRESS, 0)
+        )
         try:
             writer.write(request(method, path, body, token))
             answer = await reader.read()
@@ -75,20 +83,29 @@ class Target:
         return status, rest
 
     async def register(self, name: str, game: str) -> str:
-        status, rest = await self.ask("POST", "/api/v1/bots", {"game": game, "name": name, "owner": "x"})
+        status, rest = await self.ask(
+            "POST", "/api/v1/bots", {"game": game, "name": name, "owner": "x"}
+        )
         return str(json.loads(rest).get("password", "")) if status < 300 else ""
 
     async def socket(self, heard: Heard | None = None) -> tuple[WSTransport, Heard]:
         heard = heard or Heard()
-        transport, _ = await ws_connect(lambda: heard, self.socket_url + "/", local_addr=(ADDRESS, 0))
+        transport, _ = await ws_connect(
+            lambda: heard, self.socket_url + "/", local_addr=(ADDRESS, 0)
+        )
         return transport, heard
 
 
-def request(method: str, path: str, body: Any = None, token: str = "", more: str = "connection: close\r\n") -> bytes:
+def request(
+    method: str, path: str, body: Any = None, token: str = "", more: str = "connection: close\r\n"
+) -> bytes:
     data = b"" if body is None else json.dumps(body).encode()
     bearer = f"authorization: Bearer {token}\r\n" if token else ""
     kind = "content-type: application/json\r\n" if data else ""
-    head = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{more}{bearer}{kind}content-length: {len(data)}\r\n\r\n"
+    head = (
+        f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+        f"{more}{bearer}{kind}content-length: {len(data)}\r\n\r\n"
+    )
     return head.encode() + data
 
 
@@ -144,13 +161,17 @@ async def empty_lists(target: Target) -> None:
 
 
 async def cube_games(target: Target) -> None:
-    """Run 120 Battlecube games at speed 0 for two anonymous organisers, with bots that answer at once."""
+    """Run 120 Battlecube games at speed 0 for two anonymous organisers, with bots that answer at
+    once.
+    """
     port = await listen(CubeTally(), hangs=False)
     setup = game([port, port], 50_000)
     for _ in range(2):
         organiser = Organiser([setup] * 60)
         path = "/socket.io/?EIO=4&transport=websocket"
-        await ws_connect(lambda organiser=organiser: organiser, target.socket_url + path, local_addr=(ADDRESS, 0))
+        await ws_connect(
+            lambda organiser=organiser: organiser, target.socket_url + path, local_addr=(ADDRESS, 0)
+        )
         DONE["organisers"] += 1
     await asyncio.Event().wait()
 
@@ -178,7 +199,9 @@ async def registrations(target: Target) -> None:
 
 
 async def drawn_arenas(target: Target) -> None:
-    """Send 50 logins per second with a wrong password, for an arena that is expensive to generate."""
+    """Send 50 logins per second with a wrong password, for an arena that is expensive
+    to generate.
+    """
 
     async def log_in() -> None:
         line, heard = await target.socket()
@@ -216,7 +239,9 @@ async def deaf_spectators(target: Target) -> None:
         await asyncio.sleep(0.3)
     match = max(tables, key=lambda table: table["game"] == "bumblebots")["id"]
     for _ in range(200):
-        _, writer = await asyncio.open_connection(target.host, target.port, local_addr=(ADDRESS, 0), limit=1)
+        _, writer = await asyncio.open_connection(
+            target.host, target.port, local_addr=(ADDRESS, 0), limit=1
+        )
         writer.write(request("GET", f"/watch/{match}/events", more="accept: text/event-stream\r\n"))
         DONE["spectators"] += 1
     await asyncio.Event().wait()
@@ -226,7 +251,9 @@ async def unread_answers(target: Target) -> None:
     """Open 200 connections that keep requesting a large page and read nothing."""
 
     async def ask() -> None:
-        _, writer = await asyncio.open_connection(target.host, target.port, local_addr=(ADDRESS, 0), limit=1)
+        _, writer = await asyncio.open_connection(
+            target.host, target.port, local_addr=(ADDRESS, 0), limit=1
+        )
         writer.write(request("GET", "/api/v1/openapi.json", more="") * 20)
         DONE["asked"] += 1
         await asyncio.sleep(1.0)

@@ -2,9 +2,10 @@
 
     python -m bench.attacks [ATTACK ...]
 
-The server runs on the first core, everything else on the second. Players at 127.0.0.3 measure the latency of answers and the
-lateness of ticks, first alone and then during each attack from 127.0.0.2. An attack ends by itself. Beside the attacks in
-CROWDED, another program uses both cores: nobody must lose on time even then.
+The server runs on the first core, everything else on the second. Players at 127.0.0.3 measure the
+latency of answers and the lateness of ticks, first alone and then during each attack from
+127.0.0.2. An attack ends by itself. Beside the attacks in CROWDED, another program uses both cores:
+nobody must lose on time even then.
 """
 
 import json
@@ -20,7 +21,9 @@ from bench.clients import start
 from bench.server import Server, load, server
 
 QUIET, ATTACKED, RUN_UP = 8.0, 8.0, 2.0
-"""Seconds: measurement without attack, measurement during an attack, and the attack before that measurement."""
+"""Seconds: measurement without attack, measurement during an attack, and the attack before that
+measurement.
+"""
 GAMES = 1_000
 CROWDED = ("empty_lists",)
 SETTINGS = ("--set", "host=127.0.0.1", "--set", "duel_port=-1", "--set", "boats_port=-1")
@@ -34,7 +37,11 @@ def probe(running: Server, seconds: float, tokens: list[str]) -> dict[str, Any]:
 
 def tokens_of(running: Server) -> list[str]:
     games = {"load": "NOUGHTS_AND_CROSSES", "bee": "BUMBLEBOTS"}
-    return [running.register(f"{name} {number}", game) for name, game in games.items() for number in (0, 1)]
+    return [
+        running.register(f"{name} {number}", game)
+        for name, game in games.items()
+        for number in (0, 1)
+    ]
 
 
 def fill(running: Server, tokens: list[str]) -> None:
@@ -67,10 +74,14 @@ def measure(name: str) -> None:
             time.sleep(RUN_UP)
             before, waited, memory = running.cpu(), running.waited(), running.memory()
             attacked = probe(running, ATTACKED, tokens)
-            share, waited = (running.cpu() - before) / ATTACKED, (running.waited() - waited) / ATTACKED
+            share, waited = (
+                (running.cpu() - before) / ATTACKED,
+                (running.waited() - waited) / ATTACKED,
+            )
             told = attack.communicate()[0].strip()
         print(
-            f"{name:16} answers p99 {quiet['p99']:6.1f} -> {attacked['p99']:7.1f} ms ({attacked['p99'] / quiet['p99']:5.1f} x), "
+            f"{name:16} answers p99 {quiet['p99']:6.1f} -> {attacked['p99']:7.1f} ms "
+            f"({attacked['p99'] / quiet['p99']:5.1f} x), "
             f"longest {quiet['longest']:6.1f} -> {attacked['longest']:7.1f}; "
             f"ticks p99 {quiet['tick']:5.1f} -> {attacked['tick']:7.1f} ms; "
             f"lost on time {attacked['lost']:.0f}; moves {quiet['moves']} -> {attacked['moves']}; "

@@ -1,4 +1,6 @@
-"""The Bomberman API under load: bots that poll once and act once per round, on persistent connections."""
+"""The Bomberman API under load: bots that poll once and act once per round, on persistent
+connections.
+"""
 
 import asyncio
 import json
@@ -36,14 +38,21 @@ class Tally:
     def as_json(self) -> str:
         latencies = sorted(self.latencies) or [0.0]
         p50, p99 = (latencies[int(len(latencies) * share)] for share in (0.5, 0.99))
-        return json.dumps({"rate": self.answers / (time.perf_counter() - self.since), "p50": p50, "p99": p99})
+        return json.dumps(
+            {"rate": self.answers / (time.perf_counter() - self.since), "p50": p50, "p99": p99}
+        )
 
 
 class Bot(asyncio.Protocol):
     """Requests the state, sends an action, and waits for the next round."""
 
     def __init__(self, room: str, name: str, tally: Tally, until: float) -> None:
-        self._path, self._name, self._tally, self._until = f"/bomber/rooms/{room}/rest", name, tally, until
+        self._path, self._name, self._tally, self._until = (
+            f"/bomber/rooms/{room}/rest",
+            name,
+            tally,
+            until,
+        )
         self._loop = asyncio.get_running_loop()
         self._user, self._turn = "", hash(name)
         self._buffer = b""
@@ -60,7 +69,9 @@ class Bot(asyncio.Protocol):
 
     def _ask(self, request: bytes) -> None:
         self._sent = time.perf_counter()
-        self._transport.write(request.replace(b"%s", self._path.encode(), 1).replace(b"%s", self._name.encode(), 1))
+        self._transport.write(
+            request.replace(b"%s", self._path.encode(), 1).replace(b"%s", self._name.encode(), 1)
+        )
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -90,15 +101,20 @@ class Bot(asyncio.Protocol):
         self._due = max(self._due + ROUND, self._loop.time())
         if time.perf_counter() < self._until:
             self._wants_state = True
-            self._ask(b"GET %s/state/" + self._user.encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            self._ask(
+                b"GET %s/state/" + self._user.encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            )
 
     def _act(self) -> None:
         self._wants_state = False
         self._turn += 1
-        body = b'{"user_id": "%s", "action": "%s"}' % (self._user.encode(), ACTIONS[self._turn % 5].encode())
+        body = b'{"user_id": "%s", "action": "%s"}' % (
+            self._user.encode(),
+            ACTIONS[self._turn % 5].encode(),
+        )
         self._ask(
-            b"POST %%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
-            + body
+            b"POST %%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            b"Content-Length: %d\r\n\r\n" % len(body) + body
         )
 
 
@@ -106,7 +122,9 @@ async def play(port: int, rooms: int, bots: int, seconds: float) -> Tally:
     loop, tally, until = asyncio.get_running_loop(), Tally(), time.perf_counter() + seconds
     for room in range(rooms):
         for number in range(bots):
-            await loop.create_connection(partial(Bot, f"r{room}", f"bot-{room}-{number}", tally, until), "127.0.0.1", port)
+            await loop.create_connection(
+                partial(Bot, f"r{room}", f"bot-{room}-{number}", tally, until), "127.0.0.1", port
+            )
         await asyncio.sleep(ARRIVALS)
     await asyncio.sleep(SETTLING)
     tally.begin()
@@ -119,7 +137,9 @@ def start_load(running: Server, rooms: int, bots: int, seconds: float) -> "subpr
 
 
 def rounds(rooms: int, bots: int, seconds: float) -> None:
-    plans = " ".join(f"r{number}:players={bots},registration=3600,rest=1" for number in range(rooms))
+    plans = " ".join(
+        f"r{number}:players={bots},registration=3600,rest=1" for number in range(rooms)
+    )
     with server("--set", f"bomber_rooms={plans}") as running:
         arrivals = rooms * ARRIVALS * 1.5 + SETTLING + 1
         load = start_load(running, rooms, bots, arrivals + seconds)
@@ -137,7 +157,8 @@ def rounds(rooms: int, bots: int, seconds: float) -> None:
             f"Bomberman API, {rooms} rooms of {bots}: {total / seconds:,.0f} rounds a second, "
             f"p99 lateness at most {p99 * 1000:g} ms, "
             f"{spent / seconds * 100:.0f} % of a core; {done['rate']:,.0f} requests a second, "
-            f"answered in {done['p50'] * 1000:.1f} ms (p99 {done['p99'] * 1000:.1f} ms); yardstick {shared * 1000:.0f} ms; "
+            f"answered in {done['p50'] * 1000:.1f} ms (p99 {done['p99'] * 1000:.1f} ms); yardstick "
+            f"{shared * 1000:.0f} ms; "
             f"the server waited for its core {waited / seconds:.0%} of the time, {jitter_shown()}"
         )
 

@@ -34,7 +34,9 @@ class Tally:
 
     def as_json(self) -> str:
         told = {"moves": self.moves, "matches": self.matches / 2}
-        return ENCODER.encode(told | {"answers": percentiles(self.answers), "ends": percentiles(self.ends)}).decode()
+        return ENCODER.encode(
+            told | {"answers": percentiles(self.answers), "ends": percentiles(self.ends)}
+        ).decode()
 
     def report(self) -> None:
         """Print what was counted, and begin again."""
@@ -77,7 +79,9 @@ class NoughtsBot(Bot):
         if state is None:
             return
         if self._sent:
-            (self._tally.ends if state["result"] else self._tally.answers).append(time.perf_counter() - self._sent)
+            (self._tally.ends if state["result"] else self._tally.answers).append(
+                time.perf_counter() - self._sent
+            )
             self._sent = 0.0
         if state["result"] is None and state["waitingFor"][0] == self._name:
             self._answer(transport, state)
@@ -127,7 +131,9 @@ class BumbleBot(Bot):
         transport.send(WSMsgType.TEXT, ORDERS)
 
 
-async def play_on(url: str, kind: type[Bot], name: str, login: bytes, tally: Tally, until: float) -> None:
+async def play_on(
+    url: str, kind: type[Bot], name: str, login: bytes, tally: Tally, until: float
+) -> None:
     while time.perf_counter() < until:
         transport, _ = await ws_connect(lambda: kind(name, login, tally), url)
         await transport.wait_disconnected()
@@ -135,11 +141,21 @@ async def play_on(url: str, kind: type[Bot], name: str, login: bytes, tally: Tal
 
 
 async def play(
-    url: str, kind: type[Bot], game: str, names: list[str], passwords: list[str], bots: int, seconds: float, reports: bool
+    url: str,
+    kind: type[Bot],
+    game: str,
+    names: list[str],
+    passwords: list[str],
+    bots: int,
+    seconds: float,
+    reports: bool,
 ) -> Tally:
-    """Open connections under two names, so that they are paired at once. Each reconnects after its match.
+    """Open connections under two names, so that they are paired at once.
 
-    With `reports`, print a first report when all have begun to connect, and the next one at each SIGUSR1.
+    Each reconnects after its match.
+
+    With `reports`, print a first report when all have begun to connect, and the next one at each
+    SIGUSR1.
     """
     tally, until = Tally(), time.perf_counter() + seconds
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, tally.report)
@@ -157,7 +173,16 @@ async def play(
     return tally
 
 
-def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str, pause: str = "0", reports: str = "") -> None:
+def main(
+    kind: str,
+    url: str,
+    one: str,
+    two: str,
+    bots: str,
+    seconds: str,
+    pause: str = "0",
+    reports: str = "",
+) -> None:
     bot, game, name = {
         "noughts": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
         "again": (AgainBot, "NOUGHTS_AND_CROSSES", "load"),
@@ -171,7 +196,9 @@ def main(kind: str, url: str, one: str, two: str, bots: str, seconds: str, pause
     NoughtsBot.PAUSE = float(pause)
     names = [f"{name} 0", f"{name} {0 if kind == 'waiting' else 1}"]
     socket_url = url.replace("http", "ws", 1)
-    done = uvloop.run(play(socket_url, bot, game, names, [one, two], int(bots), float(seconds), bool(reports)))
+    done = uvloop.run(
+        play(socket_url, bot, game, names, [one, two], int(bots), float(seconds), bool(reports))
+    )
     print(done.as_json())
 
 

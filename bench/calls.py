@@ -16,7 +16,8 @@ AT_ONCE = (1, 16, 64)
 RUNS = 3
 BODY = b"x" * 400
 ANSWER = (
-    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ndate: Sun, 15 Nov 2026 15:00:00 GMT\r\nconnection: keep-alive\r\n"
+    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ndate: Sun, 15 Nov 2026 15:00:00 GMT\r\n"
+    b"connection: keep-alive\r\n"
     b'content-length: 34\r\n\r\n[{"task":"MOVE","direction":"+X"}]'
 )
 REQUEST = b"POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 400\r\n\r\n" + BODY
@@ -57,7 +58,10 @@ async def serve() -> None:
 
 async def bare(port: int, at_once: int) -> None:
     loop = asyncio.get_running_loop()
-    bots = [(await loop.create_connection(lambda: Bare(CALLS // at_once), "127.0.0.1", port))[1] for _ in range(at_once)]
+    bots = [
+        (await loop.create_connection(lambda: Bare(CALLS // at_once), "127.0.0.1", port))[1]
+        for _ in range(at_once)
+    ]
     await asyncio.gather(*(bot.done for bot in bots))
 
 
@@ -80,7 +84,10 @@ async def measure(port: int) -> None:
                 began = time.process_time()
                 await (bare(port, at_once) if name == "bare" else ours(callers, port, at_once))
                 costs[name].append((time.process_time() - began) / CALLS * 1e6)
-        print(f"{at_once:3} at once:", *(f"{name} {median(cost):5.1f} us ({shown(cost)})" for name, cost in costs.items()))
+        print(
+            f"{at_once:3} at once:",
+            *(f"{name} {median(cost):5.1f} us ({shown(cost)})" for name, cost in costs.items()),
+        )
     callers.close()
 
 
@@ -95,7 +102,10 @@ def main() -> None:
         uvloop.run(serve())
         return
     with subprocess.Popen(
-        [sys.executable, "-m", "bench.calls", "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "bench.calls", "serve"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as bot:
         assert bot.stdout is not None and bot.stdin is not None
         uvloop.run(measure(int(bot.stdout.readline())))

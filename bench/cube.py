@@ -13,7 +13,9 @@ PLAIN, STUCK = 0, 1
 def load(url: str, organisers: int, games: int, bots: int, ticks: int, hanging: int = PLAIN) -> Any:
     words = map(str, (organisers, games, bots, ticks, hanging))
     command = ["taskset", "-c", "1", sys.executable, "-m", "bench.cube_load", url, *words]
-    output = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    output = json.loads(
+        subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    )
     assert not output["failed"], output
     return output
 
@@ -25,8 +27,10 @@ def calls(ticks: int) -> None:
         done = load(running.url, 1, 8, 8, ticks)
         spent = running.cpu() - before
         print(
-            f"Battlecube, 8 games of 8 bots at speed 0: {done['calls'] / spent:8,.0f} bot calls per CPU second "
-            f"({spent / done['calls'] * 1e6:.0f} us a call with its events), {done['calls'] / done['seconds']:,.0f} a second"
+            f"Battlecube, 8 games of 8 bots at speed 0: {done['calls'] / spent:8,.0f} bot calls "
+            "per CPU second "
+            f"({spent / done['calls'] * 1e6:.0f} us a call with its events), "
+            f"{done['calls'] / done['seconds']:,.0f} a second"
         )
 
 
@@ -35,8 +39,10 @@ def crowd(organisers: int, games: int, ticks: int) -> None:
         before = running.cpu()
         done = load(running.url, organisers, games, 2, ticks)
         print(
-            f"Battlecube, {organisers * games:,} games of 2 bots at once: all over after {done['seconds']:.1f} s, "
-            f"{done['calls']:,} calls, {running.cpu() - before:.1f} CPU seconds, {running.memory() / 1e6:.0f} MB"
+            f"Battlecube, {organisers * games:,} games of 2 bots at once: all over after "
+            f"{done['seconds']:.1f} s, "
+            f"{done['calls']:,} calls, {running.cpu() - before:.1f} CPU seconds, "
+            f"{running.memory() / 1e6:.0f} MB"
         )
 
 
@@ -46,7 +52,8 @@ def hanging(ticks: int) -> None:
         alone = load(running.url, 1, 8, 2, ticks)
         beside = load(running.url, 1, 8, 2, ticks, STUCK)
         print(
-            f"Battlecube, 8 games of 2 bots: {alone['seconds']:.2f} s; during a game with a bot that hangs: "
+            f"Battlecube, 8 games of 2 bots: {alone['seconds']:.2f} s; during a game with a bot "
+            "that hangs: "
             f"{beside['seconds']:.2f} s, and that game {beside['stuck']:.1f} s"
         )
 

@@ -10,7 +10,10 @@ import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 BODY = b'[{"task":"NOOP"}]'
-ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(BODY), BODY)
+ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (
+    len(BODY),
+    BODY,
+)
 
 
 class Tally:
@@ -29,7 +32,9 @@ class Bot(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         head, found, body = self._buffer.partition(b"\r\n\r\n")
-        if found and len(body) >= int(head.lower().partition(b"content-length: ")[2].partition(b"\r")[0]):
+        if found and len(body) >= int(
+            head.lower().partition(b"content-length: ")[2].partition(b"\r")[0]
+        ):
             self._buffer = b""
             self._tally.calls += 1
             if not self._hangs:
@@ -63,18 +68,32 @@ class Organiser(WSListener):
 def game(ports: list[int], ticks: int) -> Any:
     """A game whose bots do not meet."""
     names = [f"bot {number}" for number in range(len(ports))]
-    starts = [{"name": name, "x": number, "y": number, "z": number} for number, name in enumerate(names)]
-    setup = {"maxNumOfTicks": ticks, "edgeLength": 8, "numOfTasksPerTick": 1, "playerStartPositions": starts}
-    players = [{"name": name, "url": f"http://127.0.0.1:{port}"} for name, port in zip(names, ports, strict=True)]
+    starts = [
+        {"name": name, "x": number, "y": number, "z": number} for number, name in enumerate(names)
+    ]
+    setup = {
+        "maxNumOfTicks": ticks,
+        "edgeLength": 8,
+        "numOfTasksPerTick": 1,
+        "playerStartPositions": starts,
+    }
+    players = [
+        {"name": name, "url": f"http://127.0.0.1:{port}"}
+        for name, port in zip(names, ports, strict=True)
+    ]
     return {"setup": setup, "players": players}
 
 
-async def play(url: str, organisers: int, games: int, bots: int, ticks: int, hanging: int) -> dict[str, Any]:
+async def play(
+    url: str, organisers: int, games: int, bots: int, ticks: int, hanging: int
+) -> dict[str, Any]:
     """Run organisers with their games, and optionally some with a bot that hangs."""
     tally = Tally()
     ports = [await listen(tally, hangs=False) for _ in range(bots)]
     stuck = await listen(tally, hangs=True)
-    plans = [[game(ports, ticks)] * games for _ in range(organisers)] + [[game([stuck, *ports], 1)]] * hanging
+    plans = [[game(ports, ticks)] * games for _ in range(organisers)] + [
+        [game([stuck, *ports], 1)]
+    ] * hanging
     address = url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
     began, clients = time.perf_counter(), list[Organiser]()
     for plan in plans:
@@ -83,11 +102,18 @@ async def play(url: str, organisers: int, games: int, bots: int, ticks: int, han
         await ws_connect(lambda client=client: client, address)
     ends = [await client.done - began for client in clients]
     failed = sum(client.failed for client in clients)
-    return {"calls": tally.calls, "failed": failed, "seconds": max(ends[:organisers]), "stuck": max(ends[organisers:], default=0)}
+    return {
+        "calls": tally.calls,
+        "failed": failed,
+        "seconds": max(ends[:organisers]),
+        "stuck": max(ends[organisers:], default=0),
+    }
 
 
 async def listen(tally: Tally, hangs: bool) -> int:
-    server = await asyncio.get_running_loop().create_server(lambda: Bot(tally, hangs), "127.0.0.1", 0, backlog=2048)
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Bot(tally, hangs), "127.0.0.1", 0, backlog=2048
+    )
     return int(server.sockets[0].getsockname()[1])
 
 

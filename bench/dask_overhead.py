@@ -1,7 +1,9 @@
-"""The cost of Dask: CPU time per match on a local cluster of two workers, against two processes of the runner.
+"""The cost of Dask: CPU time per match on a local cluster of two workers, against two processes of
+the runner.
 
-`python -m bench.dask_overhead` plays noughts and crosses between house bots, two numbers of matches each way. The difference
-leaves out what it costs to start. All processes count: client, scheduler, workers and their hosts.
+`python -m bench.dask_overhead` plays noughts and crosses between house bots, two numbers of matches
+each way. The difference leaves out what it costs to start. All processes count: client, scheduler,
+workers and their hosts.
 """
 
 import argparse
@@ -31,7 +33,9 @@ def played(matches: int, *words: str) -> float:
     command = [sys.executable, "-m", "botdrome", *PLAY, "-n", str(matches), *words]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
 
 
 def on_cluster(it: Cluster, matches: int) -> float:
@@ -54,7 +58,10 @@ def main() -> None:
             here = [played(matches, "-j", "2") for matches in (given.few, given.many)]
             there = [on_cluster(it, matches) for matches in (given.few, given.many)]
             one, two = ((many - few) / extra * 1e6 for few, many in (here, there))
-            print(f"-j 2: {one:.0f} us a match; --dask: {two:.0f} us a match, {two / one:.2f} times", flush=True)
+            print(
+                f"-j 2: {one:.0f} us a match; --dask: {two:.0f} us a match, {two / one:.2f} times",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""The duel arena under load: the server on one core, clients with Nagle's algorithm (the default) on the other.
+"""The duel arena under load: the server on one core, clients with Nagle's algorithm (the default)
+on the other.
 
-Probes measure the latency: pairs in their own process, with priority on the clients' core if the system allows it. The latency
-of the load's bots is mostly their own queue, since two hundred of them share one process. Bots think for a random time. With a
-fixed time, moves that once arrived together would always arrive together. A run of the probes without load shows the round-trip
-time. The time that the server waited for its core is part of the measured latency, so it is shown too.
+Probes measure the latency: pairs in their own process, with priority on the clients' core if the
+system allows it. The latency of the load's bots is mostly their own queue, since two hundred of
+them share one process. Bots think for a random time. With a fixed time, moves that once arrived
+together would always arrive together. A run of the probes without load shows the round-trip time.
+The time that the server waited for its core is part of the measured latency, so it is shown too.
 """
 
 import json
@@ -27,12 +29,16 @@ CROSSES, CIRCLES = ([(x, y) for x, y in PATTERN if (x // 2 + y) % 2 == side] for
 WINNING = [(x, 0) for x in range(5)]
 LONG = 171
 WARM, ALONE, STAY = 2.0, 2.0, 2.0
-"""Seconds: load before the measurement, probes before the load, and load after the measurement, until the probes are done.
+"""Seconds: load before the measurement, probes before the load, and load after the measurement,
+until the probes are done.
 
 The load ends last, because all its matches are forfeited at once when it stops.
 """
 PROBES, PROBE_PAUSE = 16, 0.04
-"""Pairs, and their seconds per move. Two long boards last to the end, so that probes are not paired with bots of the load."""
+"""Pairs, and their seconds per move.
+
+Two long boards last to the end, so that probes are not paired with bots of the load.
+"""
 
 
 def point(stones: int, length: int) -> tuple[int, int]:
@@ -55,20 +61,31 @@ class Tally:
         self.latencies: list[float] = []
 
     def asked(self, bot: "Bot", board: bytes) -> None:
-        """Record the latency of a move, up to the request to the opponent, if both bots are in this process."""
+        """Record the latency of a move, up to the request to the opponent, if both bots are in this
+        process.
+        """
         sender, sent = self.sent.pop(board, (bot, 0.0))
         if sender is not bot:
             self.latencies.append(time.perf_counter() - sent)
 
     def summary(self) -> str:
-        return json.dumps({"moves": self.moves, "matches": self.matches / 2} | {"latency": percentiles(self.latencies)})
+        return json.dumps(
+            {"moves": self.moves, "matches": self.matches / 2}
+            | {"latency": percentiles(self.latencies)}
+        )
 
 
 class Bot:
     """Plays one match after the other. `pause` is its average thinking time in seconds."""
 
     def __init__(self, name: str, length: int, pause: float, tally: Tally, loop: Loop) -> None:
-        self._name, self._length, self._pause, self._tally, self._loop = name, length, pause, tally, loop
+        self._name, self._length, self._pause, self._tally, self._loop = (
+            name,
+            length,
+            pause,
+            tally,
+            loop,
+        )
         self._rest, self._played = b"", False
 
     def connected(self, line: Line) -> None:
@@ -93,7 +110,9 @@ class Bot:
             board = message[message.index(b'"_id": ') : message.index(b', "_size"')]
             self._tally.asked(self, board)
             if self._pause:
-                self._loop.call_later(random.expovariate(1 / self._pause), partial(self._answer, message, board))
+                self._loop.call_later(
+                    random.expovariate(1 / self._pause), partial(self._answer, message, board)
+                )
             else:
                 self._answer(message, board)
         elif message.startswith(b'{"event": "player_is_free"'):
@@ -108,7 +127,10 @@ class Bot:
         self._tally.moves += 1
         if stones + 1 < self._length:
             self._tally.sent[board] = self, time.perf_counter()
-        self._send(b'{"event": "make_move", "id": "%b", "x": %d, "y": %d}' % (message[start : message.index(b'"', start)], x, y))
+        self._send(
+            b'{"event": "make_move", "id": "%b", "x": %d, "y": %d}'
+            % (message[start : message.index(b'"', start)], x, y)
+        )
 
 
 def play(name: str, port: int, pairs: int, length: int, pause: float, *phases: float) -> None:
@@ -140,8 +162,10 @@ def capacity(pairs: int, length: int, seconds: float) -> float:
         shared = min(yardstick() for _ in range(3))
     rate: float = done["moves"] / spent
     print(
-        f"duel arena, {pairs:3} pairs, boards of {length} moves, at full speed: {rate:7,.0f} moves per CPU second, "
-        f"{done['moves'] / seconds:,.0f} a second, {spent / seconds:.0%} of a core, {done['matches']:,.0f} matches stored; "
+        f"duel arena, {pairs:3} pairs, boards of {length} moves, at full speed: {rate:7,.0f} moves "
+        "per CPU second, "
+        f"{done['moves'] / seconds:,.0f} a second, {spent / seconds:.0%} of a core, "
+        f"{done['matches']:,.0f} matches stored; "
         f"yardstick {shared * 1000:.0f} ms",
         flush=True,
     )
@@ -149,13 +173,16 @@ def capacity(pairs: int, length: int, seconds: float) -> float:
 
 
 def latency(pairs: int, length: int, seconds: float, pause: float) -> float:
-    """Measure the latency from a move to the request to the opponent, without load and then with load.
+    """Measure the latency from a move to the request to the opponent, without load and then with
+    load.
 
     Return the share of a core that the server used.
     """
     port = free_port()
     with server("--duel-port", str(port)) as running:
-        probes = start("bench.duel", "probe", port, PROBES, LONG, PROBE_PAUSE, ALONE, WARM + 1, seconds)
+        probes = start(
+            "bench.duel", "probe", port, PROBES, LONG, PROBE_PAUSE, ALONE, WARM + 1, seconds
+        )
         alone = report(probes)
         load = start("bench.duel", "bot", port, pairs, length, pause, WARM, seconds, STAY)
         report(load)
@@ -166,8 +193,10 @@ def latency(pairs: int, length: int, seconds: float, pause: float) -> float:
         load.wait()
         probes.wait()
     print(
-        f"duel arena, {pairs:3} pairs, boards of {length} moves, a move each {pause * 1000:.0f} ms: "
-        f"{(done['moves'] + seen['moves']) / seconds:,.0f} a second, {spent / seconds:.0%} of a core; from a move to the other's "
+        f"duel arena, {pairs:3} pairs, boards of {length} moves, a move each {pause * 1000:.0f} "
+        "ms: "
+        f"{(done['moves'] + seen['moves']) / seconds:,.0f} a second, {spent / seconds:.0%} of a "
+        "core; from a move to the other's "
         f"question {shown(seen['latency'])}, without load {shown(alone['latency'])}; "
         f"the load's own bots see p99 {done['latency'][1]:.1f} ms; "
         f"the server waited for its core {idle / seconds:.0%} of the time, {jitter_shown()}",
@@ -181,7 +210,9 @@ def main() -> None:
     rate = capacity(100, 49, 6)
     capacity(100, LONG, 6)
     pause = 2 * 100 / rate
-    share = latency(100, 49, 6, pause)  # half the moves use more than half a core, since they arrive one by one
+    share = latency(
+        100, 49, 6, pause
+    )  # half the moves use more than half a core, since they arrive one by one
     latency(100, 49, 6, pause * share / 0.5)
 
 

@@ -1,9 +1,12 @@
-"""A bare echo of matches over WebSockets, picows on uvloop, as the baseline for the cost of Botdrome's server.
+"""A bare echo of matches over WebSockets, picows on uvloop, as the baseline for the cost of
+Botdrome's server.
 
-Pairs of clients exchange the messages of matches of noughts and crosses: as many, in the same order, of the same sizes, over as
-many connections. The echo knows nothing of the game: it answers each message with a constant one, for the sender or for both.
+Pairs of clients exchange the messages of matches of noughts and crosses: as many, in the same
+order, of the same sizes, over as many connections. The echo knows nothing of the game: it answers
+each message with a constant one, for the sender or for both.
 
-`python -m bench.echo serve` runs the echo server; `python -m bench.echo` measures it, as `bench.server` does.
+`python -m bench.echo serve` runs the echo server; `python -m bench.echo` measures it, as
+`bench.server` does.
 """
 
 import asyncio
@@ -14,7 +17,15 @@ from pathlib import Path
 
 import uvloop
 from msgspec import Struct
-from picows import WSFrame, WSListener, WSMsgType, WSTransport, WSUpgradeRequest, ws_connect, ws_create_server
+from picows import (
+    WSFrame,
+    WSListener,
+    WSMsgType,
+    WSTransport,
+    WSUpgradeRequest,
+    ws_connect,
+    ws_create_server,
+)
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAIRS, MATCHES = 50, 40
@@ -22,13 +33,18 @@ PAIRS, MATCHES = 50, 40
 LOGIN, MOVE, AGAIN = b"L" * 128, b"M" * 26, b'{"again":true}'
 GREETING, HEADER = b"G" * 72, b"H" * 141
 STATES = [b"S" * size for size in (194, 279, 280, 281, 282, 283, 284, 312)]
-"""The first state, and the states after each move. The bots of `bench.bots` always play the same seven moves."""
+"""The first state, and the states after each move.
+
+The bots of `bench.bots` always play the same seven moves.
+"""
 YOURS = [b"Y" + state[1:] for state in STATES]
 """The same for the client whose turn it is."""
 
 
 class Cost(Struct):
-    """CPU microseconds of the echo server for a match, with a new connection for each match and with kept ones."""
+    """CPU microseconds of the echo server for a match, with a new connection for each match and
+    with kept ones.
+    """
 
     new: float
     kept: float
@@ -155,7 +171,10 @@ def main(words: list[str]) -> None:
         uvloop.run(_serve())
     else:
         cost = measure()
-        print(f"a bare echo of a match: {cost.new:.0f} us on two new connections, {cost.kept:.0f} us on kept ones")
+        print(
+            f"a bare echo of a match: {cost.new:.0f} us on two new connections, {cost.kept:.0f} us "
+            "on kept ones"
+        )
 
 
 if __name__ == "__main__":

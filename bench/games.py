@@ -58,7 +58,10 @@ def play_for(seconds: float, name: str, ask: Ask) -> tuple[int, float]:
 
 
 def main(names: list[str]) -> None:
-    print("per CPU second, best and median of 16 slices; the yardstick is plain Python, measured between them\n")
+    print(
+        "per CPU second, best and median of 16 slices; the yardstick is plain Python, measured "
+        "between them\n"
+    )
     print(f"{'game':22}{'best':>10}{'median':>10}  {'unit':10}{'target':>8}{'yardstick':>16}")
     for name in names or list(FORMATS):
         ask = ASKS[name]

@@ -1,9 +1,11 @@
-"""The cost of holding news until a second node or PostgreSQL has the inputs, and the time for which news is held.
+"""The cost of holding news until a second node or PostgreSQL has the inputs, and the time for which
+news is held.
 
     python -m bench.held_news [MATCHES]
 
-Tables with each value of `cluster.hold_news` play the same gomoku matches in turn, at 1,000 moves a second, one at a time. The
-second node is another process. CPU time is that of this process, of the second node and of NATS.
+Tables with each value of `cluster.hold_news` play the same gomoku matches in turn, at 1,000 moves a
+second, one at a time. The second node is another process. CPU time is that of this process, of the
+second node and of NATS.
 """
 
 import asyncio
@@ -53,7 +55,9 @@ class Listener(Hearer):
 
 
 async def join(name: str, url: str, nats: str) -> tuple[Membership, NatsLinks]:
-    members = await membership.join(await open_store(url), replace(load_settings({"db": url}).cluster, name=name))
+    members = await membership.join(
+        await open_store(url), replace(load_settings({"db": url}).cluster, name=name)
+    )
     links = NatsLinks(nats, members, members.cluster)
     await links.open()
     await members.announce()
@@ -104,8 +108,14 @@ async def measure(url: str, nats: str, matches: int, others: list[psutil.Process
     print(f"{1 / TURN:,.0f} moves/s, {matches} matches, medians of {ROUNDS} rounds")
     for choice, (_, listeners) in sides.items():
         held = quantiles([1000 * seconds for one in listeners for seconds in one.held], n=100)
-        costs = f"{median(here[choice]):.1f} us a move here, {median(there[choice]):.1f} in the second node and NATS"
-        print(f"hold_news {choice:6}: {costs}; news is held for {held[49]:.2f} ms (p50), {held[98]:.2f} ms (p99)")
+        costs = (
+            f"{median(here[choice]):.1f} us a move here, {median(there[choice]):.1f} in the "
+            "second node and NATS"
+        )
+        print(
+            f"hold_news {choice:6}: {costs}; news is held for {held[49]:.2f} ms (p50), "
+            f"{held[98]:.2f} ms (p99)"
+        )
 
 
 def _cpu(processes: list[psutil.Process]) -> float:
@@ -119,9 +129,17 @@ async def main(matches: int) -> None:
         async with new_database(database) as url:
             command = [sys.executable, "-m", "bench.held_news", url, engine.url]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as second:
-                assert second.stdout is not None and await asyncio.to_thread(second.stdout.readline) == "ready\n"
+                assert (
+                    second.stdout is not None
+                    and await asyncio.to_thread(second.stdout.readline) == "ready\n"
+                )
                 try:
-                    await measure(url, engine.url, matches, [psutil.Process(second.pid), psutil.Process(engine.process.pid)])
+                    await measure(
+                        url,
+                        engine.url,
+                        matches,
+                        [psutil.Process(second.pid), psutil.Process(engine.process.pid)],
+                    )
                 finally:
                     second.kill()
         engine.stop()

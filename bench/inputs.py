@@ -1,10 +1,12 @@
-"""The cost of storing the inputs of running matches, and the time to take over the matches of a dead node.
+"""The cost of storing the inputs of running matches, and the time to take over the matches of a
+dead node.
 
     python -m bench.inputs [MATCHES]
 
-Tables with and without stored inputs play the same gomoku matches in turn, at 10,000 moves a second. CPU time is that of this
-process, which has no connections, and that of PostgreSQL. A pause is the longest time in which the loop did nothing else than
-one callback; on a busy machine, other processes make it longer, but not its CPU time.
+Tables with and without stored inputs play the same gomoku matches in turn, at 10,000 moves a
+second. CPU time is that of this process, which has no connections, and that of PostgreSQL. A pause
+is the longest time in which the loop did nothing else than one callback; on a busy machine, other
+processes make it longer, but not its CPU time.
 """
 
 import asyncio
@@ -44,14 +46,18 @@ class Spent(Struct):
 def moves() -> list[dict[str, int]]:
     """Points in an order in which no player gets five in a row."""
     cells = [(x, y) for y in range(15) for x in range(15)]
-    by_player = ([cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == player] for player in (0, 1))
+    by_player = (
+        [cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == player] for player in (0, 1)
+    )
     return [{"x": x, "y": y} for pair in zip(*by_player, strict=False) for x, y in pair][:MOVES]
 
 
 def tables(desk: Desk, matches: int) -> list[Table]:
     row = FORMATS["gomoku"]
     terms = replace(row.terms, boards=1, pace=replace(row.terms.pace, limit=None))
-    made = [desk.tables.set_table(row.game, terms, ("ada", "bob"), ("", "")) for _ in range(matches)]
+    made = [
+        desk.tables.set_table(row.game, terms, ("ada", "bob"), ("", "")) for _ in range(matches)
+    ]
     for table in made:
         desk.store.begin(table.entry)
         table.start()
@@ -94,12 +100,22 @@ async def measure(url: str, matches: int, database: object) -> None:
     gc.set_threshold(*COLLECTIONS)
     step = MOVES // ROUNDS
     rounds = [
-        [await play(made, database, number * step, (number + 1) * step) for made in (plain, kept)] for number in range(ROUNDS)
+        [await play(made, database, number * step, (number + 1) * step) for made in (plain, kept)]
+        for number in range(ROUNDS)
     ]
     without, stored = (median(pair[which].here for pair in rounds) for which in (0, 1))
-    more = [median(after.here - before.here for before, after in rounds), median(a.store - b.store for b, a in rounds)]
-    print(f"{PER_TURN / TURN:,.0f} moves/s, {matches} matches: {without:.1f} us a move, with inputs {stored:.1f}")
-    print(f"inputs cost (medians of {ROUNDS} rounds): {more[0]:+.1f} us a move here, {more[1]:+.1f} in PostgreSQL")
+    more = [
+        median(after.here - before.here for before, after in rounds),
+        median(a.store - b.store for b, a in rounds),
+    ]
+    print(
+        f"{PER_TURN / TURN:,.0f} moves/s, {matches} matches: {without:.1f} us a move, with inputs "
+        f"{stored:.1f}"
+    )
+    print(
+        f"inputs cost (medians of {ROUNDS} rounds): {more[0]:+.1f} us a move here, {more[1]:+.1f} "
+        "in PostgreSQL"
+    )
     await asyncio.sleep(0.1)
     await take_over(url, kept)
 
@@ -109,7 +125,9 @@ async def take_over(url: str, kept: list[Table]) -> None:
     settings, store = load_settings({"db": url, "cluster_grace": 3600.0}), await open_store(url)
     members = await membership.join(store, replace(settings.cluster, name="bee"))
     desk, here = Desk(store, settings), members.here
-    await keep_matches(desk, members, MemoryLinks(Network(), here.id), Invitations(desk, BotCaller(settings)))
+    await keep_matches(
+        desk, members, MemoryLinks(Network(), here.id), Invitations(desk, BotCaller(settings))
+    )
     former = (await store.match(kept[0].entry.id)).node  # type: ignore[union-attr]
     entries = [replace(table.entry, former=(former,)) for table in kept]
     late = asyncio.ensure_future(_lateness())
@@ -121,9 +139,14 @@ async def take_over(url: str, kept: list[Table]) -> None:
     for table in kept:
         again = desk.tables[table.entry.id]
         assert again is not None and again.match.position == table.match.position
-    print(f"takeover of {len(kept)} matches of {kept[0].match.steps} moves: {wall * 1000:.0f} ms, CPU {cpu * 1000:.0f} ms")
+    print(
+        f"takeover of {len(kept)} matches of {kept[0].match.steps} moves: {wall * 1000:.0f} ms, "
+        f"CPU {cpu * 1000:.0f} ms"
+    )
     longest = [1000 * max(pauses) for pauses in zip(*PAUSES, strict=True)]
-    print(f"longest pause of the loop: {longest[0]:.1f} ms, its CPU time at most {longest[1]:.1f} ms")
+    print(
+        f"longest pause of the loop: {longest[0]:.1f} ms, its CPU time at most {longest[1]:.1f} ms"
+    )
 
 
 PAUSES = [(0.0, 0.0)]

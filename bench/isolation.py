@@ -1,4 +1,5 @@
-"""Measure what a process of its own costs a bot in Python: the time of a move with and without it, in one run.
+"""Measure what a process of its own costs a bot in Python: the time of a move with and without it,
+in one run.
 
 python -m bench.isolation [MATCHES]
 """
@@ -28,7 +29,9 @@ def bot(view):
 
 def mean_time(game: str, bot: str, isolation: Isolation, matches: int) -> float:
     """Return the microseconds of a move."""
-    plan = TournamentPlan(game, (bot, "house:random"), ("bot", "random"), 2, matches, 1, isolation=isolation)
+    plan = TournamentPlan(
+        game, (bot, "house:random"), ("bot", "random"), 2, matches, 1, isolation=isolation
+    )
     moves, seconds = 0, 0.0
     for outcome in play_all(plan, 1):
         effort = outcome.efforts[outcome.fixture.entrants.index(0)]
@@ -48,7 +51,10 @@ def main() -> None:
         for game, code in BOTS.items():
             path = Path(folder) / f"{game.replace('-', '_')}.py"
             path.write_text(code)
-            times = {name: min(mean_time(game, str(path), way, matches) for _ in range(3)) for name, way in ways.items()}
+            times = {
+                name: min(mean_time(game, str(path), way, matches) for _ in range(3))
+                for name, way in ways.items()
+            }
             extra = times["own process"] - times["in process"]
             print(
                 f"{game}: "

@@ -1,4 +1,5 @@
-"""Rate the house bots of each game in a round robin of pairs, and measure the CPU time of their moves.
+"""Rate the house bots of each game in a round robin of pairs, and measure the CPU time of their
+moves.
 
 python -m bench.ladder [GAME...]
 """
@@ -86,7 +87,9 @@ class Ladder:
         plan = list(fixtures(len(self.names), 2, MATCHES.get(self.game, 100), SEED))
         for played in in_processes(partial(play, self.game), plan, cpu_count() or 1):
             (one, two), (first, second) = played.fixture.entrants, played.places
-            self.scores[one, two]["won" if first < second else "lost" if first > second else "drawn"] += 1
+            self.scores[one, two][
+                "won" if first < second else "lost" if first > second else "drawn"
+            ] += 1
             block = self.blocks[min(one, two), max(one, two), played.fixture.seed]
             block.append({self.names[one]: first, self.names[two]: second})
             for entrant, times in zip((one, two), played.times, strict=True):
@@ -95,7 +98,11 @@ class Ladder:
     def score(self, one: int, two: int) -> tuple[int, int, int]:
         """Return the wins, draws and losses of one bot against another, from both seats."""
         here, there = self.scores[one, two], self.scores[two, one]
-        return here["won"] + there["lost"], here["drawn"] + there["drawn"], here["lost"] + there["won"]
+        return (
+            here["won"] + there["lost"],
+            here["drawn"] + there["drawn"],
+            here["lost"] + there["won"],
+        )
 
     def table(self) -> str:
         rated = rate(self.blocks.values()).strengths
@@ -113,7 +120,10 @@ class Ladder:
                 f"{strength.rating:.0f}",
                 f"± {strength.margin or 0:.0f}",
                 versus,
-                *(f"{seconds * 1000:.2f} ms" for seconds in (mean(times), times[int(len(times) * 0.99)], times[-1])),
+                *(
+                    f"{seconds * 1000:.2f} ms"
+                    for seconds in (mean(times), times[int(len(times) * 0.99)], times[-1])
+                ),
             ]
             lines.append(f"| {' | '.join(cells)} |")
         return "\n".join(lines)
@@ -123,7 +133,10 @@ def main(games: list[str]) -> None:
     for game in games or list(FORMATS):
         ladder = Ladder(game)
         ladder.climb()
-        print(f"## {game}: {MATCHES.get(game, 100)} matches of each pair\n\n{ladder.table()}\n", flush=True)
+        print(
+            f"## {game}: {MATCHES.get(game, 100)} matches of each pair\n\n{ladder.table()}\n",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -43,7 +43,9 @@ def half_load() -> None:
         load("noughts", running.url, *passwords, 2 * PAIRS, 2)
         full = load("noughts", running.url, *passwords, 2 * PAIRS, 6)["moves"] / 6
         pause = PAIRS / (full / 2)
-        thinking = start_load("noughts", running.url, *passwords, 2 * PAIRS, COME + MEASURED + STAY, pause)
+        thinking = start_load(
+            "noughts", running.url, *passwords, 2 * PAIRS, COME + MEASURED + STAY, pause
+        )
         time.sleep(COME)
         before, waited = running.cpu(), running.waited()
         seen = load("probe", running.url, *passwords, PROBES, MEASURED, pause)
@@ -51,7 +53,8 @@ def half_load() -> None:
         done = json.loads(thinking.communicate()[0])
     rate = done["moves"] / (COME + MEASURED + STAY)
     print(
-        f"noughts and crosses, {PAIRS} pairs at half load: {rate:,.0f} of {full:,.0f} moves a second, "
+        f"noughts and crosses, {PAIRS} pairs at half load: {rate:,.0f} of {full:,.0f} moves a "
+        "second, "
         f"{share:.0%} of a core; from a move to its answer {shown(seen['answers'])}, "
         f"to the result of a match, which is sent after it is on disk, {shown(seen['ends'])}; "
         f"a bare write to that disk without load {flushes_shown()}; "
@@ -84,7 +87,10 @@ def memory(matches: int) -> None:
             sizes.append(running.memory())
     shown = " ".join(f"{size / 1e6:.0f}" for size in sizes[:: max(1, len(sizes) // 12)])
     grown = (sizes[-1] - sizes[0]) / total
-    print(f"memory after {played:,.0f} matches and over {total:,.0f} more: {shown} MB ({grown:,.0f} bytes a match)")
+    print(
+        f"memory after {played:,.0f} matches and over {total:,.0f} more: {shown} MB ({grown:,.0f} "
+        "bytes a match)"
+    )
 
 
 def idle() -> None:
@@ -119,7 +125,9 @@ def _live(running: Server) -> list[dict[str, Any]]:
 def spectators() -> None:
     seconds = 12.0
     with server() as running, a_match_of_bumblebots(running, seconds + 10) as match:
-        watching = start_load("watching", f"{running.url}/watch/{match}", "", "", SPECTATORS, seconds + 6)
+        watching = start_load(
+            "watching", f"{running.url}/watch/{match}", "", "", SPECTATORS, seconds + 6
+        )
         while _live(running)[0]["spectators"] < SPECTATORS:
             time.sleep(0.2)
         before, seen = running.cpu(), running.lateness()
@@ -128,8 +136,10 @@ def spectators() -> None:
         beats, p99 = late_at_most(seen, running.lateness())
         told = json.loads(watching.communicate()[0])["moves"]
     print(
-        f"{SPECTATORS:,} spectators of one match: {beats:,.0f} beats, p99 lateness at most {p99 * 1000:g} ms, "
-        f"{spent / beats * 1000:.1f} ms of CPU a beat ({told:,.0f} positions sent in total); {jitter_shown()}"
+        f"{SPECTATORS:,} spectators of one match: {beats:,.0f} beats, p99 lateness at most "
+        f"{p99 * 1000:g} ms, "
+        f"{spent / beats * 1000:.1f} ms of CPU a beat ({told:,.0f} positions sent in total); "
+        f"{jitter_shown()}"
     )
 
 

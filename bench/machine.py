@@ -1,6 +1,8 @@
-"""The machine under test, and its timer jitter: the lateness of a 1 ms timer on one core while the other core is busy.
+"""The machine under test, and its timer jitter: the lateness of a 1 ms timer on one core while the
+other core is busy.
 
-A server on that core cannot be more punctual. On a shared machine, the jitter shows how much of a latency the machine causes.
+A server on that core cannot be more punctual. On a shared machine, the jitter shows how much of a
+latency the machine causes.
 """
 
 import json
@@ -17,9 +19,13 @@ SECONDS = 4.0
 
 def jitter() -> list[float]:
     """The median and the 99th percentile, in milliseconds."""
-    neighbour = subprocess.Popen(["taskset", "-c", "1", sys.executable, "-m", "bench.machine", "work"])
+    neighbour = subprocess.Popen(
+        ["taskset", "-c", "1", sys.executable, "-m", "bench.machine", "work"]
+    )
     command = ["taskset", "-c", "0", sys.executable, "-m", "bench.machine", "wait"]
-    found: list[float] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    found: list[float] = json.loads(
+        subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    )
     neighbour.wait()
     return found
 

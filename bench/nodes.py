@@ -1,7 +1,9 @@
-"""Connections that move to another node: by handing over the socket, and by carrying their messages over NATS.
+"""Connections that move to another node: by handing over the socket, and by carrying their messages
+over NATS.
 
-Matches of noughts and crosses run on one node. Their players connect to it directly, or to another node that moves all of them.
-`python -m bench.nodes`; the nodes share the first core, and the load has the second one.
+Matches of noughts and crosses run on one node. Their players connect to it directly, or to another
+node that moves all of them. `python -m bench.nodes`; the nodes share the first core, and the load
+has the second one.
 """
 
 import asyncio
@@ -76,7 +78,15 @@ class PlannedMembers:
 
 async def serve(plan: NodePlan) -> None:
     settings = load_settings(
-        {"port": 0, "db": plan.store, "match_start_delay": 0.0, "duel_port": 0, "boats_port": 0, "bomber_port": 0, "cube_port": 0}
+        {
+            "port": 0,
+            "db": plan.store,
+            "match_start_delay": 0.0,
+            "duel_port": 0,
+            "boats_port": 0,
+            "bomber_port": 0,
+            "cube_port": 0,
+        }
     )
     server, members = await open_server(settings), PlannedMembers(plan)
     links = NatsLinks(plan.nats, members, "bench")
@@ -84,21 +94,29 @@ async def serve(plan: NodePlan) -> None:
     mover.arrivals["battlebot"] = Arrival(host.connect)
     shares, proxies = Shares(), Proxies(settings)
     limits = server._parts.server.connection_limits
-    path = mover.open_handover(limits, settings.message.longest, lambda make, origin: sharing(make, shares, proxies, origin))
+    path = mover.open_handover(
+        limits,
+        settings.message.longest,
+        lambda make, origin: sharing(make, shares, proxies, origin),
+    )
     await links.open()
     if plan.sends_to:
         send_away(server, mover, plan)
     tokens = (
         plan.tokens
         if plan.sends_to
-        else [(await server.arena.register("noughts-and-crosses", name, "bench"))[1] for name in NAMES]
+        else [
+            (await server.arena.register("noughts-and-crosses", name, "bench"))[1] for name in NAMES
+        ]
     )
     print(json.dumps([server.url, path, tokens]), flush=True)
     await asyncio.Event().wait()
 
 
 def send_away(server: RunningServer, mover: Mover, plan: NodePlan) -> None:
-    """Move each client after its login, as the desk does when a table at the other node has a seat for it."""
+    """Move each client after its login, as the desk does when a table at the other node has a seat
+    for it.
+    """
 
     def seek(client: Session, *_: Any) -> None:
         assert client.luggage is not None
@@ -116,7 +134,16 @@ class NodeServer(Server):
 
 @contextmanager
 def node(plan: NodePlan) -> Iterator[NodeServer]:
-    command = ["taskset", "-c", "0", sys.executable, "-m", "bench.nodes", "serve", msgspec.json.encode(plan).decode()]
+    command = [
+        "taskset",
+        "-c",
+        "0",
+        sys.executable,
+        "-m",
+        "bench.nodes",
+        "serve",
+        msgspec.json.encode(plan).decode(),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -149,7 +176,10 @@ class Way(NamedTuple):
             before = self._cpu()
             sleep(SECONDS)
             done = self._report(clients)
-            spent = [now - then - SECONDS * idle for now, then, idle in zip(self._cpu(), before, self.idle, strict=True)]
+            spent = [
+                now - then - SECONDS * idle
+                for now, then, idle in zip(self._cpu(), before, self.idle, strict=True)
+            ]
             clients.kill()
         return Cost(spent, done["moves"], done["answers"][0])
 
@@ -161,7 +191,9 @@ class Way(NamedTuple):
         """Measure what the processes beside the table's node use when nothing is carried."""
         before = self._cpu()
         sleep(SECONDS)
-        self.idle[1:] = [(now - then) / SECONDS for now, then in zip(self._cpu()[1:], before[1:], strict=True)]
+        self.idle[1:] = [
+            (now - then) / SECONDS for now, then in zip(self._cpu()[1:], before[1:], strict=True)
+        ]
 
     def connection_cost(self) -> float:
         """Return the CPU microseconds of a connection that logs in, is answered, and leaves."""
@@ -179,7 +211,9 @@ class Way(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """CPU microseconds of each process, the moves for which they were spent, and the median latency in ms."""
+    """CPU microseconds of each process, the moves for which they were spent, and the median latency
+    in ms.
+    """
 
     spent: list[float]
     moves: int
@@ -199,7 +233,9 @@ class Costs:
     def shares(self) -> list[float]:
         """CPU microseconds a move of each process."""
         moves = sum(one.moves for one in self._costs)
-        return [sum(spent) / moves for spent in zip(*(one.spent for one in self._costs), strict=True)]
+        return [
+            sum(spent) / moves for spent in zip(*(one.spent for one in self._costs), strict=True)
+        ]
 
     @property
     def move(self) -> float:
@@ -230,17 +266,27 @@ def three_ways() -> Iterator[dict[str, Way]]:
         os.sched_setaffinity(0, cores)
         stack.callback(engine.stop)
         store = f"sqlite:///{folder}/bench.db"
-        home, near, far = (Node(name, 1, machine, "", "1") for name, machine in (("home", ""), ("near", ""), ("far", "far")))
+        home, near, far = (
+            Node(name, 1, machine, "", "1")
+            for name, machine in (("home", ""), ("near", ""), ("far", "far"))
+        )
         served = stack.enter_context(node(NodePlan(home, [near, far], engine.url, store)))
         home = msgspec.structs.replace(home, handover=served.path)
         fronts = [
-            stack.enter_context(node(NodePlan(front, [home], engine.url, store, home.id, served.tokens))) for front in (near, far)
+            stack.enter_context(
+                node(NodePlan(front, [home], engine.url, store, home.id, served.tokens))
+            )
+            for front in (near, far)
         ]
         nats = Server(engine.process, "")  # type: ignore[arg-type]
         yield {
             "direct": Way(served.url, served.tokens, [served], [0.0]),
-            "handed over": Way(fronts[0].url, served.tokens, [served, fronts[0], nats], [0.0, 0.0, 0.0]),
-            "carried": Way(fronts[1].url, served.tokens, [served, fronts[1], nats], [0.0, 0.0, 0.0]),
+            "handed over": Way(
+                fronts[0].url, served.tokens, [served, fronts[0], nats], [0.0, 0.0, 0.0]
+            ),
+            "carried": Way(
+                fronts[1].url, served.tokens, [served, fronts[1], nats], [0.0, 0.0, 0.0]
+            ),
         }
 
 
@@ -251,23 +297,32 @@ def main() -> None:
         busy, sparse = compare(ways, "again", 2 * PAIRS), compare(ways, "again", 2 * SPARSE, PAUSE)
         front, nats = ways["carried"].idle[1:]
         once = {name: way.connection_cost() for name, way in ways.items() if name != "carried"}
-    for words, costs in ((f"{PAIRS} busy pairs", busy), (f"{SPARSE} pairs that think {PAUSE * 1000:g} ms", sparse)):
+    for words, costs in (
+        (f"{PAIRS} busy pairs", busy),
+        (f"{SPARSE} pairs that think {PAUSE * 1000:g} ms", sparse),
+    ):
         direct = costs["direct"]
         for name in ("handed over", "carried"):
             print(
-                f"{name}, {words}: {costs[name].move:.0f} us of CPU a move ({shown(costs[name])}), direct {direct.move:.0f} us: "
-                f"{costs[name].move / direct.move:.2f} times; median latency {costs[name].latency:.2f} ms, "
+                f"{name}, {words}: {costs[name].move:.0f} us of CPU a move ({shown(costs[name])}), "
+                f"direct {direct.move:.0f} us: "
+                f"{costs[name].move / direct.move:.2f} times; median latency "
+                f"{costs[name].latency:.2f} ms, "
                 f"direct {direct.latency:.2f} ms"
             )
     print(f"not counted: an idle front uses {front:.0f} us of CPU a second, NATS {nats:.0f} us")
     print(
-        f"a connection that logs in and leaves: {once['handed over']:.0f} us of CPU handed over, {once['direct']:.0f} us direct: "
+        f"a connection that logs in and leaves: {once['handed over']:.0f} us of CPU handed over, "
+        f"{once['direct']:.0f} us direct: "
         f"{once['handed over'] - once['direct']:.0f} us more; {jitter_shown()}"
     )
 
 
 def shown(costs: Costs) -> str:
-    return ", ".join(f"{share:.0f} {name}" for name, share in zip(("table", "front", "NATS"), costs.shares, strict=True))
+    return ", ".join(
+        f"{share:.0f} {name}"
+        for name, share in zip(("table", "front", "NATS"), costs.shares, strict=True)
+    )
 
 
 async def visit(url: str, token: str) -> None:

@@ -1,7 +1,8 @@
 """An event loop for the clients of a load, with microsecond timers.
 
-Ordinary event loops round timers to milliseconds. Everything due in the same millisecond is sent in a burst, which clients on
-separate machines would not cause. This loop waits to the microsecond, handles one event at a time, and costs little.
+Ordinary event loops round timers to milliseconds. Everything due in the same millisecond is sent in
+a burst, which clients on separate machines would not cause. This loop waits to the microsecond,
+handles one event at a time, and costs little.
 """
 
 import gc
@@ -24,7 +25,10 @@ class Client(Protocol):
 
 
 class Line:
-    """A connection with default socket options. Its messages are small, so they always fit the send buffer."""
+    """A connection with default socket options.
+
+    Its messages are small, so they always fit the send buffer.
+    """
 
     def __init__(self, port: int, client: Client) -> None:
         self.client, self.socket = client, socket.create_connection(("127.0.0.1", port))

@@ -2,8 +2,8 @@
 
     python -m bench.pages
 
-The server runs on the first core, the bots on the second, the browser on both. Rendering uses the CPU, as on a machine without
-a graphics card.
+The server runs on the first core, the bots on the second, the browser on both. Rendering uses the
+CPU, as on a machine without a graphics card.
 """
 
 import os
@@ -45,7 +45,8 @@ WATCH = """
     }
   };
 """
-"""Record the time from each message to the second frame after it, which certainly shows its effect."""
+"""Record the time from each message to the second frame after it, which certainly shows its effect.
+"""
 COUNT = """(seconds) => new Promise((done) => {
   const times = [];
   const tick = (now) => { times.push(now); now - times[0] < seconds * 1000 ? requestAnimationFrame(tick) : done(times); };
@@ -90,7 +91,8 @@ def front_page(chromium: Browser, running: Server) -> None:
             soon.append(page.evaluate("() => new Promise(requestAnimationFrame)"))
             loaded.append(page.evaluate(LOADED))
     print(
-        f"front page: {max(loaded) / 1000:.0f} KB are loaded, compressed; it shows its heading and reacts after "
+        f"front page: {max(loaded) / 1000:.0f} KB are loaded, compressed; it shows its heading and "
+        "reacts after "
         f"{statistics.median(soon):.0f} ms (target: 60 KB, 1000 ms)"
     )
 
@@ -112,7 +114,8 @@ def seeking(chromium: Browser, running: Server) -> None:
         found = [page.evaluate(SEEK, number * 7919 % last) for number in range(SEEKS)]
     empty = empty_frames(chromium)
     print(
-        f"seeking in {last:,} frames of Bomberman: {shown(percentiles([one / 1000 for one in found]))} until the second frame "
+        f"seeking in {last:,} frames of Bomberman: "
+        f"{shown(percentiles([one / 1000 for one in found]))} until the second frame "
         f"after it (target: 50 ms); two frames of an empty page take {empty:.0f} ms"
     )
 
@@ -153,10 +156,14 @@ def live_boards(chromium: Browser, running: Server) -> None:
     with chromium.new_context() as context:
         empty = rate(context.new_page())
     print(
-        f"{boards} live boards on the front page: {before:.0f} frames per second; an empty page has {empty:.0f} "
+        f"{boards} live boards on the front page: {before:.0f} frames per second; an empty page "
+        f"has {empty:.0f} "
         f"with the same bots (target: 60 if the machine can)"
     )
-    print(f"a live step is on screen {shown(percentiles([one / 1000 for one in steps]))} after its message (target: 100 ms)")
+    print(
+        f"a live step is on screen {shown(percentiles([one / 1000 for one in steps]))} after its "
+        "message (target: 100 ms)"
+    )
     playing.kill()
     playing.communicate()
 

@@ -1,6 +1,8 @@
-"""Probe: a few players at a separate address that measure the latency of answers and the lateness of ticks.
+"""Probe: a few players at a separate address that measure the latency of answers and the lateness
+of ticks.
 
-`python -m bench.probe URL SECONDS TOKEN TOKEN TOKEN TOKEN`, the tokens of two noughts and two Bumblebots players.
+`python -m bench.probe URL SECONDS TOKEN TOKEN TOKEN TOKEN`, the tokens of two noughts and two
+Bumblebots players.
 """
 
 import asyncio
@@ -49,7 +51,9 @@ def lateness(came: list[float]) -> list[float]:
     return [offset - min(offsets) for offset in offsets]
 
 
-async def connect(url: str, kind: type[Bot], game: str, name: str, token: str, tally: Tally) -> WSTransport:
+async def connect(
+    url: str, kind: type[Bot], game: str, name: str, token: str, tally: Tally
+) -> WSTransport:
     login = ENCODER.encode({"gameType": game, "name": name, "password": token})
     transport, _ = await ws_connect(lambda: kind(name, login, tally), url, local_addr=(ADDRESS, 0))
     return transport
@@ -57,13 +61,18 @@ async def connect(url: str, kind: type[Bot], game: str, name: str, token: str, t
 
 async def play_on(url: str, name: str, token: str, tally: Tally) -> None:
     while True:
-        await (await connect(url, Player, "NOUGHTS_AND_CROSSES", name, token, tally)).wait_disconnected()
+        await (
+            await connect(url, Player, "NOUGHTS_AND_CROSSES", name, token, tally)
+        ).wait_disconnected()
 
 
 async def measure(url: str, seconds: float, tokens: list[str]) -> dict[str, object]:
     tally = Tally()
     bees = [await connect(url, Bee, "BUMBLEBOTS", f"bee {n}", tokens[2 + n], tally) for n in (0, 1)]
-    work = [asyncio.create_task(play_on(url, f"load {n % 2}", tokens[n % 2], tally)) for n in range(2 * PAIRS)]
+    work = [
+        asyncio.create_task(play_on(url, f"load {n % 2}", tokens[n % 2], tally))
+        for n in range(2 * PAIRS)
+    ]
     await asyncio.sleep(seconds)
     for task in work:
         task.cancel()
@@ -71,8 +80,9 @@ async def measure(url: str, seconds: float, tokens: list[str]) -> dict[str, obje
     for bee in bees:
         bee.disconnect()
     return {
-        "answers": percentiles(tally.answers), "longest": max(tally.answers, default=0) * 1000, "moves": tally.moves,
-        "ends": percentiles(tally.ends), "ticks": percentiles(ticks), "latest": max(ticks, default=0) * 1000, "lost": Player.lost,
+        "answers": percentiles(tally.answers), "longest": max(tally.answers, default=0) * 1000,
+        "moves": tally.moves, "ends": percentiles(tally.ends), "ticks": percentiles(ticks),
+        "latest": max(ticks, default=0) * 1000, "lost": Player.lost,
     }  # fmt: skip
 
 

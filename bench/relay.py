@@ -1,7 +1,9 @@
-"""A bare TCP relay as the baseline for boat games: it forwards each message of a client to both clients of the pair.
+"""A bare TCP relay as the baseline for boat games: it forwards each message of a client to both
+clients of the pair.
 
-Messages have the size of a shot and its news. `python -m bench.relay serve` runs the relay; `python -m bench.relay` measures it.
-The relay parses nothing and knows no game, so a shot costs only three system calls and the event loop.
+Messages have the size of a shot and its news. `python -m bench.relay serve` runs the relay; `python
+-m bench.relay` measures it. The relay parses nothing and knows no game, so a shot costs only three
+system calls and the event loop.
 """
 
 import asyncio
@@ -40,7 +42,9 @@ class Relay(asyncio.Protocol):
 
 
 class Caller(asyncio.Protocol):
-    """A client that shoots after the first message and then after every second one, by turns with its partner."""
+    """A client that shoots after the first message and then after every second one, by turns with
+    its partner.
+    """
 
     def __init__(self, calls: "Calls") -> None:
         self._calls = calls
@@ -74,14 +78,19 @@ class Calls:
 
 async def _call(port: int, shots: int) -> None:
     loop, calls = asyncio.get_running_loop(), Calls(shots)
-    transports = [(await loop.create_connection(lambda: Caller(calls), "127.0.0.1", port))[0] for _ in range(2 * PAIRS)]
+    transports = [
+        (await loop.create_connection(lambda: Caller(calls), "127.0.0.1", port))[0]
+        for _ in range(2 * PAIRS)
+    ]
     await calls.done.wait()
     for transport in transports:
         transport.close()
 
 
 def measure() -> float:
-    """Return the relay's CPU microseconds per shot, with the relay on the first core and its clients on the second."""
+    """Return the relay's CPU microseconds per shot, with the relay on the first core and its
+    clients on the second.
+    """
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {1})
     command = ["taskset", "-c", "0", sys.executable, "-m", "bench.relay", "serve"]

@@ -2,8 +2,9 @@
 
     python -m bench.scaling
 
-All nodes and engines share the first core, and the load has the second one. So this shows what a cluster costs in all, not how
-much faster it is. With a core for each node, capacity follows from the ratio.
+All nodes and engines share the first core, and the load has the second one. So this shows what a
+cluster costs in all, not how much faster it is. With a core for each node, capacity follows from
+the ratio.
 """
 
 import asyncio
@@ -45,16 +46,22 @@ class Cost(NamedTuple):
 class RunningNodes:
     """`botdrome serve --workers N`, with the ports that the nodes share."""
 
-    def __init__(self, command: psutil.Popen, url: str, nats: psutil.Process, postgres: object) -> None:
+    def __init__(
+        self, command: psutil.Popen, url: str, nats: psutil.Process, postgres: object
+    ) -> None:
         self._command, self._nats, self._postgres = command, nats, postgres
         self._url = url
         server = Server(command, url)
-        self._tokens = [server.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1)]
+        self._tokens = [
+            server.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1)
+        ]
 
     def play(self, seconds: float = SECONDS) -> Cost:
         before = self._spent()
         moves = load("again", self._url, *self._tokens, 2 * PAIRS, seconds)["moves"]
-        return Cost(*[(now - then) / moves * 1e6 for now, then in zip(self._spent(), before, strict=True)])
+        return Cost(
+            *[(now - then) / moves * 1e6 for now, then in zip(self._spent(), before, strict=True)]
+        )
 
     def _spent(self) -> tuple[float, float, float]:
         tree = [self._command, *self._command.children(recursive=True)]
@@ -67,12 +74,33 @@ def _cpu(processes: list[psutil.Process]) -> float:
 
 
 @contextmanager
-def running_nodes(count: int, db: str, nats: NatsEngine, postgres: object) -> Iterator[RunningNodes]:
-    command = [sys.executable, "-c", "from botdrome.cli.app import main; main()", "serve", "--workers", str(count)]
+def running_nodes(
+    count: int, db: str, nats: NatsEngine, postgres: object
+) -> Iterator[RunningNodes]:
+    command = [
+        sys.executable,
+        "-c",
+        "from botdrome.cli.app import main; main()",
+        "serve",
+        "--workers",
+        str(count),
+    ]
     command += ["--db", db, "--set", "match.start_delay=0", "--port", "0", "--processes", "1"]
-    command += ["--duel-port", "-1", "--boats-port", "-1", "--bomber-port", "-1", "--cube-port", "-1"]
+    command += [
+        "--duel-port",
+        "-1",
+        "--boats-port",
+        "-1",
+        "--bomber-port",
+        "-1",
+        "--cube-port",
+        "-1",
+    ]
     process = psutil.Popen(
-        ["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True, env=os.environ | {"BOTDROME_NATS": nats.url}
+        ["taskset", "-c", "0", *command],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"BOTDROME_NATS": nats.url},
     )
     screen = ""
     try:
@@ -94,10 +122,22 @@ async def main() -> None:
         postgres, nats = stack.enter_context(running_server()), NatsEngine(folder)
         nats.start()
         stack.callback(nats.stop)
-        subprocess.run(["taskset", "-a", "-p", "-c", "0", str(nats.process.pid)], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["taskset", "-a", "-p", "-c", "0", str(postgres.get_pid())], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["taskset", "-a", "-p", "-c", "0", str(nats.process.pid)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        subprocess.run(
+            ["taskset", "-a", "-p", "-c", "0", str(postgres.get_pid())],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         clusters = [
-            stack.enter_context(running_nodes(count, await stack.enter_async_context(new_database(postgres)), nats, postgres))
+            stack.enter_context(
+                running_nodes(
+                    count, await stack.enter_async_context(new_database(postgres)), nats, postgres
+                )
+            )
             for count in COUNTS
         ]
         for cluster in clusters:
@@ -112,7 +152,8 @@ def tell(turns: list[list[Cost]]) -> None:
         nodes, nats, postgres = (median(parts) for parts in zip(*costs, strict=True))
         ratio = median(turn[at].all / turn[0].all for turn in turns)
         print(
-            f"{count} nodes, {PAIRS} pairs, kept connections: CPU of a move {nodes:.0f} us on the nodes, {nats:.1f} in NATS, "
+            f"{count} nodes, {PAIRS} pairs, kept connections: CPU of a move {nodes:.0f} us on the "
+            f"nodes, {nats:.1f} in NATS, "
             f"{postgres:.0f} in PostgreSQL; in all {ratio:.2f} times as much as on one node"
         )
     print(jitter_shown())

@@ -29,11 +29,15 @@ class Server:
         """The start-up screen."""
 
     def cpu(self) -> float:
-        """Return the CPU seconds of all its threads, to the nanosecond: `/proc` counts hundredths."""
+        """Return the CPU seconds of all its threads, to the nanosecond: `/proc` counts
+        hundredths.
+        """
         return time.clock_gettime(~self.process.pid << 3 | 2)  # clock_getcpuclockid(3)
 
     def waited(self) -> float:
-        """Return the seconds that the server waited for its core, including time stolen by the hypervisor."""
+        """Return the seconds that the server waited for its core, including time stolen by the
+        hypervisor.
+        """
         delay = int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1]) / 1e9
         core = re.search(r"^cpu0 .*$", Path("/proc/stat").read_text(), re.MULTILINE)
         assert core is not None
@@ -41,12 +45,19 @@ class Server:
 
     def memory(self) -> int:
         """Resident bytes."""
-        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf(
+            "SC_PAGE_SIZE"
+        )
 
     def register(self, name: str, game: str) -> str:
-        query = f'mutation {{ registerBot(gameType: {game}, name: "{name}", owner: "bench") {{ password }} }}'
+        query = (
+            f'mutation {{ registerBot(gameType: {game}, name: "{name}", owner: "bench") {{ '
+            f"password }} }}"
+        )
         request = urllib.request.Request(
-            f"{self.url}/graphql", json.dumps({"query": query}).encode(), {"Content-Type": "application/json"}
+            f"{self.url}/graphql",
+            json.dumps({"query": query}).encode(),
+            {"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request) as answer:
             return str(json.load(answer)["data"]["registerBot"]["password"])
@@ -68,9 +79,18 @@ class Server:
 @contextmanager
 def server(*words: str) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", "from botdrome.cli.app import main; main()", "serve", "--port", "0"]
+        command = [
+            sys.executable,
+            "-c",
+            "from botdrome.cli.app import main; main()",
+            "serve",
+            "--port",
+            "0",
+        ]
         command += ["--db", f"sqlite:///{folder}/bench.db", "--set", "match.start_delay=0", *words]
-        process = subprocess.Popen(["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            ["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True
+        )
         assert process.stderr is not None
         screen = ""
         while "Ctrl-C" not in screen:
@@ -97,7 +117,9 @@ def start_load(kind: str, *words: object) -> "subprocess.Popen[str]":
 
 
 def first_in_line() -> None:
-    """Raise the priority of a measuring process and disable its garbage collector, so that it is not late itself."""
+    """Raise the priority of a measuring process and disable its garbage collector, so that it is
+    not late itself.
+    """
     gc.disable()
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -113,15 +135,20 @@ def moves(pairs: int, seconds: float) -> None:
         spent = running.cpu() - before
         rate, each = done["moves"] / spent, spent / done["matches"] * 1e6
         print(
-            f"noughts and crosses, {pairs:4} pairs: {rate:8,.0f} moves per CPU second ({each:,.0f} us a match with two logins), "
+            f"noughts and crosses, {pairs:4} pairs: {rate:8,.0f} moves per CPU second ({each:,.0f} "
+            "us a match with two logins), "
             f"{done['moves'] / seconds:,.0f} a second, p99 {done['answers'][1]:.1f} ms, "
-            f"memory {began / 1e6:.0f} -> {running.memory() / 1e6:.0f} MB over {done['matches']:,.0f} matches; "
-            f"{each / bare.new:.1f} times as much as a bare echo of the same messages and connections ({bare.new:,.0f} us)"
+            f"memory {began / 1e6:.0f} -> {running.memory() / 1e6:.0f} MB over "
+            f"{done['matches']:,.0f} matches; "
+            f"{each / bare.new:.1f} times as much as a bare echo of the same messages and "
+            f"connections ({bare.new:,.0f} us)"
         )
 
 
 def connections(pairs: int, seconds: float, turns: int = 4) -> None:
-    """Compare a new connection for each match with connections that are kept, in turns on one server."""
+    """Compare a new connection for each match with connections that are kept, in turns on one
+    server.
+    """
     bare = echo.measure()
     spent: dict[str, float] = {"noughts": 0.0, "again": 0.0}
     matches = dict.fromkeys(spent, 0.0)
@@ -134,9 +161,12 @@ def connections(pairs: int, seconds: float, turns: int = 4) -> None:
             spent[kind] += running.cpu() - before
     new, kept = (spent[kind] / matches[kind] * 1e6 for kind in spent)
     print(
-        f"noughts and crosses, {pairs} pairs: {new:,.0f} us of CPU a match on new connections, {kept:,.0f} us on kept ones "
-        f"(feature `again`): {new / kept:.2f} times the moves per CPU second, {(new - kept) / 2:,.0f} us for each connection "
-        f"and login; {new / bare.new:.1f} and {kept / bare.kept:.1f} times as much as a bare echo of the same messages and "
+        f"noughts and crosses, {pairs} pairs: {new:,.0f} us of CPU a match on new connections, "
+        f"{kept:,.0f} us on kept ones "
+        f"(feature `again`): {new / kept:.2f} times the moves per CPU second, "
+        f"{(new - kept) / 2:,.0f} us for each connection "
+        f"and login; {new / bare.new:.1f} and {kept / bare.kept:.1f} times as much as a bare echo "
+        "of the same messages and "
         f"connections ({bare.new:,.0f} and {bare.kept:,.0f} us)"
     )
 
@@ -160,7 +190,8 @@ def beats(games: int, seconds: float) -> None:
         total, p99 = late_at_most(seen, running.lateness())
         bees.communicate()
         print(
-            f"Bumblebots, {games} games at once: {total:,.0f} beats, p99 lateness at most {p99 * 1000:g} ms, "
+            f"Bumblebots, {games} games at once: {total:,.0f} beats, p99 lateness at most "
+            f"{p99 * 1000:g} ms, "
             f"{spent / seconds * 100:.0f} % of a core"
         )
 

@@ -1,6 +1,7 @@
 """Throughput of the store: producers begin and end matches, and wait until each is on disk.
 
-`python -m bench.store` measures SQLite and a PostgreSQL server that it starts; `python -m bench.store URL` measures that store.
+`python -m bench.store` measures SQLite and a PostgreSQL server that it starts; `python -m
+bench.store URL` measures that store.
 """
 
 import asyncio
@@ -22,7 +23,12 @@ PRODUCERS = 200
 SECONDS = 4.0
 BOARD = BoardResult((1.0, 0.0), (1, 2), ("complete", "complete"))
 RESULT = Result(BOARD.places, BOARD.scores, BOARD.causes, (BOARD,))
-VIEW = {"board": [["X", "O", ""]] * 3, "marks": {"X": "ada", "O": "bob"}, "waitingFor": [], "result": "victory"}
+VIEW = {
+    "board": [["X", "O", ""]] * 3,
+    "marks": {"X": "ada", "O": "bob"},
+    "waitingFor": [],
+    "result": "victory",
+}
 
 
 class Figures(Struct):
@@ -39,7 +45,10 @@ def lines(size: int) -> bytes:
     """Return bytes that compress like a record."""
     text = b""
     while len(text) < size:
-        text += b'{"t":%d,"do":"move","by":0,"say":[3,4],"news":"%s"}\n' % (len(text), os.urandom(4).hex().encode())
+        text += b'{"t":%d,"do":"move","by":0,"say":[3,4],"news":"%s"}\n' % (
+            len(text),
+            os.urandom(4).hex().encode(),
+        )
     return text[:size]
 
 
@@ -78,7 +87,9 @@ async def measure(url: str, other_cpu: Callable[[], float] = lambda: 0.0) -> Fig
 
 
 def show(name: str, figures: Figures) -> None:
-    print(f"{name:12}{figures.rate:>12,.0f}{figures.cpu:>16.0f}{figures.other_cpu:>20.0f}{figures.worst * 1000:>16.0f}")
+    print(
+        f"{name:12}{figures.rate:>12,.0f}{figures.cpu:>16.0f}{figures.other_cpu:>20.0f}{figures.worst * 1000:>16.0f}"
+    )
 
 
 async def both() -> None:
@@ -94,7 +105,9 @@ async def one(url: str) -> None:
 
 
 def main(urls: list[str]) -> None:
-    print(f"{'store':12}{'matches/s':>12}{'CPU us/match':>16}{'CPU of the server':>20}{'worst wait ms':>16}")
+    print(
+        f"{'store':12}{'matches/s':>12}{'CPU us/match':>16}{'CPU of the server':>20}{'worst wait ms':>16}"
+    )
     uvloop.run(one(urls[0]) if urls else both())
 
 

@@ -1,16 +1,17 @@
-"""Environments for training: games per CPU second beside PettingZoo's own tic-tac-toe, their cost beside a bare match, and
-many matches in one process beside a plain loop.
+"""Environments for training: games per CPU second beside PettingZoo's own tic-tac-toe, their cost
+beside a bare match, and many matches in one process beside a plain loop.
 
     python -m bench.training [GAME ...]
     python -m bench.training vector [POLICY] [GAME ...]    only the last comparison
 
-All comparisons are made within one run, slice by slice. A bare match is `simulate` with bots that repeat the same moves. The
-plain loop steps one environment after the other. Both choose actions by the same POLICY:
+All comparisons are made within one run, slice by slice. A bare match is `simulate` with bots that
+repeat the same moves. The plain loop steps one environment after the other. Both choose actions by
+the same POLICY:
 
-    matrix            the best legal action by the smallest network there is; vector_env asks it once for all matches
-    argmax            the best legal action by fixed values, in the same way
-    argmax-stacked    the same, but the plain loop stacks its arrays and asks once, too
-    random            a random legal action, drawn for each match in both
+    matrix            the best legal action by the smallest network there is; vector_env asks it
+    once for all matches argmax            the best legal action by fixed values, in the same way
+    argmax-stacked    the same, but the plain loop stacks its arrays and asks once, too random
+    a random legal action, drawn for each match in both
 """
 
 import gc
@@ -52,7 +53,10 @@ class Script(Struct):
 
 
 def tictactoe() -> Any:
-    """Return PettingZoo's environment as its users get it. It draws with pygame, which a game without pictures never calls."""
+    """Return PettingZoo's environment as its users get it.
+
+    It draws with pygame, which a game without pictures never calls.
+    """
     if find_spec("pygame") is None:
         sys.modules["pygame"] = types.ModuleType("pygame")
     from pettingzoo.classic import tictactoe_v3
@@ -78,7 +82,12 @@ def script(env: AecEnvironment, seed: int, players: int) -> Script:
     actions = random_game(env, Chance(seed), seed)
     inputs = env.episode.inputs
     return Script(
-        seed, actions, [[raw for _, kind, by, raw in inputs if kind == "move" and by == player] for player in range(players)]
+        seed,
+        actions,
+        [
+            [raw for _, kind, by, raw in inputs if kind == "move" and by == player]
+            for player in range(players)
+        ],
     )
 
 
@@ -119,11 +128,17 @@ def games_per_second(env: Any, chance: Chance) -> float:
 
 def beside_pettingzoo() -> None:
     theirs, ours, chance = tictactoe(), env("noughts-and-crosses"), Chance(1)
-    pairs = [(games_per_second(theirs, chance), games_per_second(ours, chance)) for _ in range(SLICES + 1)][1:]
+    pairs = [
+        (games_per_second(theirs, chance), games_per_second(ours, chance))
+        for _ in range(SLICES + 1)
+    ][1:]
     print("random games per CPU second, median of slices, in turns")
     print(f"  PettingZoo tictactoe_v3   {median(pair[0] for pair in pairs):>9,.0f}")
     print(f"  Botdrome                  {median(pair[1] for pair in pairs):>9,.0f}")
-    print(f"  ratio                     {median(own / other for other, own in pairs):>9.1f}   (target: at least 3)\n")
+    print(
+        f"  ratio                     {median(own / other for other, own in pairs):>9.1f}   "
+        "(target: at least 3)\n"
+    )
 
 
 def beside_bare_match(name: str) -> None:
@@ -134,7 +149,11 @@ def beside_bare_match(name: str) -> None:
     moves = sum(len(each.actions) for each in scripts)
     gc.collect()
     pairs = [
-        (spent(lambda: play_bare(environment, scripts)), spent(lambda: play_scripts(environment, scripts))) for _ in range(SLICES)
+        (
+            spent(lambda: play_bare(environment, scripts)),
+            spent(lambda: play_scripts(environment, scripts)),
+        )
+        for _ in range(SLICES)
     ]
     bare, own = (min(pair[side] for pair in pairs) / moves * 1e6 for side in (0, 1))
     ratio = median(pair[1] / pair[0] for pair in pairs)
@@ -158,11 +177,15 @@ def random_legal(observations: Any, masks: Any, weights: Any) -> Any:
 
 def for_each(policy: Policy) -> Policy:
     """Ask this policy of one match for each match, when its action is needed."""
-    return lambda observations, masks, weights: (policy(*one, weights) for one in zip(observations, masks, strict=True))
+    return lambda observations, masks, weights: (
+        policy(*one, weights) for one in zip(observations, masks, strict=True)
+    )
 
 
 def stacked(policy: Policy) -> Policy:
-    return lambda observations, masks, weights: policy(np.stack(observations), np.stack(masks), weights)
+    return lambda observations, masks, weights: policy(
+        np.stack(observations), np.stack(masks), weights
+    )
 
 
 POLICIES: dict[str, tuple[Policy, Policy]] = {
@@ -176,12 +199,18 @@ POLICIES: dict[str, tuple[Policy, Policy]] = {
 
 class PlainLoop:
     def __init__(self, name: str, opponents: list[str], choose: Policy, weights: Any) -> None:
-        self._envs, self._choose, self._weights = [env(name, opponents=opponents) for _ in range(AT_ONCE)], choose, weights
+        self._envs, self._choose, self._weights = (
+            [env(name, opponents=opponents) for _ in range(AT_ONCE)],
+            choose,
+            weights,
+        )
         self._found = [one.reset(seed=seed)[0] for seed, one in enumerate(self._envs)]
 
     def step(self) -> int:
         """Step each environment, and return the number of moves."""
-        observations, masks = ([found[key] for found in self._found] for key in ("observation", "action_mask"))
+        observations, masks = (
+            [found[key] for found in self._found] for key in ("observation", "action_mask")
+        )
         actions = self._choose(observations, masks, self._weights)
         for number, (one, action) in enumerate(zip(self._envs, actions, strict=True)):
             found, _, over, _, _ = one.step(action)
@@ -191,14 +220,20 @@ class PlainLoop:
 
 class StepTogether:
     def __init__(self, name: str, opponents: list[str], choose: Policy, weights: Any) -> None:
-        self._envs, self._choose, self._weights = vector_env(name, AT_ONCE, opponents=opponents), choose, weights
+        self._envs, self._choose, self._weights = (
+            vector_env(name, AT_ONCE, opponents=opponents),
+            choose,
+            weights,
+        )
         self._found, _ = self._envs.reset(seed=0)
         self._over = np.zeros(AT_ONCE, bool)
 
     def step(self) -> int:
         """Step all environments. Those whose match was over only begin the next one."""
         moves = AT_ONCE - int(self._over.sum())
-        actions = self._choose(self._found["observation"], self._found["action_mask"], self._weights)
+        actions = self._choose(
+            self._found["observation"], self._found["action_mask"], self._weights
+        )
         self._found, _, self._over, _, _ = self._envs.step(np.fromiter(actions, int, AT_ONCE))
         return moves
 
@@ -213,26 +248,43 @@ def cost_per_move(loop: PlainLoop | StepTogether) -> float:
 def beside_plain_loop(name: str, policy: str) -> float:
     opponents = ["house:random"] * (TABLES.get(name, 2) - 1)
     encoding = env(name, players=len(opponents) + 1).episode.setup.encoding
-    weights = np.random.default_rng(1).normal(size=(int(np.prod(encoding.shape)), encoding.actions)).astype(np.float32)
+    weights = (
+        np.random.default_rng(1)
+        .normal(size=(int(np.prod(encoding.shape)), encoding.actions))
+        .astype(np.float32)
+    )
     apart, at_once = POLICIES[policy]
-    plain, together = PlainLoop(name, opponents, apart, weights), StepTogether(name, opponents, at_once, weights)
+    plain, together = (
+        PlainLoop(name, opponents, apart, weights),
+        StepTogether(name, opponents, at_once, weights),
+    )
     gc.collect()
     pairs = [(cost_per_move(plain), cost_per_move(together)) for _ in range(SLICES + 1)][1:]
     ratio = median(one / other for one, other in pairs)
     steps = [1 / median(pair[side] for pair in pairs) for side in (0, 1)]
-    print(f"  {name:22}{len(opponents) + 1:>8}{steps[0]:>12,.0f}{steps[1]:>12,.0f}{ratio:>9.2f}", flush=True)
+    print(
+        f"  {name:22}{len(opponents) + 1:>8}{steps[0]:>12,.0f}{steps[1]:>12,.0f}{ratio:>9.2f}",
+        flush=True,
+    )
     return ratio
 
 
 def beside_plain_loops(names: list[str], policy: str) -> None:
-    print(f"steps per CPU second, {AT_ONCE} matches of {policy} against house:random, medians of slices (target: at least 1.2)")
+    print(
+        f"steps per CPU second, {AT_ONCE} matches of {policy} against house:random, medians of "
+        "slices (target: at least 1.2)"
+    )
     print(f"  {'game':22}{'players':>8}{'plain loop':>12}{'vector_env':>12}{'ratio':>9}")
-    print(f"  median of the ratios: {median([beside_plain_loop(name, policy) for name in names]):.2f}")
+    print(
+        f"  median of the ratios: {median([beside_plain_loop(name, policy) for name in names]):.2f}"
+    )
 
 
 def main(names: list[str]) -> None:
     if names[:1] == ["vector"]:
-        policy, games = (names[1], names[2:]) if names[1:] and names[1] in POLICIES else ("matrix", names[1:])
+        policy, games = (
+            (names[1], names[2:]) if names[1:] and names[1] in POLICIES else ("matrix", names[1:])
+        )
         return beside_plain_loops(games or list(FORMATS), policy)
     beside_pettingzoo()
     print("CPU time per move in us, best of slices, and the median ratio (target: at most 1.5)")

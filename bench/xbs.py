@@ -1,9 +1,10 @@
 """Boat games under load: the server on one core, clients with default socket options on the other.
 
-Probes measure the latency: a few players in their own process, with priority on the clients' core if the system allows it. The
-latency of the load's clients is mostly their own queue, since hundreds of them share one process. A run of the probes without
-load shows the round-trip time; the rest is caused by the load. Games start and end throughout the measurement, not all at once.
-The time that the server waited for its core is part of the measured latency, so it is shown too.
+Probes measure the latency: a few players in their own process, with priority on the clients' core
+if the system allows it. The latency of the load's clients is mostly their own queue, since hundreds
+of them share one process. A run of the probes without load shows the round-trip time; the rest is
+caused by the load. Games start and end throughout the measurement, not all at once. The time that
+the server waited for its core is part of the measured latency, so it is shown too.
 """
 
 import json
@@ -30,7 +31,10 @@ GAP = 1 / 400
 """Seconds between two connecting clients at the start of a load at full speed."""
 PROBES, PROBE_PAUSE = 4, 0.005
 STAY = 2.0
-"""Seconds that the load continues after its measurement, until the probes are done. Its end causes a burst."""
+"""Seconds that the load continues after its measurement, until the probes are done.
+
+Its end causes a burst.
+"""
 
 
 class Sailor:
@@ -81,11 +85,24 @@ class Load:
         self._loop.connect(self._port, Sailor(self, name))
 
     def turn(self, sailor: Sailor) -> None:
-        self._loop.call_later(self._pause * random.uniform(0.5, 1.5), sailor.shoot) if self._pause else sailor.shoot()
+        self._loop.call_later(
+            self._pause * random.uniform(0.5, 1.5), sailor.shoot
+        ) if self._pause else sailor.shoot()
 
 
-def _load(port: int, name: bytes, players: int, pause: float, warm: float, seconds: float, stay: float = 0.0) -> None:
-    """Run a load. It continues for `stay` seconds after its measurement, until other processes have measured."""
+def _load(
+    port: int,
+    name: bytes,
+    players: int,
+    pause: float,
+    warm: float,
+    seconds: float,
+    stay: float = 0.0,
+) -> None:
+    """Run a load.
+
+    It continues for `stay` seconds after its measurement, until other processes have measured.
+    """
     loop = Loop()
     load = Load(loop, port, name, players, pause)
     loop.run(warm)
@@ -105,10 +122,14 @@ def _port(running: Server) -> str:
 
 
 def capacity(games: int, seconds: float) -> float:
-    """Measure the shots per CPU second of the server, and compare them with a bare relay, measured before and after."""
+    """Measure the shots per CPU second of the server, and compare them with a bare relay, measured
+    before and after.
+    """
     before_and_after = [relay.measure()]
     with server("--xbs-port", "-1") as running:
-        load = start("bench.xbs", _port(running), "sailor", 2 * games, 0, 2 * games * GAP + 1, seconds)
+        load = start(
+            "bench.xbs", _port(running), "sailor", 2 * games, 0, 2 * games * GAP + 1, seconds
+        )
         assert report(load) == "go"
         before = running.cpu()
         done = report(load)
@@ -118,15 +139,21 @@ def capacity(games: int, seconds: float) -> float:
     before_and_after.append(relay.measure())
     bare = mean(before_and_after)
     print(
-        f"boat games, {games:4} at once, at full speed: {done['shots'] / spent:8,.0f} shots per CPU second, "
-        f"{done['shots'] / seconds:,.0f} a second, {spent / seconds * 100:.0f} % of a core; yardstick {shared * 1000:.0f} ms; "
-        f"{spent / done['shots'] * 1e6 / bare:.1f} times as much as a bare relay of as many messages ({bare:.1f} us a shot)"
+        f"boat games, {games:4} at once, at full speed: {done['shots'] / spent:8,.0f} shots per "
+        "CPU second, "
+        f"{done['shots'] / seconds:,.0f} a second, {spent / seconds * 100:.0f} % of a core; "
+        f"yardstick {shared * 1000:.0f} ms; "
+        f"{spent / done['shots'] * 1e6 / bare:.1f} times as much as a bare relay of as many "
+        f"messages ({bare:.1f} us a shot)"
     )
     return float(done["shots"] / spent)
 
 
 def latency(games: int, seconds: float, pause: float) -> float:
-    """Measure the latency with probes, without load and then with load. Return the share of a core that the server used."""
+    """Measure the latency with probes, without load and then with load.
+
+    Return the share of a core that the server used.
+    """
     with server("--xbs-port", "-1") as running:
         port = _port(running)
         probes = start("bench.xbs", port, "probe", PROBES, PROBE_PAUSE, 1, seconds / 2)
@@ -144,7 +171,8 @@ def latency(games: int, seconds: float, pause: float) -> float:
         probes.wait()
     print(
         f"boat games, {games:4} at once, a shot each {pause * 1000:.0f} ms: "
-        f"{(done['shots'] + felt['shots']) / seconds:,.0f} a second, {spent / seconds * 100:.0f} % of a core; "
+        f"{(done['shots'] + felt['shots']) / seconds:,.0f} a second, {spent / seconds * 100:.0f} % "
+        "of a core; "
         f"an answer takes {shown(felt['latency'])}, without load {shown(alone['latency'])}; "
         f"the load's own clients see p99 {done['latency'][1]:.1f} ms; "
         f"it waited for its core {waited / seconds * 100:.0f} % of the time, {jitter_shown()}"
@@ -157,7 +185,9 @@ def main() -> None:
     capacity(50, 8)
     most = capacity(200, 8)
     pause = 2 * 200 / most
-    share = latency(200, 12, pause)  # half the shots use more than half a core, since they arrive one by one
+    share = latency(
+        200, 12, pause
+    )  # half the shots use more than half a core, since they arrive one by one
     latency(200, 12, pause * share / 0.5)
 
 

@@ -20,22 +20,31 @@ from botdrome.store import sqlite
 # A process started by a test runs the same Botdrome as the test.
 os.environ["PYTHONPATH"] = str(Path(botdrome.__file__).parents[1])
 # A server started as a process listens on ports chosen by the system, not on the default ports.
-os.environ.update(BOTDROME_DUEL_PORT="0", BOTDROME_BOATS_PORT="0", BOTDROME_BOMBER_PORT="0", BOTDROME_CUBE_PORT="0")
+os.environ.update(
+    BOTDROME_DUEL_PORT="0",
+    BOTDROME_BOATS_PORT="0",
+    BOTDROME_BOMBER_PORT="0",
+    BOTDROME_CUBE_PORT="0",
+)
 
-# Tests do not cut the power, so SQLite need not flush to disk: it would do so 16 times in a test with a server.
+# Tests do not cut the power, so SQLite need not flush to disk: it would do so 16 times in a test
+# with a server.
 assert sqlite.SETTINGS[0] == "synchronous = FULL"
 sqlite.SETTINGS = ("synchronous = OFF", *sqlite.SETTINGS[1:])
 
 # On a busy machine an example may take long.
-settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("busy machine")
 
-# Where the tests run in the background, Ctrl-C may be ignored, and a process that a test starts would ignore it, too.
+# Where the tests run in the background, Ctrl-C may be ignored, and a process that a test starts
+# would ignore it, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# On a busy machine an answer may take long, above all the first one of a worker process. Reading the certificate authorities
-# takes 40 ms of CPU a client, and no test needs one.
+# On a busy machine an answer may take long, above all the first one of a worker process. Reading
+# the certificate authorities takes 40 ms of CPU a client, and no test needs one.
 (httpx.AsyncClient.__init__.__kwdefaults__ or {}).update(
     timeout=httpx.Timeout(300), verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 )
@@ -47,7 +56,11 @@ def logs_as_they_were() -> Iterator[None]:
     yield
     structlog.reset_defaults()
     root = logging.getLogger()
-    for handler in [one for one in root.handlers if isinstance(one.formatter, structlog.stdlib.ProcessorFormatter)]:
+    for handler in [
+        one
+        for one in root.handlers
+        if isinstance(one.formatter, structlog.stdlib.ProcessorFormatter)
+    ]:
         root.removeHandler(handler)
     root.setLevel(logging.WARNING)
 

@@ -27,10 +27,15 @@ def test_a_file_gives_its_record_and_its_game() -> None:
     ("changes", "problem"),
     [
         ({"gomoku": "chess"}, "line 1: there is no game 'chess'; there are noughts-and-crosses, "),
-        ({"win_length": "length"}, "line 1: gomoku has no option 'length'; it has size, win_length"),
+        (
+            {"win_length": "length"},
+            "line 1: gomoku has no option 'length'; it has size, win_length",
+        ),
     ],
 )
-def test_games_and_options_that_are_not_known_are_named(changes: dict[str, str], problem: str) -> None:
+def test_games_and_options_that_are_not_known_are_named(
+    changes: dict[str, str], problem: str
+) -> None:
     with pytest.raises(BadRecord) as caught:
         restored(file(**changes))
     assert str(caught.value).startswith(problem)

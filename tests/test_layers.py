@@ -1,4 +1,6 @@
-"""The layers: allowed imports, modules banned from the pure layers, and the length of files and functions."""
+"""The layers: allowed imports, modules banned from the pure layers, and the length of files and
+functions.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -19,22 +21,57 @@ MAY_IMPORT = {
     "server": {"games", "bots", "match", "formats", "contest", "wire", "store"},
     "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},
-    "runner": {"games", "bots", "match", "formats", "contest", "analysis", "wire", "client", "encodings", "store"},
+    "runner": {
+        "games",
+        "bots",
+        "match",
+        "formats",
+        "contest",
+        "analysis",
+        "wire",
+        "client",
+        "encodings",
+        "store",
+    },
     "encodings": {"games", "formats"},
     "rl": {"games", "bots", "match", "formats", "client", "encodings", "runner"},
     "library": {"games", "match", "formats", "contest", "client", "runner"},
     "protocols": {"server", "api"},
     "app": {"store", "server", "api", "protocols"},
-    "doctor": {"games", "bots", "match", "formats", "wire", "client", "runner", "server", "protocols", "app"},
+    "doctor": {
+        "games",
+        "bots",
+        "match",
+        "formats",
+        "wire",
+        "client",
+        "runner",
+        "server",
+        "protocols",
+        "app",
+    },
     "rehearsal": {"games", "bots", "formats", "contest", "wire", "client"},
     "__main__": {"cli"},
-    "cli": PURE | {"doctor", "rehearsal", "app", "protocols", "client", "runner", "store", "server", "api"},
+    "cli": PURE
+    | {"doctor", "rehearsal", "app", "protocols", "client", "runner", "store", "server", "api"},
 }
-IMPURE = {"asyncio", "time", "datetime", "os", "socket", "logging", "random", "threading", "subprocess", "pathlib", "sys"}
+IMPURE = {
+    "asyncio",
+    "time",
+    "datetime",
+    "os",
+    "socket",
+    "logging",
+    "random",
+    "threading",
+    "subprocess",
+    "pathlib",
+    "sys",
+}
 ALLOWED = {
-    "__future__", "abc", "array", "ast", "base64", "bisect", "collections", "contextlib", "enum", "functools", "hashlib", "heapq",
-    "ipaddress", "itertools", "json", "math", "operator", "re", "string", "struct", "tomllib", "types", "typing", "urllib.parse",
-    "zlib", "msgspec", "botdrome",
+    "__future__", "abc", "array", "ast", "base64", "bisect", "collections", "contextlib", "enum",
+    "functools", "hashlib", "heapq", "ipaddress", "itertools", "json", "math", "operator", "re",
+    "string", "struct", "tomllib", "types", "typing", "urllib.parse", "zlib", "msgspec", "botdrome",
 }  # fmt: skip
 FILES = sorted(set(SOURCE.rglob("*.py")) - set((SOURCE / "templates").rglob("*")))
 
@@ -71,7 +108,12 @@ def test_every_layer_has_its_rule() -> None:
 
 
 def test_imports_point_downwards() -> None:
-    assert [f"{file} imports {name}" for file in FILES for name in imports(file) if forbidden(layer(file), name)] == []
+    assert [
+        f"{file} imports {name}"
+        for file in FILES
+        for name in imports(file)
+        if forbidden(layer(file), name)
+    ] == []
 
 
 def test_files_are_short() -> None:
@@ -79,16 +121,27 @@ def test_files_are_short() -> None:
     assert [str(file) for file in everything if len(file.read_text().splitlines()) > 800] == []
 
 
+def first_statement(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return its line: a signature with many options and a docstring may be long."""
+    documented = ast.get_docstring(node) is not None and len(node.body) > 1
+    return node.body[documented].lineno
+
+
 def test_functions_are_short() -> None:
     long = [
         f"{file}:{node.lineno} {node.name}"
         for file in FILES
         for node in nodes(file)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 40
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - first_statement(node) >= 40
     ]
     assert long == []
 
 
 def test_a_module_opens_with_a_sentence() -> None:
     modules = ((file, nodes(file)[0]) for file in FILES)
-    assert [file for file, one in modules if isinstance(one, ast.Module) and one.body and not ast.get_docstring(one)] == []
+    assert [
+        file
+        for file, one in modules
+        if isinstance(one, ast.Module) and one.body and not ast.get_docstring(one)
+    ] == []

@@ -9,7 +9,10 @@ import sys
 from tools import debian
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-NONE = "Chromium is not installed, so the browser tests are skipped. On Debian: apt-get install chromium\n"
+NONE = (
+    "Chromium is not installed, so the browser tests are skipped. On Debian: apt-get install "
+    "chromium\n"
+)
 
 
 def find() -> str | None:

@@ -34,7 +34,12 @@ async def show(arena: ClusterProcesses, load: Load, seconds: int) -> None:
                 nodes = []
             table = Table("node", "matches", "connections", "CPU", box=None, pad_edge=False)
             for node in nodes:
-                table.add_row(node["name"], f"{node['tables']:.0f}", f"{node['connections']:.0f}", f"{node['cpu']:.0%}")
+                table.add_row(
+                    node["name"],
+                    f"{node['tables']:.0f}",
+                    f"{node['connections']:.0f}",
+                    f"{node['cpu']:.0%}",
+                )
             console.print(table)
             console.print(f"[dim]{load.diary.results - before} results told in this second[/]\n")
 
@@ -54,7 +59,8 @@ async def play(arena: ClusterProcesses) -> list[str]:
     await show(arena, load, SECONDS)
     lost, back = sum(len(bot.lost) for bot in load.bots), sum(bot.returns for bot in load.bots)
     console.print(
-        f"The next result was told after {first:.2f} s. {lost} bots lost their connection; {back} came back to their match."
+        f"The next result was told after {first:.2f} s. {lost} bots lost their connection; {back} "
+        "came back to their match."
     )
     stop.set()
     await asyncio.wait(playing, timeout=10)

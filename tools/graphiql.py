@@ -1,9 +1,11 @@
-"""Install GraphiQL's files for the page at /graphql, so that the page loads nothing from other servers.
+"""Install GraphiQL's files for the page at /graphql, so that the page loads nothing from other
+servers.
 
     python tools/graphiql.py
 
-The tool downloads the packages with the installed npm, or else with the npm of a Python wheel. It checks the hash of each
-package and of the wheel before it uses them. It does nothing if all files exist already.
+The tool downloads the packages with the installed npm, or else with the npm of a Python wheel. It
+checks the hash of each package and of the wheel before it uses them. It does nothing if all files
+exist already.
 """
 
 import base64
@@ -66,7 +68,10 @@ def main() -> int:
     try:
         install(TARGET)
     except Failure as failure:
-        sys.stderr.write(f"GraphiQL was not installed: {failure}\nThe page at /graphql shows a plain form until it is.\n")
+        sys.stderr.write(
+            f"GraphiQL was not installed: {failure}\n"
+            "The page at /graphql shows a plain form until it is.\n"
+        )
         return 1
     return 0
 
@@ -82,7 +87,11 @@ def installed(target: Path) -> bool:
 
 def install(target: Path) -> None:
     with TemporaryDirectory() as folder, npm(Path(folder)) as command:
-        fetched = {name: text for package in PACKAGES for name, text in unpacked(package, fetch(command, package, Path(folder)))}
+        fetched = {
+            name: text
+            for package in PACKAGES
+            for name, text in unpacked(package, fetch(command, package, Path(folder)))
+        }
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     for name, content in fetched.items():
@@ -104,13 +113,35 @@ def npm(folder: Path) -> Iterator[list[str]]:
 
 def install_node(where: Path, folder: Path) -> None:
     """Install node from a wheel with one of the known hashes."""
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(where)]
-    run([*pip, "--only-binary", ":all:", "--no-deps", "--require-hashes", "--requirement", str(NODE)], folder)
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--target",
+        str(where),
+    ]
+    run(
+        [
+            *pip,
+            "--only-binary",
+            ":all:",
+            "--no-deps",
+            "--require-hashes",
+            "--requirement",
+            str(NODE),
+        ],
+        folder,
+    )
 
 
 def fetch(command: list[str], package: Package, folder: Path) -> bytes:
     """Return the package as npm packs it. Raise Failure if its hash is wrong."""
-    output = run([*command, "pack", "--loglevel=error", f"{package.name}@{package.version}"], folder)
+    output = run(
+        [*command, "pack", "--loglevel=error", f"{package.name}@{package.version}"], folder
+    )
     content = (folder / output.split()[-1]).read_bytes()
     integrity = "sha512-" + base64.b64encode(hashlib.sha512(content).digest()).decode()
     if integrity != package.integrity:
@@ -133,7 +164,10 @@ def unpacked(package: Package, content: bytes) -> Iterator[tuple[str, bytes]]:
         for name in (*package.files, "LICENSE"):
             member = archive.extractfile(f"package/{name}")
             assert member is not None
-            yield (f"{package.name}.LICENSE" if name == "LICENSE" else Path(name).name), member.read()
+            yield (
+                (f"{package.name}.LICENSE" if name == "LICENSE" else Path(name).name),
+                member.read(),
+            )
 
 
 if __name__ == "__main__":

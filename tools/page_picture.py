@@ -20,7 +20,11 @@ SEED, STEP = 3, 121
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as arena, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(Path(folder)) as arena,
+        sync_playwright() as playwright,
+    ):
         file = Path(folder) / "bomberman.jsonl"
         file.write_bytes(example_file())
         chromium = playwright.chromium.launch(executable_path=browsers.find(), args=FLAGS)

@@ -1,8 +1,10 @@
-"""Install the socket.io client for pages that load /socket.io/socket.io.js, and the clients that the tests run.
+"""Install the socket.io client for pages that load /socket.io/socket.io.js, and the clients that
+the tests run.
 
     python -m tools.socketio
 
-The packages come from npm, as in `tools/graphiql.py`. The tool does nothing if all files exist already.
+The packages come from npm, as in `tools/graphiql.py`. The tool does nothing if all files exist
+already.
 """
 
 import fcntl
@@ -64,7 +66,17 @@ def install_clients(target: Path) -> Path:
             for name in ("package.json", LOCK):
                 shutil.copy(WANTED / name, target / name)
             with npm(target) as command:
-                run([*command, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], target)
+                run(
+                    [
+                        *command,
+                        "ci",
+                        "--ignore-scripts",
+                        "--no-audit",
+                        "--no-fund",
+                        "--loglevel=error",
+                    ],
+                    target,
+                )
             installed.write_text(wanted)
     return target
 

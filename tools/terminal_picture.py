@@ -22,19 +22,25 @@ SEED, STEP = 3, 45
 
 
 def main() -> None:
-    console = Console(record=True, width=84, force_terminal=True, color_system="truecolor", file=StringIO())
+    console = Console(
+        record=True, width=84, force_terminal=True, color_system="truecolor", file=StringIO()
+    )
     row, names = FORMATS["bomberman"], ["ada", "bob", "cleo", "dan"]
     bots = [seated(HOUSE[row.name]["sapper"], player) for player in range(len(names))]
     match = simulate(Match(row.game, len(names), row.terms, SEED), bots)
     reel = frames(read(match_file(match, names)), row.game)
     console.print(Text("$ botdrome replay matches/bomberman-1-00001.jsonl", style="bold green"))
     console.print(drawn(row.name, reel[STEP]), "")
-    console.print(Text("$ botdrome play bomberman house:sapper house:random -n 20", style="bold green"))
+    console.print(
+        Text("$ botdrome play bomberman house:sapper house:random -n 20", style="bold green")
+    )
     report = TournamentReport(TournamentPlan("bomberman", BOTS, BOTS, seats=2, matches=20, seed=1))
     for outcome in play_all(report.plan, jobs=1):
         report.add(outcome)
     console.print(score_table(report, console.width))
-    FILE.write_text(re.sub(r"@font-face \{.*?\}\s*", "", console.export_svg(title="botdrome"), flags=re.DOTALL))
+    FILE.write_text(
+        re.sub(r"@font-face \{.*?\}\s*", "", console.export_svg(title="botdrome"), flags=re.DOTALL)
+    )
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ def main() -> int:
     if programs := missing():
         packages = " ".join(PROGRAMS[program] for program in programs)
         sys.stderr.write(
-            f"{', '.join(programs)} missing: templates are not tested with it. On Debian: apt-get install {packages}\n"
+            f"{', '.join(programs)} missing: templates are not tested with it. On Debian: apt-get "
+            f"install {packages}\n"
         )
     return 0
 

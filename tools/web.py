@@ -2,8 +2,8 @@
 
     python -m tools.web [build | check | test]
 
-The packages come from npm, as in `tools/graphiql.py`, with the versions of `web/package-lock.json`. The build does nothing if
-the pages in the package were built from the same sources.
+The packages come from npm, as in `tools/graphiql.py`, with the versions of `web/package-lock.json`.
+The build does nothing if the pages in the package were built from the same sources.
 """
 
 import hashlib
@@ -24,7 +24,9 @@ STAMP = "sources.sha256"
 
 
 def main() -> int:
-    action = {"build": build, "check": check, "test": test}.get(sys.argv[1] if sys.argv[1:] else "build")
+    action = {"build": build, "check": check, "test": test}.get(
+        sys.argv[1] if sys.argv[1:] else "build"
+    )
     if action is None:
         sys.stderr.write(f"Unknown action {sys.argv[1]!r}; use build, check or test.\n")
         return 2
@@ -46,7 +48,9 @@ def build() -> int:
 
 def check() -> int:
     install_packages()
-    return subprocess.run([node(), MODULES / "typescript" / "bin" / "tsc", "-p", "."], cwd=WEB, check=False).returncode
+    return subprocess.run(
+        [node(), MODULES / "typescript" / "bin" / "tsc", "-p", "."], cwd=WEB, check=False
+    ).returncode
 
 
 def test() -> int:
@@ -64,7 +68,10 @@ def install_packages() -> None:
         if stamp.exists() and stamp.read_text() == wanted:
             return
         with TemporaryDirectory() as folder, npm(Path(folder)) as command:
-            run([*command, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], WEB)
+            run(
+                [*command, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+                WEB,
+            )
         stamp.write_text(wanted)
 
 
@@ -72,7 +79,9 @@ def digest() -> str:
     """Return the hash of all sources of the pages."""
     sources = hashlib.sha256()
     for file in sorted(_sources()):
-        sources.update(f"{file.relative_to(WEB)}\0{file.stat().st_size}\0".encode() + file.read_bytes())
+        sources.update(
+            f"{file.relative_to(WEB)}\0{file.stat().st_size}\0".encode() + file.read_bytes()
+        )
     return sources.hexdigest()
 
 

@@ -1,4 +1,5 @@
-"""Write the films for the tests of the pages, from the golden match files and from a match with many errors.
+"""Write the films for the tests of the pages, from the golden match files and from a match with
+many errors.
 
 python -m tools.web_films
 """
@@ -24,7 +25,9 @@ GOLDEN = ROOT / "tests" / "golden" / "version_2"
 def films() -> Iterator[tuple[Path, bytes]]:
     """Yield each file with its contents."""
     views = {}
-    golden = [(name, file.read_bytes()) for name in FORMATS if (file := GOLDEN / f"{name}.jsonl").exists()]
+    golden = [
+        (name, file.read_bytes()) for name in FORMATS if (file := GOLDEN / f"{name}.jsonl").exists()
+    ]
     for name, data in [*golden, ("troubles", troubles())]:
         yield TARGET / f"{name}.jsonl", film_of_file(data)
         views[name] = some_views(data)
@@ -32,14 +35,18 @@ def films() -> Iterator[tuple[Path, bytes]]:
 
 
 def some_views(data: bytes) -> dict[int, View]:
-    """Return the game's views of some frames: the last before each snapshot, and the last of all."""
+    """Return the game's views of some frames: the last before each snapshot, and the
+    last of all.
+    """
     views = [position.view(None) for _, news in replay(*restored(data)) for _, position in news]
     wanted = {*range(SNAPSHOTS - 1, len(views), SNAPSHOTS), len(views) - 1}
     return {index: views[index] for index in sorted(wanted)}
 
 
 def troubles() -> bytes:
-    """Return a battleship match with refused and late moves, in which players leave, return and are expelled."""
+    """Return a battleship match with refused and late moves, in which players leave, return and are
+    expelled.
+    """
     row = FORMATS["battleship"]
     match = Match(row.game, 3, row.terms, 2)
     match.start()

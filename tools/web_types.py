@@ -13,14 +13,27 @@ from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.rest.routes import BASE, ENDPOINTS
 
 TARGET = Path(__file__).parents[1] / "web" / "src" / "api" / "types.ts"
-HEAD = "/** The answers of the REST interface. Made by `python -m tools.web_types` from the server's types. */\n"
-PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+HEAD = (
+    "/** The answers of the REST interface. Made by `python -m tools.web_types` from the "
+    "server's types. */\n"
+)
+PLAIN = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "null": "null",
+}
 Schema = dict[str, Any]
 
 
 def text() -> str:
-    components = json.loads(document(BASE, (*ENDPOINTS, *OPERATOR_ENDPOINTS)))["components"]["schemas"]
-    return HEAD + "".join(f"\n{_declared(name, schema)}\n" for name, schema in sorted(components.items()))
+    components = json.loads(document(BASE, (*ENDPOINTS, *OPERATOR_ENDPOINTS)))["components"][
+        "schemas"
+    ]
+    return HEAD + "".join(
+        f"\n{_declared(name, schema)}\n" for name, schema in sorted(components.items())
+    )
 
 
 def _declared(name: str, schema: Schema) -> str:
@@ -35,7 +48,9 @@ def _object(schema: Schema) -> str:
     for name, inner in schema["properties"].items():
         if "description" in inner:
             lines.append(f"  /** {inner['description']} */")
-        lines.append(f"  {name}{'' if name in required or 'default' in inner else '?'}: {_type(inner)};")
+        lines.append(
+            f"  {name}{'' if name in required or 'default' in inner else '?'}: {_type(inner)};"
+        )
     return "{\n" + "\n".join(lines) + "\n}"
 
 
@@ -62,7 +77,9 @@ def _of_kind(schema: Schema) -> str:
         if "properties" in schema:
             return re.sub(r"\s+", " ", re.sub(r"/\*\*.*?\*/", "", _object(schema)))
         values = schema.get("additionalProperties")
-        return f"Record<string, {_type(values) if isinstance(values, dict) and values else 'unknown'}>"
+        return (
+            f"Record<string, {_type(values) if isinstance(values, dict) and values else 'unknown'}>"
+        )
     return PLAIN.get(str(kind), "unknown")
 
 

@@ -1,4 +1,6 @@
-"""A hatchling build hook that adds the pages and third-party files to the wheel, so that users need no node."""
+"""A hatchling build hook that adds the pages and third-party files to the wheel, so that users need
+no node.
+"""
 
 import sys
 from pathlib import Path
@@ -22,4 +24,7 @@ class WheelFiles(BuildHookInterface[Any]):
             socketio.install_page(socketio.TARGET)
             web.build()
         except graphiql.Failure as failure:
-            sys.exit(f"The wheel cannot be built without the pages and the files of GraphiQL and socket.io: {failure}")
+            sys.exit(
+                "The wheel cannot be built without the pages and the files of GraphiQL and "
+                f"socket.io: {failure}"
+            )

@@ -1,7 +1,7 @@
 """Botdrome: one arena for game-playing bots.
 
-The names in `__all__` are the public Python API (docs/python-api.md); everything else is internal and may change. They are
-imported when they are used, so that commands start fast.
+The names in `__all__` are the public Python API (docs/python-api.md); everything else is internal
+and may change. They are imported when they are used, so that commands start fast.
 """
 
 from importlib import import_module
@@ -61,7 +61,9 @@ def _needs_extra(*_: Any, **__: Any) -> NoReturn:
     raise ImportError(f"training needs {', '.join(_EXTRA)}: pip install 'botdrome[rl]'")
 
 
-if not TYPE_CHECKING:  # a type checker reads the imports above, and names that are not there are errors
+if (
+    not TYPE_CHECKING
+):  # a type checker reads the imports above, and names that are not there are errors
 
     def __getattr__(name: str) -> Any:
         if name not in _MODULES:

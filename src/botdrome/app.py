@@ -49,9 +49,10 @@ from botdrome.store.store import Store
 log = structlog.get_logger()
 
 COLLECTIONS = 500, 8, 350
-"""The thresholds of the garbage collector. A low product of the first two keeps each collection of young objects far below 10 ms,
-which is what the default takes with 100 duels. A high last one makes full collections rare: each takes 100 ms with 500 matches,
-and finds little."""
+"""The thresholds of the garbage collector. A low product of the first two keeps each collection of
+young objects far below 10 ms, which is what the default takes with 100 duels. A high last one makes
+full collections rare: each takes 100 ms with 500 matches, and finds little.
+"""
 
 
 AnyHost = TypeVar("AnyHost")
@@ -124,10 +125,15 @@ class RunningServer:
     def addresses(self) -> ServerAddresses:
         """Its addresses, for clients of the API."""
         public = self.settings.network.public_url.split(",")[0].strip().rstrip("/")
-        return ServerAddresses(public or None, bool(self.settings.tls.cert), self.ports, self.settings.house.fill)
+        return ServerAddresses(
+            public or None, bool(self.settings.tls.cert), self.ports, self.settings.house.fill
+        )
 
     async def close(self) -> None:
-        """Start no new matches, wait for running ones, and let all clients go. Requests are answered meanwhile."""
+        """Start no new matches, wait for running ones, and let all clients go.
+
+        Requests are answered meanwhile.
+        """
         await self.node.drain()
         await self.desk.close()
         await self._parts.api.close()
@@ -146,9 +152,12 @@ async def open_server(
     shown: Callable[[Tables], Tables] = lambda tables: tables,
     protocols: Sequence[Protocol] = PROTOCOLS,
     shared: SharedPorts | None = None,
-    keeps_warm: bool = False,  # then the server is not ready before the caller starts a worker process
+    # then the server is not ready before the caller starts a worker process
+    keeps_warm: bool = False,
 ) -> RunningServer:
-    """`shown` selects the tables that spectators see, given those of the server; `shared` has the ports of a node."""
+    """`shown` selects the tables that spectators see, given those of the server; `shared` has the
+    ports of a node.
+    """
     store = await _open_store(settings)
     ports: Ports | None = None
     node: JoinedNode | SingleServer = SingleServer(store)
@@ -179,7 +188,9 @@ async def open_server(
 async def _open_store(settings: Settings) -> Store:
     try:
         await asyncio.to_thread(check_store, settings.store_url)
-        return await once_reached(lambda: open_store(settings.store_url), settings.cluster.wait if settings.nats else 0.0)
+        return await once_reached(
+            lambda: open_store(settings.store_url), settings.cluster.wait if settings.nats else 0.0
+        )
     except (BadStoreUrl, StoreUnavailable) as problem:
         raise BadSetting(f"db: {problem}") from None
 
@@ -194,23 +205,40 @@ async def _put_together(
     desk, callers = Desk(store, settings), BotCaller(settings)
     contests = ContestDesk(desk).contests
     keys = OperatorKeys(store, settings.operator.token, desk.registry.guesses)
-    server = ServerParts(settings, desk, ConnectionLimits(settings), Origins(settings), callers, keys)
+    server = ServerParts(
+        settings, desk, ConnectionLimits(settings), Origins(settings), callers, keys
+    )
     node.serve(desk, server.connection_limits)
     served = [(row, await row.open(server)) for row in protocols]
     for native in [one.host for _, one in served if isinstance(one.host, BattlebotHost)]:
         node.bring(native.connect)
     url_bots = UrlBots(desk, callers)
-    registrations, duels = Buckets(settings.registration.rate, settings.registration.burst), host_of(served, DuelHall).table
+    registrations, duels = (
+        Buckets(settings.registration.rate, settings.registration.burst),
+        host_of(served, DuelHall).table,
+    )
     arena = Arena(
-        store, shown(desk.tables), desk.registry, duels, url_bots, registrations, desk.registry.guesses, desk.workers, desk,
-        desk.asking,
+        store, shown(desk.tables), desk.registry, duels, url_bots, registrations,
+        desk.registry.guesses, desk.workers, desk, desk.asking,
     )  # fmt: skip
     orders = ContestOrders(contests, url_bots, desk)
     arena.clients, arena.contests, arena.keys = desk.registry.clients, orders, keys
-    operator = await open_operator(desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, orders)
+    operator = await open_operator(
+        desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, orders
+    )
     node.show(arena, operator)
     rate = RequestRate(settings)
-    return Parts(server, served, arena, make_app(arena, operator, rate), url_bots, contests, orders, rate, node)
+    return Parts(
+        server,
+        served,
+        arena,
+        make_app(arena, operator, rate),
+        url_bots,
+        contests,
+        orders,
+        rate,
+        node,
+    )
 
 
 async def _open_rooms(parts: Parts, ports: Ports) -> None:
@@ -219,7 +247,9 @@ async def _open_rooms(parts: Parts, ports: Ports) -> None:
     for one in served:
         if not one.game:
             await one.open_rooms()
-    await parts.node.open_rooms(rooms_by_game(served, parts.orders, parts.server.desk.tables), served, ports)
+    await parts.node.open_rooms(
+        rooms_by_game(served, parts.orders, parts.server.desk.tables), served, ports
+    )
 
 
 def host_of(served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyHost]) -> AnyHost:
@@ -231,7 +261,9 @@ async def _listen(parts: Parts, ports: Ports) -> None:
     server = parts.server
     await ports.open_http(_http_port(parts))
     for row, served in parts.served:
-        await row.listen(server.settings, served, served.protocol_factory or _own_port(server, served), ports)
+        await row.listen(
+            server.settings, served, served.protocol_factory or _own_port(server, served), ports
+        )
 
 
 def _http_port(parts: Parts) -> MakeProtocol:
@@ -256,14 +288,26 @@ def _http_port(parts: Parts) -> MakeProtocol:
     api.add_routes([*probe_routes(server.desk, parts.arena.store), *mounts])
     checked = RequestChecks(api, server.origins, parts.rate, has_session)
     direct = [one.direct for one in served if one.direct is not None]
-    limits = {b"/api/v1/films": LARGEST_FILE} | {path: most for one in served for path, most in one.body_limits.items()}
+    limits = {b"/api/v1/films": LARGEST_FILE} | {
+        path: most for one in served for path, most in one.body_limits.items()
+    }
     return http_factory(
-        checked, open_websocket, server.connection_limits, server.settings, server.origins, direct, limits, parts.node.forwarding
+        checked,
+        open_websocket,
+        server.connection_limits,
+        server.settings,
+        server.origins,
+        direct,
+        limits,
+        parts.node.forwarding,
     )
 
 
 def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | None:
-    """A port with the apps of one protocol and nothing else. It has no TLS, so no passwords must pass here."""
+    """A port with the apps of one protocol and nothing else.
+
+    It has no TLS, so no passwords must pass here.
+    """
     direct = () if served.direct is None else (served.direct,)
     if not served.apps and not direct:
         return None
@@ -274,11 +318,19 @@ def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
 
     checked = RequestChecks(app, server.origins, RequestRate(server.settings), served.has_session)
     return http_factory(
-        checked, open_websocket, server.connection_limits, server.settings, server.origins, direct, served.body_limits
+        checked,
+        open_websocket,
+        server.connection_limits,
+        server.settings,
+        server.origins,
+        direct,
+        served.body_limits,
     )
 
 
-async def serve(settings: Settings, opened: Callable[[RunningServer], None], shared: SharedPorts | None = None) -> None:
+async def serve(
+    settings: Settings, opened: Callable[[RunningServer], None], shared: SharedPorts | None = None
+) -> None:
     """Run until a signal comes, then drain."""
     async with stop_signal() as wanted:
         server = await unless(wanted, open_server(settings, shared=shared, keeps_warm=True))

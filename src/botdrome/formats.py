@@ -39,7 +39,10 @@ FORMATS: dict[str, Format] = {
 
 
 def restored(data: bytes) -> tuple[Record, Game[Any]]:
-    """Return the record in a match file, and its game set up as it was. Raise BadRecord with the line and the reason."""
+    """Return the record in a match file, and its game set up as it was.
+
+    Raise BadRecord with the line and the reason.
+    """
     record = read(data)
     return record, restored_game(record.setup)
 

@@ -1,4 +1,6 @@
-"""The protocols that the server speaks, one row each. docs/adding-a-protocol.md shows how to add one."""
+"""The protocols that the server speaks, one row each. docs/adding-a-protocol.md shows how to add
+one.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,15 +20,28 @@ from botdrome.server.settings import ProtocolSection, Settings
 from botdrome.server.settings_sources import Note, read_settings
 
 PROTOCOLS = (
-    Protocol("bomber", open_bomber, BomberSection, "Bomberman API", "Bomberman over HTTP", "/bomber/rest"),
-    Protocol("cube", open_cube, CubeSection, "Battlecube's own port", "Battlecube (socket.io)", "/socket.io/"),
+    Protocol(
+        "bomber", open_bomber, BomberSection, "Bomberman API", "Bomberman over HTTP", "/bomber/rest"
+    ),
+    Protocol(
+        "cube",
+        open_cube,
+        CubeSection,
+        "Battlecube's own port",
+        "Battlecube (socket.io)",
+        "/socket.io/",
+    ),
     Protocol("duel", open_duel, DuelSection, "duel arena (TCP)"),
     Protocol("boats", open_boats, BoatsSection, "boat games (TCP)", port_name="xbs"),
-    Protocol("battlebot", open_battlebot),  # the last, as it takes the WebSockets of all other targets
+    Protocol(
+        "battlebot", open_battlebot
+    ),  # the last, as it takes the WebSockets of all other targets
 )
 
 
-def protocol_sections(protocols: Sequence[Protocol] = PROTOCOLS) -> dict[str, type[ProtocolSection]]:
+def protocol_sections(
+    protocols: Sequence[Protocol] = PROTOCOLS,
+) -> dict[str, type[ProtocolSection]]:
     return {row.name: row.section for row in protocols if row.section is not None}
 
 

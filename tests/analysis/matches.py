@@ -20,7 +20,9 @@ def noughts(terms: Terms | None = None) -> Match:
     return match
 
 
-def new_match(game: str, players: int = 2, seed: int = 1, terms: Terms | None = None, **options: Any) -> Match:
+def new_match(
+    game: str, players: int = 2, seed: int = 1, terms: Terms | None = None, **options: Any
+) -> Match:
     row = FORMATS[game]
     match = Match(with_options(row.game, options), players, terms or row.terms, seed)
     match.start()
@@ -32,7 +34,10 @@ def recorded(match: Match) -> tuple[Record, Game[Any]]:
 
 
 def lost_by_bob() -> Match:
-    """Ada wins by the top row. Bob could have held the match at step 3, by a mark in the corner of that row."""
+    """Ada wins by the top row.
+
+    Bob could have held the match at step 3, by a mark in the corner of that row.
+    """
     match = noughts()
     for number, (row, column) in enumerate([(0, 0), (1, 1), (0, 1), (2, 2), (0, 2)]):
         match.submit(number % 2, mark(number % 2, row, column), 10 * number)

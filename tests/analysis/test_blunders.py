@@ -25,7 +25,9 @@ def test_the_last_saveable_step_is_found(count: int) -> None:
         assert last_saveable(count, saveable) == (None if last < 0 else last)
         assert len(tried) == len(set(tried)) <= 20
         assert all(0 <= number < count for number in tried)
-        assert [one - other for one, other in pairwise(tried[:8])].count(1) == len(tried[:8]) - 1 or last >= count - 8
+        assert [one - other for one, other in pairwise(tried[:8])].count(1) == len(
+            tried[:8]
+        ) - 1 or last >= count - 8
 
 
 def test_noughts_and_crosses_is_exact() -> None:
@@ -35,7 +37,9 @@ def test_noughts_and_crosses_is_exact() -> None:
     assert blunder.puzzle.lost is not None
     assert blunder.puzzle.lost.move == mark(1, 2, 2)
     assert blunder.puzzle.lost.estimate.share == 0
-    assert [(move.move, move.estimate.share) for move in blunder.puzzle.better] == [(mark(1, 0, 2), 0.5)]
+    assert [(move.move, move.estimate.share) for move in blunder.puzzle.better] == [
+        (mark(1, 0, 2), 0.5)
+    ]
     assert blunder.puzzle.method == "solved exactly"
 
 
@@ -61,7 +65,9 @@ def played(match: Match, *points: tuple[int, int]) -> Match:
 
 
 def test_gomoku_is_sampled() -> None:
-    """Player 1 loses the first board, since it does not close a row of three, and wins the second."""
+    """Player 1 loses the first board, since it does not close a row of three, and wins
+    the second.
+    """
     lost = ((1, 3), (0, 6), (2, 3), (2, 6), (3, 3), (4, 6), (4, 3))
     won = ((0, 0), (0, 6), (1, 0), (2, 6), (2, 0), (4, 6), (3, 0))
     match = played(new_match("gomoku", size=7, win_length=4), *lost, *won)

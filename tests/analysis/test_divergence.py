@@ -18,7 +18,9 @@ def test_the_same_move_does_not_diverge() -> None:
 
 def test_another_move_diverges() -> None:
     found = divergence(FIRST, Answer(mark(0, 0, 1)))
-    assert str(found) == 'step 0: recorded {"mark":"X","space":[0,0]}, now {"mark":"X","space":[0,1]}'
+    assert (
+        str(found) == 'step 0: recorded {"mark":"X","space":[0,0]}, now {"mark":"X","space":[0,1]}'
+    )
 
 
 def test_an_illegal_move_says_why() -> None:

@@ -25,13 +25,18 @@ def test_every_game_has_a_method_with_a_bot_of_the_house() -> None:
 def test_the_method_is_described() -> None:
     assert method_text("noughts-and-crosses", 24) == "solved exactly"
     assert method_text("gomoku", 24) == (
-        "24 playouts for each move, in which house:threat plays for all players, up to 40 steps; chance is drawn anew"
+        "24 playouts for each move, in which house:threat plays for all players, up to 40 steps; "
+        "chance is drawn anew"
     )
-    assert method_text("battleship", 24).endswith("; the other fleets are drawn at random to fit the hits and misses")
+    assert method_text("battleship", 24).endswith(
+        "; the other fleets are drawn at random to fit the hits and misses"
+    )
 
 
 def test_shares_of_the_points() -> None:
-    assert [share(places, 0) for places in ((1, 2), (2, 1), (1, 1), (1,), (2, 1, 2), (1, 2, 3))] == [1, 0, 0.5, 1, 0.25, 1]
+    assert [
+        share(places, 0) for places in ((1, 2), (2, 1), (1, 1), (1,), (2, 1, 2), (1, 2, 3))
+    ] == [1, 0, 0.5, 1, 0.25, 1]
 
 
 def test_noughts_and_crosses_is_solved() -> None:
@@ -76,7 +81,9 @@ def test_a_playout_ends_at_its_horizon() -> None:
 
 
 def test_a_bot_that_finds_no_legal_move_passes() -> None:
-    after = play_on(NoughtsAndCrosses(), {}, lambda view, chance: "nonsense", 1, 2, {0: mark(0, 1, 1)})
+    after = play_on(
+        NoughtsAndCrosses(), {}, lambda view, chance: "nonsense", 1, 2, {0: mark(0, 1, 1)}
+    )
     assert after.view(None)["board"] == (("", "", ""), ("", "X", ""), ("", "", ""))
 
 

@@ -14,7 +14,10 @@ from tests.match.telling import mark
 
 
 def asked(match: Match, player: int) -> list[tuple[int, object, str]]:
-    return [(question.step, question.recorded, question.fault) for question in questions(*recorded(match), player)]
+    return [
+        (question.step, question.recorded, question.fault)
+        for question in questions(*recorded(match), player)
+    ]
 
 
 def test_every_turn_is_a_question_in_the_position_before_the_move() -> None:

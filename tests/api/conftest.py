@@ -44,5 +44,7 @@ def app(arena: Arena) -> Api:
 
 @pytest.fixture
 async def http(app: Api) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://arena") as client:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://arena"
+    ) as client:
         yield client

@@ -36,11 +36,18 @@ async def serving(app: Api) -> AsyncIterator[str]:
 
 def under_way() -> list[asyncio.Task[Any]]:
     """Requests that are being answered."""
-    return [task for task in asyncio.all_tasks() if getattr(task.get_coro(), "__name__", "") == "run_asgi"]
+    return [
+        task
+        for task in asyncio.all_tasks()
+        if getattr(task.get_coro(), "__name__", "") == "run_asgi"
+    ]
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until it is so. It is looked at after each turn of the loop, which sleeps while nothing happens."""
+    """Wait until it is so.
+
+    It is looked at after each turn of the loop, which sleeps while nothing happens.
+    """
     loop: Any = asyncio.get_running_loop()
     so, run_once = loop.create_future(), loop._run_once
 
@@ -55,7 +62,9 @@ async def until(condition: Callable[[], bool]) -> None:
 
     if not condition():
         loop._run_once = run_and_look
-        loop.call_soon(lambda: None)  # others may go on in this turn, and nothing may happen after it
+        loop.call_soon(
+            lambda: None
+        )  # others may go on in this turn, and nothing may happen after it
         try:
             async with asyncio.timeout(PATIENCE):
                 await so

@@ -21,7 +21,13 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.session import Session
 from botdrome.wire.conversation import Command, Outs
 from botdrome.wire.cube.writer import CubeEvent
-from botdrome.wire.framing.socketio import SocketConnected, SocketDisconnected, SocketIoConversation, SocketIoLimits, units
+from botdrome.wire.framing.socketio import (
+    SocketConnected,
+    SocketDisconnected,
+    SocketIoConversation,
+    SocketIoLimits,
+    units,
+)
 from tests.patience import PATIENCE as PATIENCE
 
 
@@ -62,7 +68,9 @@ class Echo:
 
     def receive(self, connection: EngineConnection, limits: SocketIoLimits) -> Session:
         now = asyncio.get_running_loop().time()
-        return Session(connection, EchoConversation(connection.handshake, limits, now), self, cast(Desk, None))
+        return Session(
+            connection, EchoConversation(connection.handshake, limits, now), self, cast(Desk, None)
+        )
 
     def act(self, session: Session, command: Command) -> None:
         match command:
@@ -118,7 +126,9 @@ class Rig:
     async def get(self, query: str) -> httpx.Response:
         return await self.http.get(self.url(query))
 
-    async def post(self, query: str, body: str | bytes, kind: str = "text/plain;charset=UTF-8") -> httpx.Response:
+    async def post(
+        self, query: str, body: str | bytes, kind: str = "text/plain;charset=UTF-8"
+    ) -> httpx.Response:
         return await self.http.post(self.url(query), content=body, headers={"content-type": kind})
 
     async def poller(self, version: int) -> "Poller":
@@ -163,7 +173,11 @@ class Poller:
         return self
 
     async def say(self, *packets: str) -> httpx.Response:
-        body = "\x1e".join(packets) if self.version == 4 else "".join([f"{units(each)}:{each}" for each in packets])
+        body = (
+            "\x1e".join(packets)
+            if self.version == 4
+            else "".join([f"{units(each)}:{each}" for each in packets])
+        )
         return await self.rig.post(self.query, body)
 
     async def poll(self) -> httpx.Response:
@@ -183,7 +197,9 @@ class Poller:
         while text:
             length, _, rest = text.partition(":")
             end = (
-                next(number for number in range(len(rest) + 1) if units(rest[:number]) == int(length))
+                next(
+                    number for number in range(len(rest) + 1) if units(rest[:number]) == int(length)
+                )
                 if not rest.isascii()
                 else int(length)
             )

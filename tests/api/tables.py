@@ -21,8 +21,13 @@ class HandTable:
 
     def __init__(self, entry: MatchEntry) -> None:
         row = FORMATS[entry.game]
-        self.entry, self.match = entry, seeded_match(row.game, len(entry.players), row.terms, entry.seed)
-        self.audience = Audience(MatchHeader(entry.id, entry.game, entry.players, entry.contest, entry.started))
+        self.entry, self.match = (
+            entry,
+            seeded_match(row.game, len(entry.players), row.terms, entry.seed),
+        )
+        self.audience = Audience(
+            MatchHeader(entry.id, entry.game, entry.players, entry.contest, entry.started)
+        )
         self.now = 0
         self.match.start()
 
@@ -31,7 +36,10 @@ class HandTable:
         self.show(self.match.submit(player, raw, self.now))
 
     def show(self, news: News) -> None:
-        self.audience.see(self.now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
+        self.audience.see(
+            self.now,
+            [(event, position.view(None)) for event, position in news if meant_for(event) is None],
+        )
 
 
 class HandTables:
@@ -84,16 +92,22 @@ def mark(player: int, row: int, column: int) -> dict[str, Any]:
     return {"mark": "XO"[player], "space": [row, column]}
 
 
-def entry_of(match_id: str, *players: str, game: str = "noughts-and-crosses", **rest: Any) -> MatchEntry:
+def entry_of(
+    match_id: str, *players: str, game: str = "noughts-and-crosses", **rest: Any
+) -> MatchEntry:
     return MatchEntry(match_id, game, players, rest.pop("started", NOON), **rest)
 
 
-async def keep(store: Store, entry: MatchEntry, match: Match, flights: Iterable[bytes] = ()) -> None:
+async def keep(
+    store: Store, entry: MatchEntry, match: Match, flights: Iterable[bytes] = ()
+) -> None:
     """Store a match that has been played."""
     assert match.result is not None
     status = "aborted" if match.result.aborted else "ended"
     view, record = match.view(None), match_file(match, entry.players)
-    await store.finish(Finish(entry.id, status, entry.started + 5000, match.result, view, record, tuple(flights)))  # type: ignore[arg-type]
+    await store.finish(
+        Finish(entry.id, status, entry.started + 5000, match.result, view, record, tuple(flights))  # type: ignore[arg-type]
+    )
 
 
 async def played_noughts(
@@ -110,7 +124,10 @@ async def played_noughts(
     match.start()
     time = 0
     for player, (time, *space) in enumerate(spaces):
-        assert any(isinstance(event, Played) for event, _ in match.submit(player % 2, mark(player % 2, *space), time))
+        assert any(
+            isinstance(event, Played)
+            for event, _ in match.submit(player % 2, mark(player % 2, *space), time)
+        )
     if leaver is not None:
         match.leave(leaver, time + 1)
     await keep(store, entry, match, flights)
@@ -121,12 +138,16 @@ async def played_by_the_house(store: Store, entry: MatchEntry) -> None:
     store.begin(entry)
     row = FORMATS[entry.game]
     match = seeded_match(row.game, len(entry.players), row.terms, entry.seed)
-    bots = [seated(house_bots(entry.game)["random"], player) for player in range(len(entry.players))]
+    bots = [
+        seated(house_bots(entry.game)["random"], player) for player in range(len(entry.players))
+    ]
     match.start()
     now = 0
     while match.result is None:
         for player in tuple(match.awaited):
-            match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), now)
+            match.submit(
+                player, bots[player](house_view(match.position, match.seat_of(player))), now
+            )
         if match.deadline is not None and (row.terms.pace.beat or not match.awaited):
             now = match.deadline
             match.wake(now)

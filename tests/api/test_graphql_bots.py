@@ -18,13 +18,21 @@ REVOKE = "mutation($name: ID!) { revokeToken(name: $name) { name } }"
 NEEDED = "The password of the bot is needed, in the header Authorization: Bearer PASSWORD"
 
 
-async def registered(http: httpx.AsyncClient, name: str, game_type: str = "GOMOKU", owner: str = "me") -> str:
-    password: str = (await ask(http, REGISTER, name=name, owner=owner, type=game_type))["registerBot"]["password"]
+async def registered(
+    http: httpx.AsyncClient, name: str, game_type: str = "GOMOKU", owner: str = "me"
+) -> str:
+    password: str = (await ask(http, REGISTER, name=name, owner=owner, type=game_type))[
+        "registerBot"
+    ]["password"]
     return password
 
 
-@pytest.mark.parametrize("name", ["Ann", " sp ace/ü.$ ", "a.b", "名前", "toString", "44427", "x" * 64])
-async def test_a_bot_is_registered_and_can_log_in(http: httpx.AsyncClient, arena: Arena, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["Ann", " sp ace/ü.$ ", "a.b", "名前", "toString", "44427", "x" * 64]
+)
+async def test_a_bot_is_registered_and_can_log_in(
+    http: httpx.AsyncClient, arena: Arena, name: str
+) -> None:
     password = await registered(http, name)
     holder = await arena.holder(name, password)
     assert holder is not None
@@ -44,7 +52,9 @@ async def test_a_bot_is_registered_and_can_log_in(http: httpx.AsyncClient, arena
         ("ok", "a\0b", "an owner has printable characters only"),
     ],
 )
-async def test_names_that_cannot_be_are_refused_in_words(http: httpx.AsyncClient, name: str, owner: str, words: str) -> None:
+async def test_names_that_cannot_be_are_refused_in_words(
+    http: httpx.AsyncClient, name: str, owner: str, words: str
+) -> None:
     answer = await answered(http, REGISTER, name=name, owner=owner, type="GOMOKU")
     assert answer["data"] == {"registerBot": None}
     assert [error["message"] for error in answer["errors"]] == [words]
@@ -53,13 +63,21 @@ async def test_names_that_cannot_be_are_refused_in_words(http: httpx.AsyncClient
 async def test_a_name_is_taken_for_all_games(http: httpx.AsyncClient) -> None:
     await registered(http, "Ann", "GOMOKU")
     for game_type in ("GOMOKU", "BATTLESHIP"):
-        assert await refused(http, REGISTER, name="Ann", owner="", type=game_type) == "Bot already registered with that name"
+        assert (
+            await refused(http, REGISTER, name="Ann", owner="", type=game_type)
+            == "Bot already registered with that name"
+        )
 
 
 async def test_bots_are_listed_counted_and_paged(http: httpx.AsyncClient) -> None:
     for number in range(5):
         await registered(http, f"bot {number}", owner="me" if number % 2 else "you")
-    query = "query($owner: String, $limit: Int, $offset: Int) { botsCount(gameType: GOMOKU, owner: $owner) bots(gameType: GOMOKU, owner: $owner, limit: $limit, offset: $offset) { name } }"  # noqa: E501
+    query = (
+        "query($owner: String, $limit: Int, $offset: Int) { botsCount(gameType: GOMOKU, "
+        "owner: "
+        "$owner) bots(gameType: GOMOKU, owner: $owner, limit: $limit, offset: $offset) { name "
+        "} }"
+    )
 
     async def found(**variables: Any) -> tuple[str, int]:
         data = await ask(http, query, **variables)
@@ -87,7 +105,9 @@ async def test_a_token_can_be_revoked_for_good(http: httpx.AsyncClient, arena: A
 
 
 @pytest.mark.parametrize("mutation", [ROTATE, REVOKE])
-async def test_only_the_holder_may_change_a_token(http: httpx.AsyncClient, arena: Arena, mutation: str) -> None:
+async def test_only_the_holder_may_change_a_token(
+    http: httpx.AsyncClient, arena: Arena, mutation: str
+) -> None:
     token, other = await registered(http, "Ann"), await registered(http, "Bob")
     assert await refused(http, mutation, None, name="Ann") == NEEDED
     assert await refused(http, mutation, other, name="Ann") == NEEDED

@@ -45,7 +45,9 @@ class Client:
         assert await self.hear() == {"type": "connection_ack"}
 
     async def start(self, query: str, name: str = "1", **variables: Any) -> None:
-        await self.say(type=START[self.protocol], id=name, payload={"query": query, "variables": variables})
+        await self.say(
+            type=START[self.protocol], id=name, payload={"query": query, "variables": variables}
+        )
 
     async def data(self, name: str = "1") -> Any:
         message = await self.hear()
@@ -73,32 +75,51 @@ async def clients(server: str) -> AsyncIterator[dict[str, Client]]:
 
 
 def dial(server: str, *protocols: Any, path: str = "/graphql", **rest: Any) -> connect:
-    return connect(f"ws://{server}{path}", subprotocols=protocols or None, compression=None, proxy=None, **rest)
+    return connect(
+        f"ws://{server}{path}", subprotocols=protocols or None, compression=None, proxy=None, **rest
+    )
 
 
 @BOTH
-async def test_a_match_move_by_move(clients: dict[str, Client], tables: HandTables, protocol: str) -> None:
+async def test_a_match_move_by_move(
+    clients: dict[str, Client], tables: HandTables, protocol: str
+) -> None:
     client, table = clients[protocol], tables.open(entry_of("m", "Ann", "Bob"))
     table.submit(0, mark(0, 1, 1))
     await client.start(MATCH, id="m")
     snapshot = (await client.data())["match"]
-    assert (snapshot["snapshot"], snapshot["players"], snapshot["view"]["board"][1]) == (True, ["Ann", "Bob"], ["", "X", ""])
+    assert (snapshot["snapshot"], snapshot["players"], snapshot["view"]["board"][1]) == (
+        True,
+        ["Ann", "Bob"],
+        ["", "X", ""],
+    )
     table.submit(1, mark(1, 0, 0))
     played = (await client.data())["match"]
-    assert (played["event"]["event"], played["t"], played["view"]["board"][0]) == ("played", 200, ["O", "", ""])
+    assert (played["event"]["event"], played["t"], played["view"]["board"][0]) == (
+        "played",
+        200,
+        ["O", "", ""],
+    )
     tables.close("m")
     assert await client.hear() == {"type": "complete", "id": "1"}
 
 
 @BOTH
-async def test_a_match_that_is_over_is_played_again(clients: dict[str, Client], store: Store, protocol: str) -> None:
+async def test_a_match_that_is_over_is_played_again(
+    clients: dict[str, Client], store: Store, protocol: str
+) -> None:
     spaces = [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)]
     await played_noughts(store, entry_of("m", "Ann", "Bob"), spaces)
     client = clients[protocol]
     await client.start(MATCH, id="m")
     events = [(await client.data())["match"] for _ in range(9)]
     assert events[0]["snapshot"]
-    assert [event["event"]["event"] for event in events[1:]] == ["began", *["played"] * 5, "board ended", "ended"]
+    assert [event["event"]["event"] for event in events[1:]] == [
+        "began",
+        *["played"] * 5,
+        "board ended",
+        "ended",
+    ]
     assert await client.hear() == {"type": "complete", "id": "1"}
 
 
@@ -123,9 +144,13 @@ async def test_the_list_of_tables_whenever_it_changes(
 
 
 @BOTH
-async def test_queries_and_changes_are_answered_too(clients: dict[str, Client], protocol: str) -> None:
+async def test_queries_and_changes_are_answered_too(
+    clients: dict[str, Client], protocol: str
+) -> None:
     client = clients[protocol]
-    await client.start('mutation { registerBot(gameType: GOMOKU, name: "n", owner: "") { bot { name } } }')
+    await client.start(
+        'mutation { registerBot(gameType: GOMOKU, name: "n", owner: "") { bot { name } } }'
+    )
     assert await client.data() == {"registerBot": {"bot": {"name": "n"}}}
     assert (await client.hear())["type"] == "complete"
 
@@ -137,11 +162,17 @@ async def test_queries_and_changes_are_answered_too(clients: dict[str, Client], 
         ("subscription {", "Syntax Error: Expected Name, found <EOF>."),
         ("subscription { nothing }", "Cannot query field 'nothing' on type 'Subscription'."),
         ('subscription { match(id: "unknown") }', "there is no match 'unknown'"),
-        (MATCH, "Variable '$id' has invalid value: Expected a value of non-null type 'ID!' to be provided."),
+        (
+            MATCH,
+            "Variable '$id' has invalid value: Expected a value of non-null type 'ID!' to be "
+            "provided.",
+        ),
         ("", "Must provide query string."),
     ],
 )
-async def test_what_cannot_be_is_said_in_words(clients: dict[str, Client], protocol: str, query: str, words: str) -> None:
+async def test_what_cannot_be_is_said_in_words(
+    clients: dict[str, Client], protocol: str, query: str, words: str
+) -> None:
     client = clients[protocol]
     await client.start(query)
     message = await client.hear()
@@ -152,7 +183,9 @@ async def test_what_cannot_be_is_said_in_words(clients: dict[str, Client], proto
 
 
 @BOTH
-async def test_who_leaves_is_forgotten(clients: dict[str, Client], tables: HandTables, protocol: str) -> None:
+async def test_who_leaves_is_forgotten(
+    clients: dict[str, Client], tables: HandTables, protocol: str
+) -> None:
     table, client = tables.open(entry_of("m", "Ann", "Bob")), clients[protocol]
     await client.start(MATCH, id="m")
     await client.data()
@@ -210,7 +243,9 @@ async def test_a_name_is_used_once_at_a_time(clients: dict[str, Client], protoco
 
 
 @BOTH
-async def test_there_is_an_end_to_operations(clients: dict[str, Client], tables: HandTables, protocol: str) -> None:
+async def test_there_is_an_end_to_operations(
+    clients: dict[str, Client], tables: HandTables, protocol: str
+) -> None:
     client = clients[protocol]
     for number in range(21):
         await client.start(LIVE, str(number))
@@ -256,7 +291,9 @@ async def test_a_token_may_come_with_the_connection(server: str) -> None:
     async with dial(server, NEW) as socket:
         client = Client(socket, NEW)
         await client.greet()
-        await client.start('mutation { registerBot(gameType: GOMOKU, name: "n", owner: "") { password } }')
+        await client.start(
+            'mutation { registerBot(gameType: GOMOKU, name: "n", owner: "") { password } }'
+        )
         token = (await client.data())["registerBot"]["password"]
     async with dial(server, NEW, additional_headers={"Authorization": f"Bearer {token}"}) as socket:
         client = Client(socket, NEW)

@@ -1,4 +1,6 @@
-"""A server that stops: queries that are worked on are answered, and those that wait for their turn are told at once."""
+"""A server that stops: queries that are worked on are answered, and those that wait for their turn
+are told at once.
+"""
 
 import asyncio
 import json
@@ -44,7 +46,10 @@ async def test_who_waits_is_told_at_once_and_who_is_answered_is_answered(
 ) -> None:
     begun = asyncio.ensure_future(http.post("/graphql", json=REVOKE, headers=AT_HOME))
     await until(lambda: slow.asked == 1)
-    waiting = [asyncio.ensure_future(http.post("/graphql", json=REVOKE, headers=AT_HOME)) for _ in range(20)]
+    waiting = [
+        asyncio.ensure_future(http.post("/graphql", json=REVOKE, headers=AT_HOME))
+        for _ in range(20)
+    ]
     await until(lambda: len(arena.workers._long) == 20)
     closing = asyncio.ensure_future(app.close())
     for response in await asyncio.wait_for(asyncio.gather(*waiting), PATIENCE):
@@ -52,7 +57,11 @@ async def test_who_waits_is_told_at_once_and_who_is_answered_is_answered(
     assert not closing.done() and not begun.done()
     slow.go_on.set()
     await asyncio.wait_for(closing, PATIENCE)
-    assert begun.result().json()["errors"][0]["message"].startswith("The password of the bot is needed")
+    assert (
+        begun.result()
+        .json()["errors"][0]["message"]
+        .startswith("The password of the bot is needed")
+    )
     assert slow.asked == 1
     assert (await http.post("/graphql", json=REVOKE)).json() == STOPPING
 
@@ -72,19 +81,27 @@ async def test_one_who_takes_too_long_is_not_waited_for(
     slow.go_on.set()
 
 
-async def test_a_subscriber_is_told_in_its_protocol(app: Api, slow: SlowHolder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_subscriber_is_told_in_its_protocol(
+    app: Api, slow: SlowHolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.server.workers.pool.LAST_JOBS", 0)
     offered: Any = ["graphql-transport-ws"]
     async with (
         serving(app) as server,
-        connect(f"ws://{server}/graphql", subprotocols=offered, proxy=None, additional_headers=AT_HOME) as socket,
+        connect(
+            f"ws://{server}/graphql", subprotocols=offered, proxy=None, additional_headers=AT_HOME
+        ) as socket,
     ):
         await socket.send('{"type": "connection_init"}')
         await socket.recv()
         await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": REVOKE}))
         await until(lambda: slow.asked == 1)
         await app.close()
-        assert json.loads(await socket.recv()) == {"type": "error", "id": "1", "payload": STOPPING["errors"]}
+        assert json.loads(await socket.recv()) == {
+            "type": "error",
+            "id": "1",
+            "payload": STOPPING["errors"],
+        }
         with pytest.raises(ConnectionClosedError) as closed:
             await socket.recv()
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 1012

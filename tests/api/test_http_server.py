@@ -1,4 +1,6 @@
-"""The application over real HTTP connections: requests in parts, too long or too slow, answers in parts, and the end."""
+"""The application over real HTTP connections: requests in parts, too long or too slow, answers in
+parts, and the end.
+"""
 
 import asyncio
 import json
@@ -26,8 +28,10 @@ from tests.server.clients import PATIENCE, server
 pytestmark = pytest.mark.anyio
 
 UPGRADE = (
-    b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+    b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    b"Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
 )
 GREETING, ACKNOWLEDGED = b'{"type":"connection_init"}', b'{"type":"connection_ack"}'
 QUERY = b'{"query": "{ botsCount(gameType: GOMOKU) }"}'
@@ -40,7 +44,10 @@ def frame(payload: bytes, opcode: int = 1) -> bytes:
 
 def post(body: bytes, size: int | None = None, fields: bytes = b"") -> bytes:
     length = len(body) if size is None else size
-    head = b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%bContent-Length: %d\r\n\r\n"
+    head = (
+        b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"%bContent-Length: %d\r\n\r\n"
+    )
     return head % (fields, length) + body
 
 
@@ -79,20 +86,29 @@ async def test_a_frame_right_behind_the_request_is_read(tmp_path: Path, cut: int
         if cut == 1:
             await one.heard(b"\r\n\r\n")
         one.send(greeting[cut:])
-        assert (await one.heard(ACKNOWLEDGED)).endswith(bytes((0x81, len(ACKNOWLEDGED))) + ACKNOWLEDGED)
+        assert (await one.heard(ACKNOWLEDGED)).endswith(
+            bytes((0x81, len(ACKNOWLEDGED))) + ACKNOWLEDGED
+        )
 
 
 async def test_a_ping_right_behind_the_request_is_answered_after_it(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, line(house, UPGRADE + frame(b"early", 9) + frame(GREETING)) as one:
+    async with (
+        server(tmp_path) as house,
+        line(house, UPGRADE + frame(b"early", 9) + frame(GREETING)) as one,
+    ):
         told = await one.heard(ACKNOWLEDGED)
         assert told.startswith(b"HTTP/1.1 101 ")
         assert b"\r\n\r\n\x8a\x05early\x81" in told
 
 
-async def test_a_socket_that_is_refused_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_socket_that_is_refused_is_no_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     strict: dict[str, Any] = {"http_rate": 0.001, "http_burst": 1, "http_rate_loopback": True}
     async with server(tmp_path, **strict) as house:
-        async with line(house, b"GET /index.html HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n") as one:
+        async with line(
+            house, b"GET /index.html HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        ) as one:
             await one.rest()
         async with line(house, UPGRADE + frame(GREETING)) as two:
             assert (await two.rest()).startswith(b"HTTP/1.1 429 ")
@@ -113,7 +129,9 @@ async def test_a_head_with_too_many_fields_is_refused(tmp_path: Path) -> None:
             assert (await two.heard(b"}}")).startswith(b"HTTP/1.1 200 OK")
 
 
-async def test_a_head_is_waited_for_less_long_than_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_head_is_waited_for_less_long_than_a_body(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(AppService, "limits", HttpLimits(head_timeout=0.02, timeout=30.0))
     monkeypatch.setattr(http, "LOOK", 0.01)
     async with server(tmp_path) as house, line(house, post(QUERY[:5], len(QUERY))) as slow:
@@ -144,18 +162,25 @@ async def test_nobody_has_to_deal_with_little_of_a_body(tmp_path: Path) -> None:
 
 
 async def test_who_waits_to_be_told_to_go_on_is_told(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, line(house, post(b"", len(QUERY), b"Expect: 100-continue\r\n")) as one:
+    async with (
+        server(tmp_path) as house,
+        line(house, post(b"", len(QUERY), b"Expect: 100-continue\r\n")) as one,
+    ):
         await one.heard(b"HTTP/1.1 100 Continue\r\n\r\n")
         one.send(QUERY)
         assert b'{"botsCount":0}' in await one.heard(b"}}")
 
 
-async def test_long_bodies_that_are_not_whole_share_some_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_long_bodies_that_are_not_whole_share_some_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rate_limit, "TOTAL", 8 * rate_limit.UNIT)
     long = post(b" " * (4 * rate_limit.UNIT + 1), 99_000)
     async with server(tmp_path) as house, line(house, long) as one, line(house, long) as two:
         refused = {asyncio.ensure_future(each.rest()): each for each in (one, two)}
-        done, waiting = await asyncio.wait(refused, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        done, waiting = await asyncio.wait(
+            refused, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED
+        )
         (told,) = [each.result() for each in done]
         assert told.startswith(b"HTTP/1.1 503 ") and b"too much is being sent at once" in told
         async with line(house, post(QUERY)) as other:
@@ -181,9 +206,15 @@ async def line_of_an_ended_server(tmp_path: Path) -> AsyncIterator[Line]:
         writer.close()
 
 
-async def test_what_is_not_answered_when_the_server_ends_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_is_not_answered_when_the_server_ends_is_no_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     opening = b"GET /socket.io/?EIO=4&transport=polling HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    async with line_of_an_ended_server(tmp_path) as two, server(tmp_path) as house, line(house, opening) as one:
+    async with (
+        line_of_an_ended_server(tmp_path) as two,
+        server(tmp_path) as house,
+        line(house, opening) as one,
+    ):
         sid = json.loads((await one.heard(b"}")).rpartition(b"\r\n\r\n")[2][1:])["sid"]
         await until(lambda: not under_way())
         one.send(opening.replace(b"polling", b"polling&sid=" + sid.encode()))
@@ -205,12 +236,18 @@ def test_memory_goes_to_the_address_that_has_less() -> None:
     assert little.add(rate_limit.TOTAL // 8, "b")
     much.drop()
     little.drop()
-    assert all(units.take("c") for _ in range(rate_limit.TOTAL // rate_limit.UNIT // 2)), "all is there again"
+    assert all(units.take("c") for _ in range(rate_limit.TOTAL // rate_limit.UNIT // 2)), (
+        "all is there again"
+    )
 
 
-async def test_an_answer_that_its_worker_drops_ends_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_answer_that_its_worker_drops_ends_without_a_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]}
+        )
         await send({"type": "http.response.body", "body": b"half", "more_body": True})
         raise JobFailed("the answer was read too slowly")
 

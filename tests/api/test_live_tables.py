@@ -31,7 +31,9 @@ def press(tables: HandTables) -> Press:
     return Press(tables)
 
 
-async def following(lists: TableLists, press: Press, many: int, words: bytes = b"") -> list[AsyncGenerator[bytes, None]]:
+async def following(
+    lists: TableLists, press: Press, many: int, words: bytes = b""
+) -> list[AsyncGenerator[bytes, None]]:
     """Subscribers that know that there are no tables."""
     followers = [lists.follow(words, press) for _ in range(many)]
     assert [await anext(one) for one in followers] == [b""] * many
@@ -43,7 +45,9 @@ async def left(*followers: AsyncGenerator[bytes, None]) -> None:
         await one.aclose()
 
 
-async def test_an_issue_is_made_once_for_all(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_issue_is_made_once_for_all(
+    tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
     followers = await following(TableLists(tables), press, 3 * GROUP + 1)
     assert press.made == 1
     monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
@@ -63,7 +67,9 @@ async def test_other_words_are_another_bulletin(tables: HandTables, press: Press
     await left(*followers)
 
 
-async def test_who_comes_late_is_told_how_it_is_now(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_comes_late_is_told_how_it_is_now(
+    tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lists = TableLists(tables)
     first = await following(lists, press, 1)
     tables.open(entry_of("a", "Ann", "Bob"))
@@ -73,7 +79,9 @@ async def test_who_comes_late_is_told_how_it_is_now(tables: HandTables, press: P
     await left(*first, late)
 
 
-async def test_what_has_not_changed_is_not_told(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_has_not_changed_is_not_told(
+    tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
     (one,) = await following(TableLists(tables), press, 1)
     news = asyncio.ensure_future(anext(one))
@@ -85,7 +93,9 @@ async def test_what_has_not_changed_is_not_told(tables: HandTables, press: Press
     await left(one)
 
 
-async def test_who_is_slow_is_told_the_latest(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_is_slow_is_told_the_latest(
+    tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
     (slow,) = await following(TableLists(tables), press, 1)
     for made, name in enumerate("abc", 2):
@@ -95,14 +105,18 @@ async def test_who_is_slow_is_told_the_latest(tables: HandTables, press: Press, 
     await left(slow)
 
 
-async def test_one_that_cannot_be_made_ends_for_all(tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_that_cannot_be_made_ends_for_all(
+    tables: HandTables, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.api.live_tables.PAUSE", 0)
     lists = TableLists(tables)
     followers = await following(lists, press, 2)
     news = [asyncio.ensure_future(anext(one)) for one in followers]
     press.problem = ValueError("no")
     tables._tell()
-    assert [type(each) for each in await asyncio.gather(*news, return_exceptions=True)] == [ValueError] * 2
+    assert [type(each) for each in await asyncio.gather(*news, return_exceptions=True)] == [
+        ValueError
+    ] * 2
     assert not tables.tellers
     with pytest.raises(ValueError, match="no"):
         await anext(lists.follow(b"", press))

@@ -16,7 +16,9 @@ from tests.api.test_rest_reports import GAME, play, register
 pytestmark = pytest.mark.anyio
 
 
-async def test_players_have_owners_and_ratings_where_they_are_known(http: httpx.AsyncClient, store: Store) -> None:
+async def test_players_have_owners_and_ratings_where_they_are_known(
+    http: httpx.AsyncClient, store: Store
+) -> None:
     await register(store, "ada")
     for number in range(3):
         await play(store, f"m{number}", "ada house:best", (1, 2))
@@ -34,7 +36,9 @@ async def test_players_of_a_running_match_have_protocols(
     store.begin(entry)
     tables.open(entry)
     for name, match in [("ada", "m"), ("bob", "another")]:
-        client = ConnectedClient("battlebot", name, GAME, "127.0.0.1", Traffic(), lambda _: None, partial(str, match))
+        client = ConnectedClient(
+            "battlebot", name, GAME, "127.0.0.1", Traffic(), lambda _: None, partial(str, match)
+        )
         arena.clients.enter(client)
     shown = (await get(http, "matches/m/players"))["players"]
     assert [player["protocol"] for player in shown] == ["battlebot", None]

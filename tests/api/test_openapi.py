@@ -27,14 +27,20 @@ async def test_every_route_is_in_the_document(app: Starlette, document: dict[str
     routes = {
         (re.sub(r":\w+}", "}", route.path), method.lower())
         for route in app.routes
-        if isinstance(route, Route) and route.path.startswith(BASE) and route.path not in ABOUT_ITSELF
+        if isinstance(route, Route)
+        and route.path.startswith(BASE)
+        and route.path not in ABOUT_ITSELF
         for method in (route.methods or set()) - {"HEAD"}
     }
-    assert routes == {(path, method) for path, methods in document["paths"].items() for method in methods}
+    assert routes == {
+        (path, method) for path, methods in document["paths"].items() for method in methods
+    }
 
 
 async def test_every_operation_has_a_name_of_its_own(document: dict[str, Any]) -> None:
-    operations = [operation for methods in document["paths"].values() for operation in methods.values()]
+    operations = [
+        operation for methods in document["paths"].values() for operation in methods.values()
+    ]
     names = [operation["operationId"] for operation in operations]
     assert len(set(names)) == len(names)
     assert all(name.isalpha() for name in names)
@@ -49,7 +55,9 @@ async def test_answers_are_as_the_document_says(
     http: httpx.AsyncClient, store: Store, tables: HandTables, document: dict[str, Any]
 ) -> None:
     entry = entry_of("m", "Ann", "Bob", contest="cup")
-    await played_noughts(store, entry, [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)])
+    await played_noughts(
+        store, entry, [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)]
+    )
     tables.open(entry_of("now", "Ann", "Bob"))
     created = await http.post(f"{BASE}/bots", json={"game": "gomoku", "name": "Ann", "owner": "me"})
     values = {"{name}": "Ann", "{id}": "m", "{game}": "noughts-and-crosses"}
@@ -71,13 +79,22 @@ async def test_answers_are_as_the_document_says(
 def check(value: Any, schema: dict[str, Any], document: dict[str, Any]) -> None:
     """As much of JSON Schema as the document uses."""
     if "$ref" in schema:
-        return check(value, document["components"]["schemas"][schema["$ref"].rpartition("/")[2]], document)
+        return check(
+            value, document["components"]["schemas"][schema["$ref"].rpartition("/")[2]], document
+        )
     if "anyOf" in schema:
-        fitting = [kind for kind in schema["anyOf"] if kind.get("type", "object") == kind_of(value) or "$ref" in kind]
+        fitting = [
+            kind
+            for kind in schema["anyOf"]
+            if kind.get("type", "object") == kind_of(value) or "$ref" in kind
+        ]
         assert fitting, value
         return None if value is None else check(value, fitting[-1], document)
     if "type" in schema:
-        assert kind_of(value) == schema["type"] or (schema["type"], kind_of(value)) == ("number", "integer"), (value, schema)
+        assert kind_of(value) == schema["type"] or (schema["type"], kind_of(value)) == (
+            "number",
+            "integer",
+        ), (value, schema)
     for name in schema.get("required", ()):
         assert name in value
     if "properties" in schema:
@@ -91,5 +108,13 @@ def check(value: Any, schema: dict[str, Any], document: dict[str, Any]) -> None:
 
 
 def kind_of(value: Any) -> str:
-    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object", type(None): "null"}
+    kinds = {
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        str: "string",
+        list: "array",
+        dict: "object",
+        type(None): "null",
+    }
     return kinds[type(value)]

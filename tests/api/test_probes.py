@@ -79,7 +79,11 @@ async def test_a_store_that_says_nothing_does_not_answer(monkeypatch: pytest.Mon
 
 
 async def test_a_server_is_ready_when_a_worker_process_is_warm(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url) as http, gate() as start:
+    async with (
+        server(tmp_path) as house,
+        httpx.AsyncClient(base_url=house.url) as http,
+        gate() as start,
+    ):
         house.desk.workers.start("tests.server.workers.chores:wait_at", start.path)
         await start.reached.wait()
         answer = await http.get("/readyz")
@@ -89,7 +93,9 @@ async def test_a_server_is_ready_when_a_worker_process_is_warm(tmp_path: Path) -
         assert (await http.get("/readyz")).status_code == 200
 
 
-async def test_a_server_that_starts_is_not_ready_when_its_ports_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_starts_is_not_ready_when_its_ports_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The worker process is started after that."""
     warm = []
 
@@ -104,7 +110,9 @@ async def test_a_server_that_starts_is_not_ready_when_its_ports_open(tmp_path: P
     assert warm == [False]
 
 
-async def test_a_server_without_its_store_is_not_ready_but_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_without_its_store_is_not_ready_but_alive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(probes, "KEPT_FOR", 0.0)
     async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url) as http:
         assert (await http.get("/readyz")).status_code == 200

@@ -1,4 +1,6 @@
-"""The path of one query through the server is as short as docs/architecture.md says, and as it says."""
+"""The path of one query through the server is as short as docs/architecture.md says, and as it
+says.
+"""
 
 import re
 import socket
@@ -28,7 +30,9 @@ Hop = tuple[str, str]
 
 
 def described() -> list[Hop]:
-    section = ARCHITECTURE.read_text().partition("\n## The path of one query\n")[2].partition("\n## ")[0]
+    section = (
+        ARCHITECTURE.read_text().partition("\n## The path of one query\n")[2].partition("\n## ")[0]
+    )
     return HOP.findall(section)
 
 
@@ -55,13 +59,20 @@ def test_the_path_has_8_hops_at_most() -> None:
 
 async def test_a_query_takes_the_described_path(tmp_path: Path) -> None:
     """The part in the worker process is run in this process, where it can be traced."""
-    async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url, trust_env=False) as http:
+    async with (
+        server(tmp_path) as house,
+        httpx.AsyncClient(base_url=house.url, trust_env=False) as http,
+    ):
         with traced() as in_server:
-            answer = await http.post("/graphql", content=QUERY, headers={"content-type": "application/json"})
+            answer = await http.post(
+                "/graphql", content=QUERY, headers={"content-type": "application/json"}
+            )
         assert answer.json() == {"data": {"botsCount": 0}}
         ours, theirs = socket.socketpair()
         with ours, theirs, traced() as in_worker:
             query = HttpQuery(content_type="application/json", body=QUERY)
-            await Worker(theirs)._run(1, "", "botdrome.api.graphql.executor:answer", (house.arena.store.source, query))
+            await Worker(theirs)._run(
+                1, "", "botdrome.api.graphql.executor:answer", (house.arena.store.source, query)
+            )
     hops = described()
     assert [hop for hop in (*in_server, *in_worker) if hop in hops] == hops

@@ -51,10 +51,16 @@ async def test_the_turns_of_a_record(lines: list[bytes]) -> None:
 
 async def test_headlines_of_a_record(lines: list[bytes]) -> None:
     record = b"".join(lines)
-    assert headlines_of_match(record) == (("won at step 5", "lost at step 5"), "Ann has three in a row: [0, 0], [1, 0], [2, 0]")
+    assert headlines_of_match(record) == (
+        ("won at step 5", "lost at step 5"),
+        "Ann has three in a row: [0, 0], [1, 0], [2, 0]",
+    )
     assert headlines_of_match(record, seconds=-1) == ((), "")
     assert headlines_of_match(changed(lines, 0, game="chess")) == ((), "")
-    assert headlines_of_match(changed(lines, 2, say="nonsense")) == ((), "")  # without that move the match has no end
+    assert headlines_of_match(changed(lines, 2, say="nonsense")) == (
+        (),
+        "",
+    )  # without that move the match has no end
 
 
 async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
@@ -70,30 +76,48 @@ async def test_what_was_refused_is_no_turn(lines: list[bytes]) -> None:
         (
             0,
             {"rules": 99},
-            AGAIN + "line 1: it was played by version 99 of the rules of noughts-and-crosses, and this is 1",
+            AGAIN
+            + "line 1: it was played by version 99 of the rules of noughts-and-crosses, and this "
+            "is 1",
         ),
         (1, {"by": 7}, AGAIN + "line 2: it cannot be played: "),
     ],
 )
-async def test_a_record_that_cannot_be_played(lines: list[bytes], number: int, keys: dict[str, object], words: str) -> None:
+async def test_a_record_that_cannot_be_played(
+    lines: list[bytes], number: int, keys: dict[str, object], words: str
+) -> None:
     with pytest.raises(BrokenMatch) as raised:
         steps_of("m", changed(lines, number, **keys))
     assert str(raised.value).startswith(words)
 
 
-async def test_it_is_said_in_words(http: httpx.AsyncClient, store: Store, lines: list[bytes]) -> None:
+async def test_it_is_said_in_words(
+    http: httpx.AsyncClient, store: Store, lines: list[bytes]
+) -> None:
     entry = await store.match("m")
     assert entry is not None and entry.view is not None
     store.begin(entry_of("b", "Ann", "Bob"))
-    await store.finish(Finish("b", "ended", NOON, entry.result, entry.view, changed(lines, 3, by=7)))
-    query = '{ game(gameType: NOUGHTS_AND_CROSSES, id: "b") { ... on NoughtsAndCrossesGame { turns { mark } } } }'
-    assert (await refused(http, query)).startswith("match b is broken: its record cannot be played again")
+    await store.finish(
+        Finish("b", "ended", NOON, entry.result, entry.view, changed(lines, 3, by=7))
+    )
+    query = (
+        '{ game(gameType: NOUGHTS_AND_CROSSES, id: "b") { ... on NoughtsAndCrossesGame { '
+        "turns "
+        "{ mark } } } }"
+    )
+    assert (await refused(http, query)).startswith(
+        "match b is broken: its record cannot be played again"
+    )
     response = await http.get("/watch/b/events")
     assert response.status_code == 500
-    assert response.json()["error"].startswith("match b is broken: its record cannot be played again")
+    assert response.json()["error"].startswith(
+        "match b is broken: its record cannot be played again"
+    )
 
 
-async def test_a_broken_match_is_named_everywhere(http: httpx.AsyncClient, lines: list[bytes], tmp_path: Path) -> None:
+async def test_a_broken_match_is_named_everywhere(
+    http: httpx.AsyncClient, lines: list[bytes], tmp_path: Path
+) -> None:
     make_unreadable(f"sqlite:///{tmp_path / 'store.db'}", "m")
     words = "match m is broken: the store is damaged there; its operator may have a backup"
     for path in ("", "/record", "/film", "/players", "/seats/0/log"):
@@ -101,7 +125,10 @@ async def test_a_broken_match_is_named_everywhere(http: httpx.AsyncClient, lines
         assert (answer.status_code, answer.json()) == (500, {"error": words}), path
     answer = await http.get("/watch/m/events")
     assert (answer.status_code, answer.json()) == (500, {"error": words})
-    assert await refused(http, '{ game(gameType: NOUGHTS_AND_CROSSES, id: "m") { __typename } }') == words
+    assert (
+        await refused(http, '{ game(gameType: NOUGHTS_AND_CROSSES, id: "m") { __typename } }')
+        == words
+    )
     assert (await http.get("/api/v1/matches")).json()["matches"] == []
 
 

@@ -1,4 +1,6 @@
-"""How fast requests may come from one address, and that none of them keeps others waiting; over real sockets."""
+"""How fast requests may come from one address, and that none of them keeps others waiting; over
+real sockets.
+"""
 
 import asyncio
 import json
@@ -35,10 +37,15 @@ async def second_answer(house: RunningServer, path: str) -> httpx.Response:
         ("/graphql?query={botsCount}", {"errors": [{"message": TOO_FAST}]}),
         ("/api/v1/live", {"error": TOO_FAST}),
         ("/watch/nothing/events", {"error": TOO_FAST}),
-        ("/socket.io/?EIO=4&transport=polling", {"code": 3, "message": "Bad request", "context": TOO_FAST}),
+        (
+            "/socket.io/?EIO=4&transport=polling",
+            {"code": 3, "message": "Bad request", "context": TOO_FAST},
+        ),
     ],
 )
-async def test_too_many_requests_are_refused_in_the_words_of_each_api(tmp_path: Path, path: str, words: Any) -> None:
+async def test_too_many_requests_are_refused_in_the_words_of_each_api(
+    tmp_path: Path, path: str, words: Any
+) -> None:
     async with server(tmp_path, **STRICT) as house:
         refused = await second_answer(house, path)
     assert (refused.status_code, refused.json()) == (429, words)
@@ -69,25 +76,42 @@ async def test_what_was_sent_with_a_request_that_is_refused_is_not_answered(tmp_
         writer.write(b"GET /index.html HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 20)
         told = await reader.read()
         writer.close()
-    assert told.count(b"HTTP/1.1 200 OK") == told.count(b"HTTP/1.1 429 ") == told.count(b"HTTP/1.1") // 2 == 1
+    assert (
+        told.count(b"HTTP/1.1 200 OK")
+        == told.count(b"HTTP/1.1 429 ")
+        == told.count(b"HTTP/1.1") // 2
+        == 1
+    )
 
 
 @pytest.mark.parametrize("settings", [{"http_rate_loopback": False}, {"http_rate": 0}])
-async def test_the_servers_own_machine_and_whoever_has_no_limit_are_not_refused(tmp_path: Path, settings: Any) -> None:
-    async with server(tmp_path, **STRICT | settings) as house, httpx.AsyncClient(base_url=house.url) as http:
+async def test_the_servers_own_machine_and_whoever_has_no_limit_are_not_refused(
+    tmp_path: Path, settings: Any
+) -> None:
+    async with (
+        server(tmp_path, **STRICT | settings) as house,
+        httpx.AsyncClient(base_url=house.url) as http,
+    ):
         assert [(await http.get("/")).status_code for _ in range(20)] == [200] * 20
 
 
 async def test_players_by_http_have_limits_of_their_own(tmp_path: Path) -> None:
     async with server(tmp_path, **STRICT) as house, httpx.AsyncClient(base_url=house.url) as http:
         greeting = json.loads((await http.get("/socket.io/?EIO=4&transport=polling")).text[1:])
-        polls = [await http.post(f"/socket.io/?EIO=4&transport=polling&sid={greeting['sid']}", content="3") for _ in range(5)]
+        polls = [
+            await http.post(
+                f"/socket.io/?EIO=4&transport=polling&sid={greeting['sid']}", content="3"
+            )
+            for _ in range(5)
+        ]
         rules = [await http.get("/bomber/rest/rules") for _ in range(5)]
     assert {answer.status_code for answer in (*polls, *rules)} == {200}
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
-async def test_whoever_looks_after_the_server_is_answered_during_a_flood(tmp_path: Path, path: str) -> None:
+async def test_whoever_looks_after_the_server_is_answered_during_a_flood(
+    tmp_path: Path, path: str
+) -> None:
     async with server(tmp_path, **STRICT) as house, httpx.AsyncClient(base_url=house.url) as http:
         assert (await second_answer(house, "/")).status_code == 429
         assert [(await http.get(path)).status_code for _ in range(3)] == [200] * 3
@@ -95,9 +119,13 @@ async def test_whoever_looks_after_the_server_is_answered_during_a_flood(tmp_pat
 
 
 @pytest.mark.parametrize("more", ["&sid=nonsense", "&xsid=1", "&sid="])
-async def test_only_sessions_that_there_are_have_limits_of_their_own(tmp_path: Path, more: str) -> None:
+async def test_only_sessions_that_there_are_have_limits_of_their_own(
+    tmp_path: Path, more: str
+) -> None:
     async with server(tmp_path, **STRICT) as house:
-        assert (await second_answer(house, f"/socket.io/?EIO=4&transport=polling{more}")).status_code == 429
+        assert (
+            await second_answer(house, f"/socket.io/?EIO=4&transport=polling{more}")
+        ).status_code == 429
 
 
 # Turns.
@@ -125,7 +153,14 @@ def make_checks(app: App) -> RequestChecks:
 
 async def come(checks: RequestChecks, *addresses: str) -> None:
     scopes = [
-        {"type": "http", "client": (address, 1), "path": "/", "query_string": b"", "headers": [], "method": "GET"}
+        {
+            "type": "http",
+            "client": (address, 1),
+            "path": "/",
+            "query_string": b"",
+            "headers": [],
+            "method": "GET",
+        }
         for address in addresses
     ]
     await asyncio.gather(*(checks(scope, None, None) for scope in scopes))  # type: ignore[arg-type]
@@ -146,7 +181,9 @@ async def test_requests_come_in_one_by_one_and_every_address_has_its_turn() -> N
 async def test_one_who_has_left_keeps_nobody_waiting() -> None:
     app = App()
     checks = make_checks(app)
-    first, gone, last = [asyncio.ensure_future(come(checks, f"10.0.0.{number}")) for number in range(3)]
+    first, gone, last = [
+        asyncio.ensure_future(come(checks, f"10.0.0.{number}")) for number in range(3)
+    ]
     await asyncio.sleep(0)
     gone.cancel()
     await asyncio.gather(first, last)

@@ -29,7 +29,9 @@ async def get(http: httpx.AsyncClient, path: str, **params: Any) -> Any:
     return response.json()
 
 
-async def error(http: httpx.AsyncClient, path: str, method: str = "GET", **rest: Any) -> tuple[int, str]:
+async def error(
+    http: httpx.AsyncClient, path: str, method: str = "GET", **rest: Any
+) -> tuple[int, str]:
     response = await http.request(method, f"/api/v1/{path}", **rest)
     assert response.headers["content-type"] == "application/json"
     assert response.json().keys() == {"error"}
@@ -48,11 +50,18 @@ async def register(http: httpx.AsyncClient, name: str, game: str = "gomoku") -> 
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-async def test_a_bot_of_any_name_can_be_registered_and_read(http: httpx.AsyncClient, arena: Arena, name: str) -> None:
+async def test_a_bot_of_any_name_can_be_registered_and_read(
+    http: httpx.AsyncClient, arena: Arena, name: str
+) -> None:
     password = await register(http, name, "NOUGHTS_AND_CROSSES")
     assert await arena.holder(name, password) is not None
     bot = await get(http, f"bots/{quote(name, safe='')}")
-    assert (bot["name"], bot["game"], bot["gameType"], bot["owner"]) == (name, "noughts-and-crosses", "NOUGHTS_AND_CROSSES", "me")
+    assert (bot["name"], bot["game"], bot["gameType"], bot["owner"]) == (
+        name,
+        "noughts-and-crosses",
+        "NOUGHTS_AND_CROSSES",
+        "me",
+    )
     assert bot["registered"].endswith("Z")
     assert "password" not in bot
     assert "token" not in str(bot)
@@ -63,7 +72,12 @@ async def test_bots_are_listed(http: httpx.AsyncClient) -> None:
         await register(http, f"g{number}")
     await register(http, "b", "battleship")
     page = await get(http, "bots", game="gomoku", limit=2, offset=1)
-    assert ([bot["name"] for bot in page["bots"]], page["total"], page["limit"], page["offset"]) == (["g1", "g2"], 3, 2, 1)
+    assert (
+        [bot["name"] for bot in page["bots"]],
+        page["total"],
+        page["limit"],
+        page["offset"],
+    ) == (["g1", "g2"], 3, 2, 1)
     assert (await get(http, "bots", owner="nobody"))["bots"] == []
     assert (await get(http, "bots"))["total"] == 4
 
@@ -73,18 +87,23 @@ async def test_bots_are_listed(http: httpx.AsyncClient) -> None:
     [
         (b'{"game": "gomoku", "name": ""}', 400, "a name must not be empty"),
         (b'{"game": "gomoku", "name": "taken"}', 409, "Bot already registered with that name"),
-        (b'{"game": "chess", "name": "n"}', 404, "there is no game 'chess'; there are " + ", ".join(FORMATS)),
+        (b'{"game": "chess", "name": "n"}', 404, "there is no game 'chess'; there "
+                                                 "are " + ", ".join(FORMATS)),
         (b'{"name": "n"}', 400, BODY + "Object missing required field `game`"),
         (b'{"game": "gomoku", "name": 5}', 400, BODY + "Expected `str`, got `int` - at `$.name`"),
-        (b'{"game": "gomoku", "name": "n", "admin": true}', 400, BODY + "Object contains unknown field `admin`"),
-        (b'{"game": "gomoku", "name": [%b1]}' % (b"1," * 6000), 400, BODY + "it has more than 6000 values"),
+        (b'{"game": "gomoku", "name": "n", "admin": true}', 400, BODY + "Object contains unknown "
+                                                                        "field `admin`"),
+        (b'{"game": "gomoku", "name": [%b1]}' % (b"1," * 6000), 400, BODY + "it has more than 6000 "
+                                                                            "values"),
         (b"{", 400, BODY + "Input data was truncated"),
         (b"\xff", 400, BODY + "JSON is malformed: invalid character (byte 0)"),
         (b'{"game": "gomoku", "name": "n", "owner": "' + b"x" * 201 + b'"}', 400, "an owner has at most 200 characters"),
         (b"x" * 200_000, 413, "the body of a request may have 102400 bytes at most"),
     ],
 )  # fmt: skip
-async def test_a_registration_that_cannot_be(http: httpx.AsyncClient, body: bytes, status: int, words: str) -> None:
+async def test_a_registration_that_cannot_be(
+    http: httpx.AsyncClient, body: bytes, status: int, words: str
+) -> None:
     await register(http, "taken")
     assert await error(http, "bots", "POST", content=body) == (status, words)
 
@@ -128,12 +147,19 @@ async def test_a_match_is_read_in_full(http: httpx.AsyncClient, store: Store) ->
         ],
         "options": {},
         "reason": None,
-        "view": {"you": None, "toMove": [], "marks": ["X", "O"], "board": [["X", "", "O"], ["X", "O", ""], ["X", "", ""]]},
+        "view": {
+            "you": None,
+            "toMove": [],
+            "marks": ["X", "O"],
+            "board": [["X", "", "O"], ["X", "O", ""], ["X", "", ""]],
+        },
     }
 
 
 @pytest.mark.parametrize("game", FORMATS)
-async def test_matches_of_all_games_can_be_read(http: httpx.AsyncClient, store: Store, game: str) -> None:
+async def test_matches_of_all_games_can_be_read(
+    http: httpx.AsyncClient, store: Store, game: str
+) -> None:
     await played_by_the_house(store, entry_of("m", "Ann", "Bob", game=game))
     match = await get(http, "matches/m")
     assert (match["game"], match["status"]) == (game, "ended")
@@ -146,7 +172,11 @@ async def test_matches_are_filtered_and_counted(http: httpx.AsyncClient, store: 
     for number in range(4):
         players = ("Ann", "Bob & Co/1") if number % 2 else ("Ann", "Cid")
         await played_noughts(
-            store, entry_of(f"m{number}", *players, contest="cup" if number else None, started=NOON + number), LEFT_COLUMN
+            store,
+            entry_of(
+                f"m{number}", *players, contest="cup" if number else None, started=NOON + number
+            ),
+            LEFT_COLUMN,
         )
     store.begin(entry_of("now", "Ann", "Dan", game="gomoku", started=NOON + 9))
 
@@ -170,10 +200,12 @@ async def test_matches_are_filtered_and_counted(http: httpx.AsyncClient, store: 
         ("matches?limit=1001", 400, "limit is a number from 1 to 1000, not '1001'"),
         ("matches?limit=-1", 400, "limit is a number from 1 to 1000, not '-1'"),
         ("matches?offset=1e3", 400, "offset is a number from 0 to 2147483647, not '1e3'"),
-        ("matches?offset=99999999999999999999", 400, "offset is a number from 0 to 2147483647, not '99999999999999999999'"),
+        ("matches?offset=99999999999999999999", 400, "offset is a number from 0 to 2147483647, not "
+                                                     "'99999999999999999999'"),
         ("matches?limit=%D9%A3", 400, "limit is a number from 1 to 1000, not '٣'"),
         ("matches?status=lost", 400, "status is one of running, ended, aborted, not 'lost'"),
-        ("bots?colour=red", 400, "there is no parameter 'colour'; there are game, owner, sort, limit, offset"),
+        ("bots?colour=red", 400, "there is no parameter 'colour'; there are game, owner, sort, "
+                                 "limit, offset"),
         ("matches?game=chess", 404, "there is no game 'chess'; there are " + ", ".join(FORMATS)),
         ("matches?bot=a%00b", 400, "a text must not contain the character NUL"),
         ("matches/a%00b", 400, "a text must not contain the character NUL"),
@@ -183,17 +215,23 @@ async def test_matches_are_filtered_and_counted(http: httpx.AsyncClient, store: 
         ("bots/unknown", 404, "there is no bot 'unknown'"),
         ("contests/chess", 404, "there is no game 'chess'; there are " + ", ".join(FORMATS)),
         ("contests/gomoku/unknown", 404, "there are no matches in a contest 'unknown' of gomoku"),
-        ("contests/gomoku/unknown?method=odd", 400, "method is one of ambitious, balanced, punitive, not 'odd'"),
+        ("contests/gomoku/unknown?method=odd", 400, "method is one of ambitious, balanced, "
+                                                    "punitive, not 'odd'"),
         ("nothing", 404, "GET /api/v1/nothing: not found"),
         ("matches/m/seats/one/log", 404, "GET /api/v1/matches/m/seats/one/log: not found"),
     ],
 )  # fmt: skip
-async def test_what_cannot_be_is_said_in_words(http: httpx.AsyncClient, path: str, status: int, words: str) -> None:
+async def test_what_cannot_be_is_said_in_words(
+    http: httpx.AsyncClient, path: str, status: int, words: str
+) -> None:
     assert await error(http, path) == (status, words)
 
 
 async def test_other_methods_are_refused(http: httpx.AsyncClient) -> None:
-    assert await error(http, "matches", "DELETE") == (405, "DELETE /api/v1/matches: method not allowed")
+    assert await error(http, "matches", "DELETE") == (
+        405,
+        "DELETE /api/v1/matches: method not allowed",
+    )
     response = await http.put("/api/v1/bots")
     assert set(response.headers["allow"].split(", ")) >= {"GET", "HEAD"}
 
@@ -204,35 +242,61 @@ async def test_the_record_is_the_match_file(http: httpx.AsyncClient, store: Stor
     response = await http.get("/api/v1/matches/m/record")
     assert (response.status_code, response.headers["content-type"]) == (200, "application/x-ndjson")
     assert response.content == await store.record("m")
-    assert await error(http, "matches/now/record") == (404, "match now is still running; its record is stored when it ends")
+    assert await error(http, "matches/now/record") == (
+        404,
+        "match now is still running; its record is stored when it ends",
+    )
     await store.abort_running("crash", NOON)
     assert await error(http, "matches/now/record") == (404, "match now has no record")
 
 
-async def test_a_running_match_shows_its_present_view(http: httpx.AsyncClient, store: Store, tables: HandTables) -> None:
+async def test_a_running_match_shows_its_present_view(
+    http: httpx.AsyncClient, store: Store, tables: HandTables
+) -> None:
     entry = entry_of("now", "Ann", "Bob")
     store.begin(entry)
     tables.open(entry).submit(0, mark(0, 2, 2))
     match = await get(http, "matches/now")
     assert match["view"]["board"][2] == ["", "", "X"]
-    assert match["seats"][0] == {"seat": 0, "bot": "Ann", "place": None, "score": None, "cause": None, "version": None}
+    assert match["seats"][0] == {
+        "seat": 0,
+        "bot": "Ann",
+        "place": None,
+        "score": None,
+        "cause": None,
+        "version": None,
+    }
 
 
 # The flight record is private.
 
 
-async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncClient, store: Store) -> None:
+async def test_the_flight_record_is_for_the_bot_at_the_seat(
+    http: httpx.AsyncClient, store: Store
+) -> None:
     ann, bob = await register(http, "Ann"), await register(http, "Bob")
     owners = tuple([bot_owner(bot) for bot in await store.bots()])
     flight = FlightRecord(1000)
     flight.came(7, b"[]", "accepted", 3)
     await played_noughts(
-        store, entry_of("m", "Ann", "Bob", owners=owners), LEFT_COLUMN, flights=(b'{"early":1}\n', flight.packed("complete"))
+        store,
+        entry_of("m", "Ann", "Bob", owners=owners),
+        LEFT_COLUMN,
+        flights=(b'{"early":1}\n', flight.packed("complete")),
     )
-    shown = ('{"early":1}\n', '{"t":7,"dir":"in","message":"[]","verdict":"accepted","used":7,"step":3}\n{"cause":"complete"}\n')
+    shown = (
+        '{"early":1}\n',
+        '{"t":7,"dir":"in","message":"[]","verdict":"accepted","used":7,"step":3}\n'
+        '{"cause":"complete"}\n',
+    )
     for seat, token in enumerate((ann, bob)):
-        response = await http.get(f"/api/v1/matches/m/seats/{seat}/log", headers={"Authorization": f"Bearer {token}"})
-        assert (response.status_code, response.headers["content-type"]) == (200, "application/x-ndjson")
+        response = await http.get(
+            f"/api/v1/matches/m/seats/{seat}/log", headers={"Authorization": f"Bearer {token}"}
+        )
+        assert (response.status_code, response.headers["content-type"]) == (
+            200,
+            "application/x-ndjson",
+        )
         assert response.text == shown[seat]
 
     async def refused(seat: int, token: str | None, match: str = "m") -> tuple[int, str]:
@@ -244,7 +308,10 @@ async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncCli
     assert await refused(2, ann) == (404, "match m has the seats 0 to 1")
     assert await refused(0, ann, "unknown") == (404, "there is no match 'unknown'")
     store.begin(entry_of("now", "Ann", "Guest", owners=(owners[0], NOBODY)))
-    assert await refused(0, ann, "now") == (404, "match now is still running; flight records are stored at its end")
+    assert await refused(0, ann, "now") == (
+        404,
+        "match now is still running; flight records are stored at its end",
+    )
     assert await refused(1, ann, "now") == (403, "this is not the token of the bot at seat 1")
     assert (await http.get("/api/v1/matches/m/seats/0/log")).headers["www-authenticate"] == "Bearer"
 
@@ -256,11 +323,35 @@ async def test_the_flight_record_is_for_the_bot_at_the_seat(http: httpx.AsyncCli
 async def test_a_contest_of_any_name(http: httpx.AsyncClient, store: Store, name: str) -> None:
     await played_noughts(store, entry_of("m", "Ann", "Bob", contest=name), LEFT_COLUMN)
     assert (await get(http, "contests/noughts-and-crosses"))["contests"] == [name]
-    contest = await get(http, f"contests/NOUGHTS_AND_CROSSES/{quote(name, safe='')}", method="balanced")
-    assert (contest["name"], contest["game"], contest["matches"]) == (name, "noughts-and-crosses", 1)
+    contest = await get(
+        http, f"contests/NOUGHTS_AND_CROSSES/{quote(name, safe='')}", method="balanced"
+    )
+    assert (contest["name"], contest["game"], contest["matches"]) == (
+        name,
+        "noughts-and-crosses",
+        1,
+    )
     assert contest["rankings"] == [
-        {"place": 1, "bot": "Ann", "wins": 1, "draws": 0, "losses": 0, "played": 1, "score": 2, "note": ""},
-        {"place": 2, "bot": "Bob", "wins": 0, "draws": 0, "losses": 1, "played": 1, "score": 0, "note": ""},
+        {
+            "place": 1,
+            "bot": "Ann",
+            "wins": 1,
+            "draws": 0,
+            "losses": 0,
+            "played": 1,
+            "score": 2,
+            "note": "",
+        },
+        {
+            "place": 2,
+            "bot": "Bob",
+            "wins": 0,
+            "draws": 0,
+            "losses": 1,
+            "played": 1,
+            "score": 0,
+            "note": "",
+        },
     ]
 
 
@@ -269,7 +360,11 @@ async def test_the_tables_that_run(http: httpx.AsyncClient, tables: HandTables) 
     tables.open(entry_of("b", "Cid", "Dan", game="gomoku", started=NOON + 5))
     live = await get(http, "live")
     assert [table["id"] for table in live["tables"]] == ["a", "b"]
-    assert live["tables"][0] | {"contest": "cup", "steps": 0, "spectators": 0, "players": ["Ann", "Bob"]} == live["tables"][0]
+    assert (
+        live["tables"][0]
+        | {"contest": "cup", "steps": 0, "spectators": 0, "players": ["Ann", "Bob"]}
+        == live["tables"][0]
+    )
     assert live["total"] == 2
     assert [table["id"] for table in (await get(http, "live", game="gomoku"))["tables"]] == ["b"]
 

@@ -21,9 +21,17 @@ async def test_the_first_answer_to_a_client_of_2() -> None:
     """It is told its id, and connected without asking."""
     async with rig() as one:
         answer = await one.get("EIO=3&transport=polling&b64=1")
-        length, greeting = answer.text[: answer.text.index(":")], json.loads(answer.text[answer.text.index("{") : -4])
+        length, greeting = (
+            answer.text[: answer.text.index(":")],
+            json.loads(answer.text[answer.text.index("{") : -4]),
+        )
         assert answer.text == f"{length}:0{json.dumps(greeting, separators=(',', ':'))}2:40"
-        assert greeting == {"sid": greeting["sid"], "upgrades": ["websocket"], "pingInterval": 25000, "pingTimeout": 60000}
+        assert greeting == {
+            "sid": greeting["sid"],
+            "upgrades": ["websocket"],
+            "pingInterval": 25000,
+            "pingTimeout": 60000,
+        }
         assert answer.headers["content-type"] == "text/plain; charset=UTF-8"
         assert answer.headers["set-cookie"] == f"io={greeting['sid']}; Path=/; HttpOnly"
         assert await one.echo.next() == ("connected", greeting["sid"])
@@ -54,8 +62,15 @@ async def test_polling(version: int) -> None:
     async with rig() as one:
         client = await one.poller(version)
         answer = await client.say('42["ECHO",{"a":"😀"}]', '42["ECHO",2]')
-        assert (answer.status_code, answer.text, answer.headers["content-type"]) == (200, "ok", "text/html; charset=utf-8")
-        assert [await client.packet(), await client.packet()] == ['42["ECHO",{"a":"😀"}]', '42["ECHO",2]']
+        assert (answer.status_code, answer.text, answer.headers["content-type"]) == (
+            200,
+            "ok",
+            "text/html; charset=utf-8",
+        )
+        assert [await client.packet(), await client.packet()] == [
+            '42["ECHO",{"a":"😀"}]',
+            '42["ECHO",2]',
+        ]
         await client.say("1")
         assert await one.echo.until_gone()
         assert (await client.poll()).json() == {"code": 1, "message": "Session ID unknown"}
@@ -88,7 +103,9 @@ async def test_a_client_that_drops_its_poll_is_gone(version: int) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
         writer.write(f"GET /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode())
         await client.say('42["ECHO",1]')
-        assert (await asyncio.wait_for(reader.readuntil(b'42["ECHO",1]'), PATIENCE)).startswith(b"HTTP/1.1 200")
+        assert (await asyncio.wait_for(reader.readuntil(b'42["ECHO",1]'), PATIENCE)).startswith(
+            b"HTTP/1.1 200"
+        )
         writer.write(f"GET /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode())
         await writer.drain()
         writer.close()
@@ -101,7 +118,9 @@ async def test_websocket(version: int) -> None:
         await socket.send('42["ECHO",{"a":"😀"}]')
         assert await said(socket) == '42["ECHO",{"a":"😀"}]'
         await socket.send('42["COUNT",2000]')
-        assert [await said(socket) for _ in range(2000)] == [f'42["NUMBER",{number}]' for number in range(2000)]
+        assert [await said(socket) for _ in range(2000)] == [
+            f'42["NUMBER",{number}]' for number in range(2000)
+        ]
         await socket.close()
         assert await one.echo.until_gone()
 
@@ -123,9 +142,17 @@ async def test_pages_of_other_loopback_ports_may_come() -> None:
             assert answer.headers["access-control-allow-origin"] == "http://localhost:8080"
             assert answer.headers["access-control-allow-credentials"] == "true"
             assert answer.headers["vary"] == "origin"
-        asked = page | {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
-        answer = await one.http.request("OPTIONS", one.url("EIO=4&transport=polling"), headers=asked)
-        assert (answer.status_code, answer.headers["access-control-allow-headers"]) == (204, "content-type")
+        asked = page | {
+            "access-control-request-method": "POST",
+            "access-control-request-headers": "content-type",
+        }
+        answer = await one.http.request(
+            "OPTIONS", one.url("EIO=4&transport=polling"), headers=asked
+        )
+        assert (answer.status_code, answer.headers["access-control-allow-headers"]) == (
+            204,
+            "content-type",
+        )
         assert answer.headers["access-control-allow-methods"] == "GET, POST, PUT, DELETE"
 
 
@@ -155,16 +182,22 @@ async def test_a_whole_server_has_it_on_its_port_and_on_one_of_its_own(tmp_path:
     async with server(tmp_path, cube_port=-1) as house, httpx.AsyncClient(timeout=PATIENCE) as http:
         for name in ("http", "cube"):
             base = f"127.0.0.1:{house.ports[name]}"
-            assert (await http.get(f"http://{base}/socket.io/?EIO=3&transport=polling")).text.endswith("2:40")
+            assert (
+                await http.get(f"http://{base}/socket.io/?EIO=3&transport=polling")
+            ).text.endswith("2:40")
             async with connect(f"ws://{base}/socket.io/?EIO=3&transport=websocket") as socket:
                 assert str(await said(socket)).startswith("0{")
             for path in ("socket.io/other", "socket.io/socket.io.js.map"):
                 assert (await http.get(f"http://{base}/{path}")).status_code == 404
         for path in ("", "healthz", "graphql"):
-            assert (await http.get(f"http://127.0.0.1:{house.ports['cube']}/{path}")).status_code == 404
+            assert (
+                await http.get(f"http://127.0.0.1:{house.ports['cube']}/{path}")
+            ).status_code == 404
 
 
-async def test_the_client_for_browsers_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_client_for_browsers_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.api.socketio.app.STATIC", tmp_path)
     async with rig() as one:
         url = f"http://127.0.0.1:{one.port}/socket.io/socket.io.js"
@@ -172,8 +205,13 @@ async def test_the_client_for_browsers_where_it_is_installed(tmp_path: Path, mon
         (tmp_path / "socketio").mkdir()
         (tmp_path / "socketio" / "socket.io.js").write_text("io = 1")
         answer = await one.http.get(url)
-        assert (answer.text, answer.headers["content-type"]) == ("io = 1", "text/javascript; charset=UTF-8")
-        await until(lambda: not under_way())  # it has the file open a little longer than the client needs it
+        assert (answer.text, answer.headers["content-type"]) == (
+            "io = 1",
+            "text/javascript; charset=UTF-8",
+        )
+        await until(
+            lambda: not under_way()
+        )  # it has the file open a little longer than the client needs it
 
 
 @both
@@ -187,7 +225,11 @@ async def test_a_server_that_stops_closes_all_clients_and_accepts_no_more(versio
                 await said(socket)
             assert (socket.close_code, socket.close_reason) == (1001, "the server is stopping")
         assert client.packets((await waiting).text) == ["1"]
-        assert (await refused(one, version)).json() == {"code": 4, "message": "Forbidden", "context": "the server is stopping"}
+        assert (await refused(one, version)).json() == {
+            "code": 4,
+            "message": "Forbidden",
+            "context": "the server is stopping",
+        }
 
 
 async def refused(one: Rig, version: int) -> httpx.Response:

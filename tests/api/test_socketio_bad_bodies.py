@@ -70,7 +70,10 @@ MESSAGES = [
     ('45999999999-["x"]', "attachments and a dash"),
     ('451-["ECHO",{"_placeholder":true,"num":5}]|bytes', "names no attachment"),
     ("|bytes", "an attachment came without its event"),
-    ('451-["ECHO",{"_placeholder":true,"num":0}]|42["ECHO"]', "before the attachments of the last one"),
+    (
+        '451-["ECHO",{"_placeholder":true,"num":0}]|42["ECHO"]',
+        "before the attachments of the last one",
+    ),
     ("0{}", "that is for the server to send"),
     ("x", "begins with its type"),
     ("", "begins with its type"),
@@ -94,7 +97,11 @@ async def test_messages_that_cannot_be(version: int, messages: str, words: str) 
 
 async def test_frames_that_cannot_be() -> None:
     async with rig() as one:
-        for frame, words in ((b"", "begins with its type"), (b"\7x", "begins with its type"), (b"\2", "only a message")):
+        for frame, words in (
+            (b"", "begins with its type"),
+            (b"\7x", "begins with its type"),
+            (b"\2", "only a message"),
+        ):
             async with one.caller(3) as socket:
                 await socket.send(frame)
                 await refused(socket, 3, words, 1002)
@@ -159,7 +166,8 @@ async def test_a_body_without_a_length_is_bounded_too() -> None:
         client = await one.poller(4)
         reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
         writer.write(
-            f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n".encode()
+            f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+            "transfer-encoding: chunked\r\n\r\n".encode()
         )
         for _ in range(3):
             writer.write(b"1f4\r\n" + b"4" * 500 + b"\r\n")

@@ -20,9 +20,24 @@ QUERIES: list[tuple[str, str, int, dict[str, Any]]] = [
     ("GET", "EIO=3", 400, {"code": 0, "message": "Transport unknown"}),
     ("GET", "EIO=4&transport=flashsocket", 400, {"code": 0, "message": "Transport unknown"}),
     ("GET", "EIO=4&transport=polling&sid=", 400, {"code": 1, "message": "Session ID unknown"}),
-    ("GET", "EIO=4&transport=polling&sid=unknown", 400, {"code": 1, "message": "Session ID unknown"}),
-    ("POST", "EIO=3&transport=polling&sid=unknown", 400, {"code": 1, "message": "Session ID unknown"}),
-    ("GET", "EIO=3&transport=polling&sid=" + "x" * 5000, 400, {"code": 1, "message": "Session ID unknown"}),
+    (
+        "GET",
+        "EIO=4&transport=polling&sid=unknown",
+        400,
+        {"code": 1, "message": "Session ID unknown"},
+    ),
+    (
+        "POST",
+        "EIO=3&transport=polling&sid=unknown",
+        400,
+        {"code": 1, "message": "Session ID unknown"},
+    ),
+    (
+        "GET",
+        "EIO=3&transport=polling&sid=" + "x" * 5000,
+        400,
+        {"code": 1, "message": "Session ID unknown"},
+    ),
     ("POST", "EIO=3&transport=polling", 400, {"code": 2, "message": "Bad handshake method"}),
     ("PUT", "EIO=4&transport=polling", 400, {"code": 2, "message": "Bad handshake method"}),
     ("PUT", "EIO=4&transport=polling&sid=unknown", 400, BAD),
@@ -32,7 +47,12 @@ QUERIES: list[tuple[str, str, int, dict[str, Any]]] = [
     ("GET", "EIO=4&transport=polling" + "&a=1" * 50, 400, BAD | {"context": "more than 50 fields"}),
     ("GET", "EIO=2&transport=polling", 400, {"code": 5, "message": "Unsupported protocol version"}),
     ("GET", "EIO=5&transport=polling", 400, {"code": 5, "message": "Unsupported protocol version"}),
-    ("GET", "EIO=4.0&transport=polling", 400, {"code": 5, "message": "Unsupported protocol version"}),
+    (
+        "GET",
+        "EIO=4.0&transport=polling",
+        400,
+        {"code": 5, "message": "Unsupported protocol version"},
+    ),
     ("GET", "EIO=&transport=polling", 400, {"code": 5, "message": "Unsupported protocol version"}),
 ]
 
@@ -44,7 +64,9 @@ async def test_requests_that_cannot_be() -> None:
             assert (answer.status_code, answer.json()) == (status, words), (method, query)
 
 
-SOCKETS = [query for method, query, *_ in QUERIES if method == "GET" and "²" not in query] + ["EIO=4&transport=polling"]
+SOCKETS = [query for method, query, *_ in QUERIES if method == "GET" and "²" not in query] + [
+    "EIO=4&transport=polling"
+]
 
 
 async def test_websockets_that_cannot_be() -> None:
@@ -77,8 +99,14 @@ async def test_a_websocket_on_a_connection_that_was_used_before() -> None:
         writer.write(b"GET /socket.io/?EIO=9 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
         await asyncio.wait_for(reader.readuntil(b"Unsupported protocol version"), PATIENCE)
         key = base64.b64encode(bytes(16)).decode()
-        upgrade = f"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}"
-        writer.write(f"GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nhost: 127.0.0.1\r\n{upgrade}\r\n\r\n".encode())
+        upgrade = (
+            "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
+            f"sec-websocket-key: {key}"
+        )
+        writer.write(
+            "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+            f"{upgrade}\r\n\r\n".encode()
+        )
         answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
         assert b"HTTP/1.1 101" in answer
         writer.close()
@@ -127,13 +155,18 @@ async def test_two_posts_at_once(version: int) -> None:
 
 async def half_a_post(client: Poller) -> asyncio.StreamWriter:
     _, writer = await asyncio.open_connection("127.0.0.1", client.rig.port)
-    writer.write(f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n4".encode())
+    writer.write(
+        f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n"
+        "4".encode()
+    )
     await writer.drain()
     return writer
 
 
 async def until_posting(client: Poller) -> None:
-    """The first POST may still be on its way when the second comes: then nothing is wrong with it."""
+    """The first POST may still be on its way when the second comes: then nothing is
+    wrong with it.
+    """
     async with asyncio.timeout(PATIENCE):
         while (answer := await client.say("43[1]")).status_code == 200:
             pass
@@ -145,7 +178,10 @@ async def test_a_body_that_does_not_go_on(version: int) -> None:
     async with rig(limits_login=1.0) as one:
         client = await one.poller(version)
         reader, writer = await asyncio.open_connection("127.0.0.1", one.port)
-        writer.write(f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n4".encode())
+        writer.write(
+            f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n"
+            "\r\n4".encode()
+        )
         answer = await asyncio.wait_for(reader.readuntil(b"did not come"), PATIENCE)
         assert b"HTTP/1.1 408" in answer
         writer.close()
@@ -206,11 +242,17 @@ async def test_a_flood(version: int) -> None:
 
 
 async def test_too_many_from_one_address() -> None:
-    """A session counts, whether a request of it waits or not, and so does the connection by which requests come."""
+    """A session counts, whether a request of it waits or not, and so does the connection by which
+    requests come.
+    """
     async with rig(limits_connections_per_address=3) as one:
         first, _ = await one.poller(3), await one.poller(4)
         answer = await one.get("EIO=4&transport=polling")
-        words = {"code": 4, "message": "Forbidden", "context": "too many connections from your address"}
+        words = {
+            "code": 4,
+            "message": "Forbidden",
+            "context": "too many connections from your address",
+        }
         assert (answer.status_code, answer.json()) == (403, words)
         with pytest.raises(InvalidStatus):
             async with one.socket(3):

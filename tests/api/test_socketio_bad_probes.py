@@ -27,9 +27,13 @@ async def test_a_client_that_does_not_read_is_dropped(version: int) -> None:
     async with rig() as one:
         _, writer = await asyncio.open_connection("127.0.0.1", one.port, limit=1)
         key = base64.b64encode(bytes(16)).decode()
-        upgrade = f"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}"
+        upgrade = (
+            "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
+            f"sec-websocket-key: {key}"
+        )
         writer.write(
-            f"GET /socket.io/?EIO={version}&transport=websocket HTTP/1.1\r\nhost: 127.0.0.1\r\n{upgrade}\r\n\r\n".encode()
+            f"GET /socket.io/?EIO={version}&transport=websocket HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+            f"{upgrade}\r\n\r\n".encode()
         )
         if version == 4:
             writer.write(b"\x81\x82\0\0\0\x0040")
@@ -80,13 +84,17 @@ async def test_two_websockets_for_one_session(version: int) -> None:
     async with rig() as one:
         client = await one.poller(version)
         async with one.socket(version, client.sid) as socket:
-            assert (await denied(one, query + client.sid))["context"] == "there is a WebSocket already"
+            assert (await denied(one, query + client.sid))[
+                "context"
+            ] == "there is a WebSocket already"
             await socket.send("2probe")
             await said(socket)
             await socket.send("5")
             await socket.send('42["ECHO",1]')
             assert await said(socket) == '42["ECHO",1]'
-            assert (await denied(one, query + client.sid))["context"] == "this session is on a WebSocket"
+            assert (await denied(one, query + client.sid))[
+                "context"
+            ] == "this session is on a WebSocket"
 
 
 @both

@@ -1,4 +1,6 @@
-"""The real clients of socket.io, of four versions and with every transport, against a real server."""
+"""The real clients of socket.io, of four versions and with every transport, against a
+real server.
+"""
 
 import asyncio
 import json
@@ -19,7 +21,11 @@ pytestmark = pytest.mark.anyio
 SCRIPT = Path(__file__).parent / "socketio_clients" / "client.js"
 VERSIONS = ["2.0.3", "2.5.0", "3.1.3", "4.8.4"]
 TRANSPORTS = [["polling"], ["websocket"], ["polling", "websocket"]]
-TEXT = {"text": "ASCII, é, €, 😀 and \u2028, \n, \\n, \x1e, \0", "number": 1.5, "list": [None, True]}
+TEXT = {
+    "text": "ASCII, é, €, 😀 and \u2028, \n, \\n, \x1e, \0",
+    "number": 1.5,
+    "list": [None, True],
+}
 every_client = pytest.mark.parametrize("version", VERSIONS)
 every_transport = pytest.mark.parametrize("transports", TRANSPORTS, ids="+".join)
 
@@ -57,8 +63,14 @@ class Page:
 
 
 @asynccontextmanager
-async def page(folder: Path, url: str, version: str, transports: list[str], **options: Any) -> AsyncIterator[Page]:
-    quick = {"transports": transports, "reconnectionDelay": 50, "reconnectionDelayMax": 50} | options
+async def page(
+    folder: Path, url: str, version: str, transports: list[str], **options: Any
+) -> AsyncIterator[Page]:
+    quick = {
+        "transports": transports,
+        "reconnectionDelay": 50,
+        "reconnectionDelayMax": 50,
+    } | options
     process = await asyncio.create_subprocess_exec(
         node(),
         str(SCRIPT),
@@ -125,7 +137,9 @@ async def comes_and_leaves(one: Page, server: Rig) -> None:
 
 
 @every_client
-async def test_events_during_the_change_of_transport_come_once_and_in_order(clients: Path, version: str) -> None:
+async def test_events_during_the_change_of_transport_come_once_and_in_order(
+    clients: Path, version: str
+) -> None:
     async with rig() as server, page(clients, address(server), version, TRANSPORTS[2]) as one:
         for _ in range(3):
             one.do("emit", "COUNT", 1000)
@@ -139,7 +153,9 @@ async def test_events_during_the_change_of_transport_come_once_and_in_order(clie
 
 @every_client
 @pytest.mark.parametrize("transports", TRANSPORTS[:2], ids="+".join)
-async def test_large_messages_up_to_the_limit(clients: Path, version: str, transports: list[str]) -> None:
+async def test_large_messages_up_to_the_limit(
+    clients: Path, version: str, transports: list[str]
+) -> None:
     async with rig() as server, page(clients, address(server), version, transports) as one:
         await connected(one)
         one.do("big", 99_900)
@@ -162,7 +178,9 @@ async def test_a_client_that_is_gone_without_a_word(clients: Path, version: str)
 
 @every_client
 @pytest.mark.parametrize("transports", TRANSPORTS[:2], ids="+".join)
-async def test_a_client_that_hangs_is_let_go(clients: Path, version: str, transports: list[str]) -> None:
+async def test_a_client_that_hangs_is_let_go(
+    clients: Path, version: str, transports: list[str]
+) -> None:
     """The connection stays open but silent; when the client wakes up, it reconnects."""
     beat = {"cube_ping_interval": 0.5, "cube_ping_timeout": 1.0}
     async with rig(**beat) as server, page(clients, address(server), version, transports) as one:
@@ -176,7 +194,10 @@ async def test_a_client_that_hangs_is_let_go(clients: Path, version: str, transp
 
 @every_client
 async def test_a_namespace_that_is_not_there(clients: Path, version: str) -> None:
-    async with rig() as server, page(clients, address(server) + "/admin", version, ["websocket"]) as one:
+    async with (
+        rig() as server,
+        page(clients, address(server) + "/admin", version, ["websocket"]) as one,
+    ):
         expected = "error" if version.startswith("2") else "connect_error"
         while (words := await one.told())[0] != expected:
             pass
@@ -185,7 +206,10 @@ async def test_a_namespace_that_is_not_there(clients: Path, version: str) -> Non
 
 @every_client
 async def test_a_server_that_stops_says_so(clients: Path, version: str) -> None:
-    async with rig() as server, page(clients, address(server), version, ["polling"], reconnection=False) as one:
+    async with (
+        rig() as server,
+        page(clients, address(server), version, ["polling"], reconnection=False) as one,
+    ):
         await connected(one)
         await server.socketio.close()
         assert await one.told_of("disconnect") == ["disconnect", "transport close"]

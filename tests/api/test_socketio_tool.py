@@ -29,7 +29,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             info = tarfile.TarInfo(f"package/{name}")
             info.size = len(name)
             tar.addfile(info, io.BytesIO(name.encode()))
-    digest = base64.b64encode(hashlib.sha512((tmp_path / "package.tgz").read_bytes()).digest()).decode()
+    digest = base64.b64encode(
+        hashlib.sha512((tmp_path / "package.tgz").read_bytes()).digest()
+    ).decode()
     npm = tmp_path / "npm"
     npm.write_text(f"#!{sys.executable}\n" + NPM.format(folder=str(tmp_path)))
     npm.chmod(0o755)
@@ -45,7 +47,9 @@ def test_the_clients_are_installed_once(folder: Path) -> None:
     assert socketio.main() == 0
     assert (folder / "page" / "socket.io.js").read_text() == "dist/socket.io.js"
     assert (folder / "page" / "socket.io-client.LICENSE").exists()
-    assert (folder / "runs").read_text().splitlines() == ["ci --ignore-scripts --no-audit --no-fund --loglevel=error"]
+    assert (folder / "runs").read_text().splitlines() == [
+        "ci --ignore-scripts --no-audit --no-fund --loglevel=error"
+    ]
 
 
 def test_others_are_installed_when_others_are_wanted(folder: Path) -> None:
@@ -67,4 +71,6 @@ def test_a_package_that_has_changed_is_refused(
 def test_the_page_has_the_client_that_is_tested() -> None:
     lock = json.loads((socketio.WANTED / socketio.LOCK).read_text())
     assert lock["packages"]["node_modules/client-4.8.4"]["integrity"] == socketio.PAGE.integrity
-    assert "resolved" not in (socketio.WANTED / socketio.LOCK).read_text(), "a lock file without addresses"
+    assert "resolved" not in (socketio.WANTED / socketio.LOCK).read_text(), (
+        "a lock file without addresses"
+    )

@@ -25,14 +25,20 @@ async def test_the_change_from_polling_to_a_websocket(version: int) -> None:
             assert client.packets((await waiting).text) == ["6"]
             await client.say('42["ECHO","still polling"]')
             assert client.packets((await client.poll()).text) == ['42["ECHO","still polling"]']
-            assert client.packets((await client.poll()).text) == ["6"], "answered soon, so that the client can leave"
+            assert client.packets((await client.poll()).text) == ["6"], (
+                "answered soon, so that the client can leave"
+            )
             await client.say('42["ECHO","left behind"]')
             await socket.send("5")
             assert await said(socket) == '42["ECHO","left behind"]'
             await socket.send('42["ECHO","moved"]')
             assert await said(socket) == '42["ECHO","moved"]'
             for answer in (await client.poll(), await client.say("2")):
-                assert answer.json() == {"code": 3, "message": "Bad request", "context": "this session is on a WebSocket"}
+                assert answer.json() == {
+                    "code": 3,
+                    "message": "Bad request",
+                    "context": "this session is on a WebSocket",
+                }
         assert await one.echo.until_gone()
 
 
@@ -88,7 +94,10 @@ async def test_a_caller_of_2_pings() -> None:
 
 
 async def test_a_caller_of_3_and_4_is_pinged() -> None:
-    async with rig(cube_ping_interval=2.0, cube_ping_timeout=10 * PATIENCE) as one, one.caller(4) as socket:
+    async with (
+        rig(cube_ping_interval=2.0, cube_ping_timeout=10 * PATIENCE) as one,
+        one.caller(4) as socket,
+    ):
         for _ in range(10):
             leap(2.0)
             assert await said(socket) == "2"

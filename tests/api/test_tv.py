@@ -35,11 +35,16 @@ def tv_session(arena: Arena, line: Line) -> TvSession:
     return TvSession(arena, line, pace=0)
 
 
-async def test_each_match_is_shown_from_its_present_position_on(arena: Arena, tables: HandTables) -> None:
+async def test_each_match_is_shown_from_its_present_position_on(
+    arena: Arena, tables: HandTables
+) -> None:
     tables.open(entry_of("one", "Ann", "Bob"))
     two, line = tables.open(entry_of("two", "Cid", "Dan")), Line()
     tv_session(arena, line).received(wish("one", "two"))
-    assert [(message["match"], message["snapshot"]) for message in await shown(line, 2)] == [("one", True), ("two", True)]
+    assert [(message["match"], message["snapshot"]) for message in await shown(line, 2)] == [
+        ("one", True),
+        ("two", True),
+    ]
     two.submit(0, mark(0, 1, 1))
     [played] = await shown(line, 1)
     assert (played["match"], played["event"]["event"]) == ("two", "played")
@@ -54,7 +59,9 @@ async def test_of_what_comes_at_once_the_newest_is_shown(arena: Arena, tables: H
     assert played["event"]["step"] == 1
 
 
-async def test_the_seats_of_a_new_board_are_never_left_out(arena: Arena, tables: HandTables) -> None:
+async def test_the_seats_of_a_new_board_are_never_left_out(
+    arena: Arena, tables: HandTables
+) -> None:
     table, line = tables.open(entry_of("m", "Ann", "Bob")), Line()
     tv_session(arena, line).received(wish("m"))
     table.show([(Began(1, (1, 0)), table.match.position)])
@@ -71,8 +78,13 @@ async def test_a_match_that_is_over_is_said_to_be(arena: Arena, tables: HandTabl
     assert [message.get("end") for message in await shown(line, 2)] == [None, True]
 
 
-async def test_a_new_list_takes_the_place_of_the_one_before(arena: Arena, tables: HandTables) -> None:
-    one, two = tables.open(entry_of("one", "Ann", "Bob")), tables.open(entry_of("two", "Cid", "Dan"))
+async def test_a_new_list_takes_the_place_of_the_one_before(
+    arena: Arena, tables: HandTables
+) -> None:
+    one, two = (
+        tables.open(entry_of("one", "Ann", "Bob")),
+        tables.open(entry_of("two", "Cid", "Dan")),
+    )
     line = Line()
     session = tv_session(arena, line)
     session.received(wish("one"))
@@ -103,7 +115,9 @@ async def test_a_client_that_is_gone_is_forgotten(arena: Arena, tables: HandTabl
         (wish(*map(str, range(MOST_MATCHES + 1))), 1008, "100 matches are the most, not 101"),
     ],
 )
-async def test_nonsense_is_refused_with_words(arena: Arena, message: bytes, code: int, words: str) -> None:
+async def test_nonsense_is_refused_with_words(
+    arena: Arena, message: bytes, code: int, words: str
+) -> None:
     line = Line()
     tv_session(arena, line).received(message)
     assert json.loads(line.sent[0])["error"].startswith(words)

@@ -66,7 +66,9 @@ def plain(value: Any) -> Any:
 # Over a WebSocket.
 
 
-async def test_a_spectator_who_comes_late_sees_the_position_and_all_that_follows(server: str, tables: HandTables) -> None:
+async def test_a_spectator_who_comes_late_sees_the_position_and_all_that_follows(
+    server: str, tables: HandTables
+) -> None:
     table = tables.open(entry_of("m", "Ann", "Bob"))
     table.submit(0, mark(0, 0, 0))
     async with watch(server, "m") as socket:
@@ -80,7 +82,9 @@ async def test_a_spectator_who_comes_late_sees_the_position_and_all_that_follows
         assert played["view"]["board"][1] == ["", "O", ""]
         table.submit(0, mark(0, 1, 1))
         table.submit(0, mark(0, 2, 2))
-        assert (await hear(socket))["event"]["step"] == 2, "a refused move is nobody else's business"
+        assert (await hear(socket))["event"]["step"] == 2, (
+            "a refused move is nobody else's business"
+        )
         tables.close("m")
         assert await closed(socket) == (1000, "")
 
@@ -128,7 +132,9 @@ async def test_a_match_that_is_over_is_shown_whole(server: str, store: Store, ga
     assert [message["t"] for message in messages] == sorted(message["t"] for message in messages)
 
 
-async def test_a_replay_is_what_a_spectator_was_shown(server: str, store: Store, tables: HandTables) -> None:
+async def test_a_replay_is_what_a_spectator_was_shown(
+    server: str, store: Store, tables: HandTables
+) -> None:
     table = tables.open(entry_of("m", "Ann", "Bob"))
     async with watch(server, "m") as socket:
         for player, (_, *space) in enumerate(LEFT_COLUMN):
@@ -138,7 +144,9 @@ async def test_a_replay_is_what_a_spectator_was_shown(server: str, store: Store,
     await played_noughts(store, table.entry, LEFT_COLUMN)
     async with watch(server, "m") as socket:
         replayed = [message async for message in socket]
-    assert [replayed[0], *replayed[2:]] == live, "it came before the first move, but after the beginning"
+    assert [replayed[0], *replayed[2:]] == live, (
+        "it came before the first move, but after the beginning"
+    )
 
 
 @pytest.mark.parametrize("match", ["unknown", "un%20known", "%00"])
@@ -161,15 +169,21 @@ async def test_a_record_that_cannot_be_played(server: str, store: Store) -> None
     store.begin(entry_of("m", "Ann", "Bob"))
     await store.finish(Finish("m", "aborted", NOON, None, {}, b"{}\n"))
     async with watch(server, "m") as socket:
-        assert (await hear(socket))["error"].startswith("match m is broken: its record cannot be played again: line 1")
+        assert (await hear(socket))["error"].startswith(
+            "match m is broken: its record cannot be played again: line 1"
+        )
         assert await closed(socket) == (4404, "nothing to see")
     async with httpx.AsyncClient(base_url=f"http://{server}", trust_env=False) as http:
         response = await http.get("/watch/m/events")
         assert response.status_code == 500
-        assert response.json()["error"].startswith("match m is broken: its record cannot be played again: line 1")
+        assert response.json()["error"].startswith(
+            "match m is broken: its record cannot be played again: line 1"
+        )
 
 
-@pytest.mark.parametrize(("problem", "told"), [(StoreUnavailable("away"), [STORE_AWAY]), (RuntimeError("a bug"), [])])
+@pytest.mark.parametrize(
+    ("problem", "told"), [(StoreUnavailable("away"), [STORE_AWAY]), (RuntimeError("a bug"), [])]
+)
 async def test_a_store_that_cannot_be_read(
     server: str, store: Store, monkeypatch: pytest.MonkeyPatch, problem: Exception, told: list[str]
 ) -> None:
@@ -191,7 +205,8 @@ async def test_a_slow_spectator_is_cut_off_and_nobody_else(server: str, tables: 
             slow.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
             slow.connect(("127.0.0.1", int(server.partition(":")[2])))
             slow.sendall(
-                b"GET /watch/m HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+                b"GET /watch/m HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\n"
+                b"connection: upgrade\r\n"
                 b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
             )
             await until(lambda: len(table.audience) == 2)
@@ -246,18 +261,26 @@ async def test_events_of_a_match_that_is_over(http: httpx.AsyncClient, store: St
 
 async def test_events_of_a_match_that_is_not_there(http: httpx.AsyncClient) -> None:
     response = await http.get("/watch/unknown/events")
-    assert (response.status_code, response.json()) == (404, {"error": "there is no match 'unknown'"})
+    assert (response.status_code, response.json()) == (
+        404,
+        {"error": "there is no match 'unknown'"},
+    )
     assert (await http.post("/watch/m/events")).status_code == 405
 
 
 async def test_who_leaves_the_events_is_forgotten(server: str, tables: HandTables) -> None:
     table = tables.open(entry_of("m", "Ann", "Bob"))
-    async with httpx.AsyncClient(base_url=f"http://{server}", trust_env=False) as http, http.stream("GET", "/watch/m/events"):
+    async with (
+        httpx.AsyncClient(base_url=f"http://{server}", trust_env=False) as http,
+        http.stream("GET", "/watch/m/events"),
+    ):
         assert len(table.audience) == 1
     await until(lambda: not table.audience)
 
 
-async def test_a_quiet_stream_shows_that_it_is_there(server: str, tables: HandTables, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_quiet_stream_shows_that_it_is_there(
+    server: str, tables: HandTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.api.spectators.HEARTBEAT", 0.01)
     tables.open(entry_of("m", "Ann", "Bob"))
     async with (
@@ -269,7 +292,9 @@ async def test_a_quiet_stream_shows_that_it_is_there(server: str, tables: HandTa
             pass
 
 
-async def test_a_match_that_is_just_being_stored_is_waited_for(arena: Arena, store: Store, tables: HandTables) -> None:
+async def test_a_match_that_is_just_being_stored_is_waited_for(
+    arena: Arena, store: Store, tables: HandTables
+) -> None:
     entry = entry_of("m", "Ann", "Bob")
     store.begin(entry)
     viewing = Viewing(arena, "m")
@@ -282,7 +307,9 @@ async def test_a_match_that_is_just_being_stored_is_waited_for(arena: Arena, sto
     assert tables.tellers == []
 
 
-async def test_a_match_that_does_not_go_on(arena: Arena, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_match_that_does_not_go_on(
+    arena: Arena, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.api.spectators.CHANGEOVER", 0.01)
     store.begin(entry_of("m", "Ann", "Bob"))
     with pytest.raises(Problem, match="it does not go on"):

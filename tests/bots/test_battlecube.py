@@ -18,7 +18,10 @@ TERMS = FORMATS["battlecube"].terms
 
 
 def places(game: Battlecube, bots: Sequence[HouseBot], seed: int) -> tuple[int, ...]:
-    match = simulate(Match(game, len(bots), TERMS, seed), [seated(bot, 100 * seed + at) for at, bot in enumerate(bots)])
+    match = simulate(
+        Match(game, len(bots), TERMS, seed),
+        [seated(bot, 100 * seed + at) for at, bot in enumerate(bots)],
+    )
     assert match.result is not None
     assert set(match.result.causes) == {"complete"}
     assert OUTSIDE not in [loss["cause"] for loss in match.view(None)["lost"]]
@@ -67,7 +70,9 @@ def test_dodger_keeps_off_bombs_and_bots_and_throws_beside_others() -> None:
 def test_survivor_keeps_off_bombs() -> None:
     start = cube((0, 0, 0), (3, 3, 3), (2, 0, 0))
     view = after(start, STAY, bomb(1, 0, 0), bomb(0, 1, 0)).view(0)
-    assert {task["direction"] for (task,) in answers(survivor, view) if task["task"] == "MOVE"} <= {"+Z"}
+    assert {task["direction"] for (task,) in answers(survivor, view) if task["task"] == "MOVE"} <= {
+        "+Z"
+    }
 
 
 def test_survivor_steps_out_of_reach() -> None:
@@ -77,10 +82,25 @@ def test_survivor_steps_out_of_reach() -> None:
 
 def test_survivor_bombs_its_victim_or_a_cell_beside_it_but_never_one_beside_itself() -> None:
     view = cube((2, 2, 2), (0, 0, 0), (3, 3, 0)).view(0)
-    bombs = [(task["x"], task["y"], task["z"]) for (task,) in answers(survivor, view, 300) if task["task"] == "BOMB"]
-    assert set(bombs) == {(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (3, 3, 0), (2, 3, 0), (3, 2, 0), (3, 3, 1)}
+    bombs = [
+        (task["x"], task["y"], task["z"])
+        for (task,) in answers(survivor, view, 300)
+        if task["task"] == "BOMB"
+    ]
+    assert set(bombs) == {
+        (0, 0, 0),
+        (1, 0, 0),
+        (0, 1, 0),
+        (0, 0, 1),
+        (3, 3, 0),
+        (2, 3, 0),
+        (3, 2, 0),
+        (3, 3, 1),
+    }
     view = cube((0, 0, 0), (2, 0, 0), edge=3).view(0)
-    assert (1, 0, 0) not in [(task["x"], task["y"], task["z"]) for (task,) in answers(survivor, view, 300) if "x" in task]
+    assert (1, 0, 0) not in [
+        (task["x"], task["y"], task["z"]) for (task,) in answers(survivor, view, 300) if "x" in task
+    ]
 
 
 def test_survivor_has_nobody_to_bomb_when_alone_or_too_close() -> None:

@@ -20,7 +20,10 @@ TERMS = FORMATS["battlecube"].terms
 
 
 def places(game: Battlecube, bots: Sequence[HouseBot], seed: int) -> tuple[int, ...]:
-    match = simulate(Match(game, len(bots), TERMS, seed), [seated(bot, 100 * seed + at) for at, bot in enumerate(bots)])
+    match = simulate(
+        Match(game, len(bots), TERMS, seed),
+        [seated(bot, 100 * seed + at) for at, bot in enumerate(bots)],
+    )
     assert match.result is not None
     assert set(match.result.causes) == {"complete"}
     assert OUTSIDE not in [loss["cause"] for loss in match.view(None)["lost"]]
@@ -32,7 +35,11 @@ def duels(other: HouseBot, games: int, **options: int) -> tuple[int, int]:
     won = lost = 0
     for seed in range(games):
         own = seed % 2
-        by_seat = places(Battlecube(**options), [stalker, other] if own == 0 else [other, stalker], seed)  # type: ignore[arg-type]
+        by_seat = places(
+            Battlecube(**options),  # type: ignore[arg-type]
+            [stalker, other] if own == 0 else [other, stalker],
+            seed,
+        )
         won += by_seat[own] < by_seat[1 - own]
         lost += by_seat[own] > by_seat[1 - own]
     return won, lost
@@ -53,9 +60,15 @@ def crashes(bots: Sequence[HouseBot], seed: int) -> tuple[int, int]:
     chances = [Chance(100 * seed + at) for at in range(len(bots))]
     position = Battlecube().start(len(bots), Chance(seed))
     while not position.over:
-        moves = {seat: position.parse(seat, bots[seat](position.view(seat), chances[seat])) for seat in position.to_move}
+        moves = {
+            seat: position.parse(seat, bots[seat](position.view(seat), chances[seat]))
+            for seat in position.to_move
+        }
         position = position.play(moves, Chance(seed))
-    return sum(bots[loss["seat"]] is stalker and loss["cause"] == CRASHED for loss in position.view(None)["lost"]), position.tick
+    return sum(
+        bots[loss["seat"]] is stalker and loss["cause"] == CRASHED
+        for loss in position.view(None)["lost"]
+    ), position.tick
 
 
 # Other players
@@ -71,13 +84,27 @@ def walker(view: View, chance: Chance) -> Raw:
 def hunter(view: View, chance: Chance) -> Raw:
     """Steps towards the other."""
     bombs = {(x, y, z) for x, y, z in view["bombs"]}
-    (prey,) = ((player["x"], player["y"], player["z"]) for player in view["players"] if player["seat"] != view["you"])
-    ways = {way: distance(to, prey) for way, to in ways_from(own_cell(view), view["edge"]) if to not in bombs}
-    return [step(chance.choice([way for way in ways if ways[way] == min(ways.values())])) if ways else STAY]
+    (prey,) = (
+        (player["x"], player["y"], player["z"])
+        for player in view["players"]
+        if player["seat"] != view["you"]
+    )
+    ways = {
+        way: distance(to, prey)
+        for way, to in ways_from(own_cell(view), view["edge"])
+        if to not in bombs
+    }
+    return [
+        step(chance.choice([way for way in ways if ways[way] == min(ways.values())]))
+        if ways
+        else STAY
+    ]
 
 
 def aimer(view: View, _chance: Chance) -> Raw:
-    """The bot in JavaScript of docs/bots-over-http.md: stands still, and bombs the cell of another."""
+    """The bot in JavaScript of docs/bots-over-http.md: stands still, and bombs the cell
+    of another.
+    """
     other = next(player for player in view["players"] if player["seat"] != view["you"])
     return [bomb(other["x"], other["y"], other["z"])] * view["tasks"]
 
@@ -95,7 +122,9 @@ def test_it_beats_random_in_nearly_all_duels() -> None:
 
 
 def test_it_beats_survivor_in_most_duels_and_loses_few() -> None:
-    """Throws from afar win 78 % at most, as both may hit each other in one tick: nearly all the rest are ties."""
+    """Throws from afar win 78 % at most, as both may hit each other in one tick: nearly all the
+    rest are ties.
+    """
     won, lost = duels(survivor, 200)
     assert won >= 140
     assert lost <= 2
@@ -103,7 +132,11 @@ def test_it_beats_survivor_in_most_duels_and_loses_few() -> None:
 
 @pytest.mark.no_cover
 def test_it_wins_four_of_five_games_against_both_of_the_first_set() -> None:
-    seats: list[list[HouseBot]] = [[stalker, survivor, random], [random, stalker, survivor], [survivor, random, stalker]]
+    seats: list[list[HouseBot]] = [
+        [stalker, survivor, random],
+        [random, stalker, survivor],
+        [survivor, random, stalker],
+    ]
     by_seat = [places(Battlecube(), seats[seed % 3], seed) for seed in range(500)]
     won = sum(of[seed % 3] == 1 and of.count(1) == 1 for seed, of in enumerate(by_seat))
     assert won >= 400
@@ -151,7 +184,10 @@ def test_it_bombs_those_that_do_not_move() -> None:
     assert duels(idler, 30, edge=6) == (30, 0)
     for seed in range(30):
         game = Battlecube(6)
-        match = simulate(Match(game, 4, TERMS, seed), [seated(bot, seed) for bot in (stalker, survivor, random, idler)])
+        match = simulate(
+            Match(game, 4, TERMS, seed),
+            [seated(bot, seed) for bot in (stalker, survivor, random, idler)],
+        )
         assert match.view(None)["tick"] < game.ticks, "somebody stood to the end and was not bombed"
 
 
@@ -177,13 +213,18 @@ def test_it_plays_every_set_up_to_the_end_inside_the_cube(game: Battlecube) -> N
 def test_it_plays_in_a_full_cube_and_alone() -> None:
     places(Battlecube(4, 10), [stalker] * 64, 1)
     assert tasks(Battlecube(edge=1).start(1, Chance(0))) == [STAY]
-    assert stalker(Battlecube(edge=1, tasks=2).start(1, Chance(0)).view(0), Chance(0)) == [STAY, STAY]
+    assert stalker(Battlecube(edge=1, tasks=2).start(1, Chance(0)).view(0), Chance(0)) == [
+        STAY,
+        STAY,
+    ]
 
 
 def test_it_reads_views_that_have_been_json() -> None:
     position = after(cube((0, 0, 0), (5, 5, 5), edge=8), bomb(5, 5, 4), bomb(1, 0, 0))
     view = position.view(0)
-    assert stalker(view, Chance(3)) == stalker(msgspec.json.decode(msgspec.json.encode(view)), Chance(3))
+    assert stalker(view, Chance(3)) == stalker(
+        msgspec.json.decode(msgspec.json.encode(view)), Chance(3)
+    )
 
 
 def test_it_is_not_asked_when_it_has_lost() -> None:
@@ -212,7 +253,11 @@ def test_it_throws_at_the_one_that_threw_rather_than_at_a_wanderer() -> None:
 
 
 def test_it_throws_at_the_cell_that_one_who_comes_will_step_to() -> None:
-    far = after(after(after(cube((3, 3, 1), (3, 3, 6), edge=8), STAY, STAY), STAY, step("-Z")), STAY, step("-Z"))
+    far = after(
+        after(after(cube((3, 3, 1), (3, 3, 6), edge=8), STAY, STAY), STAY, step("-Z")),
+        STAY,
+        step("-Z"),
+    )
     coming = after(far, STAY, step("-Z"))
     assert tasks(coming) == [bomb(3, 3, 2)]
 
@@ -228,7 +273,9 @@ def test_it_keeps_away_from_one_that_it_does_not_know() -> None:
 
 def test_where_all_cells_are_in_reach_it_takes_one_that_the_fewest_can_step_to() -> None:
     crowded = cube((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 2, 0), (0, 1, 1), (0, 0, 2), edge=3)
-    assert "MOVE" not in [task["task"] for task in tasks(crowded)], "one can step here, and two to each cell beside"
+    assert "MOVE" not in [task["task"] for task in tasks(crowded)], (
+        "one can step here, and two to each cell beside"
+    )
 
 
 def test_it_does_not_step_on_bombs() -> None:

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from botdrome.bots.battleship import drifter, gunner, hunter, pilot, plotter, random, skipper, trawler
+from botdrome.bots.battleship import (
+    drifter,
+    gunner,
+    hunter,
+    pilot,
+    plotter,
+    random,
+    skipper,
+    trawler,
+)
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
@@ -16,10 +25,22 @@ SHOOTERS = [random, drifter, trawler, gunner, pilot, plotter, hunter]
 BOTS = pytest.mark.parametrize("bot", SHOOTERS, ids=lambda bot: bot.__name__)
 
 
-def looking(*boards: Sequence[str], you: int = 0, boats: str = "A5 B4 C3 D3 E2", own: Sequence[str] | None = None) -> View:
+def looking(
+    *boards: Sequence[str],
+    you: int = 0,
+    boats: str = "A5 B4 C3 D3 E2",
+    own: Sequence[str] | None = None,
+) -> View:
     """A bot's view of some boards."""
     size = {"width": len(boards[0][0]), "height": len(boards[0])}
-    return {"you": you, "phase": "shooting", **size, "boats": boats.split(), "boards": boards, "own": own}
+    return {
+        "you": you,
+        "phase": "shooting",
+        **size,
+        "boats": boats.split(),
+        "boards": boards,
+        "own": own,
+    }
 
 
 def shots(bot: HouseBot, view: View, tries: int = 20) -> set[tuple[int, int, int]]:
@@ -34,17 +55,31 @@ def played(bots: Sequence[HouseBot], seed: int, game: Battleship) -> Battleship:
     position = game.start(len(bots), chance)
     while not position.over:
         raws = {seat: bots[seat](position.view(seat), chances[seat]) for seat in position.to_move}
-        position = position.play({seat: position.parse(seat, raw) for seat, raw in raws.items()}, chance)
+        position = position.play(
+            {seat: position.parse(seat, raw) for seat, raw in raws.items()}, chance
+        )
     return position
 
 
 def needed(bot: HouseBot, games: int, game: Battleship | None = None) -> float:
     """The shots that the bot needs on average for a fleet by chance."""
-    return sum(played((bot, skipper), seed, game or Battleship()).turn / 2 for seed in range(games)) / games
+    return (
+        sum(played((bot, skipper), seed, game or Battleship()).turn / 2 for seed in range(games))
+        / games
+    )
 
 
 def test_the_house_has_them_from_random_to_the_best() -> None:
-    assert list(HOUSE["battleship"]) == ["random", "skipper", "drifter", "trawler", "gunner", "pilot", "plotter", "hunter"]
+    assert list(HOUSE["battleship"]) == [
+        "random",
+        "skipper",
+        "drifter",
+        "trawler",
+        "gunner",
+        "pilot",
+        "plotter",
+        "hunter",
+    ]
 
 
 # All.
@@ -77,7 +112,9 @@ def test_a_fleet_is_legal_and_another_each_time(bot: HouseBot) -> None:
     [
         Battleship(width=8, height=22),
         Battleship(width=22, height=8, boats="A8 B8 C2"),
-        Battleship(width=9, height=9, boats=" ".join(f"{letter}2" for letter in "ABCDEFGHIJKLMNOPQRST")),
+        Battleship(
+            width=9, height=9, boats=" ".join(f"{letter}2" for letter in "ABCDEFGHIJKLMNOPQRST")
+        ),
     ],
     ids=["tall", "wide", "crowded"],
 )
@@ -113,8 +150,17 @@ def test_skipper_skips() -> None:
 
 def test_random_chooses_every_open_square_of_every_opponent_about_equally_often() -> None:
     view, chance = looking(["X...", "...0"], ["....", "...."], ["..00", "X..."], you=1), Chance(3)
-    counts = Counter((move["target"], move["x"], move["y"]) for move in (random(view, chance) for _ in range(2200)))
-    untried = {(seat, x, y) for seat in (0, 2) for y in range(2) for x in range(4) if view["boards"][seat][y][x] == "."}
+    counts = Counter(
+        (move["target"], move["x"], move["y"])
+        for move in (random(view, chance) for _ in range(2200))
+    )
+    untried = {
+        (seat, x, y)
+        for seat in (0, 2)
+        for y in range(2)
+        for x in range(4)
+        if view["boards"][seat][y][x] == "."
+    }
     assert set(counts) == untried
     assert all(150 < count < 260 for count in counts.values())
 
@@ -131,7 +177,9 @@ def test_a_search_keeps_to_one_colour_which_its_own_fleet_decides() -> None:
         (None, 0),
     ):
         for bot in (trawler, gunner, pilot):
-            assert {(x + y) % 2 for _, x, y in shots(bot, looking(blank, blank, own=own))} == {colour}
+            assert {(x + y) % 2 for _, x, y in shots(bot, looking(blank, blank, own=own))} == {
+                colour
+            }
 
 
 def test_trawler_shoots_beside_hits_and_elsewhere() -> None:
@@ -147,7 +195,11 @@ def test_the_end_of_the_longest_line_comes_first(bot: HouseBot) -> None:
     assert shots(bot, looking(board, board, boats="A4 B3")) == {(1, 1, 2), (1, 4, 2)}
     blocked = [".X....", "......", ".0XX0.", "......", "......", "......"]
     upright = {(1, x, y) for x in (2, 3) for y in (1, 3)}
-    assert shots(bot, looking(blocked, blocked, boats="A4 B3"), 99) == upright | {(1, 0, 0), (1, 2, 0), (1, 1, 1)}
+    assert shots(bot, looking(blocked, blocked, boats="A4 B3"), 99) == upright | {
+        (1, 0, 0),
+        (1, 2, 0),
+        (1, 1, 1),
+    }
 
 
 def test_pilot_searches_where_there_is_most_open_water() -> None:
@@ -217,7 +269,8 @@ def test_fleets_of_hunter_are_harder_to_find_than_those_by_chance() -> None:
         return hunter(view, chance) if view["phase"] == "placement" else {"skip": True}
 
     found = [
-        sum(played((plotter, owner), seed, Battleship()).turn / 2 for seed in range(100)) / 100 for owner in (hidden, skipper)
+        sum(played((plotter, owner), seed, Battleship()).turn / 2 for seed in range(100)) / 100
+        for owner in (hidden, skipper)
     ]
     assert found[0] > found[1] + 1
 
@@ -265,7 +318,9 @@ def anybody(view: View, chance: Chance) -> Raw:
         return hunter(view, chance)
     seats = [seat for seat in range(len(view["boards"])) if seat != view["you"]]
     target = chance.choice(seats)
-    shot = hunter(view | {"you": 0, "boards": (view["boards"][view["you"]], view["boards"][target])}, chance)
+    shot = hunter(
+        view | {"you": 0, "boards": (view["boards"][view["you"]], view["boards"][target])}, chance
+    )
     return shot if "skip" in shot else shot | {"target": target}
 
 
@@ -276,7 +331,11 @@ def test_hunter_chooses_whom_to_shoot_at_better_than_chance(players: int) -> Non
     won = 0
     for seed in range(6):
         seat = seed % players
-        scores = list(played([hunter if at == seat else anybody for at in range(players)], seed, Battleship()).scores)
+        scores = list(
+            played(
+                [hunter if at == seat else anybody for at in range(players)], seed, Battleship()
+            ).scores
+        )
         won += scores.pop(seat) > max(scores)
     assert won >= 4
 
@@ -295,6 +354,8 @@ def test_hunter_beats_random(game: Battleship, players: int, games: int, wins: i
     won = 0
     for seed in range(games):
         seat = seed % players
-        scores = list(played([hunter if at == seat else random for at in range(players)], seed, game).scores)
+        scores = list(
+            played([hunter if at == seat else random for at in range(players)], seed, game).scores
+        )
         won += scores.pop(seat) > max(scores)
     assert won >= wins

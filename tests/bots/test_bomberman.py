@@ -34,8 +34,17 @@ def action(bot: HouseBot, position: Bomberman, seat: int = 0, seed: int = 0) -> 
 
 
 def test_random_draws_every_legal_action_and_no_other() -> None:
-    for drawing in ("A.+.... .#.#.#. B......", "..A.... .#.#.#. B......", "AB..... .#.#.#. .......", ".#A#... .#.#.#. B......"):
-        for position in (start := drawn(drawing), after(start, "A BOMB"), after(start, "B BOMB", "B RIGHT")):
+    for drawing in (
+        "A.+.... .#.#.#. B......",
+        "..A.... .#.#.#. B......",
+        "AB..... .#.#.#. .......",
+        ".#A#... .#.#.#. B......",
+    ):
+        for position in (
+            start := drawn(drawing),
+            after(start, "A BOMB"),
+            after(start, "B BOMB", "B RIGHT"),
+        ):
             for seat in position.to_move:
                 assert {action(random, position, seat, seed) for seed in range(80)} == {
                     raw["action"] for raw in position.moves(seat)
@@ -70,8 +79,13 @@ def test_sapper_reads_views_that_have_been_json() -> None:
     for number in range(60):
         for seat in position.to_move:
             view = position.view(seat)
-            assert sapper(view, Chance(number)) == sapper(msgspec.json.decode(msgspec.json.encode(view)), Chance(number))
-        moves = {seat: position.parse(seat, sapper(position.view(seat), chance)) for seat in position.to_move}
+            assert sapper(view, Chance(number)) == sapper(
+                msgspec.json.decode(msgspec.json.encode(view)), Chance(number)
+            )
+        moves = {
+            seat: position.parse(seat, sapper(position.view(seat), chance))
+            for seat in position.to_move
+        }
         position = position.play(moves, chance)
     assert position.found
 
@@ -86,7 +100,10 @@ def test_sappers_stay_alive_until_walls_close_in() -> None:
 
 def test_sappers_seek_the_middle_when_walls_close_in() -> None:
     """The last walls close in round 90."""
-    rounds = [played([sapper] * 4, seed, Bomberman(height=9, width=9, closing=40, rounds=100)).round for seed in range(4)]
+    rounds = [
+        played([sapper] * 4, seed, Bomberman(height=9, width=9, closing=40, rounds=100)).round
+        for seed in range(4)
+    ]
     assert sum(rounds) / 4 > 75
 
 
@@ -115,7 +132,10 @@ def test_sapper_does_not_waste_a_bomb_on_a_crate_that_burns_anyway() -> None:
 
 
 def test_sapper_leaves_a_tile_that_closes() -> None:
-    assert action(sapper, drawn("A.... .#.#. ..... .#.#. ....B", closing=1, rounds=40)) in {"MOVE_DOWN", "MOVE_RIGHT"}
+    assert action(sapper, drawn("A.... .#.#. ..... .#.#. ....B", closing=1, rounds=40)) in {
+        "MOVE_DOWN",
+        "MOVE_RIGHT",
+    }
 
 
 def test_sapper_does_something_even_if_all_is_lost() -> None:

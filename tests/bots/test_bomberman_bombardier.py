@@ -16,10 +16,18 @@ from tests.games.bombermen import after, drawn
 def in_own_flames(position: Bomberman, words: dict[Seat, Raw]) -> list[Seat]:
     """The seats that stand in the flames of their own bombs at the end of the round."""
     moves = {seat: position.parse(seat, raw) for seat, raw in words.items()}
-    standing = after_moves(position.at, {seat: to for seat, (to, _) in moves.items() if to != position.at[seat]})
+    standing = after_moves(
+        position.at, {seat: to for seat, (to, _) in moves.items() if to != position.at[seat]}
+    )
     due = position.round + position.fuse
-    placed = [Bomb(at, due, position.users[seat].range, seat) for seat, (at, places_bomb) in moves.items() if places_bomb]
-    blown = blasts(position.tiles, [*position.lying, *placed], position.round, position.flame_pierces)
+    placed = [
+        Bomb(at, due, position.users[seat].range, seat)
+        for seat, (at, places_bomb) in moves.items()
+        if places_bomb
+    ]
+    blown = blasts(
+        position.tiles, [*position.lying, *placed], position.round, position.flame_pierces
+    )
     return [bomb.seat for bomb, places in blown if standing[bomb.seat] in places]
 
 
@@ -67,9 +75,20 @@ def test_it_outlives_three_sappers() -> None:
 
 @pytest.mark.no_cover
 def test_it_never_dies_by_its_own_bomb() -> None:
-    crowd = [own_deaths([bombardier, random] * 2, seed, Bomberman(rounds=100, closing=0)) for seed in range(12)]
-    fast = [own_deaths([bombardier, sapper] * 2, seed, Bomberman(9, 9, fuse=3, closing=30, rounds=60)) for seed in range(3)]
-    dense = [own_deaths([bombardier] * 4, seed, Bomberman(7, 7, crates=60, bombs=3, rounds=60, closing=20)) for seed in range(4)]
+    crowd = [
+        own_deaths([bombardier, random] * 2, seed, Bomberman(rounds=100, closing=0))
+        for seed in range(12)
+    ]
+    fast = [
+        own_deaths([bombardier, sapper] * 2, seed, Bomberman(9, 9, fuse=3, closing=30, rounds=60))
+        for seed in range(3)
+    ]
+    dense = [
+        own_deaths(
+            [bombardier] * 4, seed, Bomberman(7, 7, crates=60, bombs=3, rounds=60, closing=20)
+        )
+        for seed in range(4)
+    ]
     assert sum(crowd + fast + dense) == 0
 
 
@@ -110,8 +129,13 @@ def test_it_reads_views_that_have_been_json() -> None:
         for seat in position.to_move:
             view = position.view(seat)
             read = msgspec.json.decode(msgspec.json.encode(view))
-            assert bombardier(view, Chance(position.round)) == bombardier(read, Chance(position.round))
-        moves = {seat: position.parse(seat, bombardier(position.view(seat), chance)) for seat in position.to_move}
+            assert bombardier(view, Chance(position.round)) == bombardier(
+                read, Chance(position.round)
+            )
+        moves = {
+            seat: position.parse(seat, bombardier(position.view(seat), chance))
+            for seat in position.to_move
+        }
         position = position.play(moves, chance)
         found += len(position.found)
     assert found
@@ -137,7 +161,11 @@ def test_it_does_not_bomb_what_gets_away_unless_it_has_bombs_to_spare() -> None:
 def test_it_knows_the_dead_ends_that_a_rival_may_close() -> None:
     """One step to the left, and a bomb of B is the end for all that is on its left."""
     scene = scene_of(drawn("A..B... ##.##.# .......").view(0))
-    assert [place for place in ((0, 0), (0, 1), (2, 0), (2, 2), (0, 5)) if scene.tile(place) & dangers(scene)] == [(0, 0), (0, 1)]
+    assert [
+        place
+        for place in ((0, 0), (0, 1), (2, 0), (2, 2), (0, 5))
+        if scene.tile(place) & dangers(scene)
+    ] == [(0, 0), (0, 1)]
 
 
 def test_it_takes_an_upgrade() -> None:
@@ -162,7 +190,10 @@ def test_it_holds_the_middle_when_walls_close_in() -> None:
     inside[8] = outside[8] = "........B"
     inside[4], outside[0] = "....A....", "A........"
     assert action(bombardier, drawn(" ".join(inside), closing=10, rounds=100)) == "WAIT"
-    assert action(bombardier, drawn(" ".join(outside), closing=10, rounds=100)) in {"MOVE_RIGHT", "MOVE_DOWN"}
+    assert action(bombardier, drawn(" ".join(outside), closing=10, rounds=100)) in {
+        "MOVE_RIGHT",
+        "MOVE_DOWN",
+    }
 
 
 def test_it_dares_to_go_in_when_little_is_left() -> None:

@@ -62,11 +62,17 @@ def test_it_opens_crates_on_its_way_and_bombs_a_rival_in_the_middle_like_the_bom
 
 
 def test_it_bombs_a_rival_that_cannot_get_away() -> None:
-    assert actions(drawn("B.A.... ##.#.#. ....... .#.#.#. ....... .#.#.#. .......", closing=100, rounds=200)) == {"PLACE_BOMB"}
+    assert actions(
+        drawn("B.A.... ##.#.#. ....... .#.#.#. ....... .#.#.#. .......", closing=100, rounds=200)
+    ) == {"PLACE_BOMB"}
 
 
 def test_it_beats_the_bombardier() -> None:
     """In short games, so that it does not take long."""
     setup = Bomberman(crates=30, closing=110, rounds=190)
-    assert [played([warden, bombardier], seed, setup).scores for seed in range(2)] == [(2.0, 0.0)] * 2
-    assert [played([bombardier, warden], seed, setup).scores for seed in range(2)] == [(0.0, 2.0)] * 2
+    assert [played([warden, bombardier], seed, setup).scores for seed in range(2)] == [
+        (2.0, 0.0)
+    ] * 2
+    assert [played([bombardier, warden], seed, setup).scores for seed in range(2)] == [
+        (0.0, 2.0)
+    ] * 2

@@ -21,7 +21,10 @@ def play(bots: tuple[HouseBot, HouseBot], seed: int, setup: Bumblebots) -> Bumbl
     position = setup.start(2, chance)
     while not position.over:
         raws = {seat: bots[seat](position.view(seat), own[seat]) for seat in position.to_move}
-        position = position.play({seat: position.parse(seat, raw) for seat, raw in raws.items()}, chance.turn_to(position.turn))
+        position = position.play(
+            {seat: position.parse(seat, raw) for seat, raw in raws.items()},
+            chance.turn_to(position.turn),
+        )
     return position
 
 
@@ -88,7 +91,9 @@ def test_the_forager_does_not_block_itself() -> None:
 
 
 def test_the_forager_stays_where_it_cannot_go_anywhere() -> None:
-    assert given(forager, position({"Ann": MIDDLE}, cells=dict.fromkeys(around(MIDDLE), WALL))) == {}
+    assert (
+        given(forager, position({"Ann": MIDDLE}, cells=dict.fromkeys(around(MIDDLE), WALL))) == {}
+    )
 
 
 def test_the_forager_spreads_out_while_there_is_no_flower() -> None:
@@ -96,7 +101,12 @@ def test_the_forager_spreads_out_while_there_is_no_flower() -> None:
     for _ in range(14):
         bare = tick(bare, given(forager, bare), Scripted())
     spots = sorted(bare.swarms[0].values())
-    assert all(abs(one[0] - two[0]) + abs(one[1] - two[1]) >= 4 for one in spots for two in spots if one < two)
+    assert all(
+        abs(one[0] - two[0]) + abs(one[1] - two[1]) >= 4
+        for one in spots
+        for two in spots
+        if one < two
+    )
     assert spots[-1][0] >= 7
 
 
@@ -108,7 +118,10 @@ def test_the_forager_reads_a_view_that_came_over_the_wire() -> None:
 @pytest.mark.no_cover
 @pytest.mark.parametrize(
     "setup",
-    [Bumblebots(), Bumblebots(arena="drawn", side=6, walls=20, starts="drawn", drones=2, flowers=4)],
+    [
+        Bumblebots(),
+        Bumblebots(arena="drawn", side=6, walls=20, starts="drawn", drones=2, flowers=4),
+    ],
     ids=["documented", "drawn"],
 )
 def test_the_forager_beats_random(setup: Bumblebots) -> None:

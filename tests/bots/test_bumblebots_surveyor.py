@@ -12,14 +12,20 @@ HOME = {NEAR: 5, OTHER: 5}
 
 
 def test_a_drone_that_is_nearer_claims_the_flower() -> None:
-    lead, plan = race([[(0, {NEAR: 2}, "Ann")], [(0, {NEAR: 3}, "Bob")]], [{NEAR: 5}, {NEAR: 5}], 50, {})
+    lead, plan = race(
+        [[(0, {NEAR: 2}, "Ann")], [(0, {NEAR: 3}, "Bob")]], [{NEAR: 5}, {NEAR: 5}], 50, {}
+    )
     assert (round(lead), plan) == (1, {"Ann": NEAR})
-    lead, plan = race([[(0, {NEAR: 3}, "Ann")], [(0, {NEAR: 2}, "Bob")]], [{NEAR: 5}, {NEAR: 5}], 50, {})
+    lead, plan = race(
+        [[(0, {NEAR: 3}, "Ann")], [(0, {NEAR: 2}, "Bob")]], [{NEAR: 5}, {NEAR: 5}], 50, {}
+    )
     assert (round(lead), plan) == (-1, {})
 
 
 def test_drones_that_arrive_together_block_each_other() -> None:
-    assert race([[(0, {NEAR: 2}, "Ann")], [(0, {NEAR: 2}, "Bob")]], [{NEAR: 5}, {NEAR: 5}], 50, {}) == (0, {"Ann": NEAR})
+    assert race(
+        [[(0, {NEAR: 2}, "Ann")], [(0, {NEAR: 2}, "Bob")]], [{NEAR: 5}, {NEAR: 5}], 50, {}
+    ) == (0, {"Ann": NEAR})
 
 
 def test_a_forced_drone_leaves_a_fight_and_new_drones_come_from_home() -> None:
@@ -40,7 +46,10 @@ def test_surveyor_goes_to_a_flower() -> None:
 
 
 def test_surveyor_leaves_a_fight_where_that_gains_more_flowers() -> None:
-    """Both stand beside a flower and block each other. Ann could reach three others, where no drone of Bob comes in time."""
+    """Both stand beside a flower and block each other.
+
+    Ann could reach three others, where no drone of Bob comes in time.
+    """
     fight, free = {**BARE, (7, 7): FLOWER}, dict.fromkeys([(4, 7), (4, 6), (3, 6)], FLOWER)
     many = position({"Ann": (6, 7)}, {"Bob": (8, 7)}, {**fight, **free})
     assert given(surveyor, many) == {"Ann": "UR"}
@@ -52,7 +61,11 @@ def test_surveyor_leaves_a_fight_where_that_gains_more_flowers() -> None:
 @pytest.mark.parametrize("seat", [0, 1])
 def test_surveyor_beats_random(seat: int) -> None:
     bots = (surveyor, random) if seat == 0 else (random, surveyor)
-    for setup in (Bumblebots(), Bumblebots(arena="drawn", drones=1), Bumblebots(arena="drawn", side=5, drones=4, starts="drawn")):
+    for setup in (
+        Bumblebots(),
+        Bumblebots(arena="drawn", drones=1),
+        Bumblebots(arena="drawn", side=5, drones=4, starts="drawn"),
+    ):
         scores = play(bots, 1, setup).scores
         assert scores[seat] > scores[1 - seat]
 

@@ -21,7 +21,9 @@ def counted(board: list[str], boats: str) -> list[float]:
     """The same by looking at every fleet that there can be."""
     width, height = len(board[0]), len(board)
     text = "".join(board)
-    hits, misses = (sum(1 << at for at, mark in enumerate(text) if mark == wanted) for wanted in "X0")
+    hits, misses = (
+        sum(1 << at for at, mark in enumerate(text) if mark == wanted) for wanted in "X0"
+    )
     fleets = 0
     found = [0] * len(text)
     for masks in product(*(berths(width, height, int(name[1])) for name in boats.split())):
@@ -60,15 +62,21 @@ def test_odds_of_one_boat_are_exact(board: list[str], boats: str) -> None:
         ([".0.0..", "0.0.0.", ".0X0..", "0...0.", ".0.0..", "......"], "A3 B2"),
     ],
 )
-def test_odds_of_several_boats_are_close_to_what_counting_gives(board: list[str], boats: str) -> None:
-    """They leave out of account that boats may want the same square, so that some are more than certain."""
+def test_odds_of_several_boats_are_close_to_what_counting_gives(
+    board: list[str], boats: str
+) -> None:
+    """They leave out of account that boats may want the same square, so that some are more than
+    certain.
+    """
     reckoned, true = [min(odd, 1.0) for odd in likely(board, boats)], counted(board, boats)
     assert reckoned == pytest.approx(true, abs=0.12)
     assert true[reckoned.index(max(reckoned))] > max(true) - 0.06
 
 
 def test_odds_add_up_to_what_is_afloat() -> None:
-    assert sum(likely([".....", ".X...", ".....", "..0..", "....."], "A3 B2")) == pytest.approx(4, abs=1e-3)
+    assert sum(likely([".....", ".X...", ".....", "..0..", "....."], "A3 B2")) == pytest.approx(
+        4, abs=1e-3
+    )
 
 
 def test_a_boat_that_is_sunk_and_the_squares_around_it() -> None:

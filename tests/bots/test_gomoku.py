@@ -14,7 +14,15 @@ from botdrome.games.gomoku import Gomoku, Point
 def looking(board: str, you: int = 0, win_length: int = 5) -> View:
     """A bot's view of a board; spaces separate the rows."""
     rows = board.split()
-    return {"you": you, "toMove": [you], "size": len(rows), "winLength": win_length, "board": rows, "moves": [], "line": None}
+    return {
+        "you": you,
+        "toMove": [you],
+        "size": len(rows),
+        "winLength": win_length,
+        "board": rows,
+        "moves": [],
+        "line": None,
+    }
 
 
 def answers(bot: HouseBot, view: View, tries: int = 20) -> set[Point]:
@@ -28,7 +36,9 @@ def winner(bots: tuple[HouseBot, HouseBot], seed: int, game: Gomoku) -> int | No
     position = game.start(2, chance)
     while not position.over:
         (seat,) = position.to_move
-        position = position.play({seat: position.parse(seat, bots[seat](position.view(seat), chance))}, chance)
+        position = position.play(
+            {seat: position.parse(seat, bots[seat](position.view(seat), chance))}, chance
+        )
     return position.scores.index(1.0) if 1.0 in position.scores else None
 
 
@@ -64,16 +74,34 @@ def test_threat_stays_with_the_stones() -> None:
 @pytest.mark.parametrize(
     ("stones", "best"),
     [
-        pytest.param({"X": "00 10 20 30", "O": "02 12 22 32"}, {(4, 0)}, id="wins rather than blocks"),
+        pytest.param(
+            {"X": "00 10 20 30", "O": "02 12 22 32"}, {(4, 0)}, id="wins rather than blocks"
+        ),
         pytest.param({"X": "00 10 20 40", "O": "02 12 22 32"}, {(3, 0)}, id="wins in a gap"),
-        pytest.param({"X": "12 22 32", "O": "00 10 20 30"}, {(4, 0)}, id="blocks a four rather than makes an open four"),
-        pytest.param({"X": "13 23 33", "O": "16 26 36"}, {(4, 3)}, id="makes an open four rather than blocks one"),
-        pytest.param({"X": "41 42 43 14 24 34", "O": "40 04 17 27 37"}, {(4, 4)}, id="makes two fours"),
-        pytest.param({"X": "42 43 14 24 34", "O": "04 17 27 37"}, {(4, 4)}, id="makes a four and a three"),
+        pytest.param(
+            {"X": "12 22 32", "O": "00 10 20 30"},
+            {(4, 0)},
+            id="blocks a four rather than makes an open four",
+        ),
+        pytest.param(
+            {"X": "13 23 33", "O": "16 26 36"},
+            {(4, 3)},
+            id="makes an open four rather than blocks one",
+        ),
+        pytest.param(
+            {"X": "41 42 43 14 24 34", "O": "40 04 17 27 37"}, {(4, 4)}, id="makes two fours"
+        ),
+        pytest.param(
+            {"X": "42 43 14 24 34", "O": "04 17 27 37"}, {(4, 4)}, id="makes a four and a three"
+        ),
         pytest.param({"X": "80 00", "O": "17 27 37"}, {(4, 7)}, id="blocks an open three"),
         pytest.param({"X": "32 42 53 54", "O": "80 00"}, {(5, 2)}, id="makes two threes"),
         pytest.param({"X": "80 00", "O": "32 42 53 54"}, {(5, 2)}, id="blocks two threes"),
-        pytest.param({"X": "00 10 40 50", "O": "14 24 34"}, {(4, 4)}, id="takes two rows that lack the same cell for one four"),
+        pytest.param(
+            {"X": "00 10 40 50", "O": "14 24 34"},
+            {(4, 4)},
+            id="takes two rows that lack the same cell for one four",
+        ),
         pytest.param(
             {"X": "03 43 53 30 34 35", "O": "63 36 88 98 A9 AA"},
             {(10, 8)},
@@ -82,11 +110,15 @@ def test_threat_stays_with_the_stones() -> None:
     ],
 )
 def test_threat_sees_one_stone_ahead(you: int, stones: dict[str, str], best: set[Point]) -> None:
-    """Stones by column and row, a hexadecimal digit each, on a board of thirteen; the same must hold with the colours changed."""
+    """Stones by column and row, a hexadecimal digit each, on a board of thirteen; the same must
+    hold with the colours changed.
+    """
     cells = [["."] * 13 for _ in range(13)]
     for mark, points in stones.items():
         for point in points.split():
-            cells[int(point[1], 16)][int(point[0], 16)] = mark if not you else {"X": "O", "O": "X"}[mark]
+            cells[int(point[1], 16)][int(point[0], 16)] = (
+                mark if not you else {"X": "O", "O": "X"}[mark]
+            )
     assert answers(threat, looking(" ".join(map("".join, cells)), you)) == best
 
 
@@ -103,6 +135,11 @@ def test_threat_sees_one_stone_ahead(you: int, stones: dict[str, str], best: set
     ids=lambda value: f"{value.size}-{value.win_length}" if isinstance(value, Gomoku) else "",
 )
 def test_threat_beats_random(game: Gomoku, games: int, wins: int) -> None:
-    """99 of 100 games on the usual board, half of them as second; where a row is as long as the board, some are drawn."""
-    outcomes = [winner((threat, random) if seed % 2 == 0 else (random, threat), seed, game) == seed % 2 for seed in range(games)]
+    """99 of 100 games on the usual board, half of them as second; where a row is as long as the
+    board, some are drawn.
+    """
+    outcomes = [
+        winner((threat, random) if seed % 2 == 0 else (random, threat), seed, game) == seed % 2
+        for seed in range(games)
+    ]
     assert sum(outcomes) >= wins

@@ -51,13 +51,17 @@ def test_stones_know_the_promises_and_threats_of_a_whole_game(win_length: int) -
     position, size = game.start(2, chance), 7
     while not position.over:
         (seat,) = position.to_move
-        position = position.play({seat: position.parse(seat, random(position.view(seat), chance))}, chance)
+        position = position.play(
+            {seat: position.parse(seat, random(position.view(seat), chance))}, chance
+        )
         known = stones_on(position.cells, size, win_length)
         rated = dict(rated_cells(position.cells, size, win_length))
         assert dict(known.promises()) == rated
         for player in (0, 1):
             threats = {cell: promises[player] // THREE * THREE for cell, promises in rated.items()}
-            assert known.threats[player] == {cell: threat for cell, threat in threats.items() if threat}
+            assert known.threats[player] == {
+                cell: threat for cell, threat in threats.items() if threat
+            }
 
 
 def rated_cells(cells: str, size: int, win_length: int) -> list[tuple[int, tuple[int, int]]]:

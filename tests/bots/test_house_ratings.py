@@ -19,4 +19,6 @@ def test_they_are_those_of_the_docs() -> None:
 
 
 def test_every_house_bot_has_one() -> None:
-    assert {game: set(ratings) for game, ratings in HOUSE_RATINGS.items()} == {game: set(house_bots(game)) for game in FORMATS}
+    assert {game: set(ratings) for game, ratings in HOUSE_RATINGS.items()} == {
+        game: set(house_bots(game)) for game in FORMATS
+    }

@@ -16,7 +16,9 @@ FORMAT = FORMATS["noughts-and-crosses"]
 
 def winners(one: Any, two: Any, matches: int) -> list[int | None]:
     results = [
-        simulate(Match(FORMAT.game, 2, FORMAT.terms, seed), [seated(one, seed), seated(two, -seed)]).result
+        simulate(
+            Match(FORMAT.game, 2, FORMAT.terms, seed), [seated(one, seed), seated(two, -seed)]
+        ).result
         for seed in range(matches)
     ]
     return [result.winner for result in results if result]
@@ -43,7 +45,11 @@ def test_perfect_plays_every_position_right() -> None:
             assert position.scores[1 - mine] == 0
             return
         seat = position.to_move[0]
-        raws = [bots.perfect(position.view(seat), chance)] if seat == mine else list(position.moves(seat))
+        raws = (
+            [bots.perfect(position.view(seat), chance)]
+            if seat == mine
+            else list(position.moves(seat))
+        )
         for raw in raws:
             explore(position.play({seat: position.parse(seat, raw)}, chance), mine)
 
@@ -56,7 +62,11 @@ def test_perfect_plays_every_position_right() -> None:
     [
         pytest.param("XX. OO. ...", {(0, 2)}, id="wins rather than blocks"),
         pytest.param("X.. OO. ..X", {(1, 2)}, id="blocks"),
-        pytest.param("XO. ... ...", {(0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)}, id="else anywhere"),
+        pytest.param(
+            "XO. ... ...",
+            {(0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)},
+            id="else anywhere",
+        ),
     ],
 )
 def test_blocker(board: str, spaces: set[tuple[int, int]]) -> None:

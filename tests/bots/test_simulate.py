@@ -23,7 +23,9 @@ def test_where_illegal_moves_are_free_time_runs_out() -> None:
 
 
 def test_where_there_is_no_time_to_run_out_the_bot_is_expelled() -> None:
-    match = simulate(Match(NOUGHTS.game, 2, Terms(Pace(None)), 1), [lambda view: {}, lambda view: {}])
+    match = simulate(
+        Match(NOUGHTS.game, 2, Terms(Pace(None)), 1), [lambda view: {}, lambda view: {}]
+    )
     assert match.result is not None
     assert match.result.causes == ("illegal moves", "complete")
 
@@ -31,6 +33,8 @@ def test_where_there_is_no_time_to_run_out_the_bot_is_expelled() -> None:
 def test_a_beat_is_played_in_no_time() -> None:
     terms = Terms(Pace(250, beat=True), late="pass")
     throw = {"throw": "rock"}
-    match = simulate(Match(RockPaperScissors(rounds=4), 2, terms, 1), [lambda view: throw, lambda view: throw])
+    match = simulate(
+        Match(RockPaperScissors(rounds=4), 2, terms, 1), [lambda view: throw, lambda view: throw]
+    )
     assert match.steps == 4
     assert match.inputs[-1][:2] == (1000, "wake")

@@ -17,8 +17,9 @@ from tests.patience import PATIENCE
 
 OPERATOR = "the operator of the tests"
 SETTINGS = {
-    "house_fill": "true", "house_wait": "0", "match_start_delay": "0", "duel_port": "-1", "boats_port": "-1", "bomber_port": "-1",
-    "cube_port": "-1",     "operator_token": OPERATOR, "drain": "0",
+    "house_fill": "true", "house_wait": "0", "match_start_delay": "0", "duel_port": "-1",
+    "boats_port": "-1", "bomber_port": "-1", "cube_port": "-1", "operator_token": OPERATOR,
+    "drain": "0",
 }  # fmt: skip
 
 
@@ -39,7 +40,11 @@ class BrowserArena:
     def login(self, game: str, name: str, token: str, **wish: Any) -> Iterator[ClientConnection]:
         """A bot that has logged in over the native protocol."""
         with connect(self.url.replace("http", "ws"), open_timeout=PATIENCE) as socket:
-            words = {"gameType": game.upper().replace("-", "_"), "name": name, "password": token} | wish
+            words = {
+                "gameType": game.upper().replace("-", "_"),
+                "name": name,
+                "password": token,
+            } | wish
             socket.send(json.dumps(words))
             assert json.loads(socket.recv(PATIENCE))["authentication"] == "OK"
             yield socket

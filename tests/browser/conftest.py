@@ -40,7 +40,9 @@ def chromium() -> Iterator[Browser]:
         assert not os.environ.get(NEEDED), browsers.NONE
         pytest.skip(browsers.NONE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS, timeout=PATIENCE * 1000)
+        browser = playwright.chromium.launch(
+            executable_path=found, args=FLAGS, timeout=PATIENCE * 1000
+        )
         yield browser
         browser.close()
 

@@ -41,7 +41,9 @@ class Guest:
 
     def move(self) -> None:
         """Play a legal move, and wait for the next turn."""
-        self.socket.send(json.dumps({"move": NOTHING if self.game == "battlecube" else self.legal[0]}))
+        self.socket.send(
+            json.dumps({"move": NOTHING if self.game == "battlecube" else self.legal[0]})
+        )
         self.ready()
 
     def resign(self) -> None:
@@ -51,28 +53,38 @@ class Guest:
 
 
 @contextmanager
-def joined(arena: BrowserArena, game: str, name: str = "Ann of the tests", **wish: Any) -> Iterator[Guest]:
+def joined(
+    arena: BrowserArena, game: str, name: str = "Ann of the tests", **wish: Any
+) -> Iterator[Guest]:
     """A guest that has logged in and waits for an opponent."""
     login = {
-        "gameType": game.upper().replace("-", "_"), "name": name, "guest": True, "secret": SECRET, "pace": "stepped",
-        "features": ["frames"],
+        "gameType": game.upper().replace("-", "_"), "name": name, "guest": True, "secret": SECRET,
+        "pace": "stepped", "features": ["frames"],
     }  # fmt: skip
-    with connect(arena.url.replace("http", "ws"), open_timeout=PATIENCE, ping_interval=None) as socket:
+    with connect(
+        arena.url.replace("http", "ws"), open_timeout=PATIENCE, ping_interval=None
+    ) as socket:
         socket.send(json.dumps(login | wish))
         assert json.loads(socket.recv(PATIENCE))["authentication"] == "OK"
         yield Guest(socket, game)
 
 
 @contextmanager
-def seated(arena: BrowserArena, game: str, name: str = "Ann of the tests", **wish: Any) -> Iterator[Guest]:
+def seated(
+    arena: BrowserArena, game: str, name: str = "Ann of the tests", **wish: Any
+) -> Iterator[Guest]:
     """A guest to move against a house bot. The match runs until the guest resigns."""
     wish = (MANY if game == "battlecube" else {}) | wish
     with joined(arena, game, name, opponent=HOUSE.get(game, "house:random"), **wish) as guest:
         yield guest.ready()
 
 
-def played(arena: BrowserArena, game: str, name: str = "Ann of the tests", moves: int = 3, **wish: Any) -> str:
-    """The match that a guest has played against a house bot, and given up after some moves, or won or lost before."""
+def played(
+    arena: BrowserArena, game: str, name: str = "Ann of the tests", moves: int = 3, **wish: Any
+) -> str:
+    """The match that a guest has played against a house bot, and given up after some moves, or won
+    or lost before.
+    """
     with seated(arena, game, name, **wish) as guest:
         for _ in range(moves):
             if not guest.over:

@@ -1,4 +1,5 @@
-"""Take screenshots of pages of a server that runs, at the sizes of a desk and a phone, in light and dark.
+"""Take screenshots of pages of a server that runs, at the sizes of a desk and a phone, in light and
+dark.
 
 python -m tests.browser.screenshots URL FOLDER PATH...
 """
@@ -29,7 +30,9 @@ def main() -> None:
 
 def shoot(browser: Browser, url: str, path: str, size: str, theme: Theme, folder: Path) -> None:
     width, height = SIZES[size]
-    with browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme) as context:
+    with browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=theme
+    ) as context:
         page = context.new_page()
         page.goto(url + path)
         page.locator("main h1, main [role=alert]").first.wait_for()

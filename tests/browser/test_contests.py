@@ -1,4 +1,6 @@
-"""Contests with a document in a browser: an organiser creates one, bots enter and play it, and everybody sees how it went."""
+"""Contests with a document in a browser: an organiser creates one, bots enter and play it, and
+everybody sees how it went.
+"""
 
 import json
 import re
@@ -33,14 +35,21 @@ bot = "house:random"
 
 def play_on(arena: BrowserArena, name: str, token: str) -> None:
     """Play until the contest is over."""
-    with arena.login(GAME, name, token, contest="page cup", features=["again", "notices"]) as socket:
+    with arena.login(
+        GAME, name, token, contest="page cup", features=["again", "notices"]
+    ) as socket:
         for text in socket:
             state = json.loads(text).get("state")
             if state and state["result"]:
                 socket.send('{"again": true}')
             elif state and name in state["waitingFor"]:
                 mark = "X" if state["marks"]["X"] == name else "O"
-                free = next([row, column] for row in range(3) for column in range(3) if not state["board"][row][column])
+                free = next(
+                    [row, column]
+                    for row in range(3)
+                    for column in range(3)
+                    if not state["board"][row][column]
+                )
                 socket.send(json.dumps({"mark": mark, "space": free}))
 
 
@@ -51,7 +60,9 @@ def create_and_open(page: Page) -> None:
     expect(document).to_have_value(re.compile('format = "round-robin"'))
     document.fill(CUP.replace("games = 2", "games = 0"))
     page.get_by_role("button", name="Create the contest").click()
-    expect(page.get_by_role("alert")).to_contain_text("line 4: games: a whole number of at least 1, not 0")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "line 4: games: a whole number of at least 1, not 0"
+    )
     document.fill(CUP)
     page.get_by_role("button", name="Create the contest").click()
     expect(page.get_by_text("page cup is a draft.")).to_be_visible()
@@ -66,7 +77,11 @@ def test_a_contest_is_created_entered_and_played(page: Page, arena: BrowserArena
     tokens = {name: arena.register(GAME, name) for name in (ADA, BOB)}
     create_and_open(page)
     page.goto("/")
-    current = page.get_by_role("list", name="Open and running contests").get_by_role("listitem").filter(has_text="Page</i> Cup")
+    current = (
+        page.get_by_role("list", name="Open and running contests")
+        .get_by_role("listitem")
+        .filter(has_text="Page</i> Cup")
+    )
     expect(current).to_contain_text("open Noughts and crosses · Round robin · 1 bot")
     current.get_by_role("link", name="enter with its password").click()
     form = page.get_by_role("form", name="Enter or withdraw a bot")

@@ -31,14 +31,21 @@ def another_site(page: str) -> Iterator[str]:
         server.shutdown()
 
 
-def test_other_sites_can_embed_a_match_and_nothing_else(chromium: Browser, arena: BrowserArena, stored: dict[str, str]) -> None:
+def test_other_sites_can_embed_a_match_and_nothing_else(
+    chromium: Browser, arena: BrowserArena, stored: dict[str, str]
+) -> None:
     match, said = stored["gomoku"], list[str]()
-    frames = "".join(f'<iframe id="{name}" src="{arena.url}/{name}/{match}"></iframe>' for name in ("embed", "matches"))
+    frames = "".join(
+        f'<iframe id="{name}" src="{arena.url}/{name}/{match}"></iframe>'
+        for name in ("embed", "matches")
+    )
     with another_site(frames) as site, chromium.new_context() as context:
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text))
         page.goto(site)
-        expect(page.frame_locator("#embed").get_by_role("slider", name="Position in the match")).to_be_visible()
+        expect(
+            page.frame_locator("#embed").get_by_role("slider", name="Position in the match")
+        ).to_be_visible()
         expect(page.frame_locator("#matches").locator("main")).to_have_count(0)
     assert any("frame-ancestors" in words for words in said)

@@ -21,15 +21,26 @@ EVIL = "</script><img src=x onerror=alert(1)>"
 
 @contextmanager
 def opened(chromium: Browser, file: Path) -> Iterator[Page]:
-    """A page from disk. It fails the test where it asks for anything, complains, or opens a dialog."""
+    """A page from disk.
+
+    It fails the test where it asks for anything, complains, or opens a dialog.
+    """
     complaints: list[str] = []
     with chromium.new_context(offline=True, viewport={"width": 1280, "height": 900}) as context:
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: complaints.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
-        page.on("request", lambda request: complaints.append(request.url) if request.url != file.as_uri() else None)
+        page.on(
+            "request",
+            lambda request: (
+                complaints.append(request.url) if request.url != file.as_uri() else None
+            ),
+        )
         page.goto(file.as_uri())
         yield page
     assert complaints == []
@@ -52,7 +63,9 @@ def test_a_film_plays_from_disk(chromium: Browser, tmp_path: Path, game: str) ->
 
 def test_names_are_shown_as_text(chromium: Browser, tmp_path: Path) -> None:
     record, game = restored(file_of("gomoku", 2).read_bytes())
-    record = msgspec.structs.replace(record, setup=msgspec.structs.replace(record.setup, names=(EVIL, "<b>bob</b>")))
+    record = msgspec.structs.replace(
+        record, setup=msgspec.structs.replace(record.setup, names=(EVIL, "<b>bob</b>"))
+    )
     header = header_of(record)
     file = tmp_path / "film.html"
     file.write_bytes(film_page(header, b"".join(film_lines(header, frames(record, game))), WEB))

@@ -1,4 +1,6 @@
-"""`botdrome fork --browser`: a person continues a recorded match on the page on which people play."""
+"""`botdrome fork --browser`: a person continues a recorded match on the page on which
+people play.
+"""
 
 import re
 import signal
@@ -18,13 +20,26 @@ from tests.browser.test_playing import OPEN_SQUARE, play_on, result
 from tests.cli.analysis.files import saved
 from tests.patience import PATIENCE
 
-COMMAND = [sys.executable, "-m", "botdrome", "fork", "lost.jsonl", "--step", "3", "recorded", "human", "--browser"]
+COMMAND = [
+    sys.executable,
+    "-m",
+    "botdrome",
+    "fork",
+    "lost.jsonl",
+    "--step",
+    "3",
+    "recorded",
+    "human",
+    "--browser",
+]
 
 
 @contextmanager
 def forking(folder: Path) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     """The address of the page, and the process of the command."""
-    with subprocess.Popen(COMMAND, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        COMMAND, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         try:
             found = re.search(r"http://\S+", line := process.stderr.readline())

@@ -1,4 +1,6 @@
-"""Pages in the browser: names are text, tables are sorted by the server, and owners see why their bots lost."""
+"""Pages in the browser: names are text, tables are sorted by the server, and owners see why their
+bots lost.
+"""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +24,10 @@ CUP = "a/b cup"
 def play(arena: BrowserArena, tokens: dict[str, str], **wish: Any) -> None:
     """One match, in which noughts send an illegal move first."""
     with ExitStack() as stack, ThreadPoolExecutor() as threads:
-        sockets = {name: stack.enter_context(arena.login(GAME, name, token, **wish)) for name, token in tokens.items()}
+        sockets = {
+            name: stack.enter_context(arena.login(GAME, name, token, **wish))
+            for name, token in tokens.items()
+        }
         for _ in threads.map(answer_all, sockets.values(), sockets):
             pass
 
@@ -32,7 +37,12 @@ def answer_all(socket: ClientConnection, name: str) -> None:
     while not (state := json.loads(socket.recv(PATIENCE))["state"])["result"]:
         if name in state["waitingFor"]:
             mark = "X" if state["marks"]["X"] == name else "O"
-            free = [[row, column] for row in range(3) for column in range(3) if not state["board"][row][column]]
+            free = [
+                [row, column]
+                for row in range(3)
+                for column in range(3)
+                if not state["board"][row][column]
+            ]
             fault, faults = mark == "O" and faults > 0, faults - (mark == "O")
             socket.send(json.dumps({"mark": mark, "space": [9, 9] if fault else free[0]}))
 
@@ -41,7 +51,9 @@ def answer_all(socket: ClientConnection, name: str) -> None:
 def tokens(arena: BrowserArena) -> Iterator[dict[str, str]]:
     tokens = {name: arena.register(GAME, name) for name in ("zoe of the lists", BAD_NAME)}
     play(arena, tokens, contest=CUP)
-    while "timeout" in [seat["cause"] for seat in newest(arena)["seats"]]:  # the machine was too busy for 5 seconds
+    while "timeout" in [
+        seat["cause"] for seat in newest(arena)["seats"]
+    ]:  # the machine was too busy for 5 seconds
         play(arena, tokens, contest=CUP)
     yield tokens
 
@@ -95,7 +107,9 @@ def test_a_contest_shows_standings_and_progress(page: Page, tokens: dict[str, st
     expect(page.get_by_role("region", name="Crosstable, scrolls sideways")).to_be_visible()
 
 
-def test_an_owner_sees_why_its_bot_lost(page: Page, arena: BrowserArena, tokens: dict[str, str]) -> None:
+def test_an_owner_sees_why_its_bot_lost(
+    page: Page, arena: BrowserArena, tokens: dict[str, str]
+) -> None:
     match = newest(arena)
     seat = 1
     name = match["players"][seat]

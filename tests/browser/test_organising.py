@@ -1,4 +1,6 @@
-"""The organiser's pages in a browser: signing in, Battlecube games, boat rooms, and the log of it all."""
+"""The organiser's pages in a browser: signing in, Battlecube games, boat rooms, and the log of it
+all.
+"""
 
 import re
 import socket
@@ -24,7 +26,10 @@ def sign_in(page: Page, path: str) -> None:
 @contextmanager
 def sailor(port: int, name: str) -> Iterator[IO[str]]:
     """A player that has joined a boat room."""
-    with socket.create_connection(("127.0.0.1", port), PATIENCE) as line, line.makefile("rw", encoding="latin-1") as lines:
+    with (
+        socket.create_connection(("127.0.0.1", port), PATIENCE) as line,
+        line.makefile("rw", encoding="latin-1") as lines,
+    ):
         lines.write(f"J|{name}|{BOARD}\n")
         lines.flush()
         yield lines

@@ -1,4 +1,6 @@
-"""Pages that show matches, let people play or organise: they fit, and have no serious fault of accessibility."""
+"""Pages that show matches, let people play or organise: they fit, and have no serious fault of
+accessibility.
+"""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect

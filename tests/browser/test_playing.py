@@ -1,4 +1,6 @@
-"""People play each game in a browser against a house bot, to the end: by mouse, keyboard and touch."""
+"""People play each game in a browser against a house bot, to the end: by mouse,
+keyboard and touch.
+"""
 
 import re
 from collections.abc import Callable
@@ -17,7 +19,9 @@ def begin(page: Page, title: str, **options: str) -> None:
     if options:
         page.get_by_text("Options of the game").click()
     for name, value in options.items():
-        page.locator(".play-options label").filter(has=page.get_by_text(name, exact=True)).locator("input").fill(value)
+        page.locator(".play-options label").filter(has=page.get_by_text(name, exact=True)).locator(
+            "input"
+        ).fill(value)
     page.get_by_label("Your name").fill("Ann <b>")
     page.get_by_role("button", name="Play", exact=True).click()
 
@@ -27,7 +31,10 @@ def result(page: Page) -> Locator:
 
 
 def play_on(page: Page, ready: Locator, act: Act) -> bool:
-    """Make one move and wait for another position or the end. Return False if the match was over before."""
+    """Make one move and wait for another position or the end.
+
+    Return False if the match was over before.
+    """
     over = result(page)
     expect(ready.or_(over).first).to_be_visible()
     if over.is_visible():

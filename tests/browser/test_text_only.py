@@ -1,4 +1,6 @@
-"""Every page shows clients' input as text: names of bots, owners, contests and guests, and messages."""
+"""Every page shows clients' input as text: names of bots, owners, contests and guests, and
+messages.
+"""
 
 import json
 from urllib.parse import quote
@@ -26,7 +28,9 @@ def match(arena: BrowserArena) -> str:
 
 
 def see_text(page: Page, words: str) -> None:
-    """The browser would say so if a picture could not be loaded, and a dialog would fail the test."""
+    """The browser would say so if a picture could not be loaded, and a dialog would
+    fail the test.
+    """
     expect(page.get_by_text(words).first).to_be_visible()
     assert page.locator("img").count() == 0
 
@@ -49,7 +53,9 @@ def test_a_live_guest_is_shown_as_text(page: Page, arena: BrowserArena) -> None:
         guest.resign()
 
 
-@pytest.mark.parametrize("path", [f"/bots/{quote(BOT, safe='')}", f"/search?q={quote(BOT)}", "/bots"])
+@pytest.mark.parametrize(
+    "path", [f"/bots/{quote(BOT, safe='')}", f"/search?q={quote(BOT)}", "/bots"]
+)
 def test_a_bot_and_its_owner_are_shown_as_text(page: Page, match: str, path: str) -> None:
     page.goto(path)
     see_text(page, BOT)

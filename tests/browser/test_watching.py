@@ -1,4 +1,6 @@
-"""Watching matches in a browser: live ones and stored ones of each game, wherever one wants to look."""
+"""Watching matches in a browser: live ones and stored ones of each game, wherever one wants to
+look.
+"""
 
 import re
 import subprocess
@@ -93,18 +95,24 @@ def test_one_goes_back_in_a_live_match_and_returns(page: Page, arena: BrowserAre
         guest.resign()
 
 
-def test_a_match_that_is_not_there_leads_to_those_that_are(page: Page, stored: dict[str, str]) -> None:
+def test_a_match_that_is_not_there_leads_to_those_that_are(
+    page: Page, stored: dict[str, str]
+) -> None:
     page.goto("/matches/0123456789abcdef")
     expect(page.get_by_role("alert")).to_contain_text("there is no match")
     page.get_by_role("link", name="All matches").click()
     expect(page.get_by_role("table")).to_contain_text("Ann of the tests")
 
 
-def test_a_board_of_duel_arena_is_shown_alone(page: Page, arena: BrowserArena, tmp_path: Path) -> None:
+def test_a_board_of_duel_arena_is_shown_alone(
+    page: Page, arena: BrowserArena, tmp_path: Path
+) -> None:
     (tmp_path / "duellist.py").write_text(blocks("bots-over-duel-arena.md", "python")[0])
     port = arena.rest.get("/server").json()["ports"]["duel"]
     command = [sys.executable, str(tmp_path / "duellist.py"), "127.0.0.1", str(port)]
-    players = [subprocess.Popen([*command, name], stdout=subprocess.DEVNULL) for name in ("ada", "bob")]
+    players = [
+        subprocess.Popen([*command, name], stdout=subprocess.DEVNULL) for name in ("ada", "bob")
+    ]
     assert [player.wait(PATIENCE) for player in players] == [0, 0]
     boards = arena.rest.get("/duel/boards").json()["boards"]
     match = [board for board in reversed(boards) if board["match"] == boards[0]["match"]]
@@ -114,4 +122,6 @@ def test_a_board_of_duel_arena_is_shown_alone(page: Page, arena: BrowserArena, t
         expect(page.locator(".caption-step")).to_have_text(f"0 / {board['moves']}")
         expect(page.locator(".caption-words")).to_contain_text(f"Board {number} begins")
         page.keyboard.press("End")
-        expect(page.locator(".caption-words")).to_contain_text(f"Board {number} ends: {board['winner']} wins")
+        expect(page.locator(".caption-words")).to_contain_text(
+            f"Board {number} ends: {board['winner']} wins"
+        )

@@ -1,4 +1,5 @@
-"""Fail nodes and engines under load on all protocols, and compare what was told with what is stored.
+"""Fail nodes and engines under load on all protocols, and compare what was told with what is
+stored.
 
 Exit code 1: a promise did not hold. Times that are missed are only printed.
 """
@@ -40,7 +41,10 @@ async def fail(chaos: Chaos, name: str, failure: Failure) -> None:
     if silent:
         chaos.problems.append(f"{name}: {', '.join(silent)} told no result within {PATIENCE:.0f} s")
     cut = sum(len(bot.lost) - before for bot, before in zip(load.native, lost, strict=True))
-    words = f"all nodes after {whole - began:.1f} s, results on all protocols {monotonic() - whole:.1f} s later"
+    words = (
+        f"all nodes after {whole - began:.1f} s, results on all protocols "
+        f"{monotonic() - whole:.1f} s later"
+    )
     chaos.say(f"{words}; {cut} native connections lost, {load.diary.results} results told so far")
 
 
@@ -57,15 +61,21 @@ async def run(arena: ClusterProcesses, failures: dict[str, Failure], seed: int) 
     if state != "over":
         chaos.problems.append(f"the contest is {state} {RESULTS:.0f} s after the last failure")
     until = monotonic() + REST
-    while (running := await asyncio.to_thread(arena.get, "/matches?status=running"))["total"] and monotonic() < until:
+    while (running := await asyncio.to_thread(arena.get, "/matches?status=running"))[
+        "total"
+    ] and monotonic() < until:
         await asyncio.sleep(0.5)
     await asyncio.to_thread(arena.stop)
     known = chaos.known.union(*(bot.known for bot in load.native))
     chaos.problems += await problems_in_store(arena.postgres.url, load.diary, known)
     if running["total"]:
-        chaos.problems.append(f"{running['total']} matches still run {REST:.0f} s after all bots have left")
+        chaos.problems.append(
+            f"{running['total']} matches still run {REST:.0f} s after all bots have left"
+        )
     be_quiet()
-    chaos.problems += await problems_in(settings(arena.postgres.url, arena.folder), load.diary, games // 2)
+    chaos.problems += await problems_in(
+        settings(arena.postgres.url, arena.folder), load.diary, games // 2
+    )
     told = ", ".join(f"{kind} {len(entries)}" for kind, entries in sorted(load.diary.told.items()))
     print(f"told results: {told}")
     return chaos
@@ -73,16 +83,31 @@ async def run(arena: ClusterProcesses, failures: dict[str, Failure], seed: int) 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
-    parser.add_argument("words", nargs="*", help="choose the failures whose names contain one of these")
-    parser.add_argument("--seed", type=int, default=randrange(1000), help="chooses the nodes that fail")
+    parser.add_argument(
+        "words", nargs="*", help="choose the failures whose names contain one of these"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=randrange(1000), help="chooses the nodes that fail"
+    )
     parser.add_argument("--log", type=Path, help="a file for the log of the nodes")
-    parser.add_argument("--old", type=Path, metavar="SRC", help="update from the version in this folder instead, and go back")
+    parser.add_argument(
+        "--old",
+        type=Path,
+        metavar="SRC",
+        help="update from the version in this folder instead, and go back",
+    )
     words = parser.parse_args()
     possible = updates(words.old) if words.old else FAILURES
-    chosen = {name: act for name, act in possible.items() if not words.words or any(word in name for word in words.words)}
+    chosen = {
+        name: act
+        for name, act in possible.items()
+        if not words.words or any(word in name for word in words.words)
+    }
     began = monotonic()
     print(f"{len(chosen)} failures with --seed {words.seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="botdrome-chaos-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="botdrome-chaos-", ignore_cleanup_errors=True
+    ) as folder:
         Path(folder).chmod(0o755)
         with ClusterProcesses(Path(folder), version=words.old or NEW) as arena:
             chaos = asyncio.run(run(arena, chosen, words.seed))
@@ -92,8 +117,12 @@ def main() -> int:
         print(f"MISSED: {late}")
     for problem in chaos.problems:
         print(f"PROBLEM: {problem}")
-    verdict = f"{len(chaos.problems)} promises did not hold" if chaos.problems else "all promises held"
-    print(f"{verdict}, {len(chaos.missed)} times were missed; this took {monotonic() - began:.0f} s")
+    verdict = (
+        f"{len(chaos.problems)} promises did not hold" if chaos.problems else "all promises held"
+    )
+    print(
+        f"{verdict}, {len(chaos.missed)} times were missed; this took {monotonic() - began:.0f} s"
+    )
     return bool(chaos.problems)
 
 

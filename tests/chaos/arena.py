@@ -18,7 +18,10 @@ from tests.faults import boaters, bombers
 
 PATIENCE = 120.0
 URL = re.compile(r"bots \(WebSocket\)\s+ws://([\d.:]+)")
-PORTS = {"duel": re.compile(r"duel arena \(TCP\).*:(\d+)"), "xbs": re.compile(r"boat games.*:(\d+)")}
+PORTS = {
+    "duel": re.compile(r"duel arena \(TCP\).*:(\d+)"),
+    "xbs": re.compile(r"boat games.*:(\d+)"),
+}
 TOKEN = "the operator of the chaos"
 NAME = "chaos"
 ROOMS = bombers.ROOMS.replace("round=60000", "round=2000")
@@ -57,7 +60,10 @@ sys.path.insert(0, Path(__file__).with_name("version").read_text())
 if "botdrome.cli.node" in sys.orig_argv:
     os.environ["PYTHONPATH"] = sys.path[0]
 """
-"""Python runs this before all else. Each node that starts takes the version that is named then, for its processes, too."""
+"""Python runs this before all else.
+
+Each node that starts takes the version that is named then, for its processes, too.
+"""
 NEW = Path(__file__).parents[2] / "src"
 
 
@@ -78,7 +84,15 @@ class ClusterProcesses:
         log, config = self.folder / "nodes.log", self.folder / "nodes.toml"
         config.write_text(CONFIG.replace("FOLDER", str(self.folder / "boats")))
         options = ["--config", str(config), "--db", self.postgres.url]
-        command = [sys.executable, "-m", "botdrome", "serve", "--workers", str(self._count), *options]
+        command = [
+            sys.executable,
+            "-m",
+            "botdrome",
+            "serve",
+            "--workers",
+            str(self._count),
+            *options,
+        ]
         with log.open("wb") as out:
             self._supervisor = subprocess.Popen(
                 command,
@@ -122,20 +136,35 @@ class ClusterProcesses:
         """The process ids of the nodes."""
         pid = self._supervisor.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [int(child) for child in children if b"botdrome.cli.node" in Path(f"/proc/{child}/cmdline").read_bytes()]
+        return [
+            int(child)
+            for child in children
+            if b"botdrome.cli.node" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
 
     def process_of(self, node: dict[str, Any]) -> int:
         """Return the process that listens on a node's own port."""
         port = int(node["url"].rpartition(":")[2])
-        listening = {one.laddr.port: pid for pid in self.nodes for one in _connections(pid) if one.status == psutil.CONN_LISTEN}
+        listening = {
+            one.laddr.port: pid
+            for pid in self.nodes
+            for one in _connections(pid)
+            if one.status == psutil.CONN_LISTEN
+        }
         return listening[port]
 
     def clients_at(self, port: str) -> set[int]:
         """Return the ports of this process that are connected to a port of the cluster."""
-        return {one.laddr.port for one in _connections(os.getpid()) if one.raddr and one.raddr.port == self.ports[port]}
+        return {
+            one.laddr.port
+            for one in _connections(os.getpid())
+            if one.raddr and one.raddr.port == self.ports[port]
+        }
 
     def holders(self) -> dict[int, int]:
-        """Return which process has the server's end of each connection, by the port of the client."""
+        """Return which process has the server's end of each connection, by the port of
+        the client.
+        """
         return {one.raddr.port: pid for pid in self.nodes for one in _connections(pid) if one.raddr}
 
     def get(self, path: str) -> Any:
@@ -145,18 +174,29 @@ class ClusterProcesses:
         """Send a request as the operator."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
         answer = httpx.request(
-            method, f"{self.url}/api/v1/operator{path}", json=body, headers=headers, timeout=PATIENCE, trust_env=False
+            method,
+            f"{self.url}/api/v1/operator{path}",
+            json=body,
+            headers=headers,
+            timeout=PATIENCE,
+            trust_env=False,
         )
         answer.raise_for_status()
         return answer.json()
 
     def until_whole(self) -> None:
-        """Wait until all nodes have joined again. A dead node is shown for a moment, but no process has its port."""
+        """Wait until all nodes have joined again.
+
+        A dead node is shown for a moment, but no process has its port.
+        """
         until = monotonic() + PATIENCE
         while monotonic() < until:
             with suppress(httpx.HTTPError, ValueError, KeyError):
                 nodes = self.get("/nodes")["nodes"]
-                if len({self.process_of(node) for node in nodes if not node["draining"]}) == self._count:
+                if (
+                    len({self.process_of(node) for node in nodes if not node["draining"]})
+                    == self._count
+                ):
                     return
             sleep(0.1)
         raise RuntimeError(f"not all nodes have come back: {self.log[-2000:]}")

@@ -40,7 +40,10 @@ class Moment(NamedTuple):
 
 
 class Bystanders:
-    """Bots in matches at other nodes than the one that fails: connections and tables. They must not notice."""
+    """Bots in matches at other nodes than the one that fails: connections and tables.
+
+    They must not notice.
+    """
 
     def __init__(self, arena: ClusterProcesses, load: Load, victim: int) -> None:
         holders = arena.holders()
@@ -50,7 +53,9 @@ class Bystanders:
         self._bots = [
             (bot, match)
             for match, players in at.items()
-            if match and len(players) == 2 and _are_elsewhere({holders.get(player.port, victim) for player in players}, victim)
+            if match
+            and len(players) == 2
+            and _are_elsewhere({holders.get(player.port, victim) for player in players}, victim)
             for bot in players
         ]
         self._arena, self._duel = arena, arena.clients_at("duel")
@@ -62,10 +67,20 @@ class Bystanders:
         return len(self._bots) + len(self._duel)
 
     def problems(self) -> list[str]:
-        hurt = [(bot.name, match) for bot, match in self._bots if any(when > self._since for when, at in bot.lost if at == match)]
-        found = [f"{name} was cut off in {match}, though both players and the table were at another node" for name, match in hurt]
+        hurt = [
+            (bot.name, match)
+            for bot, match in self._bots
+            if any(when > self._since for when, at in bot.lost if at == match)
+        ]
+        found = [
+            f"{name} was cut off in {match}, though both players and the table were at another node"
+            for name, match in hurt
+        ]
         if gone := self._duel - self._arena.clients_at("duel"):
-            found.append(f"{len(gone)} clients of duel arena were cut off, though its hall was at another node")
+            found.append(
+                f"{len(gone)} clients of duel arena were cut off, though its hall was at another "
+                "node"
+            )
         return found
 
 
@@ -116,7 +131,10 @@ class Chaos:
         self._judge(bystanders)
 
     def _cut_off(self, bots: Iterable[NativeBot], victim: int) -> None:
-        """The clients of a frozen node get no answer, and connect again. Else they would notice only when it goes on."""
+        """The clients of a frozen node get no answer, and connect again.
+
+        Else they would notice only when it goes on.
+        """
         holders = self.arena.holders()
         for bot in bots:
             if holders.get(bot.port) == victim:
@@ -157,15 +175,24 @@ class Chaos:
         cut = [bot for bot in here if any(when > began for when, _ in bot.lost)]
         self.say(f"{len(cut)} of {len(here)} native bots at that node were cut off")
         if cut:
-            self.problems.append(f"draining cut off {len(cut)} of {len(here)} native bots, such as {cut[0].name}")
+            self.problems.append(
+                f"draining cut off {len(cut)} of {len(here)} native bots, such as {cut[0].name}"
+            )
         await self._end(slow)
 
     # Slow matches.
 
-    async def _slow_matches(self, count: int, number: int | None = None) -> tuple[SlowMatches, str, int]:
-        """Begin slow matches at one node: that of this number, or any. Return them, the name of the node and its process."""
+    async def _slow_matches(
+        self, count: int, number: int | None = None
+    ) -> tuple[SlowMatches, str, int]:
+        """Begin slow matches at one node: that of this number, or any.
+
+        Return them, the name of the node and its process.
+        """
         self._logins = self._logins or await slow_logins(self.load)
-        nodes = sorted((await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"], key=itemgetter("name"))
+        nodes = sorted(
+            (await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"], key=itemgetter("name")
+        )
         node = self._random.choice(nodes) if number is None else nodes[number]
         slow = SlowMatches(self.load, self.arena, node["url"], self._logins, count)
         others = [one["name"] for one in nodes if one is not node]
@@ -179,25 +206,37 @@ class Chaos:
 
     async def _set_draining(self, nodes: Iterable[str], draining: bool) -> None:
         for node in nodes:
-            await asyncio.to_thread(self.arena.order, "PUT", f"/nodes/{node}", {"draining": draining})
+            await asyncio.to_thread(
+                self.arena.order, "PUT", f"/nodes/{node}", {"draining": draining}
+            )
 
     async def _until_spread(self) -> None:
         """Wait until each node has matches again, so that there are bystanders."""
         until = monotonic() + PATIENCE
-        while not all(one["tables"] > 2 for one in (await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"]):
+        while not all(
+            one["tables"] > 2
+            for one in (await asyncio.to_thread(self.arena.get, "/nodes"))["nodes"]
+        ):
             if monotonic() > until:
-                self.problems.append(f"matches did not spread over all nodes within {PATIENCE:.0f} s")
+                self.problems.append(
+                    f"matches did not spread over all nodes within {PATIENCE:.0f} s"
+                )
                 return
             await asyncio.sleep(0.1)
 
-    async def _until_none_is_at(self, node: str, slow: SlowMatches, began: float, patience: float) -> float:
+    async def _until_none_is_at(
+        self, node: str, slow: SlowMatches, began: float, patience: float
+    ) -> float:
         """Return the seconds until other nodes have all slow matches."""
         connection = await asyncpg.connect(self.arena.postgres.url)
         query = "SELECT count(*) FROM matches WHERE id = ANY($1) AND node LIKE $2"
         try:
             while left := await connection.fetchval(query, list(slow.matches), f"{node}.%"):
                 if monotonic() > began + patience:
-                    self.problems.append(f"{left} of {len(slow.matches)} slow matches are still at {node} after {patience:.0f} s")
+                    self.problems.append(
+                        f"{left} of {len(slow.matches)} slow matches are still at {node} after "
+                        f"{patience:.0f} s"
+                    )
                     return float("inf")
                 await asyncio.sleep(0.02)
         finally:
@@ -205,7 +244,13 @@ class Chaos:
         return monotonic() - began
 
     async def _time_takeover(
-        self, slow: SlowMatches, node: str, length: int, began: Moment, limit: float, frozen: int = 0
+        self,
+        slow: SlowMatches,
+        node: str,
+        length: int,
+        began: Moment,
+        limit: float,
+        frozen: int = 0,
     ) -> None:
         """Read the times in the log of the nodes, since this process is busy with its bots."""
         await self._until_none_is_at(node, slow, began.steady, PATIENCE)
@@ -213,24 +258,35 @@ class Chaos:
             await asyncio.sleep(0.05)
             if monotonic() > began.steady + PATIENCE:
                 break
-        resumed = max(datetime.fromisoformat(line).timestamp() for line in TAKEN_OVER.findall(new)) - began.clock
+        resumed = (
+            max(datetime.fromisoformat(line).timestamp() for line in TAKEN_OVER.findall(new))
+            - began.clock
+        )
         if frozen:
             self._cut_off((*slow.bots, *self.load.native), frozen)
         back = await slow.returned(began.steady, PATIENCE)
         words = f"{len(slow.matches)} matches ran at other nodes after {resumed:.2f} s"
         most, last = back[len(back) * 95 // 100], back[-1]
         self.say(f"{words} ({limit:.0f} s: {'reached' if resumed <= limit else 'missed'})")
-        self.say(f"95 % of the {len(slow.bots)} bots were back in their matches after {most:.2f} s, all after {last:.2f} s")
+        self.say(
+            f"95 % of the {len(slow.bots)} bots were back in their matches after {most:.2f} s, all "
+            f"after {last:.2f} s"
+        )
         if resumed > limit:
             self.missed.append(f"{words}, not within {limit:.0f} s")
         if last == float("inf"):
-            self.problems.append(f"not all bots of {len(slow.matches)} slow matches came back within {PATIENCE:.0f} s")
+            self.problems.append(
+                f"not all bots of {len(slow.matches)} slow matches came back within {PATIENCE:.0f} "
+                "s"
+            )
 
     async def _end(self, slow: SlowMatches) -> None:
         await slow.finish()
         self.known |= slow.matches
         if silent := [bot for bot in slow.bots if not bot.over]:
-            self.problems.append(f"{len(silent)} of {len(slow.bots)} bots were told no result of their slow matches")
+            self.problems.append(
+                f"{len(silent)} of {len(slow.bots)} bots were told no result of their slow matches"
+            )
         await asyncio.to_thread(self.arena.until_whole)
 
     # Engines.
@@ -276,4 +332,7 @@ def _update(number: int, version: Path) -> Failure:
 def updates(old: Path) -> dict[str, Failure]:
     """A rolling update from an old version to this one, node by node, and back."""
     steps = [(number, *version) for version in (("new", NEW), ("old", old)) for number in range(3)]
-    return {f"node {number + 1} is drained for the {name} version": _update(number, folder) for number, name, folder in steps}
+    return {
+        f"node {number + 1} is drained for the {name} version": _update(number, folder)
+        for number, name, folder in steps
+    }

@@ -1,4 +1,6 @@
-"""The load: clients of all five protocols that play on and on, and a contest that runs through everything."""
+"""The load: clients of all five protocols that play on and on, and a contest that runs through
+everything.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -74,15 +76,29 @@ class Load:
         return self.bots + self.entrants
 
     def silent_since(self, moment: float) -> list[str]:
-        """Return the kinds of clients that were told no result since then. A contest that is over has none."""
-        kinds = [kind for kind in KINDS if kind != "contest" or not all(bot.over for bot in self.entrants)]
+        """Return the kinds of clients that were told no result since then.
+
+        A contest that is over has none.
+        """
+        kinds = [
+            kind
+            for kind in KINDS
+            if kind != "contest" or not all(bot.over for bot in self.entrants)
+        ]
         return [kind for kind in kinds if self.diary.last.get(kind, 0.0) <= moment]
 
     async def register(self, name: str, game: str) -> dict[str, Any]:
         """Return the login of a new bot."""
         async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
-            answer = await client.post(f"{self._arena.url}/api/v1/bots", json={"game": game, "name": name, "owner": "chaos"})
-        return {"gameType": game.upper().replace("-", "_"), "name": name, "password": answer.json()["password"]}
+            answer = await client.post(
+                f"{self._arena.url}/api/v1/bots",
+                json={"game": game, "name": name, "owner": "chaos"},
+            )
+        return {
+            "gameType": game.upper().replace("-", "_"),
+            "name": name,
+            "password": answer.json()["password"],
+        }
 
     async def start(self, games: int) -> None:
         """Pairs of the contest play so many games."""
@@ -93,14 +109,20 @@ class Load:
         await self._act("open")
         for number in range(ENTRANTS):
             login = await self.register(f"cup{number}", NOUGHTS) | {"contest": CUP}
-            self.entrants.append(NativeBot(self._arena, self.diary, "contest", login, CONTEST_THINK))
+            self.entrants.append(
+                NativeBot(self._arena, self.diary, "contest", login, CONTEST_THINK)
+            )
         self._tasks += [asyncio.create_task(one.play(self._stop)) for one in self.native]
         while len((await self.contest())["entrants"]) < ENTRANTS:
             await asyncio.sleep(0.1)
         await self._act("start")
-        self._tasks += [asyncio.create_task(self._keep_visiting(visit)) for visit in await self._visits()]
+        self._tasks += [
+            asyncio.create_task(self._keep_visiting(visit)) for visit in await self._visits()
+        ]
 
-    async def enlist(self, size: int, name: str, game: str, kind: str, think: float, **wish: Any) -> None:
+    async def enlist(
+        self, size: int, name: str, game: str, kind: str, think: float, **wish: Any
+    ) -> None:
         for number in range(size):
             login = await self.register(f"{name}{number}", game) | wish
             self.bots.append(NativeBot(self._arena, self.diary, kind, login, think))
@@ -112,10 +134,15 @@ class Load:
         for one in old:
             await one.register()
         duel = [PatientDuellist(address, diary, group, "") for _ in range(DUELLISTS)]
-        sailors = [boaters.Sailor(address, diary, group, one, two) for one, two in (("gus", "hal"), ("hal", "gus"))]
+        sailors = [
+            boaters.Sailor(address, diary, group, one, two)
+            for one, two in (("gus", "hal"), ("hal", "gus"))
+        ]
         users = bombers.Users(address, diary, group, ("ivy", "joe"))
         stays = await self._stack.enter_async_context(bot(saying(NOOP)))
-        leaves = await self._stack.enter_async_context(bot(saying([{"task": "MOVE", "direction": "+X"}])))
+        leaves = await self._stack.enter_async_context(
+            bot(saying([{"task": "MOVE", "direction": "+X"}]))
+        )
         game = cubes.Game(address, diary, group, stays, leaves)
         return [
             users.visit,
@@ -135,7 +162,9 @@ class Load:
         return await asyncio.to_thread(self._arena.get, f"/contest-documents/{CUP}?fixtures=none")
 
     async def _act(self, action: str) -> None:
-        await asyncio.to_thread(self._arena.order, "POST", f"/contest-actions/{CUP}", {"action": action})
+        await asyncio.to_thread(
+            self._arena.order, "POST", f"/contest-actions/{CUP}", {"action": action}
+        )
 
     async def finish(self, patience: float) -> str:
         """Play the contest to its end, and stop. Return the state of the contest."""

@@ -1,4 +1,6 @@
-"""Native bots that play on and on, come back to their matches, and remember every result that they were told."""
+"""Native bots that play on and on, come back to their matches, and remember every result that they
+were told.
+"""
 
 import asyncio
 import json
@@ -21,7 +23,9 @@ SILENCE = 60.0
 class NativeBot:
     """Plays random legal moves. `kind` is its heading in the diary."""
 
-    def __init__(self, address: Address, diary: Diary, kind: str, login: dict[str, Any], think: float) -> None:
+    def __init__(
+        self, address: Address, diary: Diary, kind: str, login: dict[str, Any], think: float
+    ) -> None:
         self._address, self._diary, self._kind, self.think = address, diary, kind, think
         self._login = login | {"features": ["again", "frames"]}
         self.name = str(login["name"])
@@ -42,7 +46,9 @@ class NativeBot:
     async def play(self, stop: asyncio.Event) -> None:
         while not stop.is_set() and not self.over:
             try:
-                async with connect(self._url(), open_timeout=5, ping_interval=None, proxy=None) as socket:
+                async with connect(
+                    self._url(), open_timeout=5, ping_interval=None, proxy=None
+                ) as socket:
                     self.port, self._socket = int(socket.local_address[1]), socket
                     await self._play_on(socket, stop)
             except TROUBLE:
@@ -73,7 +79,9 @@ class NativeBot:
                 return
             if "error" in message or message.get("authentication") == "failed":
                 await socket.wait_closed()
-                if socket.close_code != TRY_LATER:  # else the match is about to move to another node
+                if (
+                    socket.close_code != TRY_LATER
+                ):  # else the match is about to move to another node
                     self.match = ""
                 raise OSError(message)
             if message.get("snapshot"):
@@ -94,7 +102,9 @@ class NativeBot:
         event = message.get("event", {})
         if event.get("event") == "ended":
             if "aborted" not in event["result"]["causes"]:
-                self._diary.note(self._kind, self.name, (message["match"], tuple(event["result"]["places"])))
+                self._diary.note(
+                    self._kind, self.name, (message["match"], tuple(event["result"]["places"]))
+                )
             self.match = ""
             return True
         if "legal" in message:

@@ -1,4 +1,6 @@
-"""Many slow matches on one node: bots that make some moves and then think, until they are told to play on."""
+"""Many slow matches on one node: bots that make some moves and then think, until they are told to
+play on.
+"""
 
 import asyncio
 import json
@@ -19,7 +21,14 @@ AT_ONCE = 40
 
 
 class SlowBot(NativeBot):
-    def __init__(self, node: str, arena: ClusterProcesses, diary: Diary, login: dict[str, Any], go: asyncio.Event) -> None:
+    def __init__(
+        self,
+        node: str,
+        arena: ClusterProcesses,
+        diary: Diary,
+        login: dict[str, Any],
+        go: asyncio.Event,
+    ) -> None:
         super().__init__(arena, diary, "slow", login, 0.0)
         self._node, self._go = node, go
         self._moves = 0
@@ -56,11 +65,24 @@ class SlowBot(NativeBot):
 class SlowMatches:
     """Pairs of connections of two bots. They begin at `node`, a URL."""
 
-    def __init__(self, load: Load, arena: ClusterProcesses, node: str, logins: list[dict[str, Any]], count: int) -> None:
+    def __init__(
+        self,
+        load: Load,
+        arena: ClusterProcesses,
+        node: str,
+        logins: list[dict[str, Any]],
+        count: int,
+    ) -> None:
         self._go, self._stop, self._diary = asyncio.Event(), asyncio.Event(), load.diary
-        wishes = [{"pace": "slow", "invite": f"{node} {monotonic()} {number}"} for number in range(count)]
+        wishes = [
+            {"pace": "slow", "invite": f"{node} {monotonic()} {number}"} for number in range(count)
+        ]
         url = node.replace("http", "ws", 1)
-        self.bots = [SlowBot(url, arena, load.diary, login | wish, self._go) for wish in wishes for login in logins]
+        self.bots = [
+            SlowBot(url, arena, load.diary, login | wish, self._go)
+            for wish in wishes
+            for login in logins
+        ]
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -77,11 +99,16 @@ class SlowMatches:
                     await asyncio.sleep(0.02)
 
     async def returned(self, since: float, patience: float) -> list[float]:
-        """Wait until all bots have been told again where their matches stand. Return how long each of them waited, sorted."""
+        """Wait until all bots have been told again where their matches stand.
+
+        Return how long each of them waited, sorted.
+        """
         until = monotonic() + patience
         while any(bot.greeted < since for bot in self.bots) and monotonic() < until:
             await asyncio.sleep(0.05)
-        return sorted(bot.greeted - since if bot.greeted >= since else float("inf") for bot in self.bots)
+        return sorted(
+            bot.greeted - since if bot.greeted >= since else float("inf") for bot in self.bots
+        )
 
     async def finish(self) -> None:
         """Play all matches to their end."""

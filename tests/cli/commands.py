@@ -1,4 +1,6 @@
-"""Commands run in the process of the test: for tests to which a process of its own is not the point."""
+"""Commands run in the process of the test: for tests to which a process of its own is not the
+point.
+"""
 
 import asyncio
 
@@ -8,7 +10,9 @@ from botdrome.cli.app import app
 
 
 def run(*words: str, width: int = 200) -> Result:
-    return CliRunner().invoke(app, list(words), env={"COLUMNS": str(width), "TERM": "dumb"}, catch_exceptions=False)
+    return CliRunner().invoke(
+        app, list(words), env={"COLUMNS": str(width), "TERM": "dumb"}, catch_exceptions=False
+    )
 
 
 async def run_beside(*words: str, width: int = 200) -> Result:

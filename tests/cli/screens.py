@@ -29,10 +29,14 @@ class Terminal:
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
         self._size(columns, lines)
-        environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "COLORTERM")}
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in ("COLUMNS", "LINES", "COLORTERM")
+        }
         self.process = subprocess.Popen(
-            [*BOTDROME, *words],
-            stdin=slave, stdout=slave, stderr=slave, env=environment | {"TERM": "xterm-256color"}, start_new_session=True,
+            [*BOTDROME, *words], stdin=slave, stdout=slave, stderr=slave,
+            env=environment | {"TERM": "xterm-256color"}, start_new_session=True,
         )  # fmt: skip
         os.close(slave)
 
@@ -60,7 +64,9 @@ class Terminal:
         """Wait until all of these are on the screen together."""
         deadline = time.monotonic() + PATIENCE
         while not all(text in self.text for text in texts):
-            assert self._read(deadline - time.monotonic()), f"{texts} is not to be seen:\n{self.text}"
+            assert self._read(deadline - time.monotonic()), (
+                f"{texts} is not to be seen:\n{self.text}"
+            )
         return self.text
 
     def _read(self, seconds: float) -> bool:

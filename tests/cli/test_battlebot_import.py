@@ -1,4 +1,6 @@
-"""`botdrome import` with the files that mongoexport writes of a Battlebot database, and the server after it."""
+"""`botdrome import` with the files that mongoexport writes of a Battlebot database, and the server
+after it.
+"""
 
 import asyncio
 import io
@@ -13,9 +15,19 @@ from botdrome.cli import store_commands
 from tests.cli.test_keeping import run
 from tests.server.clients import NOTICES, bot, play_noughts, server
 from tests.store import battlebot_database as original
-from tests.store.battlebot_database import PASSWORD, array, bumblebots, cut_short, lines, noughts, pretty
+from tests.store.battlebot_database import (
+    PASSWORD,
+    array,
+    bumblebots,
+    cut_short,
+    lines,
+    noughts,
+    pretty,
+)
 
-BOTS = [original.bot(name) for name in ("Ada", "Bob", "Cleo")] + [original.bot(name, "BUMBLEBOTS") for name in ("Abe", "Bea")]
+BOTS = [original.bot(name) for name in ("Ada", "Bob", "Cleo")] + [
+    original.bot(name, "BUMBLEBOTS") for name in ("Abe", "Bea")
+]
 GAMES = [
     noughts("00000000000000a1", contest="cup"),
     cut_short("00000000000000a2", "timeout", "Bob", contest="cup"),
@@ -68,8 +80,10 @@ def test_what_is_left_out_is_named_and_the_rest_taken_in(files: list[str], tmp_p
     taken = run("import", str(bad), *files, "--db", in_test_db(tmp_path))
     assert taken.exit_code == 1
     assert taken.stderr.splitlines() == [
-        f"botdrome: {bad}: line 1: gameType is NOUGHTS_AND_CROSSES or BUMBLEBOTS, not 'CHESS'; left out",
-        f"botdrome: {bad}: line 2: this is neither a bot (with a password) nor a game (with bots); left out",
+        f"botdrome: {bad}: line 1: gameType is NOUGHTS_AND_CROSSES or BUMBLEBOTS, not 'CHESS'; "
+        "left out",
+        f"botdrome: {bad}: line 2: this is neither a bot (with a password) nor a game (with bots); "
+        "left out",
         "10 entries were new",
     ]
 
@@ -105,7 +119,9 @@ class ManyGames(io.RawIOBase):
 
 def test_a_long_file_is_written_in_packets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.store.archive.PACKET", 20_000)
-    monkeypatch.setattr(store_commands, "_standard_input", lambda: cast(BinaryIO, io.BufferedReader(ManyGames(300))))
+    monkeypatch.setattr(
+        store_commands, "_standard_input", lambda: cast(BinaryIO, io.BufferedReader(ManyGames(300)))
+    )
     assert run("import", "-", "--db", in_test_db(tmp_path)).stderr == "300 entries were new\n"
 
 
@@ -116,19 +132,31 @@ async def asked(house: RunningServer, query: str) -> Any:
         return answer["data"]
 
 
-def test_bots_log_in_with_their_passwords_and_contests_go_on(files: list[str], tmp_path: Path) -> None:
+def test_bots_log_in_with_their_passwords_and_contests_go_on(
+    files: list[str], tmp_path: Path
+) -> None:
     assert run("import", *files, "--db", in_test_db(tmp_path)).exit_code == 0
 
     async def play() -> None:
         async with server(tmp_path, contest_games=2, contest_wait=0.0) as house:
             ada, bob = [
-                {"gameType": "NOUGHTS_AND_CROSSES", "name": name, "password": PASSWORD, "contest": "cup"} | NOTICES
+                {
+                    "gameType": "NOUGHTS_AND_CROSSES",
+                    "name": name,
+                    "password": PASSWORD,
+                    "contest": "cup",
+                }
+                | NOTICES
                 for name in ("Ada", "Bob")
             ]
             for _ in range(2):
                 async with bot(house, ada) as one, bot(house, bob) as two:
-                    last, _ = await asyncio.gather(play_noughts(one, "Ada"), play_noughts(two, "Bob"))
-                    assert last["state"]["bots"] == ["Bob", "Ada"], "Ada was first twice, on the original"
+                    last, _ = await asyncio.gather(
+                        play_noughts(one, "Ada"), play_noughts(two, "Bob")
+                    )
+                    assert last["state"]["bots"] == ["Bob", "Ada"], (
+                        "Ada was first twice, on the original"
+                    )
             async with bot(house, ada) as one:
                 assert await one.receive() == {"contest": "cup", "complete": True}
 
@@ -144,7 +172,9 @@ def test_bots_whose_names_could_not_be_registered_here_log_in(tmp_path: Path) ->
     async def log_in() -> None:
         async with server(tmp_path) as house:
             for name in names:
-                async with bot(house, {"gameType": "NOUGHTS_AND_CROSSES", "name": name, "password": PASSWORD}):
+                async with bot(
+                    house, {"gameType": "NOUGHTS_AND_CROSSES", "name": name, "password": PASSWORD}
+                ):
                     pass
 
     asyncio.run(log_in())
@@ -158,24 +188,48 @@ def test_games_and_standings_are_shown(files: list[str], tmp_path: Path) -> None
             shown = await asked(house, GAME_QUERY)
             games = {game["id"]: game for game in shown["games"]}
             game = games["00000000000000a1"]
-            assert game["bots"] == [{"name": "Ada", "owner": "David"}, {"name": "Bob", "owner": "David"}]
+            assert game["bots"] == [
+                {"name": "Ada", "owner": "David"},
+                {"name": "Bob", "owner": "David"},
+            ]
             assert game["result"] == {"victor": {"name": "Ada"}, "reason": "complete"}
             assert game["board"] == [["X", "O", ""], ["X", "O", ""], ["X", "", ""]]
             assert game["startTime"] == "Sun Aug 06 2017 18:04:03 GMT+0000 (UTC)"
-            assert game["turns"][1] == {"space": [0, 1], "mark": "O", "time": str(original.START + 140), "bot": {"name": "Bob"}}
-            assert games["00000000000000a2"]["result"] == {"victor": {"name": "Bob"}, "reason": "timeout"}
-            rows = [(row["bot"]["name"], row["wins"], row["losses"]) for row in shown["contests"][0]["rankings"]]
+            assert game["turns"][1] == {
+                "space": [0, 1],
+                "mark": "O",
+                "time": str(original.START + 140),
+                "bot": {"name": "Bob"},
+            }
+            assert games["00000000000000a2"]["result"] == {
+                "victor": {"name": "Bob"},
+                "reason": "timeout",
+            }
+            rows = [
+                (row["bot"]["name"], row["wins"], row["losses"])
+                for row in shown["contests"][0]["rankings"]
+            ]
             assert sorted(rows) == [("Ada", 1, 1), ("Bob", 1, 1)]
             bees = await asked(house, BEES_QUERY)
             (game,) = bees["games"]
             assert game["result"] == {"victor": {"name": "Bea"}, "reason": "BUMBLEBOTS_FULL_TIME"}
-            assert (game["state"]["score"], game["endTime"], game["record"], game["turns"]) == ([2, 5], None, None, [])
-            assert [(row["bot"]["name"], row["wins"]) for row in bees["contest"]["rankings"]] == [("Bea", 1), ("Abe", 0)]
+            assert (game["state"]["score"], game["endTime"], game["record"], game["turns"]) == (
+                [2, 5],
+                None,
+                None,
+                [],
+            )
+            assert [(row["bot"]["name"], row["wins"]) for row in bees["contest"]["rankings"]] == [
+                ("Bea", 1),
+                ("Abe", 0),
+            ]
             async with httpx.AsyncClient(base_url=house.url) as http:
                 match = (await http.get("/api/v1/matches/00000000000000b1")).json()
                 assert (match["ended"], match["result"]["victor"]) == (None, "Bea")
                 missing = await http.get("/api/v1/matches/00000000000000b1/record")
                 assert (missing.status_code, "has no record" in missing.text) == (404, True)
-                assert (await http.get("/api/v1/matches/00000000000000a1/record")).status_code == 200
+                assert (
+                    await http.get("/api/v1/matches/00000000000000a1/record")
+                ).status_code == 200
 
     asyncio.run(look())

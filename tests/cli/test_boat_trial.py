@@ -22,27 +22,53 @@ def kept(folder: Path, name: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines)
 
 
-def test_a_trial_prints_its_figures_and_keeps_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = TrialOptions(bot="Gunner", positions=5, seed=3, jobs=1, test_db=tmp_path / "new" / "db")
+def test_a_trial_prints_its_figures_and_keeps_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = TrialOptions(
+        bot="Gunner", positions=5, seed=3, jobs=1, test_db=tmp_path / "new" / "db"
+    )
     assert run_trial(options) == 0
     printed = capsys.readouterr().out
-    assert re.match(r"testing gunner \S+ on 5 positions of 10 by 10, A5 B4 C3 D3 E2\nseed 3, at least 0 %", printed)
+    assert re.match(
+        r"testing gunner \S+ on 5 positions of 10 by 10, A5 B4 C3 D3 E2\nseed 3, at least 0 %",
+        printed,
+    )
     (file,) = (tmp_path / "new" / "db").iterdir()
     assert re.fullmatch(r"test\.10x10\.gunner-[\d.]+\.ini", file.name)
     entries = kept(file.parent, file.name)
-    least, most, shots = (int(entries[f"last.{key}"]) for key in ("minShotCount", "maxShotCount", "shotCount"))
-    assert f"positions        5, 5 of them unique\nminimum shots    {least}\nmaximum shots    {most}\n" in printed
+    least, most, shots = (
+        int(entries[f"last.{key}"]) for key in ("minShotCount", "maxShotCount", "shotCount")
+    )
+    assert (
+        f"positions        5, 5 of them unique\nminimum shots    {least}\nmaximum shots    {most}\n"
+        in printed
+    )
     assert f"average shots    {shots / 5:.2f}, +- " in printed
     assert "perfect games    0\nnot sunk         0\n" in printed
     assert printed.endswith(f"kept in {file}\n")
-    for key, value in (("testsRun", "1"), ("board.width", "10"), ("last.seed", "3"), ("last.minSurfaceArea", "0")):
+    for key, value in (
+        ("testsRun", "1"),
+        ("board.width", "10"),
+        ("last.seed", "3"),
+        ("last.minSurfaceArea", "0"),
+    ):
         assert entries[key] == value
 
 
 def test_trials_of_one_bot_are_added_up(tmp_path: Path) -> None:
     file = tmp_path / f"test.8x9.pilot-{__version__}.ini"
     first, second = (
-        TrialOptions(bot="house:pilot", positions=4, seed=seed, jobs=1, width=8, height=9, msa=60, test_db=tmp_path)
+        TrialOptions(
+            bot="house:pilot",
+            positions=4,
+            seed=seed,
+            jobs=1,
+            width=8,
+            height=9,
+            msa=60,
+            test_db=tmp_path,
+        )
         for seed in (1, 2)
     )
     assert run_trial(first) == 0
@@ -52,23 +78,44 @@ def test_trials_of_one_bot_are_added_up(tmp_path: Path) -> None:
     twice = kept(tmp_path, file.name)
     assert twice["testsRun"] == "2"
     assert twice["note"] == "mine"
-    for key in ("positionCount", "uniquePositionCount", "shotCount", "minShotCount", "maxShotCount", "perfectCount", "time"):
+    for key in (
+        "positionCount",
+        "uniquePositionCount",
+        "shotCount",
+        "minShotCount",
+        "maxShotCount",
+        "perfectCount",
+        "time",
+    ):
         assert int(twice[f"total.{key}"]) == int(once[f"last.{key}"]) + int(twice[f"last.{key}"])
-    assert int(twice["minShotCount"]) == min(int(once["minShotCount"]), int(twice["last.minShotCount"]))
-    assert int(twice["maxShotCount"]) == max(int(once["maxShotCount"]), int(twice["last.maxShotCount"]))
+    assert int(twice["minShotCount"]) == min(
+        int(once["minShotCount"]), int(twice["last.minShotCount"])
+    )
+    assert int(twice["maxShotCount"]) == max(
+        int(once["maxShotCount"]), int(twice["last.maxShotCount"])
+    )
     assert (twice["board.height"], twice["total.minSurfaceArea"]) == ("9", "120")
 
 
-def test_the_same_seed_gives_the_same_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_seed_gives_the_same_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = []
     for jobs in (1, 2):
-        assert run_trial(TrialOptions(bot="trawler", positions=6, seed=9, jobs=jobs, test_db=tmp_path)) == 0
-        found.append(re.findall(r"(?m)^(?:minimum|maximum|average|positions).*$", capsys.readouterr().out))
+        assert (
+            run_trial(TrialOptions(bot="trawler", positions=6, seed=9, jobs=jobs, test_db=tmp_path))
+            == 0
+        )
+        found.append(
+            re.findall(r"(?m)^(?:minimum|maximum|average|positions).*$", capsys.readouterr().out)
+        )
     assert found[0] == found[1]
     assert len(found[0]) == 4
 
 
-def test_without_a_seed_any_is_taken_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_seed_any_is_taken_and_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for _ in range(2):
         assert run_trial(TrialOptions(bot="random", positions=1, jobs=1, test_db=tmp_path)) == 0
     one, other = re.findall(r"(?m)^seed (\d+),", capsys.readouterr().out)
@@ -80,9 +127,12 @@ def test_progress_is_shown_every_second(
 ) -> None:
     seconds = iter(range(1000))
     monkeypatch.setattr(boat_trial, "monotonic", lambda: next(seconds))
-    assert run_trial(TrialOptions(bot="trawler", positions=4, seed=1, jobs=1, test_db=tmp_path)) == 0
+    assert (
+        run_trial(TrialOptions(bot="trawler", positions=4, seed=1, jobs=1, test_db=tmp_path)) == 0
+    )
     lines = re.findall(
-        r"(?m)^ *(\d+) %  (\d) of 4 positions, \d+\.\d\d shots on average, 1\.0 positions a second$", capsys.readouterr().out
+        r"(?m)^ *(\d+) %  (\d) of 4 positions, \d+\.\d\d shots on average, 1\.0 positions a second$",
+        capsys.readouterr().out,
     )
     assert lines == [("25", "1"), ("50", "2"), ("75", "3"), ("100", "4")]
 
@@ -92,8 +142,18 @@ def test_progress_without_a_game_that_was_finished_has_no_average(
 ) -> None:
     seconds = iter(range(1000))
     monkeypatch.setattr(boat_trial, "monotonic", lambda: next(seconds))
-    assert run_trial(TrialOptions(bot="skipper", positions=1, seed=1, width=8, height=8, jobs=1, test_db=tmp_path)) == 1
-    assert "100 %  1 of 1 position, no game was finished, 1.0 positions a second\n" in capsys.readouterr().out
+    assert (
+        run_trial(
+            TrialOptions(
+                bot="skipper", positions=1, seed=1, width=8, height=8, jobs=1, test_db=tmp_path
+            )
+        )
+        == 1
+    )
+    assert (
+        "100 %  1 of 1 position, no game was finished, 1.0 positions a second\n"
+        in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +161,8 @@ def test_progress_without_a_game_that_was_finished_has_no_average(
     [
         (
             {"bot": "nobody"},
-            "there is no bot 'nobody'; there are random, skipper, drifter, trawler, gunner, pilot, plotter, hunter",
+            "there is no bot 'nobody'; there are random, skipper, drifter, trawler, gunner, pilot, "
+            "plotter, hunter",
         ),
         ({"bot": "house:nobody"}, "there is no bot 'house:nobody'"),
         ({"bot": "random", "width": 7}, "--width is from 8 to 22, not 7"),
@@ -120,13 +181,24 @@ def test_what_makes_no_sense_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_bot_that_cannot_start_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bot_that_cannot_start_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_trial(TrialOptions(bot="cmd:no-such-program", test_db=tmp_path)) == 1
     assert "there is no program 'no-such-program'" in capsys.readouterr().err
 
 
-def test_a_bot_that_sinks_nothing_is_told_where_it_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_trial(TrialOptions(bot="skipper", positions=7, seed=1, width=8, height=8, jobs=1, test_db=tmp_path)) == 1
+def test_a_bot_that_sinks_nothing_is_told_where_it_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        run_trial(
+            TrialOptions(
+                bot="skipper", positions=7, seed=1, width=8, height=8, jobs=1, test_db=tmp_path
+            )
+        )
+        == 1
+    )
     printed = capsys.readouterr().out
     assert "not sunk         7\n" in printed
     assert "shots            no game was finished\n" in printed
@@ -138,8 +210,15 @@ def test_a_bot_that_sinks_nothing_is_told_where_it_failed(tmp_path: Path, capsys
     assert "minShotCount" not in entries
 
 
-def test_a_program_is_tried_under_its_own_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_trial(TrialOptions(bot=walker(tmp_path, "shell"), positions=2, seed=1, test_db=tmp_path)) == 0
+def test_a_program_is_tried_under_its_own_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        run_trial(
+            TrialOptions(bot=walker(tmp_path, "shell"), positions=2, seed=1, test_db=tmp_path)
+        )
+        == 0
+    )
     assert "testing Walker 1.5 on 2 positions" in capsys.readouterr().out
     assert (tmp_path / "test.10x10.Walker-1.5.ini").exists()
 
@@ -149,9 +228,14 @@ def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
     assert path == tmp_path / "test.10x10..._.._etc_pass_wd-1_2.ini"
 
 
-def test_a_file_that_cannot_be_written_costs_only_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_written_costs_only_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "db").write_text("not a folder")
-    assert run_trial(TrialOptions(bot="random", positions=1, seed=1, jobs=1, test_db=tmp_path / "db")) == 0
+    assert (
+        run_trial(TrialOptions(bot="random", positions=1, seed=1, jobs=1, test_db=tmp_path / "db"))
+        == 0
+    )
     captured = capsys.readouterr()
     assert "average shots" in captured.out
     assert "db/test.10x10.random" in captured.err.replace("\n", "")
@@ -161,29 +245,40 @@ def test_watching_waits_after_every_shot(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("\n\n\nq\n"))
-    assert run_trial(TrialOptions(bot="pilot", positions=3, seed=1, watch=True, test_db=tmp_path)) == 130
+    assert (
+        run_trial(TrialOptions(bot="pilot", positions=3, seed=1, watch=True, test_db=tmp_path))
+        == 130
+    )
     printed = capsys.readouterr().out
     assert printed.count("Enter: the next shot") == 4
-    shots = re.findall(r"(?m)round (\d+), goal 17: pilot (?:hits|misses) Skipper at [a-j]\d+$", printed)
+    shots = re.findall(
+        r"(?m)round (\d+), goal 17: pilot (?:hits|misses) Skipper at [a-j]\d+$", printed
+    )
     assert shots == ["0", "1", "2", "3"]
     assert "   a b c d e f g h i j \n 1 " in printed, "squares are called as in the client"
     assert "positions        0" in printed and "no game was finished" in printed
     assert not list(tmp_path.iterdir()), "no position was finished"
 
 
-def test_bots_over_tcp(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bots_over_tcp(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     sailors: list[threading.Thread] = []
     say = boat_trial.TrialReport.say
 
     def listening(report: boat_trial.TrialReport, words: str) -> None:
         say(report, words)
-        if found := re.match(r"listening on 127.0.0.1 port (\d+): let your bot come 2 times", words):
+        if found := re.match(
+            r"listening on 127.0.0.1 port (\d+): let your bot come 2 times", words
+        ):
             for _ in range(2):
                 sailors.append(threading.Thread(target=sail, args=(int(found[1]),)))
                 sailors[-1].start()
 
     monkeypatch.setattr(boat_trial.TrialReport, "say", listening)
-    assert run_trial(TrialOptions(bot="tcp:127.0.0.1:0", positions=2, seed=1, test_db=tmp_path)) == 0
+    assert (
+        run_trial(TrialOptions(bot="tcp:127.0.0.1:0", positions=2, seed=1, test_db=tmp_path)) == 0
+    )
     for sailor in sailors:
         sailor.join(PATIENCE)
     assert len(sailors) == 2
@@ -191,7 +286,9 @@ def test_bots_over_tcp(tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
     assert kept(tmp_path, "test.10x10.walker-0.ini")["last.positionCount"] == "2"
 
 
-def test_an_address_that_is_taken_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_that_is_taken_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_trial(TrialOptions(bot="tcp:192.0.2.1:0", positions=1, test_db=tmp_path)) == 1
     assert "192.0.2.1" in capsys.readouterr().err
 

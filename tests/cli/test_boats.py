@@ -1,4 +1,6 @@
-"""`botdrome boats` without a screen: its options, its account of a game and its exit status, at scripted and at real servers."""
+"""`botdrome boats` without a screen: its options, its account of a game and its exit status, at
+scripted and at real servers.
+"""
 
 import asyncio
 from itertools import pairwise
@@ -30,8 +32,9 @@ pytestmark = pytest.mark.anyio
 
 def options(**given: Any) -> Options:
     usual: dict[str, Any] = {
-        "host": "127.0.0.1", "port": 7948, "user": "", "token": "", "room": "", "bot": "random", "headless": True,
-        "static_board": "", "taunt_file": None, "msa": None, "seed": 1, "rejoin": False,
+        "host": "127.0.0.1", "port": 7948, "user": "", "token": "", "room": "", "bot": "random",
+        "headless": True, "static_board": "", "taunt_file": None, "msa": None, "seed": 1,
+        "rejoin": False,
     }  # fmt: skip
     return Options(**usual | given)
 
@@ -66,12 +69,21 @@ def test_help_and_the_list_of_bots_are_no_failures() -> None:
     [
         (["--headless"], "--headless wants --bot"),
         (["--bot", "nobody"], "there is no bot 'nobody'"),
-        (["--headless", "--bot", "random", "--taunt-file", "not-there.ini"], "not-there.ini: No such file"),
+        (
+            ["--headless", "--bot", "random", "--taunt-file", "not-there.ini"],
+            "not-there.ini: No such file",
+        ),
         (["--bot", "random"], "a screen wants a terminal"),
         (["--msa", "101"], "should be less than or equal to 100"),
         (["--test"], "--test wants --bot"),
-        (["--headless", "--bot", "random", "-l", "loud"], "there is no log level 'loud'; there are debug, info, warn"),
-        (["--headless", "--bot", "random", "-f", "/nowhere/at/all"], "/nowhere/at/all: No such file"),
+        (
+            ["--headless", "--bot", "random", "-l", "loud"],
+            "there is no log level 'loud'; there are debug, info, warn",
+        ),
+        (
+            ["--headless", "--bot", "random", "-f", "/nowhere/at/all"],
+            "/nowhere/at/all: No such file",
+        ),
     ],
 )
 def test_a_command_line_that_makes_no_sense(words: list[str], complaint: str) -> None:
@@ -81,7 +93,20 @@ def test_a_command_line_that_makes_no_sense(words: list[str], complaint: str) ->
 
 
 def test_a_test_counts_shots(tmp_path: Path) -> None:
-    words = ["--positions", "3", "--width", "9", "--height", "8", "--seed", "5", "--jobs", "1", "--msa", "20"]
+    words = [
+        "--positions",
+        "3",
+        "--width",
+        "9",
+        "--height",
+        "8",
+        "--seed",
+        "5",
+        "--jobs",
+        "1",
+        "--msa",
+        "20",
+    ]
     status, text = boats("--test", "--bot", "random", *words, "--test-db", str(tmp_path))
     assert status == 0
     assert "3 positions of 9 by 8" in text
@@ -119,7 +144,14 @@ async def test_an_account_of_a_game() -> None:
         assert await caller.hear() == f"J|ada|{FLEET}"
         caller.say("J|ada", "J|bob", *start("bob", "ada"), f"B|ada||0{BLANK[1:]}|0|0", "N|ada")
         assert (await caller.hear()).startswith("S|bob|")
-        caller.say("H|ada|bob|c5", "M|bob|\x1bouch", "K|bob|asleep", "F|finished|2|2", "R|ada|1|0|2|", "R|bob|1|1|2|away")
+        caller.say(
+            "H|ada|bob|c5",
+            "M|bob|\x1bouch",
+            "K|bob|asleep",
+            "F|finished|2|2",
+            "R|ada|1|0|2|",
+            "R|bob|1|1|2|away",
+        )
         assert await running
         assert told.lines == [
             "server: ada has joined",
@@ -199,7 +231,9 @@ async def test_the_bot_comes_back_after_a_lost_connection() -> None:
         caller = await scripted.caller()
         caller.say(RUNNING)
         assert await caller.hear() == "J|random"
-        caller.say("J|random", f"Y|{FLEET}", "J|bob", f"B|bob||{BLANK}|0|0", "S|random|bob", "N|random")
+        caller.say(
+            "J|random", f"Y|{FLEET}", "J|bob", f"B|bob||{BLANK}|0|0", "S|random|bob", "N|random"
+        )
         assert (await caller.hear()).startswith("S|bob|")
         caller.say("F|finished|1|2", "R|random|1|0|1|")
         await caller.hang_up()
@@ -213,11 +247,17 @@ THREE = RoomPlan(title="Three", max=3, min=3, width=8, height=9, boats="A3 B2")
 async def test_house_bots_play_whole_games_at_our_server(tmp_path: Path) -> None:
     async with server(tmp_path, boats_port=-1, boats_rooms=(THREE, RoomPlan(title="Two"))) as house:
         port = house.ports["xbs"]
-        three = [Told(client_for(options(port=port, bot="random", room="Three", seed=seed))) for seed in range(3)]
+        three = [
+            Told(client_for(options(port=port, bot="random", room="Three", seed=seed)))
+            for seed in range(3)
+        ]
         assert await run_all(three) == [True] * 3
         assert {line.split()[1] for line in three[0].lines[-3:]} == {"random", "random2", "random3"}
         for bots in pairwise(HOUSE["battleship"]):
-            pair = [Told(client_for(options(port=port, bot=bot, room="Two", user=f"p{at}"))) for at, bot in enumerate(bots)]
+            pair = [
+                Told(client_for(options(port=port, bot=bot, room="Two", user=f"p{at}")))
+                for at, bot in enumerate(bots)
+            ]
             assert await run_all(pair) == [True, True]
 
 
@@ -228,8 +268,21 @@ async def run_all(games: list[Told]) -> list[bool]:
 async def test_a_log_has_every_line(tmp_path: Path) -> None:
     log = tmp_path / "client.log"
     async with boat_server(tmp_path, RoomPlan(house_wait=0), house_fill=True) as house:
-        words = ("boats", "--headless", "--bot", "random", "-p", str(house.ports["xbs"]), "-l", "DEBUG", "-f", str(log))
-        process = await asyncio.create_subprocess_exec(*BOTDROME, *words, stdout=asyncio.subprocess.DEVNULL)
+        words = (
+            "boats",
+            "--headless",
+            "--bot",
+            "random",
+            "-p",
+            str(house.ports["xbs"]),
+            "-l",
+            "DEBUG",
+            "-f",
+            str(log),
+        )
+        process = await asyncio.create_subprocess_exec(
+            *BOTDROME, *words, stdout=asyncio.subprocess.DEVNULL
+        )
         assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
     text = log.read_text()
     assert "INFO connected to 127.0.0.1, port" in text
@@ -245,7 +298,10 @@ async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="ada"):
             await stranger.run()
         ada = Told(client_for(options(port=port, user="ada", token=login["password"])))
-        assert await run_all([ada, Told(client_for(options(port=port, user="bob")))]) == [True, True]
+        assert await run_all([ada, Told(client_for(options(port=port, user="bob")))]) == [
+            True,
+            True,
+        ]
 
 
 async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> None:
@@ -276,6 +332,10 @@ def test_the_page_names_every_option_and_key() -> None:
     page = (Path(__file__).parents[2] / "docs" / "boats-in-the-terminal.md").read_text()
     command = get_command(app).commands["boats"]  # type: ignore[attr-defined]
     for parameter in command.params:
-        assert any(f"`{option}" in page for option in parameter.opts), f"{parameter.opts} is not on the page"
+        assert any(f"`{option}" in page for option in parameter.opts), (
+            f"{parameter.opts} is not on the page"
+        )
     for key in GamePage.KEYS | LayoutPage.KEYS | PlacingPage.KEYS:
-        assert f"`{key.upper()}`" in page or f"`{key.capitalize()}`" in page, f"{key} is not on the page"
+        assert f"`{key.upper()}`" in page or f"`{key.capitalize()}`" in page, (
+            f"{key} is not on the page"
+        )

@@ -16,12 +16,28 @@ from botdrome.cli.boats.app import BoatsApp
 from botdrome.client.boats_bot import BotPlayer
 from botdrome.client.boats_client import BoatsClient, ClientOptions, Reconnection
 from botdrome.games.chance import Chance
-from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, Caller, LineServer, line_server, start
+from tests.client.boat_server import (
+    BLANK,
+    FLEET,
+    GAME,
+    PATIENCE,
+    Caller,
+    LineServer,
+    line_server,
+    start,
+)
 
 pytestmark = pytest.mark.anyio
 
 
-NAMES = {"\r": "enter", "\x1b": "escape", " ": "space", "\x08": "backspace", "\x03": "ctrl+c", "\t": "tab"}
+NAMES = {
+    "\r": "enter",
+    "\x1b": "escape",
+    " ": "space",
+    "\x08": "backspace",
+    "\x03": "ctrl+c",
+    "\t": "tab",
+}
 
 
 class WatchedApp(BoatsApp):
@@ -51,7 +67,9 @@ class Desk:
     @property
     def text(self) -> str:
         with self.app._context():
-            return "\n".join(strip.text.rstrip() for strip in self.app.screen._compositor.render_strips())
+            return "\n".join(
+                strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()
+            )
 
     async def see(self, *texts: str, without: str = "\0") -> str:
         """Wait until all of these are on the screen, and that is not."""
@@ -88,7 +106,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def seated(size: tuple[int, int] = (80, 24), bot: str = "", game: str = GAME, **options: object) -> AsyncIterator[Desk]:
+async def seated(
+    size: tuple[int, int] = (80, 24), bot: str = "", game: str = GAME, **options: object
+) -> AsyncIterator[Desk]:
     async with line_server() as server:
         bot_player = BotPlayer(HOUSE["battleship"][bot], 1) if bot else None
         client = BoatsClient(ClientOptions(port=server.port, **options), bot_player, Chance(1))  # type: ignore[arg-type]
@@ -119,7 +139,13 @@ async def playing(*names: str, size: tuple[int, int] = (80, 24)) -> AsyncIterato
 
 async def test_from_the_invitation_to_the_result() -> None:
     async with seated() as desk:
-        await desk.see("title    A game", "2 to 2, 0 have joined", "10 by 10", "A5  B4  C3  D3  E2", "17 points")
+        await desk.see(
+            "title    A game",
+            "2 to 2, 0 have joined",
+            "10 by 10",
+            "A5  B4  C3  D3  E2",
+            "17 points",
+        )
         await desk.type("Y")
         await desk.see("1 your own", "2 random", "3 random")
         await desk.type("3")
@@ -156,8 +182,17 @@ async def test_shots_with_keys_and_what_they_bring() -> None:
         await desk.type("se5\r")
         assert await desk.caller.hear() == "S|bob|5|5"
         board = f"{BLANK[:44]}X{BLANK[45:]}"
-        desk.caller.say("H|ada|bob|e5", "M|bob|ouch", f"B|ada||{BLANK}|1|0", f"B|bob||{board}|0|2", "N|bob")
-        await desk.see("server: ada hits bob at e5", "bob: ouch", "(1, 0%)", "(0, 2 skips, 5%)", "2 * bob", "bob's turn")
+        desk.caller.say(
+            "H|ada|bob|e5", "M|bob|ouch", f"B|ada||{BLANK}|1|0", f"B|bob||{board}|0|2", "N|bob"
+        )
+        await desk.see(
+            "server: ada hits bob at e5",
+            "bob: ouch",
+            "(1, 0%)",
+            "(0, 2 skips, 5%)",
+            "2 * bob",
+            "bob's turn",
+        )
         await desk.see("bob's turn", without="Shoot")
         await desk.type("sa1\r")
         await desk.see("it is not your turn")
@@ -209,7 +244,9 @@ async def test_messages_come_while_something_is_asked() -> None:
         await desk.see("message to")
         await desk.type("bo")
         desk.caller.say("M|bob|are you there?|All", "N|ada")
-        await desk.see("bob:[All] are you there?", "your turn", "message to (name, number; Enter: all): bo")
+        await desk.see(
+            "bob:[All] are you there?", "your turn", "message to (name, number; Enter: all): bo"
+        )
         await desk.type("\rno\x08\x08yes | sir\r")
         assert await desk.caller.hear() == "M|bob|yes / sir"
         await desk.see("ada:[bob] yes | sir")
@@ -223,7 +260,11 @@ async def test_messages_come_while_something_is_asked() -> None:
 async def test_taunts_are_added_and_cleared() -> None:
     async with playing("bob", "ada") as desk:
         await desk.type("tahouch\rxamsplash\rchd")
-        assert [await desk.caller.hear() for _ in range(3)] == ["T|hit|ouch", "T|miss|splash", "T|hit|"]
+        assert [await desk.caller.hear() for _ in range(3)] == [
+            "T|hit|ouch",
+            "T|miss|splash",
+            "T|hit|",
+        ]
         await desk.see("taunts for a hit cleared", "Message  Taunts")
 
 

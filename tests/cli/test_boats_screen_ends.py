@@ -19,7 +19,9 @@ async def test_those_who_are_away_are_marked() -> None:
 
 async def test_nothing_that_others_write_reaches_the_terminal_as_a_command() -> None:
     async with playing("ada", "bob") as desk:
-        desk.caller.say("M|b\x1b[31mob|[red]hi\x1b]0;x\x07[/red]|All", "\x1b[2J", f"B|bob|a\x1bway|{BLANK}|0|0")
+        desk.caller.say(
+            "M|b\x1b[31mob|[red]hi\x1b]0;x\x07[/red]|All", "\x1b[2J", f"B|bob|a\x1bway|{BLANK}|0|0"
+        )
         text = await desk.see("b␛[31mob:[All] [red]hi␛]0;x␇[/red]", "server: ␛[2J", "(a␛way)")
         assert "\x1b" not in text
 
@@ -56,7 +58,15 @@ async def test_a_person_is_asked_whether_to_rejoin() -> None:
         await desk.see("name in use", "user name")
         await desk.type("ada\r")
         assert await caller.hear() == "J|ada"
-        caller.say("J|ada", f"Y|{FLEET}", "J|bob", f"B|bob||{BLANK}|3|0", "S|bob|ada", "N|ada", f"B|ada||{BLANK}|0|0")
+        caller.say(
+            "J|ada",
+            f"Y|{FLEET}",
+            "J|bob",
+            f"B|bob||{BLANK}|3|0",
+            "S|bob|ada",
+            "N|ada",
+            f"B|ada||{BLANK}|0|0",
+        )
         await desk.see("your turn", "(3, 0%)")
         caller.say("booted")
         await caller.hang_up()
@@ -146,7 +156,9 @@ async def test_a_bot_plays_on_the_screen_and_comes_back_by_itself() -> None:
         caller = await desk.server.caller()
         caller.say(RUNNING)
         assert await caller.hear() == "J|random"
-        caller.say("J|random", f"Y|{FLEET}", "J|bob", f"B|bob||{BLANK}|0|0", "S|random|bob", "N|random")
+        caller.say(
+            "J|random", f"Y|{FLEET}", "J|bob", f"B|bob||{BLANK}|0|0", "S|random|bob", "N|random"
+        )
         assert (await caller.hear()).startswith("S|bob|")
         caller.say("F|finished|1|2", "R|random|1|0|1|", "R|bob|0|0|1|")
         await desk.ends()

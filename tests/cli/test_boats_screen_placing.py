@@ -32,7 +32,9 @@ async def test_boats_are_laid_out_with_keys() -> None:
         await desk.see("user name")
         await desk.type("ada\r")
         fleet = (await desk.caller.hear()).split("|")[2]
-    assert fleet == ".....AAAAAB.C.D.....B.C.D.....B.C.D.....B........." + "." * 36 + "EE" + "." * 12
+    assert (
+        fleet == ".....AAAAAB.C.D.....B.C.D.....B.C.D.....B........." + "." * 36 + "EE" + "." * 12
+    )
 
 
 async def test_boats_are_laid_out_with_the_mouse() -> None:

@@ -32,7 +32,8 @@ def test_boards_are_wrapped_to_the_width() -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "per_line", "lines"), [(27, 1, 23), (28, 2, 15), (42, 2, 15), (43, 3, 7), (13, 1, 23), (5, 1, 23)]
+    ("width", "per_line", "lines"),
+    [(27, 1, 23), (28, 2, 15), (42, 2, 15), (43, 3, 7), (13, 1, 23), (5, 1, 23)],
 )
 def test_as_many_as_fit(width: int, per_line: int, lines: int) -> None:
     sheet = BoardSheet(3, 5, 4, width)

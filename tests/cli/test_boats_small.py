@@ -77,7 +77,11 @@ async def test_long_lists_scroll_and_leave_the_bottom_alone() -> None:
         await desk.type("\t")
         desk.press("end")
         await desk.see("the keys scroll the text", "13. player11", "Quit")
-        desk.caller.say("S|" + "|".join(["ada", *MANY]), *(f"B|{name}||{BLANK}|0|0" for name in ["ada", *MANY]), "N|ada")
+        desk.caller.say(
+            "S|" + "|".join(["ada", *MANY]),
+            *(f"B|{name}||{BLANK}|0|0" for name in ["ada", *MANY]),
+            "N|ada",
+        )
         await desk.see("your turn", "Quit")
         desk.caller.say("F|finished|9|13", *(f"R|{name}|1|0|9|" for name in ["ada", *MANY]))
         await desk.see("name", "finished after 9 rounds", "Quit", without="player11")
@@ -144,7 +148,11 @@ async def test_who_comes_back_too_late_is_offered_the_next_game() -> None:
         assert await desk.caller.hear() == "J|ada"
         desk.caller.say("invalid board")
         await desk.caller.hang_up()
-        await desk.see("the game that you were in is over", "look at the next game?  Yes  No", without="rejoin?")
+        await desk.see(
+            "the game that you were in is over",
+            "look at the next game?  Yes  No",
+            without="rejoin?",
+        )
         await desk.type("y")
         caller = await desk.server.caller()
         caller.say(GAME)

@@ -1,4 +1,6 @@
-"""`botdrome boats` in a real pseudo-terminal, at a real server: joined, played to the end and left with keys and mouse."""
+"""`botdrome boats` in a real pseudo-terminal, at a real server: joined, played to the end and left
+with keys and mouse.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -60,7 +62,11 @@ async def at_sea(
 
 
 def opponent(port: int, user: str = "bob", fleet: str = BOB) -> "asyncio.Task[bool]":
-    client = BoatsClient(ClientOptions(port=port, user=user, fleet=fleet), BotPlayer(HOUSE["battleship"]["random"], 1), Chance(1))
+    client = BoatsClient(
+        ClientOptions(port=port, user=user, fleet=fleet),
+        BotPlayer(HOUSE["battleship"]["random"], 1),
+        Chance(1),
+    )
     client.name = user
     return asyncio.create_task(HeadlessGame(client, lambda line: None).run())
 

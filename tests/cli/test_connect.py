@@ -52,7 +52,9 @@ class Told:
 @asynccontextmanager
 async def tunnel(url: str, local: str, login: dict[str, Any]) -> AsyncIterator[Told]:
     told = Told()
-    running = asyncio.ensure_future(Tunnel(url, local, login["name"], login["password"], told).run((0.01,)))
+    running = asyncio.ensure_future(
+        Tunnel(url, local, login["name"], login["password"], told).run((0.01,))
+    )
     try:
         await told.until("connected")
         yield told
@@ -80,7 +82,9 @@ async def test_a_bot_behind_a_tunnel_plays(tmp_path: Path) -> None:
 
 async def test_any_call_can_go_through_the_tunnel(tmp_path: Path) -> None:
     async with server(tmp_path) as house, host(answer(b'[{"task":"NOOP"}]', "418 Teapot")) as local:
-        async with tunnel(house.url, local.url + "path?x=1", await registered(house, "called", "battlecube")):
+        async with tunnel(
+            house.url, local.url + "path?x=1", await registered(house, "called", "battlecube")
+        ):
             got = await callers_of(house).post("connect:called", b'{"currentPlayer": 1}', 5)
             assert (got.status, got.body) == (418, b'[{"task":"NOOP"}]')
         assert local.asked[0].line == "POST /path?x=1 HTTP/1.1"
@@ -121,7 +125,10 @@ async def test_what_the_bot_should_not_say(tmp_path: Path, said: bytes, words: s
 async def test_a_bot_that_does_not_run_is_said_to_refuse(tmp_path: Path) -> None:
     with deaf_port() as port:
         url = f"http://127.0.0.1:{port}/"
-        async with server(tmp_path) as house, tunnel(house.url, url, await registered(house, "called")):
+        async with (
+            server(tmp_path) as house,
+            tunnel(house.url, url, await registered(house, "called")),
+        ):
             with pytest.raises(CallFailed, match="Connection refused"):
                 await callers_of(house).post("connect:called", b"{}", 5)
             async with bot(house, await registered(house, "ada") | {"opponent": "called"}) as one:
@@ -162,7 +169,9 @@ async def test_a_wrong_password_and_a_second_tunnel_end_it(tmp_path: Path) -> No
         login = await registered(house, "called")
         with pytest.raises(Unwanted, match="the name or the password is wrong"):
             await Tunnel(house.url, local.url, "called", "wrong", print).run()
-        first = asyncio.ensure_future(Tunnel(house.url, local.url, "called", login["password"], told := Told()).run())
+        first = asyncio.ensure_future(
+            Tunnel(house.url, local.url, "called", login["password"], told := Told()).run()
+        )
         await told.until("connected")
         async with tunnel(house.url, local.url, login):
             with pytest.raises(Unwanted, match="another connection carries the calls now"):
@@ -183,15 +192,29 @@ def test_where_the_server_is(server_url: str, socket: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["10.0.0.0/99", "http://bots.example.org", "10.0.0"])
-def test_the_server_does_not_start_with_an_address_that_makes_no_sense(tmp_path: Path, word: str) -> None:
-    words = ["serve", "--port", "0", "--db", f"sqlite:///{tmp_path / 'x.db'}", "--allow-bots", "10.0.0.0/8", "--allow-bots", word]
+def test_the_server_does_not_start_with_an_address_that_makes_no_sense(
+    tmp_path: Path, word: str
+) -> None:
+    words = [
+        "serve",
+        "--port",
+        "0",
+        "--db",
+        f"sqlite:///{tmp_path / 'x.db'}",
+        "--allow-bots",
+        "10.0.0.0/8",
+        "--allow-bots",
+        word,
+    ]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2
     assert f"calls.allow: neither a network nor a host: '{word}'" in result.stderr
 
 
 async def command(*words: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(*BOTDROME, "connect", *words, stderr=asyncio.subprocess.PIPE)
+    return await asyncio.create_subprocess_exec(
+        *BOTDROME, "connect", *words, stderr=asyncio.subprocess.PIPE
+    )
 
 
 async def test_the_command(tmp_path: Path) -> None:
@@ -210,11 +233,17 @@ async def test_the_command(tmp_path: Path) -> None:
     ("words", "status", "said"),
     [
         (("called", "--token", "wrong", "--to", "URL"), 1, "the name or the password is wrong"),
-        (("called", "--token", "x", "--to", "ftp://x"), 2, "ftp://x is not the address of a server"),
+        (
+            ("called", "--token", "x", "--to", "ftp://x"),
+            2,
+            "ftp://x is not the address of a server",
+        ),
         (("called", "--token", "x", "--local", "8080"), 2, "8080 is not the address of a bot"),
     ],
 )
-async def test_the_command_says_what_is_wrong(tmp_path: Path, words: tuple[str, ...], status: int, said: str) -> None:
+async def test_the_command_says_what_is_wrong(
+    tmp_path: Path, words: tuple[str, ...], status: int, said: str
+) -> None:
     async with server(tmp_path) as house:
         process = await command(*(house.url if word == "URL" else word for word in words))
         _, stderr = await asyncio.wait_for(process.communicate(), 3 * PATIENCE)

@@ -24,7 +24,9 @@ async def test_an_operator_runs_a_contest_from_the_terminal(tmp_path: Path) -> N
         assert "cup: noughts-and-crosses, open, 0 entrants" in made.stdout
         logins = await entered(house, "ada", "bob")
         started = await run_beside("contest", "server", "start", "cup", *options)
-        assert "running, 2 entrants" in started.stdout and "it waits for: ada, bob" in started.stdout
+        assert (
+            "running, 2 entrants" in started.stdout and "it waits for: ada, bob" in started.stdout
+        )
         await play_all(house, logins)
         shown = await run_beside("contest", "server", "show", "cup", "--server", house.url)
         assert "over, 2 entrants, 2 of about 2 matches" in shown.stdout and "ada" in shown.stdout
@@ -39,5 +41,14 @@ async def test_mistakes_are_told_in_one_line(tmp_path: Path) -> None:
     without = await run_beside("contest", "server", "create", str(file))
     assert without.exit_code == 2 and "the operator's token is needed" in without.stderr
     with deaf_port() as port:
-        words = ("contest", "server", "start", "cup", "--server", f"http://127.0.0.1:{port}", "--token", "x")
+        words = (
+            "contest",
+            "server",
+            "start",
+            "cup",
+            "--server",
+            f"http://127.0.0.1:{port}",
+            "--token",
+            "x",
+        )
         assert (await run_beside(*words)).exit_code == 1

@@ -22,28 +22,45 @@ def test_a_better_bot_is_accepted_and_the_estimate_is_doubted(tmp_path: Path) ->
     assert result.exit_code == 0
     assert "house:perfect is better than house:random." in result.stdout
     assert "On average this estimate is too high" in result.stdout
-    assert summary.read_text().startswith("# Before\n### house:perfect is better than house:random.\n\n- ")
+    assert summary.read_text().startswith(
+        "# Before\n### house:perfect is better than house:random.\n\n- "
+    )
 
 
 def test_a_worse_bot_is_not_better() -> None:
     result = run("duel", "house:random", "house:perfect", *NOUGHTS, "--json")
     data = json.loads(result.stdout)
     assert (result.exit_code, data["decision"]) == (1, "not better")
-    assert data["llr"] <= data["bounds"][0] and data["games"] == 2 * data["blocks"] and data["score"] < 0.5
+    assert (
+        data["llr"] <= data["bounds"][0]
+        and data["games"] == 2 * data["blocks"]
+        and data["score"] < 0.5
+    )
 
 
 def test_the_cap_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
     result = run("duel", "house:perfect", "house:random", *NOUGHTS, "--max-blocks", "16")
     assert result.exit_code == 2
-    assert "Undecided after 16 blocks: whether house:perfect is better than house:random by 20 Elo." in result.stdout
+    assert (
+        "Undecided after 16 blocks: whether house:perfect is better than house:random by 20 Elo."
+        in result.stdout
+    )
     assert "Undecided" in (tmp_path / "step.md").read_text()
     assert "estimate" not in result.stdout
 
 
 def test_faults_of_both_bots_are_told(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("def bot(view):\n    raise KeyError('nothing')\n")
-    result = run("duel", str(tmp_path / "broken.py"), "house:random", *NOUGHTS, "--max-blocks", "16", "--in-process")
+    result = run(
+        "duel",
+        str(tmp_path / "broken.py"),
+        "house:random",
+        *NOUGHTS,
+        "--max-blocks",
+        "16",
+        "--in-process",
+    )
     assert "Faults of broken.py: crash 32" in result.stdout
 
 
@@ -51,7 +68,10 @@ def test_faults_of_both_bots_are_told(tmp_path: Path) -> None:
     ("words", "complaint"),
     [
         (("--sprt", "20"), "--sprt takes two Elo differences such as 0,20, not '20'"),
-        (("--sprt", "20,0"), "--sprt takes two rising Elo differences from -1000 to 1000 such as 0,20, not '20,0'"),
+        (
+            ("--sprt", "20,0"),
+            "--sprt takes two rising Elo differences from -1000 to 1000 such as 0,20, not '20,0'",
+        ),
         (("--players", "3"), "noughts-and-crosses is for 2 to 2 players, not 3"),
         (("--copies", "2"), "--copies is a number from 1 to 1 at a table of 2, not 2"),
         (("--option", "size=3"), "no option"),
@@ -65,18 +85,29 @@ def test_what_cannot_be_used_is_named(words: tuple[str, ...], complaint: str) ->
 
 def test_a_bot_that_cannot_start_is_no_answer() -> None:
     result = run("duel", "house:random", "house:nobody", *NOUGHTS)
-    assert result.exit_code == 3 and "house:nobody: for noughts-and-crosses the house has" in result.output
+    assert (
+        result.exit_code == 3
+        and "house:nobody: for noughts-and-crosses the house has" in result.output
+    )
 
 
 def test_a_command_that_is_wrong_is_no_answer() -> None:
     """Status 2, that of a wrong command elsewhere, means undecided."""
-    for words in (("house:random", "house:perfect"), ("house:random", *NOUGHTS), ("house:random", "house:random", "--nothing")):
+    for words in (
+        ("house:random", "house:perfect"),
+        ("house:random", *NOUGHTS),
+        ("house:random", "house:random", "--nothing"),
+    ):
         assert run("duel", *words).exit_code == 3
     assert run("duel", "--help").exit_code == 0
 
 
 @pytest.mark.parametrize(
-    "source", ["import no_such_module\n", "class Bot:\n    def __init__(self):\n        raise KeyError('no')\n"]
+    "source",
+    [
+        "import no_such_module\n",
+        "class Bot:\n    def __init__(self):\n        raise KeyError('no')\n",
+    ],
 )
 def test_a_bot_that_fails_before_its_first_move_is_no_answer(tmp_path: Path, source: str) -> None:
     (tmp_path / "broken.py").write_text(source)
@@ -133,17 +164,26 @@ def test_repeated_games_are_counted_once(alike: tuple[str, str]) -> None:
     assert (data["distinctGames"], data["distinctBlocks"], data["openings"]) == (2, 1, "none")
 
 
-def test_a_duel_that_only_repeats_itself_ends(alike: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_duel_that_only_repeats_itself_ends(
+    alike: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.cli.duel.REPEATED", 50)
     result = run("duel", *alike, *NOUGHTS, "--in-process", "--openings", "none")
     assert result.exit_code == 2
-    assert "The last 50 blocks brought no new game, so more of them would decide nothing." in result.stdout
+    assert (
+        "The last 50 blocks brought no new game, so more of them would decide nothing."
+        in result.stdout
+    )
 
 
 def test_games_without_chance_have_random_openings(alike: tuple[str, str]) -> None:
-    data = json.loads(run("duel", *alike, *NOUGHTS, "--in-process", "--max-blocks", "40", "--json").stdout)
+    data = json.loads(
+        run("duel", *alike, *NOUGHTS, "--in-process", "--max-blocks", "40", "--json").stdout
+    )
     assert data["openings"] == "random" and 25 < data["distinctBlocks"] <= 40
-    seeded = run("duel", *TWO_RANDOM, "--game", "bumblebots", "--max-blocks", "16", "-o", "ticks=5", "--json")
+    seeded = run(
+        "duel", *TWO_RANDOM, "--game", "bumblebots", "--max-blocks", "16", "-o", "ticks=5", "--json"
+    )
     assert json.loads(seeded.stdout)["openings"] == "none"
 
 
@@ -153,18 +193,34 @@ def test_openings_from_a_file_are_played_once_per_seating(tmp_path: Path) -> Non
     words = ("--game", "gomoku", "--max-blocks", "16", "--json", "-o", "size=9")
     data = json.loads(run("duel", *TWO_RANDOM, *words, "--openings", str(file)).stdout)
     assert data["openings"] == 2
-    assert json.loads(run("duel", *TWO_RANDOM, *words, "-o", "opening=[[4,4]]").stdout)["openings"] == "none"
+    assert (
+        json.loads(run("duel", *TWO_RANDOM, *words, "-o", "opening=[[4,4]]").stdout)["openings"]
+        == "none"
+    )
 
 
 def test_random_openings_are_refused_where_seeds_make_games_differ() -> None:
     result = run("duel", *TWO_RANDOM, "--game", "battleship", "--openings", "random")
     assert result.exit_code == 3
-    assert "--openings random is for games without chance; seeds make the matches of battleship differ" in result.output
+    assert (
+        "--openings random is for games without chance; seeds make the matches of battleship differ"
+        in result.output
+    )
 
 
 def test_both_seatings_have_the_same_opening_and_every_match_replays(tmp_path: Path) -> None:
     bots = ("house:random",) * 4
-    plan = DuelPlan("gomoku", bots, tuple("abcd"), 2, 3, seed=5, options={"size": 9}, save=str(tmp_path), random_openings=True)
+    plan = DuelPlan(
+        "gomoku",
+        bots,
+        tuple("abcd"),
+        2,
+        3,
+        seed=5,
+        options={"size": 9},
+        save=str(tmp_path),
+        random_openings=True,
+    )
     blocks = list(play_blocks(plan, 1))
     openings = []
     for outcome in (outcome for block in blocks for outcome in block.outcomes):

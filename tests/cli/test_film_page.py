@@ -64,7 +64,11 @@ class Page(HTMLParser):
             self.texts[-1] += data
 
     def texts_of(self, wanted: str) -> list[str]:
-        return [text.strip("\n") for (tag, _), text in zip(self.elements, self.texts, strict=True) if tag == wanted]
+        return [
+            text.strip("\n")
+            for (tag, _), text in zip(self.elements, self.texts, strict=True)
+            if tag == wanted
+        ]
 
 
 def page_of(tmp_path: Path, game: str, *names: str) -> Page:
@@ -93,10 +97,19 @@ def test_names_are_nothing_but_text(built: Path, tmp_path: Path) -> None:
 
 def test_nothing_runs_but_what_the_policy_names(built: Path, tmp_path: Path) -> None:
     page = page_of(tmp_path, "gomoku", "ada", "bob")
-    (policy,) = [attrs["content"] for _, attrs in page.elements if attrs.get("http-equiv") == "Content-Security-Policy"]
+    (policy,) = [
+        attrs["content"]
+        for _, attrs in page.elements
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy is not None and policy.startswith("default-src 'none'; ")
-    script, style = (f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}" for text in (SCRIPT, STYLE))
-    assert re.findall(r"(script|style)-src '(.*?)';", policy) == [("script", script), ("style", style)]
+    script, style = (
+        f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}" for text in (SCRIPT, STYLE)
+    )
+    assert re.findall(r"(script|style)-src '(.*?)';", policy) == [
+        ("script", script),
+        ("style", style),
+    ]
     assert "http:" not in policy and "https:" not in policy and "unsafe" not in policy
     assert not [attrs for _, attrs in page.elements if "src" in attrs or "href" in attrs]
 
@@ -109,20 +122,28 @@ def test_a_game_may_have_a_viewer_of_its_own(built: Path, tmp_path: Path) -> Non
 
 def test_a_viewer_that_was_not_built_is_missed(built: Path, tmp_path: Path) -> None:
     (built / "style.css").unlink()
-    status, words = run(saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html")
+    status, words = run(
+        saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html"
+    )
     assert (status, NOT_BUILT in words) == (1, True)
     assert not (tmp_path / "out.html").exists()
 
 
 @pytest.mark.parametrize("text", ["'</SCRIPT>'", "'<!-- '"])
-def test_a_viewer_that_would_break_out_of_its_page_is_refused(built: Path, tmp_path: Path, text: str) -> None:
+def test_a_viewer_that_would_break_out_of_its_page_is_refused(
+    built: Path, tmp_path: Path, text: str
+) -> None:
     (built / "standalone.js").write_text(text)
-    status, words = run(saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html")
+    status, words = run(
+        saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "out.html"
+    )
     assert (status, "the viewer cannot be put into a page: it contains" in words) == (1, True)
 
 
 def test_files_that_cannot_be_read_or_written_are_named(built: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.jsonl").write_text("{}\n")
     assert run(tmp_path / "broken.jsonl", "--html", tmp_path / "out.html")[0] == 1
-    status, words = run(saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "no" / "out.html")
+    status, words = run(
+        saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "no" / "out.html"
+    )
     assert (status, "out.html cannot be written: " in words) == (1, True)

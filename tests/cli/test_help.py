@@ -31,15 +31,26 @@ def test_no_default_is_swallowed_as_markup(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "page"), [("play", "playing-offline.md"), ("duel", "how-sure-is-that.md"), ("join", "joining-a-server.md")]
+    ("command", "page"),
+    [
+        ("play", "playing-offline.md"),
+        ("duel", "how-sure-is-that.md"),
+        ("join", "joining-a-server.md"),
+    ],
 )
 def test_all_exit_statuses_of_the_docs_are_in_the_help(command: str, page: str) -> None:
-    (table,) = re.findall(r"^\| exit status \|.*\n\|---\|---\|\n((?:\|.*\n)+)", (DOCS / page).read_text(), re.MULTILINE)
+    (table,) = re.findall(
+        r"^\| exit status \|.*\n\|---\|---\|\n((?:\|.*\n)+)",
+        (DOCS / page).read_text(),
+        re.MULTILINE,
+    )
     (words,) = re.findall(r"Ends with status (.*?)\. ", shown(command))
     assert re.findall(r"^\| (\d+) \|", table, re.MULTILINE) == re.findall(r"\d+", words)
 
 
-@pytest.mark.parametrize("setting", list(all_settings(protocol_sections())), ids=lambda setting: setting.path)
+@pytest.mark.parametrize(
+    "setting", list(all_settings(protocol_sections())), ids=lambda setting: setting.path
+)
 def test_serve_has_a_flag_for_each_setting_with_its_default(setting: Setting) -> None:
     (option,) = [option for option in setting_options() if option.name == setting.name]
     assert option.opts == [f"--{setting.name.replace('_', '-')}"]

@@ -1,4 +1,6 @@
-"""`botdrome host` and `botdrome stats`, as one uses them: processes, typed words, real connections."""
+"""`botdrome host` and `botdrome stats`, as one uses them: processes, typed words, real
+connections.
+"""
 
 import asyncio
 import json
@@ -87,7 +89,9 @@ async def joined(port: int, name: str) -> Line:
 
 async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) -> None:
     db = f"sqlite:///{tmp_path / 'host.db'}"
-    (tmp_path / "small.ini").write_text("name=Small\nboat=A5\nboat=B4\nboat=C3\nboat=D3\nboat=E2\npointGoal=1\n")
+    (tmp_path / "small.ini").write_text(
+        "name=Small\nboat=A5\nboat=B4\nboat=C3\nboat=D3\nboat=E2\npointGoal=1\n"
+    )
     words = (
         "--port",
         "-1",
@@ -102,11 +106,22 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
         port = int((await typist.until(r"players join at 127\.0\.0\.1:(\d+)"))[1])
         ann, bob = await joined(port, "ann"), await joined(port, "bob")
         await typist.until("2 of 9 joined: ann, bob")
-        typist.type("help", "show", "message good luck", "tell bob you too", "nonsense", "leave", "start")
-        for expected in (r"boot \[#GAME\] PLAYER", "Tea: 2 to 9 players", "said to all", "said to bob", "started: "):
+        typist.type(
+            "help", "show", "message good luck", "tell bob you too", "nonsense", "leave", "start"
+        )
+        for expected in (
+            r"boot \[#GAME\] PLAYER",
+            "Tea: 2 to 9 players",
+            "said to all",
+            "said to bob",
+            "started: ",
+        ):
             await typist.until(expected)
         told = await bob.until("S|")
-        assert [line for line in told if line.startswith("M|")] == ["M||good luck|All", "M||you too"]
+        assert [line for line in told if line.startswith("M|")] == [
+            "M||good luck|All",
+            "M||you too",
+        ]
         first, second = told[-1].split("|")[1:]
         ships = {"ann": ann, "bob": bob}
         ships[first].send(f"S|{second}|6|3")
@@ -118,22 +133,32 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
             assert (await ship.rest())[-3:] == ending
             await ship.close()
         assert await typist.end() == 0, "without --repeat it ends with the game"
-    assert sorted(file.name for file in (tmp_path / "db").iterdir()) == ["game.Tea.ini", "player.ann.ini", "player.bob.ini"]
+    assert sorted(file.name for file in (tmp_path / "db").iterdir()) == [
+        "game.Tea.ini",
+        "player.ann.ini",
+        "player.bob.ini",
+    ]
     result = await run_beside("stats", "--db", db)
     assert result.exit_code == 0
     assert "Tea: 1 game, 0 aborted" in result.stdout
     result = await run_beside("stats", "Tea", "--db", db)
     assert f"player.{first}.total.score=1\n" in result.stdout
-    result = await run_beside("stats", first, "--player", "--json", "--db", db, "--db-dir", str(tmp_path / "copy"))
+    result = await run_beside(
+        "stats", first, "--player", "--json", "--db", db, "--db-dir", str(tmp_path / "copy")
+    )
     assert json.loads(result.stdout)["total.score"] == 1
-    assert (tmp_path / "copy" / "game.Tea.ini").read_text() == (tmp_path / "db" / "game.Tea.ini").read_text()
+    assert (tmp_path / "copy" / "game.Tea.ini").read_text() == (
+        tmp_path / "db" / "game.Tea.ini"
+    ).read_text()
     result = await run_beside("stats", "--json", "--db", db)
     assert set(json.loads(result.stdout)["player"]) == {"ann", "bob"}
     result = await run_beside("stats", "Coffee", "--db", db)
     assert (result.exit_code, "Coffee" in result.stderr) == (1, True)
 
 
-def test_a_server_of_ones_own_charges_nobody_for_stalls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_of_ones_own_charges_nobody_for_stalls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It runs on a loop whose clock leaves them out, as that of `botdrome serve` does."""
     clocks = []
 
@@ -142,7 +167,12 @@ def test_a_server_of_ones_own_charges_nobody_for_stalls(tmp_path: Path, monkeypa
         return 7
 
     monkeypatch.setattr(host, "_own_server", look)
-    assert host.run_host(None, "", "", {}, None, {"boats_port": -1, "db": f"sqlite:///{tmp_path / 'host.db'}"}) == 7
+    assert (
+        host.run_host(
+            None, "", "", {}, None, {"boats_port": -1, "db": f"sqlite:///{tmp_path / 'host.db'}"}
+        )
+        == 7
+    )
     assert isinstance(clocks[0], SteadyClock)
 
 
@@ -190,12 +220,27 @@ async def test_who_quits_at_a_terminal_is_asked_first(tmp_path: Path) -> None:
 def test_statistics_of_a_store_that_is_not_there_make_none(tmp_path: Path) -> None:
     file = tmp_path / "no.db"
     result = run("stats", "--db", f"sqlite:///{file}")
-    assert (result.exit_code, f"{file}: the store does not exist" in result.stderr, file.exists()) == (1, True, False)
+    assert (
+        result.exit_code,
+        f"{file}: the store does not exist" in result.stderr,
+        file.exists(),
+    ) == (1, True, False)
 
 
 async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Path) -> None:
     log = tmp_path / "host.log"
-    words = ("--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", "--max", "2", "-a", "-r", "-t", "Tea")
+    words = (
+        "--port",
+        "-1",
+        "--db",
+        f"sqlite:///{tmp_path / 'host.db'}",
+        "--max",
+        "2",
+        "-a",
+        "-r",
+        "-t",
+        "Tea",
+    )
     async with console(*words, "-l", "WARN", "-f", str(log)) as typist:
         port = int((await typist.until(r"players join at 127\.0\.0\.1:(\d+)"))[1])
         assert typist.process.stdin is not None
@@ -209,7 +254,10 @@ async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Pat
 
 
 async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=3, auto_start=False)) as house, sailor(house, "ann") as ann:
+    async with (
+        boat_server(tmp_path, RoomPlan(max=3, auto_start=False)) as house,
+        sailor(house, "ann") as ann,
+    ):
         async with console("--server", house.url, "--token", TOKEN) as typist:
             await typist.until("1 of 3 joined: ann")
             typist.type("blacklist player bob", "p carl", "show", "boot ann", "leave")
@@ -238,7 +286,9 @@ async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) 
         (("--bind-address", "203.0.113.1"), "is no address of this machine"),
     ],
 )
-def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
+def test_a_room_that_cannot_be_is_refused(
+    tmp_path: Path, words: tuple[str, ...], complaint: str
+) -> None:
     result = run("host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", *words)
     assert (result.exit_code, complaint in result.stderr) == (2, True), result.stderr
 
@@ -246,4 +296,6 @@ def test_a_room_that_cannot_be_is_refused(tmp_path: Path, words: tuple[str, ...]
 def test_a_configuration_need_not_be_utf_8(tmp_path: Path) -> None:
     (tmp_path / "old.ini").write_bytes(b"# f\xfcr zwei\nname=Caf\xe9\nboat=A5\n")
     settings = own_settings({}, tmp_path / "old.ini", {"boats_port": -1})
-    assert [(plan.title, plan.boats) for plan in settings.of(BoatsSection).rooms] == [("Caf\xe9", "A5")]
+    assert [(plan.title, plan.boats) for plan in settings.of(BoatsSection).rooms] == [
+        ("Caf\xe9", "A5")
+    ]

@@ -17,7 +17,9 @@ PLAY = ("play", "noughts-and-crosses", "bob.py", "house:random", "-n", "1")
 RERUN = ("rerun", "lost.jsonl", "bob.py")
 FORK = ("fork", "lost.jsonl", "--step", "3", "house:perfect", "bob.py")
 CHECK = ("check", "bob.py", "--game", "noughts-and-crosses", "--positions", "4", "--matches", "1")
-COMMANDS = pytest.mark.parametrize("command", [PLAY, RERUN, FORK, CHECK], ids=lambda words: words[0])
+COMMANDS = pytest.mark.parametrize(
+    "command", [PLAY, RERUN, FORK, CHECK], ids=lambda words: words[0]
+)
 TELLS_ITS_PROCESS = """
 import os
 def bot(view):
@@ -38,7 +40,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @COMMANDS
-def test_a_bot_plays_in_its_own_process_or_in_this_one(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_bot_plays_in_its_own_process_or_in_this_one(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
     bot_file(tmp_path, TELLS_ITS_PROCESS)
     for options, here in (((), False), (("--in-process",), True)):
         Path("processes").unlink(missing_ok=True)
@@ -54,11 +58,16 @@ def test_memory_is_limited(tmp_path: Path, command: tuple[str, ...]) -> None:
 
 @COMMANDS
 @pytest.mark.parametrize("option", [["--sandbox"], ["--memory", "64"]])
-def test_options_that_contradict_each_other_are_refused(tmp_path: Path, command: tuple[str, ...], option: list[str]) -> None:
+def test_options_that_contradict_each_other_are_refused(
+    tmp_path: Path, command: tuple[str, ...], option: list[str]
+) -> None:
     bot_file(tmp_path, TELLS_ITS_PROCESS)
     result = run(*command, "--in-process", *option)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "--in-process cannot be combined with --sandbox and --memory, which need processes" in result.stderr
+    assert (
+        "--in-process cannot be combined with --sandbox and --memory, which need processes"
+        in result.stderr
+    )
 
 
 @pytest.fixture
@@ -81,11 +90,18 @@ def test_a_missing_sandbox_is_told(path: Path, command: tuple[str, ...]) -> None
 
 
 @COMMANDS
-def test_bots_are_started_by_bubblewrap(path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
-    """The sandbox itself is tested in tests/runner/test_sandbox.py; this one only notes the command, and runs it."""
+def test_bots_are_started_by_bubblewrap(
+    path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """The sandbox itself is tested in tests/runner/test_sandbox.py; this one only notes the
+    command, and runs it.
+    """
     monkeypatch.setattr(sandbox, "_user", lambda folders: 0)
     bot_file(path, TELLS_ITS_PROCESS)
-    script = "import os, sys\nwords = sys.argv[sys.argv.index('--') + 1:]\nopen('started', 'a').write(words[-1] + chr(10))"
+    script = (
+        "import os, sys\nwords = sys.argv[sys.argv.index('--') + 1:]\n"
+        "open('started', 'a').write(words[-1] + chr(10))"
+    )
     (path / "bwrap").write_text(f"#!{sys.executable}\n{script}\nos.execvp(words[0], words)")
     (path / "bwrap").chmod(0o755)
     (path / "true").symlink_to("/bin/true")

@@ -44,12 +44,24 @@ async def started(*words: str) -> asyncio.subprocess.Process:
 
 async def test_a_new_bot_is_registered_and_plays_again_with_the_kept_token(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        words = ("join", "my_bot.py", "--server", house.url, "--opponent", "house:random", "--games", "2")
+        words = (
+            "join",
+            "my_bot.py",
+            "--server",
+            house.url,
+            "--opponent",
+            "house:random",
+            "--games",
+            "2",
+        )
         result = await run_beside(*words, *GAME)
         assert result.exit_code == 0, result.output
         *lines, summary = result.stdout.splitlines()
         assert len(lines) == 2
-        assert all(re.fullmatch(r"[0-9a-f]{16}  house:random  (won|lost|drew) at step \d", line) for line in lines)
+        assert all(
+            re.fullmatch(r"[0-9a-f]{16}  house:random  (won|lost|drew) at step \d", line)
+            for line in lines
+        )
         assert summary.startswith("my_bot.py: 2 matches, ")
         assert "my_bot.py is registered on" in result.stderr
         assert "thinking\nthinking\n" in result.stderr, "what a bot prints is shown to its author"
@@ -58,16 +70,29 @@ async def test_a_new_bot_is_registered_and_plays_again_with_the_kept_token(tmp_p
         assert again.exit_code == 0 and "is registered" not in again.stderr
         assert kept_bots()[house.url]["my_bot.py"].token == token
         matches = await house.arena.store.matches(Wanted(oldest_first=True))
-        assert [match.versions[0] for match in matches] == [bot_version("my_bot.py")] * 2 + ["1.2"] * 2
+        assert [match.versions[0] for match in matches] == [bot_version("my_bot.py")] * 2 + [
+            "1.2"
+        ] * 2
 
 
 async def test_a_program_is_shown_its_headline_too(tmp_path: Path) -> None:
-    Path("bad.py").write_text("import sys\nprint(7)\nprint(7)\nprint(7, flush=True)\nsys.stdin.read()\n")
+    Path("bad.py").write_text(
+        "import sys\nprint(7)\nprint(7)\nprint(7, flush=True)\nsys.stdin.read()\n"
+    )
     async with server(tmp_path) as house:
-        result = await run_beside("challenge", "house:perfect", f"cmd:{sys.executable} bad.py", "--server", house.url, *GAME)
+        result = await run_beside(
+            "challenge",
+            "house:perfect",
+            f"cmd:{sys.executable} bad.py",
+            "--server",
+            house.url,
+            *GAME,
+        )
         assert result.exit_code == 0
         line, summary = result.stdout.splitlines()
-        assert re.fullmatch(r"[0-9a-f]{16}  house:perfect  lost at step 0: .*, third illegal move", line)
+        assert re.fullmatch(
+            r"[0-9a-f]{16}  house:perfect  lost at step 0: .*, third illegal move", line
+        )
         assert summary == "bad.py: 1 match, 1 lost"
 
 
@@ -78,7 +103,11 @@ async def test_a_bot_that_fails_is_shown_with_its_line(tmp_path: Path) -> None:
         result = await run_beside(*words, *GAME)
         assert result.exit_code == 1
         fault = "crash: KeyError: 'nothing' (line 2 of bad.py)"
-        assert result.stderr.count(f"bad.py failed: {fault}") == result.stderr.count("Traceback (most recent call last):") == 3
+        assert (
+            result.stderr.count(f"bad.py failed: {fault}")
+            == result.stderr.count("Traceback (most recent call last):")
+            == 3
+        )
         match, _, headline = result.stdout.splitlines()[0].split("  ")
         assert re.fullmatch(rf"lost at step [01]: resigned: {re.escape(fault)}", headline)
         token = kept_bots()[house.url]["bad.py"].token
@@ -92,7 +121,15 @@ async def test_a_contest_with_a_password(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         entry = {"kind": "password", "password": "sesame"}
         bots = [{"bot": "house:random"}]
-        document = document_from({"name": "cup", "game": "noughts-and-crosses", "games": 1, "entry": entry, "entrants": bots})
+        document = document_from(
+            {
+                "name": "cup",
+                "game": "noughts-and-crosses",
+                "games": 1,
+                "entry": entry,
+                "entrants": bots,
+            }
+        )
         house.desk.workers.start()
         await house.contests.create(document, "operator")
         await house.contests.act("cup", "open", "operator")
@@ -120,7 +157,9 @@ async def test_two_commands_play_a_contest(tmp_path: Path) -> None:
 async def test_a_server_that_has_forgotten_a_bot_gets_it_anew(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         with changing_tokens() as servers:
-            servers[house.url] = {"my_bot.py": KeptBot("noughts-and-crosses", "of an earlier database")}
+            servers[house.url] = {
+                "my_bot.py": KeptBot("noughts-and-crosses", "of an earlier database")
+            }
         result = await run_beside("challenge", "house:random", "my_bot.py", "--server", house.url)
         assert result.exit_code == 0
         assert "my_bot.py is registered on" in result.stderr
@@ -129,20 +168,47 @@ async def test_a_server_that_has_forgotten_a_bot_gets_it_anew(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "status", "complaint"),
     [
-        (("my_bot.py",), 2, "my_bot.py is not registered here yet: name its game with --game; `botdrome games` lists them"),
+        (
+            ("my_bot.py",),
+            2,
+            "my_bot.py is not registered here yet: name its game with --game; `botdrome games` "
+            "lists them",
+        ),
         (("my_bot.py", "--game", "chess"), 2, "there is no game 'chess'; there are "),
         (("my_bot.py", *GAME, "--server", "ftp://x"), 2, "ftp://x is not the address of a server"),
         (("my_bot.py", *GAME, "-o", "size"), 2, "an option is NAME=VALUE, not 'size'"),
         (("my_bot.py", *GAME, "--players", "3"), 2, "noughts-and-crosses is for 2 players, not 3"),
-        (("nothing.py", *GAME), 1, "nothing.py: the file cannot be read: No such file or directory"),
-        (("house:kasparov", *GAME), 1, "house:kasparov: for noughts-and-crosses the house has random, blocker, perfect"),
-        (("cmd:no-such-program", *GAME), 1, "cmd:no-such-program: there is no program 'no-such-program'"),
-        (("my_bot.py", *GAME, "--token", "wrong"), 1, "the server does not know my_bot.py with this token"),
-        (("my_bot.py", *GAME, "--name", "house:me"), 1, "names that begin with house: are those of house bots"),
+        (
+            ("nothing.py", *GAME),
+            1,
+            "nothing.py: the file cannot be read: No such file or directory",
+        ),
+        (
+            ("house:kasparov", *GAME),
+            1,
+            "house:kasparov: for noughts-and-crosses the house has random, blocker, perfect",
+        ),
+        (
+            ("cmd:no-such-program", *GAME),
+            1,
+            "cmd:no-such-program: there is no program 'no-such-program'",
+        ),
+        (
+            ("my_bot.py", *GAME, "--token", "wrong"),
+            1,
+            "the server does not know my_bot.py with this token",
+        ),
+        (
+            ("my_bot.py", *GAME, "--name", "house:me"),
+            1,
+            "names that begin with house: are those of house bots",
+        ),
         (("nothing.py",), 1, "nothing.py: the file cannot be read: No such file or directory"),
     ],
 )
-async def test_a_command_that_cannot_work_says_why(tmp_path: Path, words: tuple[str, ...], status: int, complaint: str) -> None:
+async def test_a_command_that_cannot_work_says_why(
+    tmp_path: Path, words: tuple[str, ...], status: int, complaint: str
+) -> None:
     async with server(tmp_path) as house:
         await registered(house, "taken")
         given = words if "--server" in words else (*words, "--server", house.url)
@@ -155,10 +221,14 @@ async def test_a_command_that_cannot_work_says_why(tmp_path: Path, words: tuple[
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("taken", "the name taken is taken on URL; choose another one, for example: OPTION taken-3"),
+        (
+            "taken",
+            "the name taken is taken on URL; choose another one, for example: OPTION taken-3",
+        ),
         (
             "t\u0430ken",
-            "the name t\u0430ken is taken on URL: it looks like taken; choose another one, for example: OPTION taken-3",
+            "the name t\u0430ken is taken on URL: it looks like taken; choose another one, for "
+            "example: OPTION taken-3",
         ),
     ],
 )
@@ -173,14 +243,18 @@ async def test_a_name_that_is_taken_is_told_with_one_that_is_free(
         assert (result.exit_code, result.stderr) == (1, f"botdrome: {words}\n")
 
 
-async def test_two_projects_play_under_the_names_of_their_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_projects_play_under_the_names_of_their_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with server(tmp_path) as house:
         for folder in ("one", "two"):
             monkeypatch.chdir(tmp_path)
             await run_beside("new", "noughts-and-crosses", folder)
             monkeypatch.chdir(tmp_path / folder)
             monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / folder / "config"))
-            result = await run_beside("challenge", "house:random", "bot.py", *GAME, "--server", house.url)
+            result = await run_beside(
+                "challenge", "house:random", "bot.py", *GAME, "--server", house.url
+            )
             assert result.stdout.splitlines()[-1].startswith(f"{folder}: 1 match, "), result.stderr
 
 
@@ -188,7 +262,8 @@ async def test_a_challenge_says_that_nobody_has_that_name(tmp_path: Path) -> Non
     async with server(tmp_path) as house:
         process = await started("challenge", "nosuch", "my_bot.py", *GAME, "--server", house.url)
         words = (
-            f"no bot is registered as nosuch on {house.url}; the challenge waits until nosuch is there; Ctrl-C ends the wait\n"
+            f"no bot is registered as nosuch on {house.url}; the challenge waits until nosuch "
+            "is there; Ctrl-C ends the wait\n"
         )
         await told(process, words.encode())
         await told(process, b"my_bot.py waits for nosuch")
@@ -202,15 +277,23 @@ async def test_a_server_that_is_not_there_cannot_register_a_bot() -> None:
         for words in (["join", "my_bot.py"], ["register", "ada"]):
             result = await run_beside(*words, *GAME, "--server", f"http://127.0.0.1:{port}")
             assert result.exit_code == 1
-            assert f"botdrome: http://127.0.0.1:{port}: connection refused: is the server running?\n" in result.stderr
+            assert (
+                f"botdrome: http://127.0.0.1:{port}: connection refused: is the server running?\n"
+                in result.stderr
+            )
 
 
 async def test_a_kept_bot_plays_one_game(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         await run_beside("register", "ada", *GAME, "--server", house.url)
-        result = await run_beside("join", "house:random", "--name", "ada", "--game", "gomoku", "--server", house.url)
+        result = await run_beside(
+            "join", "house:random", "--name", "ada", "--game", "gomoku", "--server", house.url
+        )
         assert result.exit_code == 2
-        assert "ada is registered for noughts-and-crosses; choose another name for gomoku with --name" in result.stderr
+        assert (
+            "ada is registered for noughts-and-crosses; choose another name for gomoku with --name"
+            in result.stderr
+        )
 
 
 async def test_a_bot_is_registered_and_listed(tmp_path: Path) -> None:
@@ -227,7 +310,11 @@ async def test_a_bot_is_registered_and_listed(tmp_path: Path) -> None:
         assert own.stdout.splitlines()[-1] == f"{house.url}  noughts-and-crosses  {long}"
         await registered(house, "bob", "gomoku")
         listed = (await run_beside("bots", "--server", house.url, width=80)).stdout.splitlines()
-        assert [line.split(maxsplit=2)[0] for line in listed] == ["game", "noughts-and-crosses", "gomoku"]
+        assert [line.split(maxsplit=2)[0] for line in listed] == [
+            "game",
+            "noughts-and-crosses",
+            "gomoku",
+        ]
         assert listed[1].endswith(f"*  {long}") and listed[2].endswith("   bob")
         again = await run_beside("register", long, *GAME, "--server", house.url)
         assert (again.exit_code, again.stdout) == (1, "")
@@ -259,7 +346,9 @@ async def test_ctrl_c_lets_the_match_end_and_a_second_one_does_not(tmp_path: Pat
             await told(process, b"waits for an opponent")
             async with bot(house, bob) as one:
                 await one.receive()
-                await one.receive()  # its first move has come, so it has seen that the match has begun
+                await (
+                    one.receive()
+                )  # its first move has come, so it has seen that the match has begun
                 process.send_signal(signal.SIGINT)
                 await told(process, b"stopping after this match")
                 if signals == 2:
@@ -268,7 +357,9 @@ async def test_ctrl_c_lets_the_match_end_and_a_second_one_does_not(tmp_path: Pat
             output, _ = await process.communicate()
             assert process.returncode == 130
             summary = output.decode().splitlines()[-1]
-            assert summary == ("my_bot.py: 1 match, 1 won" if signals == 1 else "my_bot.py: 0 matches")
+            assert summary == (
+                "my_bot.py: 1 match, 1 won" if signals == 1 else "my_bot.py: 0 matches"
+            )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,13 @@ from tests.store.entries import a_bot
 
 
 def run(*words: str, typed: bytes = b"") -> Result:
-    return CliRunner().invoke(app, list(words), input=typed, env={"COLUMNS": "200", "TERM": "dumb"}, catch_exceptions=False)
+    return CliRunner().invoke(
+        app,
+        list(words),
+        input=typed,
+        env={"COLUMNS": "200", "TERM": "dumb"},
+        catch_exceptions=False,
+    )
 
 
 @pytest.fixture
@@ -45,7 +51,9 @@ def test_a_store_moves_by_a_file(db: str, tmp_path: Path) -> None:
     assert names(run("export", "--db", other).stdout_bytes) == ["ada"]
 
 
-def test_a_dash_is_standard_output_and_input(db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dash_is_standard_output_and_input(
+    db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     exported = run("export", "-", "--db", db)
     assert (exported.exit_code, names(exported.stdout_bytes)) == (0, ["ada"])

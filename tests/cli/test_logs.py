@@ -51,7 +51,10 @@ def test_what_libraries_log_is_json_too(capsys: pytest.CaptureFixture[str]) -> N
         "Invalid HTTP request received.", "warning", "websockets.server",
     )  # fmt: skip
     assert warning.keys() == {"event", "level", "logger", "timestamp"}
-    assert (failure["level"], failure["exception"].splitlines()[-2:]) == ("error", ["ValueError: no", "sense"])
+    assert (failure["level"], failure["exception"].splitlines()[-2:]) == (
+        "error",
+        ["ValueError: no", "sense"],
+    )
 
 
 def test_what_libraries_log_is_text_like_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +66,9 @@ def test_what_libraries_log_is_text_like_the_rest(capsys: pytest.CaptureFixture[
     assert (ours[3], theirs[3], theirs[4]) == ("ours", "theirs", "[websockets.server]")
 
 
-@pytest.mark.parametrize(("level", "heard"), [("debug", ["warning", "error"]), ("error", ["error"])])
+@pytest.mark.parametrize(
+    ("level", "heard"), [("debug", ["warning", "error"]), ("error", ["error"])]
+)
 def test_what_is_not_wanted_is_not_heard_from_libraries_either(
     capsys: pytest.CaptureFixture[str], level: str, heard: list[str]
 ) -> None:

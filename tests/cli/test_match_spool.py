@@ -1,4 +1,6 @@
-"""The matches of a tournament on disk: in the order of their numbers, whatever the order they came in."""
+"""The matches of a tournament on disk: in the order of their numbers, whatever the order they came
+in.
+"""
 
 import json
 from contextlib import closing
@@ -8,7 +10,12 @@ from botdrome.cli.match_spool import LONGEST_STRETCH, MatchSpool
 
 def test_matches_come_back_in_the_order_of_their_numbers() -> None:
     many = 2 * LONGEST_STRETCH
-    for order in ([*range(40, many), 3, *range(10, 40), 0, 2, 1, *range(4, 10)], [*range(many)], [0], []):
+    for order in (
+        [*range(40, many), 3, *range(10, 40), 0, 2, 1, *range(4, 10)],
+        [*range(many)],
+        [0],
+        [],
+    ):
         with closing(MatchSpool()) as spool:
             for number in order:
                 spool.add(number, {"number": number, "text": "é,"})

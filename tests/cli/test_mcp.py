@@ -49,7 +49,9 @@ class Model:
         return content.text.removeprefix(f"Error executing tool {tool}: ")
 
     async def turn(self) -> Any:
-        """Wait until it is the model's turn or the match is over, and return all events of that time in one observation."""
+        """Wait until it is the model's turn or the match is over, and return all events of that
+        time in one observation.
+        """
         events = []
         while True:
             seen = await self.call("observe")
@@ -61,7 +63,9 @@ class Model:
 @asynccontextmanager
 async def model(url: str, tmp_path: Path, *words: str) -> AsyncIterator[Model]:
     environment = {"PYTHONPATH": ":".join(sys.path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    command = StdioServerParameters(command=sys.executable, args=[*COMMAND, "--server", url, *words], env=environment)
+    command = StdioServerParameters(
+        command=sys.executable, args=[*COMMAND, "--server", url, *words], env=environment
+    )
     async with Client(stdio_client(command)) as client:
         yield Model(client)
 
@@ -75,7 +79,10 @@ async def test_a_model_plays_a_whole_game_through_the_tools(tmp_path: Path) -> N
         assert seen["players"] == [NAME, "house:random"] and seen["to_move"] == [NAME]
         assert seen["view"]["toMove"] == [seen["view"]["you"]] and 0 < seen["seconds_left"] <= 300
         while seen["status"] == "your turn":
-            assert await one.call("act", move=7) == {"accepted": False, "why": "a move is a JSON object, not 7"}
+            assert await one.call("act", move=7) == {
+                "accepted": False,
+                "why": "a move is a JSON object, not 7",
+            }
             assert await one.call("act", move={"mark": "X", "space": [0, 9]}) == {
                 "accepted": False,
                 "why": "a column is from 0 to 2, not 9",
@@ -84,7 +91,11 @@ async def test_a_model_plays_a_whole_game_through_the_tools(tmp_path: Path) -> N
             assert len(moves) == sum(row.count("") for row in seen["view"]["board"])
             assert await one.call("act", move=moves[0]) == {"accepted": True}
             seen = await one.turn()
-            assert [event["event"] for event in seen["events"]][:3] == ["refused", "refused", "played"]
+            assert [event["event"] for event in seen["events"]][:3] == [
+                "refused",
+                "refused",
+                "played",
+            ]
         assert re.fullmatch(r"(won|lost|drew) at step \d", seen["headline"])
         data = await house.arena.store.match(seen["match"])
         assert data is not None and data.result is not None
@@ -101,7 +112,10 @@ async def test_a_model_plays_one_match_at_a_time_and_may_leave_it(tmp_path: Path
         waiting = await one.call("join", game="noughts-and-crosses", wait=0)
         assert waiting["status"] == "waiting for the match to begin"
         assert await one.error("act", move=7) == "the match has not begun; observe waits for it"
-        assert await one.error("join", **NOUGHTS) == "you have a match already: end it with act, or give it up with leave"
+        assert (
+            await one.error("join", **NOUGHTS)
+            == "you have a match already: end it with act, or give it up with leave"
+        )
         assert (await one.call("leave"))["headline"] == "you stopped waiting"
         token = kept_bots()[house.url][NAME].token
         await one.call("join", **NOUGHTS)
@@ -124,11 +138,18 @@ async def test_a_model_waits_for_its_turn_against_a_bot(tmp_path: Path) -> None:
             assert await one.error("legal_moves") == "it is not your turn; observe waits for it"
             await bob.send({"mark": "X", "space": [1, 1]})
             seen = await one.turn()
-            assert seen["view"]["board"][1][1] == "X" and seen["your_name"] == "ada-noughts-and-crosses"
+            assert (
+                seen["view"]["board"][1][1] == "X"
+                and seen["your_name"] == "ada-noughts-and-crosses"
+            )
 
 
 async def test_a_model_returns_to_its_match_after_a_lost_connection(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, relay(house.port) as between, model(between.url, tmp_path) as one:
+    async with (
+        server(tmp_path) as house,
+        relay(house.port) as between,
+        model(between.url, tmp_path) as one,
+    ):
         await one.call("join", **NOUGHTS)
         match = (await one.turn())["match"]
         between.cut()
@@ -153,12 +174,20 @@ async def test_bad_input_is_a_tool_error_with_a_reason(tmp_path: Path) -> None:
     async with server(tmp_path) as house, model(house.url, tmp_path, "--name", "eve") as one:
         await registered(house, "eve-gomoku", "gomoku")
         for tool in ("games", "join"):
-            assert (await one.error(tool, game="chess")).startswith("there is no game 'chess'; there are noughts-and-crosses, ")
-        wrong = "pace: Input should be 'stepped', 'slow' or 'usual', not 'fast'; wait: Input should be less than or equal to 55"
+            assert (await one.error(tool, game="chess")).startswith(
+                "there is no game 'chess'; there are noughts-and-crosses, "
+            )
+        wrong = (
+            "pace: Input should be 'stepped', 'slow' or 'usual', not 'fast'; wait: Input "
+            "should be less than or equal to 55"
+        )
         assert await one.error("join", game="gomoku", pace="fast", wait=99) == f"{wrong}, not 99"
         assert await one.error("act") == "move is missing"
         assert "size" in await one.error("join", game="gomoku", options={"size": 1})
-        taken = "Bot already registered with that name (eve-gomoku); start `botdrome mcp` with another --name"
+        taken = (
+            "Bot already registered with that name (eve-gomoku); start `botdrome mcp` with "
+            "another --name"
+        )
         assert await one.error("join", game="gomoku") == taken
         unknown = await one.error("join", game="noughts-and-crosses", opponent="house:kasparov")
         assert unknown == "there is no bot house:kasparov for noughts-and-crosses"
@@ -180,7 +209,11 @@ async def test_the_games_are_described(tmp_path: Path) -> None:
             game = await one.call("games", game=name)
             assert game["rules"] == RULES[name] and "house:random" in game["house_bots"]
             assert all(example["view"] and example["move"] for example in game["examples"])
-        assert game["options"][0] == {"name": "height", "default": 13, "meaning": "rows of the map, an odd number"}
+        assert game["options"][0] == {
+            "name": "height",
+            "default": 13,
+            "meaning": "rows of the map, an odd number",
+        }
 
 
 def test_a_bad_address_is_refused() -> None:
@@ -191,15 +224,24 @@ def test_a_bad_address_is_refused() -> None:
 
 def test_without_the_extra_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['mcp'] = None; from botdrome.cli.app import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "mcp"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "mcp"], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.strip() == "botdrome: `botdrome mcp` needs the MCP SDK: pip install 'botdrome[mcp]'"
+    assert (
+        done.stderr.strip()
+        == "botdrome: `botdrome mcp` needs the MCP SDK: pip install 'botdrome[mcp]'"
+    )
 
 
 def test_ctrl_c_ends_the_command_while_its_input_is_open() -> None:
     pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, *COMMAND], stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    with subprocess.Popen(
+        [sys.executable, *COMMAND], stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert (
+            process.stdin is not None and process.stdout is not None and process.stderr is not None
+        )
         process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
         process.stdin.flush()
         assert process.stdout.readline(), "it has started"

@@ -45,7 +45,11 @@ def playing(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], 
     (folder / "temporary").mkdir()
     environment = os.environ | {"BROWSER": f"{script} %s", "TMPDIR": str(folder / "temporary")}
     process = subprocess.Popen(
-        [*COMMAND, *words, "--open"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *words, "--open"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         yield process, given.read_text().strip()
@@ -59,15 +63,24 @@ def answer(url: str) -> Any:
 
 
 def test_matches_stay_until_ctrl_c(tmp_path: Path) -> None:
-    with playing(tmp_path, "gomoku", "house:random", "house:random", "-n", "3", "-j", "2", "--json") as (process, url):
+    with playing(
+        tmp_path, "gomoku", "house:random", "house:random", "-n", "3", "-j", "2", "--json"
+    ) as (process, url):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
         assert process.stderr is not None and process.stdout is not None
         words = iter(process.stderr.readline, "")
-        assert next(line for line in words if "They stay" in line) == f"They stay at {url} until you press Ctrl-C.\n"
+        assert (
+            next(line for line in words if "They stay" in line)
+            == f"They stay at {url} until you press Ctrl-C.\n"
+        )
         assert len(json.loads(process.stdout.readline())["matches"]) == 3
         while answer(f"{url}/api/v1/matches?status=ended")["total"] < 3:
             pass
-        film = httpx.get(f"{url}/api/v1/matches/gomoku-1-00001/film", timeout=PATIENCE).raise_for_status().text.splitlines()
+        film = (
+            httpx.get(f"{url}/api/v1/matches/gomoku-1-00001/film", timeout=PATIENCE)
+            .raise_for_status()
+            .text.splitlines()
+        )
         assert json.loads(film[-1])["event"]["event"] == "ended"
         assert answer(f"{url}/api/v1/live") == {"tables": [], "total": 0}
         assert "<html" in httpx.get(url, timeout=PATIENCE).text
@@ -80,10 +93,16 @@ def test_a_match_is_watched_as_it_is_played(tmp_path: Path) -> None:
     fifo = tmp_path / "go on"
     os.mkfifo(fifo)
     (tmp_path / "slow.py").write_text(SLOW.format(fifo=str(fifo)))
-    with playing(tmp_path, "battleship", str(tmp_path / "slow.py"), "house:random", "-n", "1") as (_, url):
+    with playing(tmp_path, "battleship", str(tmp_path / "slow.py"), "house:random", "-n", "1") as (
+        _,
+        url,
+    ):
         while not (tables := answer(f"{url}/api/v1/live")["tables"]):
             pass
-        assert (tables[0]["id"], tables[0]["players"]) == ("battleship-1-00001", ["slow.py", "house:random"])
+        assert (tables[0]["id"], tables[0]["players"]) == (
+            "battleship-1-00001",
+            ["slow.py", "house:random"],
+        )
         with connect(f"{url.replace('http', 'ws')}/watch/battleship-1-00001") as socket:
             first = json.loads(socket.recv(timeout=PATIENCE))
             assert first["snapshot"] and first["bots"] == ["slow.py", "house:random"]
@@ -97,7 +116,10 @@ def test_ctrl_c_ends_matches_and_server(tmp_path: Path) -> None:
     fifo = tmp_path / "never"
     os.mkfifo(fifo)
     (tmp_path / "slow.py").write_text(SLOW.format(fifo=str(fifo)))
-    with playing(tmp_path, "battleship", str(tmp_path / "slow.py"), "house:random", "-n", "1") as (process, url):
+    with playing(tmp_path, "battleship", str(tmp_path / "slow.py"), "house:random", "-n", "1") as (
+        process,
+        url,
+    ):
         while not answer(f"{url}/api/v1/live")["tables"]:
             pass
         process.send_signal(signal.SIGINT)

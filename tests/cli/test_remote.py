@@ -71,14 +71,20 @@ async def test_why_did_my_bot_lose(tmp_path: Path) -> None:
                 await two.send(mark(1, 1, 1))
             await two.until_closed()
         (match,) = await house.arena.store.matches(Wanted())
-        result = await run_beside("why", match.id, "--token", logins[1]["password"], "--server", house.url)
+        result = await run_beside(
+            "why", match.id, "--token", logins[1]["password"], "--server", house.url
+        )
         assert result.exit_code == 0
         headline, *_ = result.stdout.splitlines()
         assert headline == "bob lost at step 1: space [1, 1] is taken, third illegal move"
         assert result.stdout.count("illegal: space [1, 1] is taken, after ") == 3
         assert "the end: illegal moves" in result.stdout
-        result = await run_beside("why", match.id, "--token", logins[0]["password"], "--server", house.url)
-        assert result.stdout.startswith("ada won at step 1: the opponent is out: space [1, 1] is taken, third illegal move\n")
+        result = await run_beside(
+            "why", match.id, "--token", logins[0]["password"], "--server", house.url
+        )
+        assert result.stdout.startswith(
+            "ada won at step 1: the opponent is out: space [1, 1] is taken, third illegal move\n"
+        )
         assert "accepted, after" in result.stdout
         for words in ([], ["--token", "wrong"], ["--token", logins[0]["password"], "--seat", "1"]):
             result = await run_beside("why", match.id, *words, "--server", house.url)
@@ -111,11 +117,16 @@ async def test_why_tells_what_decided_a_match_on_a_server(tmp_path: Path) -> Non
         async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
             await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
         (match,) = await house.arena.store.matches(Wanted())
-        result = await run_beside("why", match.id, "--token", logins[1]["password"], "--server", house.url)
+        result = await run_beside(
+            "why", match.id, "--token", logins[1]["password"], "--server", house.url
+        )
         headline, verdict, hint, *_ = result.stdout.splitlines()
         assert headline == "bob lost at step 7"
         assert verdict == "What decided it: ada has three in a row: [0, 2], [1, 1], [2, 0]."
-        assert hint == f"The last step at which it could still be saved: botdrome blunders {match.id} --server {house.url}"
+        assert (
+            hint == f"The last step at which it could still be saved: botdrome blunders {match.id} "
+            f"--server {house.url}"
+        )
 
 
 def test_why_of_a_match_file(tmp_path: Path) -> None:
@@ -125,7 +136,9 @@ def test_why_of_a_match_file(tmp_path: Path) -> None:
     result = run("why", file)
     one, two, verdict, hint = result.stdout.splitlines()
     assert result.exit_code == 0
-    assert one.startswith("house:perfect won at step ") and two.startswith("house:random lost at step ")
+    assert one.startswith("house:perfect won at step ") and two.startswith(
+        "house:random lost at step "
+    )
     assert verdict.startswith("What decided it: house:perfect has three in a row: [")
     assert hint == f"The last step at which it could still be saved: botdrome blunders '{file}'"
     assert run("why", file, "--seat", "0").stdout.splitlines() == [one, verdict]

@@ -26,7 +26,9 @@ async def test_rooms_that_share_a_port_are_shown(tmp_path: Path) -> None:
     async with boat_server(tmp_path, *rooms) as house:
         show(house, console)
         lines = console.export_text().splitlines()
-        assert f"  boat games (TCP)        127.0.0.1:{house.ports['xbs']} (Duels, Tea party)" in lines
+        assert (
+            f"  boat games (TCP)        127.0.0.1:{house.ports['xbs']} (Duels, Tea party)" in lines
+        )
         assert f"  xbs Own                 127.0.0.1:{house.ports['xbs Own']}" in lines
 
 
@@ -35,7 +37,10 @@ async def test_the_port_of_battlecubes_original_page_is_shown(tmp_path: Path) ->
     console = Terminal(file=io.StringIO(), record=True)
     async with server(tmp_path, cube_port=-1) as house:
         show(house, console)
-        assert f"  Battlecube's own port   127.0.0.1:{house.ports['cube']}" in console.export_text().splitlines()
+        assert (
+            f"  Battlecube's own port   127.0.0.1:{house.ports['cube']}"
+            in console.export_text().splitlines()
+        )
 
 
 @pytest.mark.anyio
@@ -47,7 +52,10 @@ async def test_the_screen_says_where_to_watch_and_what_stopping_means(tmp_path: 
         shown = dict(re.findall(r"^  (\S.*?)  +(\S.*)$", text, re.MULTILINE))
         assert (await http.get(shown["watch and play"].split()[0])).status_code == 200
         assert shown["watch in the terminal"] == f"botdrome watch MATCH --server {house.url}"
-    assert "Ctrl-C stops the server: running matches get 25 seconds to end. A second Ctrl-C stops it at once." in text
+    assert (
+        "Ctrl-C stops the server: running matches get 25 seconds to end. A second Ctrl-C stops it "
+        "at once." in text
+    )
 
 
 @pytest.mark.anyio
@@ -55,4 +63,7 @@ async def test_the_screen_does_not_promise_time_where_there_is_none(tmp_path: Pa
     console = Terminal(file=io.StringIO(), record=True)
     async with server(tmp_path, drain=0.0) as house:
         show(house, console)
-    assert "Ctrl-C stops the server: running matches are aborted. A second Ctrl-C stops it at once." in console.export_text()
+    assert (
+        "Ctrl-C stops the server: running matches are aborted. A second Ctrl-C stops it at once."
+        in console.export_text()
+    )

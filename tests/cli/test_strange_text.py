@@ -1,4 +1,6 @@
-"""Text from strangers: whichever command prints it, the terminal takes no orders from it, and it has no markup."""
+"""Text from strangers: whichever command prints it, the terminal takes no orders from it, and it
+has no markup.
+"""
 
 import asyncio
 import io
@@ -43,7 +45,14 @@ Captured = pytest.CaptureFixture[str]
 def harmless(text: str) -> None:
     """The text is printed without control characters, and markup in it stays as written."""
     assert "[red]:smile:" in text
-    assert {unicodedata.category(letter) for letter in text.replace("\n", "")} & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} == set()
+    assert {unicodedata.category(letter) for letter in text.replace("\n", "")} & {
+        "Cc",
+        "Cf",
+        "Cs",
+        "Co",
+        "Zl",
+        "Zp",
+    } == set()
 
 
 def test_one_function_makes_text_safe() -> None:
@@ -72,7 +81,9 @@ def test_tables_and_what_changes_on_the_screen_are_harmless() -> None:
 
 def test_our_own_orders_to_the_terminal_are_kept() -> None:
     stream = io.StringIO()
-    Terminal(file=stream, force_terminal=True, color_system="standard").print(Text(f"red {EVIL}", "red"))
+    Terminal(file=stream, force_terminal=True, color_system="standard").print(
+        Text(f"red {EVIL}", "red")
+    )
     assert stream.getvalue().startswith("\x1b[31mred ␛[31m") and "\x9b" not in stream.getvalue()
 
 
@@ -80,7 +91,10 @@ def test_no_command_prints_in_another_way() -> None:
     for file in COMMANDS.rglob("*.py"):
         if file.name != "terminal.py":
             text = file.read_text()
-            assert not any(words in text for words in ("import Console", "Console(", "typer.echo", "markup=True")), file
+            assert not any(
+                words in text
+                for words in ("import Console", "Console(", "typer.echo", "markup=True")
+            ), file
 
 
 def test_complaints(capsys: Captured) -> None:
@@ -109,7 +123,9 @@ def test_why(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_why_not(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = urllib.error.HTTPError("", 403, "", Message(), io.BytesIO(json.dumps({"error": EVIL}).encode()))
+    problem = urllib.error.HTTPError(
+        "", 403, "", Message(), io.BytesIO(json.dumps({"error": EVIL}).encode())
+    )
     monkeypatch.setattr(urllib.request, "urlopen", raising(problem))
     assert remote.why("m", "token", 0, "http://127.0.0.1:1") == 1
     harmless(capsys.readouterr().err)
@@ -139,7 +155,14 @@ class Told:
 
 
 def test_watch(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    start = {"snapshot": True, "game": EVIL, "players": [EVIL, "b"], "t": 0, "view": {"a": EVIL}, "bots": [EVIL, "b"]}
+    start = {
+        "snapshot": True,
+        "game": EVIL,
+        "players": [EVIL, "b"],
+        "t": 0,
+        "view": {"a": EVIL},
+        "bots": [EVIL, "b"],
+    }
     monkeypatch.setattr(remote, "connect", lambda *_, **__: Told(start, {"error": EVIL}))
     assert remote.watch("m", "http://127.0.0.1:1") == 1
     printed = capsys.readouterr()
@@ -171,8 +194,9 @@ def test_host(capsys: Captured) -> None:
     player = {"name": EVIL, "address": "::1", "status": f"{EVIL}\nforged"}
     sailor = player | {"score": 1, "skips": 0, "turns": 1, "hits": 0, "toMove": True}
     room = {
-        "title": EVIL, "min": 2, "max": 2, "width": 10, "height": 10, "goal": 17, "boats": ["A5"], "gathers": 1,
-        "gathering": [player], "games": [{"number": 1, "squares": 17, "players": [sailor]}], "over": True,
+        "title": EVIL, "min": 2, "max": 2, "width": 10, "height": 10, "goal": 17, "boats": ["A5"],
+        "gathers": 1, "gathering": [player],
+        "games": [{"number": 1, "squares": 17, "players": [sailor]}], "over": True,
         "blacklist": {"players": [EVIL], "addresses": []},
     }  # fmt: skip
     told = Told({"room": room, "asked": True}, {"error": EVIL}, {"done": EVIL})

@@ -28,15 +28,21 @@ class Terminal:
     def __init__(self, *words: str) -> None:
         self._master, slave = pty.openpty()
         environment = os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
-        self._process = subprocess.Popen([*BOTDROME, *words], stdin=slave, stdout=slave, stderr=slave, env=environment)
+        self._process = subprocess.Popen(
+            [*BOTDROME, *words], stdin=slave, stdout=slave, stderr=slave, env=environment
+        )
         os.close(slave)
         self._seen = ""
 
     def expect(self, text: str) -> None:
         """Read on until this text has come."""
         while text not in self._seen:
-            assert select.select([self._master], [], [], PATIENCE)[0], f"{text!r} did not come; there was {self._seen!r}"
-            self._seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(self._master, 65536).decode())
+            assert select.select([self._master], [], [], PATIENCE)[0], (
+                f"{text!r} did not come; there was {self._seen!r}"
+            )
+            self._seen += re.sub(
+                r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(self._master, 65536).decode()
+            )
         self._seen = self._seen.partition(text)[2]
 
     def press(self, keys: str) -> None:
@@ -72,10 +78,25 @@ def test_ctrl_c_prints_the_table_so_far_and_leaves_nothing_running(tmp_path: Pat
     """The program says that it runs through a named pipe, then never answers."""
     fifo = tmp_path / "running"
     os.mkfifo(fifo)
-    deaf = program(tmp_path, f"import os, time\nopen({str(fifo)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)")
+    deaf = program(
+        tmp_path,
+        f"import os, time\nopen({str(fifo)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)",
+    )
     for jobs in ("1", "2"):
-        words = ["play", "noughts-and-crosses", deaf, "house:random", "-n", "1", "-j", jobs, "--json"]
-        process = subprocess.Popen([*HEEDING, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        words = [
+            "play",
+            "noughts-and-crosses",
+            deaf,
+            "house:random",
+            "-n",
+            "1",
+            "-j",
+            jobs,
+            "--json",
+        ]
+        process = subprocess.Popen(
+            [*HEEDING, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         running = os.pidfd_open(int(fifo.read_text()))
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=PATIENCE)

@@ -23,7 +23,16 @@ def report(names: str, *won: tuple[int, int], times: int = 8) -> TournamentRepor
     for number, pair in enumerate(won * times):
         result = Result((1, 2), (1.0, 0.0), ("complete", "complete"), ())
         found.add(
-            MatchOutcome(Fixture(number, pair, number), result, (Effort(), Effort()), (0, 0), (0, 0), {}, ("won", "lost"), {})
+            MatchOutcome(
+                Fixture(number, pair, number),
+                result,
+                (Effort(), Effort()),
+                (0, 0),
+                (0, 0),
+                {},
+                ("won", "lost"),
+                {},
+            )
         )
     return found
 
@@ -40,7 +49,9 @@ def as_text(what: RenderableType) -> str:
 
 
 def test_the_table_names_the_seeds_that_were_played() -> None:
-    assert "noughts-and-crosses: 3 matches, seeds 0 to 2\n" in printed(report("ab", (0, 1), times=3))
+    assert "noughts-and-crosses: 3 matches, seeds 0 to 2\n" in printed(
+        report("ab", (0, 1), times=3)
+    )
     assert "noughts-and-crosses: 1 match, seed 0\n" in printed(report("ab", (0, 1), times=1))
 
 
@@ -58,9 +69,12 @@ class SlowOnce(FunctionSeat):
 def test_late_moves_are_counted_apart_from_refused_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.runner.tournament.check_bot", lambda *about: None)
     monkeypatch.setattr(
-        "botdrome.runner.tournament.make_seat", lambda bot, *rest: SlowOnce() if bot == "slow" else make_seat(bot, *rest)
+        "botdrome.runner.tournament.make_seat",
+        lambda bot, *rest: SlowOnce() if bot == "slow" else make_seat(bot, *rest),
     )
-    plan = TournamentPlan("bumblebots", ("slow", "house:random"), ("slow", "house"), 2, 1, 1, {"ticks": 3}, limit=1000)
+    plan = TournamentPlan(
+        "bumblebots", ("slow", "house:random"), ("slow", "house"), 2, 1, 1, {"ticks": 3}, limit=1000
+    )
     found = TournamentReport(plan, spooled=True)
     for outcome in play_all(plan, 1):
         found.add(outcome)
@@ -68,14 +82,22 @@ def test_late_moves_are_counted_apart_from_refused_ones(monkeypatch: pytest.Monk
     found.write_json(written)
     data = json.loads(written.getvalue())
     assert data["matches"][0]["faults"] == {"slow": "1 late move, after the limit of 1000 ms"}
-    assert {row["bot"]: row["faults"] for row in data["standings"]} == {"slow": {"late moves": 1}, "house": {}}
+    assert {row["bot"]: row["faults"] for row in data["standings"]} == {
+        "slow": {"late moves": 1},
+        "house": {},
+    }
     assert "late moves 1" in printed(found)
 
 
 def test_live_standings_come_best_first_and_have_a_limit() -> None:
-    lines = as_text(live_table(report("abcdefghijklmnopqrst", (1, 0), (1, 2), (0, 2), times=1))).split("\n")
+    lines = as_text(
+        live_table(report("abcdefghijklmnopqrst", (1, 0), (1, 2), (0, 2), times=1))
+    ).split("\n")
     rows = [line.split() for line in lines if line.strip().endswith(tuple("0123456789"))]
-    assert rows[:3] == [["b", "2", "0", "0", "2"], ["a", "1", "0", "1", "1"], ["d", *"0000"]] and len(rows) == MOST_LIVE
+    assert (
+        rows[:3] == [["b", "2", "0", "0", "2"], ["a", "1", "0", "1", "1"], ["d", *"0000"]]
+        and len(rows) == MOST_LIVE
+    )
 
 
 def test_matches_that_were_not_played_are_named_in_their_order() -> None:
@@ -83,9 +105,13 @@ def test_matches_that_were_not_played_are_named_in_their_order() -> None:
     for number in (9, 3, 5, 6, 7, 8):
         found.add_unplayed(Fixture(number, (0, 1), 4), "it ended")
     text = printed(found)
-    assert text.index("Not played: match 4, seed 4, a, b: it ended") < text.index("Not played: match 6")
+    assert text.index("Not played: match 4, seed 4, a, b: it ended") < text.index(
+        "Not played: match 6"
+    )
     assert "... and 1 more that were not played; --json lists them all" in text
-    assert len(found.as_data()["unplayed"]) == 6 and "unplayed" not in report("ab", (0, 1)).as_data()
+    assert (
+        len(found.as_data()["unplayed"]) == 6 and "unplayed" not in report("ab", (0, 1)).as_data()
+    )
 
 
 def test_circular_results_are_told_below_the_table() -> None:
@@ -98,7 +124,9 @@ def test_circular_results_are_told_below_the_table() -> None:
 
 
 def test_several_circles_are_counted() -> None:
-    assert ", and 1 more such circle." in printed(report("abcd", (0, 1), (1, 2), (2, 0), (1, 3), (3, 0)))
+    assert ", and 1 more such circle." in printed(
+        report("abcd", (0, 1), (1, 2), (2, 0), (1, 3), (3, 0))
+    )
 
 
 def test_bots_that_never_met_are_not_comparable() -> None:

@@ -60,4 +60,13 @@ def test_q_and_escape_quit() -> None:
 
 
 def test_several_keys_may_come_at_once() -> None:
-    assert list(split("n\x1b[C\x1b[D\x1bOH12\r\x1b")) == ["n", "right", "left", "home", "1", "2", "enter", "escape"]
+    assert list(split("n\x1b[C\x1b[D\x1bOH12\r\x1b")) == [
+        "n",
+        "right",
+        "left",
+        "home",
+        "1",
+        "2",
+        "enter",
+        "escape",
+    ]

@@ -1,4 +1,6 @@
-"""Windows: the command says that it does not run there, before it needs anything that Windows lacks."""
+"""Windows: the command says that it does not run there, before it needs anything that Windows
+lacks.
+"""
 
 import subprocess
 import sys
@@ -17,5 +19,7 @@ main()
 
 
 def test_the_command_names_what_to_use_instead() -> None:
-    done = subprocess.run([sys.executable, "-c", AS_ON_WINDOWS, "serve"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", AS_ON_WINDOWS, "serve"], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", NO_WINDOWS + "\n")

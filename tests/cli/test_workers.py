@@ -61,11 +61,17 @@ def read_until_all(words: Counter[str], stream: IO[str]) -> None:
 
 
 def nats_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    return [child for child in psutil.Process(process.pid).children() if child.name() == "nats-server"]
+    return [
+        child for child in psutil.Process(process.pid).children() if child.name() == "nats-server"
+    ]
 
 
 def nodes_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    return [child for child in psutil.Process(process.pid).children() if "botdrome.cli.node" in child.cmdline()]
+    return [
+        child
+        for child in psutil.Process(process.pid).children()
+        if "botdrome.cli.node" in child.cmdline()
+    ]
 
 
 def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
@@ -77,10 +83,16 @@ def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
         address = re.search(r"http://127.0.0.1:\d+", screen)
         assert address is not None
         nats_of(process)[0].kill()
-        read_until_all(Counter({"the engine runs again": 1, "connected to NATS again": 2}), process.stderr)
+        read_until_all(
+            Counter({"the engine runs again": 1, "connected to NATS again": 2}), process.stderr
+        )
         engines = nats_of(process)
         for node in nodes_of(process):
-            (own,) = [one.laddr.port for one in node.net_connections("tcp4") if one.status == psutil.CONN_LISTEN]
+            (own,) = [
+                one.laddr.port
+                for one in node.net_connections("tcp4")
+                if one.status == psutil.CONN_LISTEN
+            ]
             assert httpx.get(f"http://127.0.0.1:{own}/healthz").text == "ok\n"
         nodes_of(process)[0].kill()
         read_until("a node has ended: it is started again", process.stderr)
@@ -94,15 +106,27 @@ def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
         assert not any(engine.is_running() for engine in engines)
 
 
-def test_what_cannot_start_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_start_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert run_server({"workers": 2, "db": "sqlite:///here.db"}, [], None) == 2
     assert (
         run_server(
-            {"workers": 2, "db": "postgresql://127.0.0.1:1/none", "nats": "nats://127.0.0.1:1", "cluster.wait": 0}, [], None
+            {
+                "workers": 2,
+                "db": "postgresql://127.0.0.1:1/none",
+                "nats": "nats://127.0.0.1:1",
+                "cluster.wait": 0,
+            },
+            [],
+            None,
         )
         == 2
     )
     words = capfd.readouterr().err
-    assert "botdrome: db: several workers need PostgreSQL, not 'sqlite:///here.db'; without --db, one is started" in words
+    assert (
+        "botdrome: db: several workers need PostgreSQL, not 'sqlite:///here.db'; without --db, one "
+        "is started" in words
+    )
     assert words.count("botdrome: db: ") == 2

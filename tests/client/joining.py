@@ -46,4 +46,6 @@ async def joining(
             return remote_player(bot, row, name, options)
         return FunctionPlayer(FunctionSeat(bot, trusted=False), row, name, options)
 
-    return Join(url or house.url, JoinWish(game, name, token, **wanted), make_player, shown, games, AT_ONCE), shown
+    return Join(
+        url or house.url, JoinWish(game, name, token, **wanted), make_player, shown, games, AT_ONCE
+    ), shown

@@ -2,7 +2,14 @@
 
 import pytest
 
-from botdrome.client.boats_board import FleetLayout, NotPossible, RandomFleets, border_of, given_fleet, square_in
+from botdrome.client.boats_board import (
+    FleetLayout,
+    NotPossible,
+    RandomFleets,
+    border_of,
+    given_fleet,
+    square_in,
+)
 from botdrome.client.terminal_text import shown
 from botdrome.games.chance import Chance
 from botdrome.wire.boats.lines import OfferedGame, offer_in, square_name, text_fields
@@ -12,7 +19,9 @@ USUAL = offer_in(text_fields(b"G|1.2.0|x|N|2|9|0|17|10|10|5|A5|B4|C3|D3|E2"))
 
 def small(boats: str, size: int = 5) -> OfferedGame:
     names = boats.split()
-    return offer_in(["G", "1.2.0", "x", "N", "2", "9", "0", "0", str(size), str(size), str(len(names)), *names])
+    return offer_in(
+        ["G", "1.2.0", "x", "N", "2", "9", "0", "0", str(size), str(size), str(len(names)), *names]
+    )
 
 
 def test_boats_are_laid_out_in_order_and_taken_back() -> None:
@@ -53,7 +62,9 @@ def test_chance_lays_out_whole_fleets() -> None:
 @pytest.mark.parametrize("percent", [50, 90, 100])
 def test_a_draft_has_the_border_that_was_asked_for(percent: int) -> None:
     chance = Chance(percent)
-    assert all(border_of(RandomFleets(USUAL, percent).draw(chance), USUAL) >= percent for _ in range(3))
+    assert all(
+        border_of(RandomFleets(USUAL, percent).draw(chance), USUAL) >= percent for _ in range(3)
+    )
 
 
 def test_a_border_that_cannot_be_had_gets_the_best_that_was_drawn() -> None:
@@ -67,7 +78,9 @@ def test_the_free_border() -> None:
     """A boat of two in the middle has six squares beside it; one in the corner has three."""
     assert border_of("......AA.................", small("A2")) == 100
     assert border_of("AA.......................", small("A2")) == 50
-    assert border_of("AABB.....................", small("A2 B2")) == pytest.approx(100 * (2 + 4 - 1) / 12)
+    assert border_of("AABB.....................", small("A2 B2")) == pytest.approx(
+        100 * (2 + 4 - 1) / 12
+    )
 
 
 def test_chance_gives_up_where_boats_leave_no_room() -> None:
@@ -77,7 +90,11 @@ def test_chance_gives_up_where_boats_leave_no_room() -> None:
 
 @pytest.mark.parametrize(
     ("fleet", "words"),
-    [("AAA", "25 squares, not 3"), ("AAA" + "." * 22, "boat B is missing"), ("AAABx" + "." * 20, "neither a boat nor water")],
+    [
+        ("AAA", "25 squares, not 3"),
+        ("AAA" + "." * 22, "boat B is missing"),
+        ("AAABx" + "." * 20, "neither a boat nor water"),
+    ],
 )
 def test_a_board_that_does_not_suit_the_game(fleet: str, words: str) -> None:
     with pytest.raises(NotPossible, match=words):
@@ -88,13 +105,17 @@ def test_what_others_write_is_safe_for_a_terminal() -> None:
     assert shown("a\x1b[31mb\x07\u202ec\udce9é") == "a␛[31mb␇�c�é"
 
 
-@pytest.mark.parametrize(("text", "square"), [("a1", (0, 0)), (" E5 ", (4, 4)), ("j12", (9, 11)), ("b 3", (1, 2))])
+@pytest.mark.parametrize(
+    ("text", "square"), [("a1", (0, 0)), (" E5 ", (4, 4)), ("j12", (9, 11)), ("b 3", (1, 2))]
+)
 def test_squares_by_name(text: str, square: tuple[int, int]) -> None:
     assert square_in(text, 10, 12) == square
     assert square_name(*square) == text.replace(" ", "").lower()
 
 
-@pytest.mark.parametrize("text", ["", "5", "e", "e0", "e13", "k1", "5e", "e5x", "e٥", "ee5", "e-1", "e9999999"])
+@pytest.mark.parametrize(
+    "text", ["", "5", "e", "e0", "e13", "k1", "5e", "e5x", "e٥", "ee5", "e-1", "e9999999"]
+)
 def test_no_squares(text: str) -> None:
     with pytest.raises(NotPossible, match="a square is from a1 to j12"):
         square_in(text, 10, 12)

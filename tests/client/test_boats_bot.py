@@ -1,4 +1,6 @@
-"""House bots get the same view over lines as over the native protocol, and their moves become lines."""
+"""House bots get the same view over lines as over the native protocol, and their moves become
+lines.
+"""
 
 import pytest
 
@@ -22,14 +24,21 @@ class Referee:
         self.seat, self._told = seat, skips_are_told
         self.chance = Chance(seat)
         self.boats = TrackedGame()
-        self.boats.hear(f"G|1.2.0|x|N|{players}|{players}|{players - 1}|17|10|10|5|A5|B4|C3|D3|E2".encode())
+        self.boats.hear(
+            f"G|1.2.0|x|N|{players}|{players}|{players - 1}|17|10|10|5|A5|B4|C3|D3|E2".encode()
+        )
         self.position = Battleship(rounds=0).start(players, self.chance)
 
     def start(self, fleet: str) -> None:
         self.boats.fleet = fleet
         join(self.boats, self.names[self.seat])
-        self.hear(f"J|{self.names[self.seat]}", *(f"J|{name}" for at, name in enumerate(self.names) if at != self.seat))
-        self.position = self.position.play({self.seat: self.position.parse(self.seat, {"board": fleet})}, self.chance)
+        self.hear(
+            f"J|{self.names[self.seat]}",
+            *(f"J|{name}" for at, name in enumerate(self.names) if at != self.seat),
+        )
+        self.position = self.position.play(
+            {self.seat: self.position.parse(self.seat, {"board": fleet})}, self.chance
+        )
         self.hear(*map(self._board, range(len(self.names))), "|".join(["S", *self.names]), "N|p0")
 
     def _board(self, seat: int) -> str:
@@ -63,7 +72,11 @@ def test_the_view_is_that_of_the_native_protocol(players: int) -> None:
         mine = {**referee.position.view(referee.seat)}
         assert view_of(referee.boats) == mine
         turn = referee.position.turn
-        referee.play({"skip": True} if turn % 7 == 3 else BOTS["random"](referee.position.view(turn % players), referee.chance))
+        referee.play(
+            {"skip": True}
+            if turn % 7 == 3
+            else BOTS["random"](referee.position.view(turn % players), referee.chance)
+        )
 
 
 def test_skips_that_nobody_was_told_of_do_not_confuse_the_rounds() -> None:
@@ -90,7 +103,11 @@ def test_every_house_bot_plays_over_lines(bot: str, players: int) -> None:
         kind, *words = line.decode().strip().split("|")
         move: Raw = {"skip": True}
         if kind == "S":
-            move = {"target": referee.names.index(words[0]), "x": int(words[1]) - 1, "y": int(words[2]) - 1}
+            move = {
+                "target": referee.names.index(words[0]),
+                "x": int(words[1]) - 1,
+                "y": int(words[2]) - 1,
+            }
         referee.play(move)
         while referee.position.to_move != (0,):
             assert bot_player.on_line(referee.boats, b"N") is None

@@ -145,7 +145,15 @@ async def test_a_bot_comes_back_with_its_own_name() -> None:
         caller = await server.caller()
         caller.say(RUNNING)
         assert await caller.hear() == "J|random"
-        caller.say("J|random", f"Y|{fleet}", "J|bob", f"B|bob||{BLANK}|0|0", "S|bob|random", "N|random", f"B|random||{BLANK}|0|0")
+        caller.say(
+            "J|random",
+            f"Y|{fleet}",
+            "J|bob",
+            f"B|bob||{BLANK}|0|0",
+            "S|bob|random",
+            "N|random",
+            f"B|random||{BLANK}|0|0",
+        )
         assert (await caller.hear()).startswith("S|bob|")
         assert client.boats.fleet == fleet
         reconnection.reset()

@@ -79,7 +79,10 @@ def test_recorded_chat() -> None:
 
 def test_recorded_taunts_come_as_messages() -> None:
     bob, _ = replayed("taunts", "bob")
-    assert [one.text for one in bob.messages if one.sender == "alice"][:2] == ["you got lucky", "nice splash"]
+    assert [one.text for one in bob.messages if one.sender == "alice"][:2] == [
+        "you got lucky",
+        "nice splash",
+    ]
 
 
 def test_recorded_refusals_of_names() -> None:
@@ -111,7 +114,11 @@ def test_a_recorded_rejoin() -> None:
         if text == "E|name in use":
             assert boats.refusal == "name in use"
     assert boats.fleet == FLEET, "the server has told it"
-    assert (boats.phase, boats.me, list(boats.players)) == (Phase.PLAYING, "alice", ["bob", "alice"])
+    assert (boats.phase, boats.me, list(boats.players)) == (
+        Phase.PLAYING,
+        "alice",
+        ["bob", "alice"],
+    )
     assert before.count("X") == boats.players["bob"].board.count("X") == 1
     assert boats.players["alice"].board.count("X") == 2
     assert boats.messages[-2].text == "alice reconnected"

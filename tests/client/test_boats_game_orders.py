@@ -61,7 +61,11 @@ def test_messages_taunts_and_farewell() -> None:
         say(boats, None, "  ")
     with pytest.raises(NotPossible, match="that is you"):
         say(boats, boats.players["ada"], "hm")
-    assert (taunt("hit", "ouch"), taunt("miss", ""), leave()) == (b"T|hit|ouch\n", b"T|miss|\n", b"L\n")
+    assert (taunt("hit", "ouch"), taunt("miss", ""), leave()) == (
+        b"T|hit|ouch\n",
+        b"T|miss|\n",
+        b"L\n",
+    )
 
 
 def test_a_file_of_taunts() -> None:
@@ -92,7 +96,14 @@ def test_names_and_tokens() -> None:
 
 def test_players_are_called_by_name_beginning_or_number() -> None:
     boats = aboard("Bob", "ada", "bobby", "Cap'n R.", "7up")
-    for word, name in [("bobby", "bobby"), ("Bob", "Bob"), ("c", "Cap'n R."), ("2", "ada"), (" A ", "ada"), ("7", "7up")]:
+    for word, name in [
+        ("bobby", "bobby"),
+        ("Bob", "Bob"),
+        ("c", "Cap'n R."),
+        ("2", "ada"),
+        (" A ", "ada"),
+        ("7", "7up"),
+    ]:
         assert boats.player_called(word).name == name
     for word in ("bo", "x", "", "0", "6", "99999999999", "²"):
         with pytest.raises(NotPossible):
@@ -149,9 +160,10 @@ def test_messages_are_bounded_and_can_be_cleared() -> None:
 @pytest.mark.parametrize("phase", ["knocking", "invited", "joining", "waiting", "playing", "over"])
 def test_a_server_may_say_anything_at_any_time(phase: str) -> None:
     lines = [
-        "", "protocol error", "Z|1", "g", "G", GAME, "G|x|y|N|2|2|0|17|99|10|1|A5", "J", "J|", "J|ada", "E", "E|x", "L", "L|ada",
-        "B", "B|ada", "B|ada||xx|1|1", f"B|zed||{BLANK}|1|1", "S", "S|x|y", "N", "N|x", "H", "H|a|b", "K", "K|x", "M", "M|a",
-        "Y", f"Y|{FLEET}", "F", "R", "R|a", "P", "P|x", "B|ada||" + "?" * 100 + "|-1|9999999999999", "N|ada",
+        "", "protocol error", "Z|1", "g", "G", GAME, "G|x|y|N|2|2|0|17|99|10|1|A5", "J", "J|",
+        "J|ada", "E", "E|x", "L", "L|ada", "B", "B|ada", "B|ada||xx|1|1", f"B|zed||{BLANK}|1|1",
+        "S", "S|x|y", "N", "N|x", "H", "H|a|b", "K", "K|x", "M", "M|a", "Y", f"Y|{FLEET}", "F", "R",
+        "R|a", "P", "P|x", "B|ada||" + "?" * 100 + "|-1|9999999999999", "N|ada",
         "F|finished|x|9999", "R|a|1|2|3",
     ]  # fmt: skip
     for line in lines:

@@ -13,7 +13,9 @@ LIMITS = {"sandbox": 0, "memory": 256, "processes": 64, "cores": 1}
 
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A group `app` that is delegated to an ordinary user, with this process in the group `app/shell`."""
+    """A group `app` that is delegated to an ordinary user, with this process in the group
+    `app/shell`.
+    """
     (tmp_path / "groups" / "app" / "shell").mkdir(parents=True)
     (tmp_path / "groups" / "app" / "cgroup.procs").touch()
     (tmp_path / "groups" / "app" / "cgroup.subtree_control").write_text("cpu memory pids")
@@ -49,14 +51,18 @@ def test_missing_controllers_are_turned_on(groups: Path) -> None:
     assert new_group(LIMITS)
 
 
-def test_a_setting_that_the_kernel_does_not_have_is_left_out(groups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_that_the_kernel_does_not_have_is_left_out(
+    groups: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def written_without_swap(path: str, text: str) -> None:
         if "swap" in path:
             raise OSError
         written(path, text)
 
     monkeypatch.setattr(bot_start, "write", written_without_swap)
-    assert sorted(file.name for file in Path(new_group({"sandbox": 0, "memory": 256})).iterdir()) == [
+    assert sorted(
+        file.name for file in Path(new_group({"sandbox": 0, "memory": 256})).iterdir()
+    ) == [
         "memory.max",
         "memory.oom.group",
     ]
@@ -69,10 +75,16 @@ def test_there_is_no_group_where_none_can_be_made(groups: Path) -> None:
 
 def test_there_is_no_group_without_the_sandbox(groups: Path) -> None:
     assert new_group({"memory": 256}) == ""
-    assert sorted(file.name for file in groups.iterdir()) == ["cgroup.procs", "cgroup.subtree_control", "shell"]
+    assert sorted(file.name for file in groups.iterdir()) == [
+        "cgroup.procs",
+        "cgroup.subtree_control",
+        "shell",
+    ]
 
 
-def test_there_is_no_group_without_controllers(groups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_no_group_without_controllers(
+    groups: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(path: str, text: str) -> None:
         raise OSError
 
@@ -87,7 +99,9 @@ def test_there_is_no_group_in_the_top_group_or_with_the_older_kind(groups: Path,
     assert new_group(LIMITS) == ""
 
 
-def test_root_makes_groups_only_where_systemd_delegates_them(groups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_makes_groups_only_where_systemd_delegates_them(
+    groups: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     marks: dict[tuple[str, str], bytes] = {}
 

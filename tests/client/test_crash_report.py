@@ -80,7 +80,10 @@ Extension modules: msgspec._core (total: 1)
         (JAVA, "java.lang.NullPointerException: board is null"),
         (GO, "runtime error: index out of range [5] with length 3"),
         (RUST, "index out of bounds: the len is 3 but the index is 5: panicked at src/main.rs:3:5"),
-        (CSHARP, "System.NullReferenceException: Object reference not set to an instance of an object."),
+        (
+            CSHARP,
+            "System.NullReferenceException: Object reference not set to an instance of an object.",
+        ),
         (CPP, "vector::_M_range_check: __n (which is 5) >= this->size() (which is 3)"),
         (RUBY, "bot.rb:3:in 'Integer#/': divided by 0 (ZeroDivisionError)"),
         (FATAL, "Segmentation fault (line 3 of bot.py)"),
@@ -96,5 +99,12 @@ def test_the_line_that_names_the_error(text: str, line: str) -> None:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 def test_a_crash_of_node() -> None:
-    crash = subprocess.run(["node", "-e", "const view = {}; view.board.length"], capture_output=True, text=True, check=False)
-    assert meaningful_line(crash.stderr).startswith("TypeError: Cannot read properties of undefined")
+    crash = subprocess.run(
+        ["node", "-e", "const view = {}; view.board.length"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert meaningful_line(crash.stderr).startswith(
+        "TypeError: Cannot read properties of undefined"
+    )

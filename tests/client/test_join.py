@@ -1,4 +1,6 @@
-"""A bot joins a real server: it plays match after match, survives lost connections and failures, and stops when it should."""
+"""A bot joins a real server: it plays match after match, survives lost connections and failures,
+and stops when it should.
+"""
 
 import asyncio
 import json
@@ -28,7 +30,9 @@ class Enough(Exception):
 
 
 def first_free(view: Any) -> Any:
-    free = [[row, column] for row in range(3) for column in range(3) if not view["board"][row][column]]
+    free = [
+        [row, column] for row in range(3) for column in range(3) if not view["board"][row][column]
+    ]
     return {"mark": view["marks"][view["you"]], "space": free[0]}
 
 
@@ -54,11 +58,19 @@ async def test_a_function_sees_the_views_that_it_sees_offline(tmp_path: Path, ga
         join, shown = await joining(house, witness, game, opponent="house:random")
         await asyncio.wait_for(join.run(), PATIENCE)
         (player,) = shown.players
-        assert player.fault.startswith("crash: Enough") and "resigned: crash: Enough" in player.ending.headline
+        assert (
+            player.fault.startswith("crash: Enough")
+            and "resigned: crash: Enough" in player.ending.headline
+        )
         data = await house.arena.store.record(player.match)
         assert data is not None
         record, rules = restored(data)
-        seen = [position.view(seat) for _, news in replay(record, rules) for _, position in news for seat in range(2)]
+        seen = [
+            position.view(seat)
+            for _, news in replay(record, rules)
+            for _, position in news
+            for seat in range(2)
+        ]
         offline = [json.loads(json.dumps(view)) for view in seen]
         assert len(witness.views) == ENOUGH
         assert all(view in offline for view in witness.views)
@@ -93,7 +105,9 @@ async def test_a_program_gets_the_messages_that_it_gets_offline(tmp_path: Path) 
     (tmp_path / "bot.py").write_text(PROGRAM)
     log = tmp_path / "messages"
     async with server(tmp_path) as house:
-        join, shown = await joining(house, f"cmd:{sys.executable} {tmp_path}/bot.py {log}", opponent="house:random", games=2)
+        join, shown = await joining(
+            house, f"cmd:{sys.executable} {tmp_path}/bot.py {log}", opponent="house:random", games=2
+        )
         await asyncio.wait_for(join.run(), PATIENCE)
         assert [player.fault for player in shown.players] == ["", ""]
         results = [entry.result for entry in await house.arena.store.matches(Wanted())]
@@ -102,7 +116,10 @@ async def test_a_program_gets_the_messages_that_it_gets_offline(tmp_path: Path) 
     greetings = [number for number, message in enumerate(messages) if "authentication" in message]
     assert len(greetings) == 2, "each match has a new program"
     assert messages[0] == {"authentication": "OK", "gameType": "NOUGHTS_AND_CROSSES", "name": "ada"}
-    assert messages[1]["state"]["result"] is None and messages[-1]["state"]["result"]["reason"] == "complete"
+    assert (
+        messages[1]["state"]["result"] is None
+        and messages[-1]["state"]["result"]["reason"] == "complete"
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,13 +127,20 @@ async def test_a_program_gets_the_messages_that_it_gets_offline(tmp_path: Path) 
     [
         ("raise SystemExit('boom')", "crash: it ended with status 1: boom"),
         ("print('hello', flush=True); input()", "unreadable: "),
-        ("import sys; sys.stdin.readline(); print('1\\n' * 2000, flush=True); input()", "flood: more than 1000 lines at once"),
+        (
+            "import sys; sys.stdin.readline(); print('1\\n' * 2000, flush=True); input()",
+            "flood: more than 1000 lines at once",
+        ),
     ],
 )
-async def test_a_program_that_fails_resigns_and_the_next_match_begins(tmp_path: Path, code: str, fault: str) -> None:
+async def test_a_program_that_fails_resigns_and_the_next_match_begins(
+    tmp_path: Path, code: str, fault: str
+) -> None:
     (tmp_path / "bot.py").write_text(code)
     async with server(tmp_path, message_rate=1e6, message_burst=10**6) as house:
-        join, shown = await joining(house, f"cmd:{sys.executable} {tmp_path}/bot.py", opponent="house:random", games=2)
+        join, shown = await joining(
+            house, f"cmd:{sys.executable} {tmp_path}/bot.py", opponent="house:random", games=2
+        )
         await asyncio.wait_for(join.run(), PATIENCE)
         assert [player.fault.startswith(fault) for player in shown.players] == [True, True]
         results = [entry.result for entry in await house.arena.store.matches(Wanted())]
@@ -155,7 +179,9 @@ async def test_a_bot_returns_to_its_match(tmp_path: Path) -> None:
                     loop.call_soon_threadsafe(between.cut)
                 return witness(view)
 
-            join, shown = await joining(house, cutting, "battleship", url=between.url, opponent="house:random")
+            join, shown = await joining(
+                house, cutting, "battleship", url=between.url, opponent="house:random"
+            )
             await asyncio.wait_for(join.run(), PATIENCE)
             (player,) = shown.players
             assert len(witness.views) == 6
@@ -166,7 +192,10 @@ async def test_a_bot_returns_to_its_match(tmp_path: Path) -> None:
 async def test_a_match_that_ended_while_its_bot_was_away_is_over(
     tmp_path: Path, known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bot is told the result if the server still knows the match. It plays its next match in any case."""
+    """The bot is told the result if the server still knows the match.
+
+    It plays its next match in any case.
+    """
     async with server(tmp_path) as house, relay(int(house.url.rpartition(":")[2])) as between:
         calls, loop, store = 0, asyncio.get_running_loop(), house.arena.store
 
@@ -184,7 +213,9 @@ async def test_a_match_that_ended_while_its_bot_was_away_is_over(
         async def forgotten(match_id: str) -> None:
             return None
 
-        join, shown = await joining(house, cutting, url=between.url, opponent="house:random", games=2)
+        join, shown = await joining(
+            house, cutting, url=between.url, opponent="house:random", games=2
+        )
         playing = asyncio.create_task(join.run())
         while not await store.count(Wanted(status="ended")):
             await asyncio.sleep(PAUSE)
@@ -193,7 +224,9 @@ async def test_a_match_that_ended_while_its_bot_was_away_is_over(
         between.passing.set()
         await asyncio.wait_for(playing, PATIENCE)
         first, second = shown.players
-        assert (first.ending is not None and first.ending.headline.endswith(": disconnect")) is known
+        assert (
+            first.ending is not None and first.ending.headline.endswith(": disconnect")
+        ) is known
         assert known or first.ending is None
         assert second.ending is not None
 
@@ -210,7 +243,10 @@ async def test_a_server_that_is_away_is_tried_again(tmp_path: Path) -> None:
 
 async def test_a_bot_plays_until_its_contest_is_over(tmp_path: Path) -> None:
     async with server(tmp_path, contest_games=1, contest_wait=0.0) as house:
-        bots = [await joining(house, first_free, name=name, games=None, contest="cup") for name in ("ada", "bob")]
+        bots = [
+            await joining(house, first_free, name=name, games=None, contest="cup")
+            for name in ("ada", "bob")
+        ]
         await asyncio.wait_for(asyncio.gather(*[join.run() for join, _ in bots]), PATIENCE)
         for _, shown in bots:
             assert len(shown.players) == 2
@@ -234,7 +270,9 @@ async def test_a_wait_that_is_too_long_for_the_server_goes_on(tmp_path: Path) ->
         ({"options": {"size": 4}}, "size"),
     ],
 )
-async def test_a_wish_that_cannot_come_true_ends_the_command(tmp_path: Path, wanted: dict[str, Any], words: str) -> None:
+async def test_a_wish_that_cannot_come_true_ends_the_command(
+    tmp_path: Path, wanted: dict[str, Any], words: str
+) -> None:
     async with server(tmp_path) as house:
         join, _ = await joining(house, first_free, **wanted)
         with pytest.raises(Unwelcome, match=words):

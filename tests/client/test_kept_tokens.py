@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.client.kept_tokens import KeptBot, UnusableTokens, changing_tokens, kept_bots, tokens_file
+from botdrome.client.kept_tokens import (
+    KeptBot,
+    UnusableTokens,
+    changing_tokens,
+    kept_bots,
+    tokens_file,
+)
 
 ADD = """
 import sys
@@ -29,7 +35,10 @@ def test_a_token_is_kept_for_its_user_alone() -> None:
     assert kept_bots() == {"http://a": {"ada": KeptBot("gomoku", "secret")}}
     assert tokens_file().stat().st_mode & 0o777 == 0o600
     assert tokens_file().parent.stat().st_mode & 0o777 == 0o700
-    assert sorted(file.name for file in tokens_file().parent.iterdir()) == ["tokens.json", "tokens.lock"]
+    assert sorted(file.name for file in tokens_file().parent.iterdir()) == [
+        "tokens.json",
+        "tokens.lock",
+    ]
 
 
 def test_the_config_folder_of_the_user_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,14 +62,19 @@ def test_two_commands_at_once_keep_all_tokens() -> None:
 def test_a_damaged_file_is_reported_and_left_alone() -> None:
     tokens_file().parent.mkdir(parents=True)
     tokens_file().write_text('{"http://a": 7}')
-    with pytest.raises(UnusableTokens, match=r"tokens\.json is damaged \(Expected `object`, got `int`.*move it away"):
+    with pytest.raises(
+        UnusableTokens,
+        match=r"tokens\.json is damaged \(Expected `object`, got `int`.*move it away",
+    ):
         kept_bots()
     with pytest.raises(UnusableTokens), changing_tokens():
         pass
     assert tokens_file().read_text() == '{"http://a": 7}'
 
 
-def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
     with pytest.raises(UnusableTokens, match="Not a directory"), changing_tokens():

@@ -13,7 +13,10 @@ def running(code: str) -> Program:
 
 def test_a_program_that_does_not_read_blocks_nobody() -> None:
     """A megabyte does not fit into a pipe: the rest is kept until it is read."""
-    program = running("import sys; sys.stdin.readline(); print('went'); sys.stdout.flush(); print(len(sys.stdin.read()))")
+    program = running(
+        "import sys; sys.stdin.readline(); print('went'); sys.stdout.flush(); "
+        "print(len(sys.stdin.read()))"
+    )
     program.send([b"x" * 1000] * 1000)
     program.send([b"the end"])
     lines: list[bytes] = []
@@ -37,7 +40,10 @@ def test_a_program_that_is_gone_is_written_to_in_vain() -> None:
 
 
 def test_a_program_takes_its_children_along() -> None:
-    code = "import subprocess, sys; p = subprocess.Popen(['sleep', '600']); print(p.pid, flush=True); p.wait()"
+    code = (
+        "import subprocess, sys; p = subprocess.Popen(['sleep', '600']); print(p.pid, "
+        "flush=True); p.wait()"
+    )
     program = running(code)
     lines: list[bytes] = []
     while not lines:

@@ -60,7 +60,9 @@ def test_a_command_shows_its_files_and_its_interpreter(folder: Path) -> None:
     (folder / "tools" / "lib").mkdir()
     out = folder / "out"
     out.mkdir()
-    assert files_of_command([str(tool), "bot.js", "out", "--fast"]) == BotFiles((out, folder / "tools"), (bot,))
+    assert files_of_command([str(tool), "bot.js", "out", "--fast"]) == BotFiles(
+        (out, folder / "tools"), (bot,)
+    )
 
 
 def test_a_program_is_seen_alone(folder: Path) -> None:
@@ -69,11 +71,15 @@ def test_a_program_is_seen_alone(folder: Path) -> None:
     assert files_of_command(["./bot"]) == BotFiles((), (program,))
     home = made(folder.parent / "bin" / "bot")
     (folder.parent / "lib").mkdir()
-    assert files_of_command([str(home)]) == BotFiles((), (home,)), "the home folder is no place of libraries"
+    assert files_of_command([str(home)]) == BotFiles((), (home,)), (
+        "the home folder is no place of libraries"
+    )
     assert files_of_command(["true"]) == BotFiles((Path("/usr"),)), "every sandbox has it"
 
 
-def test_the_system_s_program_runs_in_place_of_a_shim(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_system_s_program_runs_in_place_of_a_shim(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made(folder / "shims" / "sh")
     monkeypatch.setenv("PATH", str(folder / "shims"))
     assert files_of_command(["sh"]).alone == ()
@@ -96,11 +102,15 @@ def test_the_system_s_program_runs_in_place_of_a_shim(folder: Path, monkeypatch:
         ("KeyError: 'helper'", ""),
     ],
 )
-def test_the_error_about_a_file_beside_the_bot_says_what_to_do(folder: Path, error: str, missed: str) -> None:
+def test_the_error_about_a_file_beside_the_bot_says_what_to_do(
+    folder: Path, error: str, missed: str
+) -> None:
     bot = made(folder / "my_bot.py")
     for name in ("helper.py", "weights.npz", "pack/part.py"):
         made(folder / name)
     told = files_of([bot]).hint(error)
     assert told.startswith(error)
-    assert (f"sees that file alone, without {missed}: make a folder for its files" in told) is bool(missed)
+    assert (f"sees that file alone, without {missed}: make a folder for its files" in told) is bool(
+        missed
+    )
     assert BotFiles((folder,)).hint(error) == error

@@ -22,7 +22,9 @@ def test_a_server_has_one_url(server: str, url: str) -> None:
     assert socket_url(server, "/x") == url.replace("http", "ws", 1) + "/x"
 
 
-@pytest.mark.parametrize("server", ["", "ftp://x", "http://", "http://x:99999", "http://me:secret@x"])
+@pytest.mark.parametrize(
+    "server", ["", "ftp://x", "http://", "http://x:99999", "http://me:secret@x"]
+)
 def test_anything_else_is_no_address(server: str) -> None:
     with pytest.raises(ValueError, match="is not the address of a server"):
         http_url(server)

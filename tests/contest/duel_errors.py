@@ -1,4 +1,7 @@
-"""How often the sequential test errs, in worlds with known truths. `python -m tests.contest.duel_errors` prints the table."""
+"""How often the sequential test errs, in worlds with known truths.
+
+`python -m tests.contest.duel_errors` prints the table.
+"""
 
 from collections.abc import Sequence
 from math import exp
@@ -26,7 +29,9 @@ class DrawishWorld(Struct, frozen=True):
     truth: Decision = "not better"
 
     def scores(self, random: Random, blocks: int) -> list[float]:
-        return random.choices((1.0, 0.0, 0.5), (self.won, self.lost, 1 - self.won - self.lost), k=blocks)
+        return random.choices(
+            (1.0, 0.0, 0.5), (self.won, self.lost, 1 - self.won - self.lost), k=blocks
+        )
 
 
 SMALL = SequentialTest(elo1=3)
@@ -49,13 +54,23 @@ class Errors(Struct, frozen=True):
     blocks: float
 
 
-def errors(draw: "DrawishWorld | Sequence[float]", test: SequentialTest, truth: Decision, runs: int, random: Random) -> Errors:
+def errors(
+    draw: "DrawishWorld | Sequence[float]",
+    test: SequentialTest,
+    truth: Decision,
+    runs: int,
+    random: Random,
+) -> Errors:
     """Run the test until it decides; `draw` is a world, or the scores of blocks to draw from."""
     wrong = blocks = 0
     for _ in range(runs):
         found, decision = BlockScores(), None
         while decision is None and found.blocks < MOST_BLOCKS:
-            for score in draw.scores(random, 16) if isinstance(draw, DrawishWorld) else random.choices(draw, k=16):
+            for score in (
+                draw.scores(random, 16)
+                if isinstance(draw, DrawishWorld)
+                else random.choices(draw, k=16)
+            ):
                 found.add(score)
                 if decision := found.decision(test):
                     break
@@ -74,7 +89,11 @@ def ordinary_scores(world: World, seats: int, elo: float, random: Random) -> lis
     for _ in range(40):
         middle = (low + high) / 2
         weights = [exp(middle * score) for score in scores]
-        low, high = (middle, high) if dot(weights, scores) < expected(elo, 0) * sum(weights) else (low, middle)
+        low, high = (
+            (middle, high)
+            if dot(weights, scores) < expected(elo, 0) * sum(weights)
+            else (low, middle)
+        )
     return random.choices(scores, weights, k=25 * POOL)
 
 
@@ -88,11 +107,15 @@ def table(runs: int) -> list[str]:
                 scores = ordinary_scores(world, seats, elo, random)
                 found = errors(scores, test, "better" if elo else "not better", runs, random)
                 rows.append(_row(f"{name}, {seats} players, {words}", found))
-    return rows + [_row(one.name, errors(one, one.test, one.truth, runs, Random(1))) for one in DRAWISH]
+    return rows + [
+        _row(one.name, errors(one, one.test, one.truth, runs, Random(1))) for one in DRAWISH
+    ]
 
 
 def _row(name: str, found: Errors) -> str:
-    return f"| {name} | {found.share:.1%} | {found.blocks:,.0f} |".replace("%", " %").replace("  %", " %")
+    return f"| {name} | {found.share:.1%} | {found.blocks:,.0f} |".replace("%", " %").replace(
+        "  %", " %"
+    )
 
 
 if __name__ == "__main__":

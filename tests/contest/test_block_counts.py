@@ -1,4 +1,6 @@
-"""Blocks that are counted are rated like all blocks one by one, in whatever order the matches are added."""
+"""Blocks that are counted are rated like all blocks one by one, in whatever order the matches are
+added.
+"""
 
 from collections import defaultdict
 from random import Random
@@ -23,7 +25,9 @@ def test_counted_blocks_are_rated_like_single_ones_in_any_order() -> None:
         ]
         blocks: defaultdict[int, list[Places]] = defaultdict(list)
         for fixture, places in played:
-            blocks[fixture.seed].append(dict(zip((NAMES[one] for one in fixture.entrants), places, strict=True)))
+            blocks[fixture.seed].append(
+                dict(zip((NAMES[one] for one in fixture.entrants), places, strict=True))
+            )
         expected = rate(blocks.values()).strengths
         counted = []
         for _ in range(2):
@@ -55,7 +59,10 @@ def test_repeated_games_count_once() -> None:
     for fixture in fixtures(2, 2, 200, 1):
         counts.add(fixture.seed, fixture.entrants, (1, 2), fingerprint=1 + fixture.entrants[0])
     assert list(counts.counted()) == [([{"ada": 1, "bob": 2}, {"ada": 2, "bob": 1}], 100, 0.01)]
-    assert counts.repetition().words() == "2 distinct games in 200: the interval counts 1 of 100 blocks."
+    assert (
+        counts.repetition().words()
+        == "2 distinct games in 200: the interval counts 1 of 100 blocks."
+    )
     strength = rate_counted(counts.counted()).strengths["ada"]
     assert strength.games == 200 and strength.margin is None
 
@@ -87,4 +94,6 @@ def test_only_so_many_games_are_compared(monkeypatch: pytest.MonkeyPatch) -> Non
     for fixture in fixtures(2, 2, 8, 1):
         counts.add(fixture.seed, fixture.entrants, (1, 1), fingerprint=1 + fixture.entrants[0])
     assert [share for *_, share in counts.counted()] == [0.5]
-    assert Repetition(1, 4, 1, 2).words() == "1 distinct game in 4: the interval counts 1 of 2 blocks."
+    assert (
+        Repetition(1, 4, 1, 2).words() == "1 distinct game in 4: the interval counts 1 of 2 blocks."
+    )

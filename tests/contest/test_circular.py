@@ -10,7 +10,11 @@ def blocks(winner: str, loser: str, won: int, lost: int = 0) -> list[Block]:
     return [*[[{winner: 1, loser: 2}]] * won, *[[{winner: 2, loser: 1}]] * lost]
 
 
-CIRCLE = [*blocks("rock", "scissors", 30), *blocks("scissors", "paper", 30), *blocks("paper", "rock", 30)]
+CIRCLE = [
+    *blocks("rock", "scissors", 30),
+    *blocks("scissors", "paper", 30),
+    *blocks("paper", "rock", 30),
+]
 
 
 def test_a_circle_is_found_with_its_shares() -> None:
@@ -29,15 +33,27 @@ def test_a_player_that_loses_to_all_has_no_share() -> None:
 
 def test_shares_are_those_of_the_equilibrium() -> None:
     """Rock wins by twice as much, so paper is needed twice as often."""
-    results = [*blocks("rock", "scissors", 100), *blocks("scissors", "paper", 75, 25), *blocks("paper", "rock", 75, 25)]
+    results = [
+        *blocks("rock", "scissors", 100),
+        *blocks("scissors", "paper", 75, 25),
+        *blocks("paper", "rock", 75, 25),
+    ]
     found = circular_results(results)
-    assert found is not None and found.nash == pytest.approx({"rock": 0.25, "scissors": 0.25, "paper": 0.5}, abs=0.01)
+    assert found is not None and found.nash == pytest.approx(
+        {"rock": 0.25, "scissors": 0.25, "paper": 0.5}, abs=0.01
+    )
 
 
 def test_copies_share_what_one_would_have() -> None:
-    copies = [*blocks("rock 2", "scissors", 30), *blocks("paper", "rock 2", 30), *blocks("rock", "rock 2", 15, 15)]
+    copies = [
+        *blocks("rock 2", "scissors", 30),
+        *blocks("paper", "rock 2", 30),
+        *blocks("rock", "rock 2", 15, 15),
+    ]
     found = circular_results([*CIRCLE, *copies])
-    assert found is not None and found.nash["rock"] + found.nash["rock 2"] == pytest.approx(1 / 3, abs=0.01)
+    assert found is not None and found.nash["rock"] + found.nash["rock 2"] == pytest.approx(
+        1 / 3, abs=0.01
+    )
 
 
 def test_chance_makes_no_circle() -> None:
@@ -47,7 +63,12 @@ def test_chance_makes_no_circle() -> None:
 
 def test_level_results_and_larger_tables() -> None:
     table = head_to_head([([{"a": 1, "b": 1, "c": 3}, {"a": 1, "b": 2, "c": 2}], 1, 1.0)])
-    assert (table["a", "b"].share, table["b", "a"].share, table["c", "b"].share, table["a", "c"].blocks) == (0.75, 0.25, 0.25, 1)
+    assert (
+        table["a", "b"].share,
+        table["b", "a"].share,
+        table["c", "b"].share,
+        table["a", "c"].blocks,
+    ) == (0.75, 0.25, 0.25, 1)
     assert nash_average({}, ["a", "b"]) == {"a": 0.5, "b": 0.5}
 
 

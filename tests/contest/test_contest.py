@@ -36,7 +36,11 @@ def test_meetings_share_no_seed() -> None:
 
 
 def test_every_entrant_sits_on_every_seat_as_often() -> None:
-    seats = Counter((seat, entrant) for fixture in fixtures(4, 3, 6, 1) for seat, entrant in enumerate(fixture.entrants))
+    seats = Counter(
+        (seat, entrant)
+        for fixture in fixtures(4, 3, 6, 1)
+        for seat, entrant in enumerate(fixture.entrants)
+    )
     assert set(seats.values()) == {6}
 
 
@@ -46,7 +50,14 @@ def test_wins_draws_and_losses_are_counted() -> None:
     standings.add((1, 0), result(1, 1))
     standings.add((2, 0), result(2, 1, causes=("timeout", "complete")))
     first, second, third = standings.ranked()
-    assert (first.entrant, first.wins, first.draws, first.losses, first.points, first.played) == (0, 2, 1, 0, 2.5, 3)
+    assert (first.entrant, first.wins, first.draws, first.losses, first.points, first.played) == (
+        0,
+        2,
+        1,
+        0,
+        2.5,
+        3,
+    )
     assert (second.entrant, second.points) == (1, 0.5)
     assert third.causes == {"timeout": 1}
     assert standings.matches == 3
@@ -66,7 +77,9 @@ def test_a_match_alone_gives_no_points() -> None:
     assert (standings.tallies[0].wins, standings.tallies[0].points) == (1, 0)
 
 
-@pytest.mark.parametrize(("share", "points"), [(0.5, 0), (0.75, 190.85), (0.25, -190.85), (0, -inf), (1, inf)])
+@pytest.mark.parametrize(
+    ("share", "points"), [(0.5, 0), (0.75, 190.85), (0.25, -190.85), (0, -inf), (1, inf)]
+)
 def test_a_share_of_points_is_a_difference_in_rating(share: float, points: float) -> None:
     assert isclose(elo_points(share), points, abs_tol=0.01)
 

@@ -31,6 +31,9 @@ def test_bots_that_repeat_one_game_have_no_interval() -> None:
     for number, (key, fixture) in enumerate(list(progress.open.items()), 1):
         progress.add(key, FixtureResult((1, 2), fingerprint=1 + fixture.entrants[0]))
         varied.add(key, FixtureResult((1, 2), fingerprint=number))
-    assert contest_blocks(progress).repetition().words() == "2 distinct games in 40: the interval counts 1 of 20 blocks."
+    assert (
+        contest_blocks(progress).repetition().words()
+        == "2 distinct games in 40: the interval counts 1 of 20 blocks."
+    )
     assert contest_ratings(progress).strengths["ada"].margin is None
     assert contest_ratings(varied).strengths["ada"].margin is not None

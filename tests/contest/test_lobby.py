@@ -132,7 +132,7 @@ def test_a_contest_at_larger_tables_moves_the_seats_on() -> None:
     assert hall.arrive("cleo") == "bob cleo ada"
 
 
-def test_a_contest_at_larger_tables_goes_on_until_every_table_was_formed_with_each_in_front() -> None:
+def test_a_contest_at_larger_tables_ends_after_every_table_with_each_player_first() -> None:
     wish = Wish("battleship", players=3, contest="cup")
     book = ContestBook(1, {})
     hall, names, played = Hall(wish, book), ("ada", "bob", "cleo", "dave"), []
@@ -143,7 +143,9 @@ def test_a_contest_at_larger_tables_goes_on_until_every_table_was_formed_with_ea
             book.note(table)
             book.end(table)
             played.append((table[0], frozenset(table)))
-    assert len(played) == len(set(played)) == 4 * 3, "four companies of three, and each of them in front once"
+    assert len(played) == len(set(played)) == 4 * 3, (
+        "four companies of three, and each of them in front once"
+    )
     assert all(book.complete_for(name, 3) for name in names)
     assert not book.complete_for("ada", 2), "at tables of two nobody has come"
 
@@ -165,7 +167,10 @@ def test_those_of_some_names_who_wait_in_a_contest() -> None:
     hall = Hall(CUP, ContestBook(1, {("ada", "bob"): 1, ("bob", "ada"): 1}))
     for name in ("ada", "bob", "ada"):
         assert hall.arrive(name) == ""
-    assert [seeker.name for seeker in hall.lobby.waiting_in(CUP.game, "cup", ("ada", "cleo"))] == ["ada", "ada"]
+    assert [seeker.name for seeker in hall.lobby.waiting_in(CUP.game, "cup", ("ada", "cleo"))] == [
+        "ada",
+        "ada",
+    ]
     assert hall.lobby.waiting_in(CUP.game, "league", ("ada",)) == []
 
 
@@ -205,7 +210,11 @@ def test_contests_that_nobody_is_in_are_not_kept() -> None:
     lobby.seek(Seeker(1, "ada", Wish("gomoku", contest="waiting")))
     for number in range(BOOKS):
         lobby.open_book("gomoku", f"named {number}", ContestBook(1, {}))
-    kept = [name for name in ("playing", "waiting", "named 0", f"named {BOOKS - 2}") if lobby.book(Wish("gomoku", contest=name))]
+    kept = [
+        name
+        for name in ("playing", "waiting", "named 0", f"named {BOOKS - 2}")
+        if lobby.book(Wish("gomoku", contest=name))
+    ]
     assert kept == ["playing", "waiting", f"named {BOOKS - 2}"]
     lobby.close_books("battleship")
     assert lobby.book(Wish("gomoku", contest="playing")) is playing
@@ -217,17 +226,30 @@ def test_those_who_wait_are_listed_and_what_contests_still_have_to_see() -> None
     lobby, cup, quiet = Lobby(), Wish("gomoku", contest="cup"), Wish("gomoku", contest="quiet")
     lobby.open_book("gomoku", "cup", ContestBook(1, {("ada", "bob"): 1}, {("bob", "ada"): 1}))
     lobby.open_book("gomoku", "quiet", ContestBook(1, {("ada", "bob"): 1}))
-    seekers = ("cid", cup), ("zoe", Wish("battleship")), ("dan", cup), ("eve", Wish("gomoku", invite="word"))
+    seekers = (
+        ("cid", cup),
+        ("zoe", Wish("battleship")),
+        ("dan", cup),
+        ("eve", Wish("gomoku", invite="word")),
+    )
     for ticket, (name, wish) in enumerate(seekers):
         lobby.seek(Seeker(ticket, name, wish))
     assert [seeker.name for seeker in lobby.public()] == ["zoe"]
     assert list(lobby.unplayed()) == [
         (("gomoku", "cup"), names, 2)
-        for names in (("ada", "cid"), ("ada", "dan"), ("bob", "cid"), ("bob", "dan"), ("cid", "dan"))
+        for names in (
+            ("ada", "cid"),
+            ("ada", "dan"),
+            ("bob", "cid"),
+            ("bob", "dan"),
+            ("cid", "dan"),
+        )
     ]
     lobby.seek(Seeker(9, "ada", quiet))
     assert (("gomoku", "quiet"), ("ada", "bob"), 1) in list(lobby.unplayed())
 
 
 def test_the_order_in_which_options_are_given_makes_no_difference() -> None:
-    assert in_a_wish({"width": 8, "boats": {"B": 2, "A": 3}}) == in_a_wish({"boats": {"A": 3, "B": 2}, "width": 8})
+    assert in_a_wish({"width": 8, "boats": {"B": 2, "A": 3}}) == in_a_wish(
+        {"boats": {"A": 3, "B": 2}, "width": 8}
+    )

@@ -13,7 +13,12 @@ def test_who_waits_for_anybody_is_found_by_name() -> None:
     for seeker in (ann, choosy, other, contestant):
         assert lobby.seek(seeker) is None
     assert lobby.named("battlecube", "Ann") == ann
-    for game, name in (("battlecube", "Bob"), ("battlecube", "Cid"), ("gomoku", "Dan"), ("battlecube", "nobody")):
+    for game, name in (
+        ("battlecube", "Bob"),
+        ("battlecube", "Cid"),
+        ("gomoku", "Dan"),
+        ("battlecube", "nobody"),
+    ):
         assert lobby.named(game, name) is None
     lobby.leave(ann)
     assert lobby.named("battlecube", "Ann") is None

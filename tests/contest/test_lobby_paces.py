@@ -46,7 +46,10 @@ def test_a_named_bot_plays_at_the_pace_of_the_player_that_names_it(bot_first: bo
         (Seeker(0, "ada", wish("stepped")), Seeker(1, "eve", wish("slow"), "ada")),
         (Seeker(0, "ada", wish("slow")), Seeker(1, "eve", GOMOKU, "ada")),
         (Seeker(0, "ada", Wish("gomoku", contest="cup")), Seeker(1, "eve", wish("slow"), "ada")),
-        (Seeker(0, "ada", Wish("gomoku", options='{"size":9}')), Seeker(1, "eve", wish("slow"), "ada")),
+        (
+            Seeker(0, "ada", Wish("gomoku", options='{"size":9}')),
+            Seeker(1, "eve", wish("slow"), "ada"),
+        ),
     ],
 )
 def test_a_bot_is_not_taken_from_what_it_wants(waits: Seeker, comes: Seeker) -> None:
@@ -65,7 +68,14 @@ def test_organisers_find_bots_at_the_usual_pace_alone() -> None:
 
 @pytest.mark.parametrize(
     ("seeks", "open_to_house"),
-    [(GOMOKU, True), (wish("slow"), True), (wish("slow", "moon"), False), (Wish("gomoku", 2, "{}", "cup"), False)],
+    [
+        (GOMOKU, True),
+        (wish("slow"), True),
+        (wish("slow", "moon"), False),
+        (Wish("gomoku", 2, "{}", "cup"), False),
+    ],
 )
-def test_the_house_keeps_out_of_contests_and_of_tables_among_friends(seeks: Wish, open_to_house: bool) -> None:
+def test_the_house_keeps_out_of_contests_and_of_tables_among_friends(
+    seeks: Wish, open_to_house: bool
+) -> None:
     assert seeks.open_to_house is open_to_house

@@ -29,10 +29,14 @@ def test_nobody_waits_longer_than_the_bound_while_a_legal_opponent_waits(
     knowledge, now = Knowledge(), 0.0
 
     def match_up() -> None:
-        for pair in pairs_now([WaitingPlayer(*item) for item in waiting.items()], knowledge, legal, now, BOUND):
+        for pair in pairs_now(
+            [WaitingPlayer(*item) for item in waiting.items()], knowledge, legal, now, BOUND
+        ):
             assert legal(*pair) and pair[0] != pair[1]
             for name in pair:
-                assert now <= waiting.pop(name) + BOUND or name in stuck, "it could have been paired before"
+                assert now <= waiting.pop(name) + BOUND or name in stuck, (
+                    "it could have been paired before"
+                )
         stuck.clear()
         stuck.update(name for name, since in waiting.items() if now >= since + BOUND)
         assert not any(legal(one, two) for one in stuck for two in waiting if one != two)
@@ -40,7 +44,11 @@ def test_nobody_waits_longer_than_the_bound_while_a_legal_opponent_waits(
     stuck: set[str] = set()
     for pause, number in [*arrivals, (BOUND * 9, 0)]:
         end = now + pause
-        while due := [since + BOUND for name, since in waiting.items() if name not in stuck and since + BOUND <= end]:
+        while due := [
+            since + BOUND
+            for name, since in waiting.items()
+            if name not in stuck and since + BOUND <= end
+        ]:
             now = min(due)
             match_up()
         now = end
@@ -49,7 +57,9 @@ def test_nobody_waits_longer_than_the_bound_while_a_legal_opponent_waits(
 
 
 def games_needed(seed: int, by_rule: bool, bots: int = 24, wanted: float = 80.0) -> int:
-    """Return the games until the median interval of bots with a spread of 200 Elo is narrow enough."""
+    """Return the games until the median interval of bots with a spread of 200 Elo is
+    narrow enough.
+    """
     random = Random(seed)
     truth = [random.gauss(0, 200) / POINTS for _ in range(bots)]
     queue, knowledge = random.sample(range(bots), bots), Knowledge()
@@ -57,7 +67,11 @@ def games_needed(seed: int, by_rule: bool, bots: int = 24, wanted: float = 80.0)
     for games in range(1, 10_000):
         longest = queue.pop(0)
         line = [WaitingPlayer(str(longest), 0), *(WaitingPlayer(str(bot), 1) for bot in queue)]
-        partner = int(pairs_now(line, knowledge, lambda *_: True, 5, 5)[0][1]) if by_rule else random.choice(queue)
+        partner = (
+            int(pairs_now(line, knowledge, lambda *_: True, 5, 5)[0][1])
+            if by_rule
+            else random.choice(queue)
+        )
         queue.remove(partner)
         queue += [longest, partner]
         p = expected(truth[longest] - truth[partner])
@@ -73,12 +87,16 @@ def median_margin(bots: int, weights: dict[tuple[int, int], float]) -> float:
     ones, twos = zip(*weights, strict=True)
     rows = Springs([PRIOR] * bots, ones, twos, list(weights.values())).inverse()
     means = [sum(row) / bots for row in rows]
-    return median(Z95 * POINTS * sqrt(rows[at][at] - 2 * means[at] + sum(means) / bots) for at in range(bots))
+    return median(
+        Z95 * POINTS * sqrt(rows[at][at] - 2 * means[at] + sum(means) / bots) for at in range(bots)
+    )
 
 
 @pytest.mark.no_cover
 def test_the_rule_needs_fewer_games_than_random_pairs() -> None:
-    ruled, drawn = (sum(games_needed(seed, by_rule) for seed in range(6)) for by_rule in (True, False))
+    ruled, drawn = (
+        sum(games_needed(seed, by_rule) for seed in range(6)) for by_rule in (True, False)
+    )
     assert ruled <= 0.92 * drawn
 
 

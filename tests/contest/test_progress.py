@@ -57,7 +57,9 @@ def test_a_fixture_that_all_have_left_does_not_count() -> None:
     progress = ContestProgress(document(), bots(2), {})
     assert [result.places for result in progress.withdraw(0).values()] == [(1, 2), (2, 1)]
     gone = [Entrant("a", left=2), Entrant("b", left=2)]
-    assert {result.places for result in ContestProgress(document(), gone, {}).results.values()} == {()}
+    assert {result.places for result in ContestProgress(document(), gone, {}).results.values()} == {
+        ()
+    }
 
 
 def test_a_new_version_replaces_the_old_one() -> None:

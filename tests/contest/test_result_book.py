@@ -47,11 +47,15 @@ def test_a_contest_keeps_few_bytes_per_match() -> None:
         for fixture in islice(fixtures, matches):
             progress.add(fixture.key, seeds_win(fixture))
 
-    play(3500)  # Python keeps 2000 tuples for later use, and the last meetings of a turn have made the arrays long
+    play(
+        3500
+    )  # Python keeps 2000 tuples for later use, and the last meetings of a turn have made the arrays long
     tracemalloc.start()
     try:
         play(1000)
-        assert tracemalloc.get_traced_memory()[0] < 20 * len(progress.results)  # arrays move as a whole when they grow
+        assert tracemalloc.get_traced_memory()[0] < 20 * len(
+            progress.results
+        )  # arrays move as a whole when they grow
     finally:
         tracemalloc.stop()
     assert len(progress.results) == 4500

@@ -18,8 +18,14 @@ TEST = SequentialTest()
 @pytest.mark.parametrize("seats", [2, 4, 8])
 def test_equal_bots_are_rarely_accepted_and_better_ones_nearly_always(seats: int) -> None:
     random = Random(seats)
-    assert errors(ordinary_scores(CROSSED, seats, 0, random), TEST, "not better", 1000, random).share <= 0.07
-    assert errors(ordinary_scores(CROSSED, seats, 30, random), TEST, "better", 200, random).share <= 0.05
+    assert (
+        errors(ordinary_scores(CROSSED, seats, 0, random), TEST, "not better", 1000, random).share
+        <= 0.07
+    )
+    assert (
+        errors(ordinary_scores(CROSSED, seats, 30, random), TEST, "better", 200, random).share
+        <= 0.05
+    )
 
 
 @pytest.mark.no_cover
@@ -53,7 +59,12 @@ def test_the_bounds_follow_from_the_error_rates() -> None:
 
 def test_nothing_is_decided_before_the_sixteenth_block() -> None:
     found = BlockScores()
-    assert (found.mean, found.llr(TEST), found.decision(TEST), found.elo()) == (0.5, 0.0, None, (0.0, -inf, inf))
+    assert (found.mean, found.llr(TEST), found.decision(TEST), found.elo()) == (
+        0.5,
+        0.0,
+        None,
+        (0.0, -inf, inf),
+    )
     test = SequentialTest(elo1=200)
     for _ in range(15):
         found.add(0.9)
@@ -63,7 +74,9 @@ def test_nothing_is_decided_before_the_sixteenth_block() -> None:
 
 
 def test_a_few_tied_blocks_decide_nothing() -> None:
-    """A bot that is 20 Elo better may win 6 % of the blocks and tie all others: 50 ties in a row are then no surprise."""
+    """A bot that is 20 Elo better may win 6 % of the blocks and tie all others: 50 ties in a row
+    are then no surprise.
+    """
     found = BlockScores()
     for _ in range(16):
         found.add(0.5)
@@ -93,8 +106,13 @@ def test_the_ratio_is_that_of_the_formula() -> None:
     for score in (0.5, 1.0, 0.5, 0.0, 0.75, 0.75):
         found.add(score)
     s0, s1 = 0.5, 1 / (1 + 10 ** (-20 / 400))
-    mean, variance = 5 / 9, 4.125 / 9 - (5 / 9) ** 2  # with a block and a half that were won, and as many that were lost
-    assert found.llr(TEST) == pytest.approx(3 * log((variance + (mean - s0) ** 2) / (variance + (mean - s1) ** 2)))
+    mean, variance = (
+        5 / 9,
+        4.125 / 9 - (5 / 9) ** 2,
+    )  # with a block and a half that were won, and as many that were lost
+    assert found.llr(TEST) == pytest.approx(
+        3 * log((variance + (mean - s0) ** 2) / (variance + (mean - s1) ** 2))
+    )
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5, 8])
@@ -104,9 +122,9 @@ def test_both_bots_have_every_seat_as_often(seats: int) -> None:
     for copies in range(1, seats):
         turns = seatings(seats, copies, Chance(seats))
         assert len(turns) == seats and all(sum(seating) == copies for seating in turns)
-        assert Counter(seat for seating in turns for seat, new in enumerate(seating) if new) == dict.fromkeys(
-            range(seats), copies
-        )
+        assert Counter(
+            seat for seating in turns for seat, new in enumerate(seating) if new
+        ) == dict.fromkeys(range(seats), copies)
 
 
 def test_seats_are_drawn_anew_for_each_seed() -> None:

@@ -47,13 +47,23 @@ def perfect(name: str, blocks: list[Block]) -> bool:
 def held(found: Ratings, truth: list[float]) -> list[bool]:
     """Whether each interval holds the truth."""
     lines = [found.strengths[str(player)] for player in range(len(truth))]
-    assert all(isfinite(line.rating) and line.margin is not None and isfinite(line.margin) for line in lines)
-    return [abs(line.rating - MEAN - value) <= (line.margin or 0) for line, value in zip(lines, truth, strict=True)]
+    assert all(
+        isfinite(line.rating) and line.margin is not None and isfinite(line.margin)
+        for line in lines
+    )
+    return [
+        abs(line.rating - MEAN - value) <= (line.margin or 0)
+        for line, value in zip(lines, truth, strict=True)
+    ]
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("seats", "seeds", "strengths"), [(2, 4, SIX), (4, 2, SIX), (8, 14, EIGHT)])
-def test_the_intervals_hold_the_truth_in_95_of_100_cases(seats: int, seeds: int, strengths: list[float]) -> None:
+@pytest.mark.parametrize(
+    ("seats", "seeds", "strengths"), [(2, 4, SIX), (4, 2, SIX), (8, 14, EIGHT)]
+)
+def test_the_intervals_hold_the_truth_in_95_of_100_cases(
+    seats: int, seeds: int, strengths: list[float]
+) -> None:
     truth, random = true_ratings(CROSSED, strengths, seats), Random(seats)
     runs = [tournament(CROSSED, strengths, seats, seeds, random) for _ in range(200)]
     found = [found for blocks in runs for found in held(rate(blocks), truth)]
@@ -62,7 +72,9 @@ def test_the_intervals_hold_the_truth_in_95_of_100_cases(seats: int, seeds: int,
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize(("seats", "seeds"), [(2, 2), (4, 1), (8, 3)])
-def test_intervals_of_players_that_won_or_lost_everything_hold_the_truth(seats: int, seeds: int) -> None:
+def test_intervals_of_players_that_won_or_lost_everything_hold_the_truth(
+    seats: int, seeds: int
+) -> None:
     strengths = [*(EIGHT[:7] if seats == 8 else SIX[:5]), 1200.0]
     truth, random, found = true_ratings(CROSSED, strengths, seats), Random(seats), []
     for _ in range(200):
@@ -77,25 +89,35 @@ def test_matches_of_one_block_are_not_independent() -> None:
     """The control: intervals that take each match of a block for independent are too narrow."""
     truth, random = true_ratings(CROSSED, EIGHT, 8), Random(1)
     runs = [tournament(CROSSED, EIGHT, 8, 8, random) for _ in range(40)]
-    found = [inside for blocks in runs for inside in held(rate([[one] for block in blocks for one in block]), truth)]
+    found = [
+        inside
+        for blocks in runs
+        for inside in held(rate([[one] for block in blocks for one in block]), truth)
+    ]
     assert sum(found) / len(found) < 0.9
 
 
 def test_ratings_are_those_at_which_the_results_were_to_be_expected() -> None:
     found = rate_matches({match("a", "b"): 300, match("b", "a"): 100}).strengths
-    assert found["a"].rating - found["b"].rating == pytest.approx(190, abs=8)  # the prior draws them together a little
+    assert found["a"].rating - found["b"].rating == pytest.approx(
+        190, abs=8
+    )  # the prior draws them together a little
     assert found["a"].rating + found["b"].rating == pytest.approx(2 * MEAN)
 
 
 def test_matches_that_are_counted_together_are_rated_like_single_ones() -> None:
-    counted = Counter({match("a", "b"): 3, match("b", "a"): 1, draw("a", "b"): 2, draw("a", "b", "c"): 2})
+    counted = Counter(
+        {match("a", "b"): 3, match("b", "a"): 1, draw("a", "b"): 2, draw("a", "b", "c"): 2}
+    )
     one, two = rate([[dict(places)] for places in counted.elements()]), rate_matches(counted)
     assert one.strengths == two.strengths
     assert (one.strengths["a"].games, one.strengths["a"].draws) == (8, 4)
 
 
 def test_a_player_that_won_everything_has_a_finite_rating_with_a_wide_interval() -> None:
-    found = rate_matches({match("a", "b"): 5, match("b", "c"): 2, match("c", "b"): 2, draw("b", "c"): 1}).strengths
+    found = rate_matches(
+        {match("a", "b"): 5, match("b", "c"): 2, match("c", "b"): 2, draw("b", "c"): 1}
+    ).strengths
     assert found["b"].rating < found["a"].rating < MEAN + 1500
     assert found["a"].margin is not None and found["a"].margin > 150
 
@@ -108,10 +130,24 @@ def test_one_block_makes_no_interval() -> None:
 
 def test_players_that_never_met_are_in_different_groups() -> None:
     found = rate_matches(
-        {match("a", "b"): 3, match("b", "a"): 2, match("y", "z"): 2, draw("b", "c"): 2, draw("c", "a"): 2, draw("c", "d"): 2}
+        {
+            match("a", "b"): 3,
+            match("b", "a"): 2,
+            match("y", "z"): 2,
+            draw("b", "c"): 2,
+            draw("c", "a"): 2,
+            draw("c", "d"): 2,
+        }
     )
     assert found.groups() == [["a", "c", "d", "b"], ["y", "z"]]
-    assert {name: one.group for name, one in found.strengths.items()} == {"a": 0, "b": 0, "c": 0, "d": 0, "y": 1, "z": 1}
+    assert {name: one.group for name, one in found.strengths.items()} == {
+        "a": 0,
+        "b": 0,
+        "c": 0,
+        "d": 0,
+        "y": 1,
+        "z": 1,
+    }
     assert found.beats("a", "y") is None
     joined = rate_matches({match("a", "b"): 1, match("c", "d"): 1, match("b", "c"): 1})
     assert joined.groups() == [["a", "b", "c", "d"]]
@@ -123,9 +159,13 @@ def test_nothing_played_gives_no_ratings() -> None:
 
 
 def test_the_probability_that_one_beats_the_other() -> None:
-    found = rate_matches({match("a", "b"): 60, match("b", "a"): 40, match("b", "c"): 50, match("c", "b"): 50})
+    found = rate_matches(
+        {match("a", "b"): 60, match("b", "a"): 40, match("b", "c"): 50, match("c", "b"): 50}
+    )
     sure = found.beats("a", "b")
-    assert sure is not None and sure == pytest.approx(0.977, abs=0.01)  # 60 of 100 are two standard deviations
+    assert sure is not None and sure == pytest.approx(
+        0.977, abs=0.01
+    )  # 60 of 100 are two standard deviations
     assert found.beats("b", "a") == pytest.approx(1 - sure)
     assert found.beats("b", "c") == pytest.approx(0.5, abs=0.03)
 
@@ -142,11 +182,15 @@ def test_95_percent_sure_is_wrong_in_at_most_5_of_100_cases() -> None:
 def test_a_new_version_starts_from_its_parent_with_a_wider_interval() -> None:
     results = {match("a", "b"): 30, match("b", "a"): 10}
     found = rate_matches(results, {"a2": "a", "a3": "a2"}).strengths
-    assert found["a"].rating == pytest.approx(found["a2"].rating) == pytest.approx(found["a3"].rating)
+    assert (
+        found["a"].rating == pytest.approx(found["a2"].rating) == pytest.approx(found["a3"].rating)
+    )
     margins = [found[name].margin or 0 for name in ("a", "a2", "a3")]
     assert margins[0] + 150 < margins[1] and margins[1] + 50 < margins[2]
     assert found["a2"].games == 0 and found["a2"].group == found["a"].group
-    played = rate_matches(results | {match("a2", "b"): 60, match("b", "a2"): 60}, {"a2": "a"}).strengths
+    played = rate_matches(
+        results | {match("a2", "b"): 60, match("b", "a2"): 60}, {"a2": "a"}
+    ).strengths
     assert played["a2"].rating - played["b"].rating == pytest.approx(0, abs=12)
     assert (played["a2"].margin or 0) < margins[1] / 2
 
@@ -196,7 +240,10 @@ def test_far_differences_and_many_wins_do_not_overflow(monkeypatch: pytest.Monke
     assert performance({((MEAN, 1.0),): 5}).rating > MEAN
 
 
-@pytest.mark.parametrize(("freedom", "value"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (30, 2.042), (10_000, 1.960)])
+@pytest.mark.parametrize(
+    ("freedom", "value"),
+    [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (30, 2.042), (10_000, 1.960)],
+)
 def test_students_t(freedom: int, value: float) -> None:
     assert student(freedom) == pytest.approx(value, abs=0.02)
 
@@ -209,9 +256,20 @@ def anchored(matches: Mapping[SingleMatch, int], anchors: Mapping[str, float] = 
 
 
 def test_anchors_keep_their_ratings_and_give_the_others_a_scale() -> None:
-    found = anchored({match("a", "house"): 150, match("house", "a"): 50, match("strong", "a"): 80, match("a", "strong"): 20})
+    found = anchored(
+        {
+            match("a", "house"): 150,
+            match("house", "a"): 50,
+            match("strong", "a"): 80,
+            match("a", "strong"): 20,
+        }
+    )
     house, strong, a = (found.strengths[name] for name in ("house", "strong", "a"))
-    assert house.rating == pytest.approx(1400) and (house.margin, house.anchor, house.settled) == (0.0, True, True)
+    assert house.rating == pytest.approx(1400) and (house.margin, house.anchor, house.settled) == (
+        0.0,
+        True,
+        True,
+    )
     assert strong.rating == pytest.approx(1900) and 1500 < a.rating < 1800 and not a.anchor
     assert a.margin is not None and 0 < a.margin < 60
     sure = found.beats("a", "house")
@@ -220,24 +278,46 @@ def test_anchors_keep_their_ratings_and_give_the_others_a_scale() -> None:
 
 def test_thirty_beginners_do_not_lift_an_idle_bot() -> None:
     """They lifted it from 1592 to 2063 while the mean of all bots was 1500."""
-    settled = {match("idle", "house"): 120, match("house", "idle"): 80, match("other", "house"): 40, match("house", "other"): 60}
+    settled = {
+        match("idle", "house"): 120,
+        match("house", "idle"): 80,
+        match("other", "house"): 40,
+        match("house", "other"): 60,
+    }
     beginners = {match("house", f"beginner {number}"): 20 for number in range(30)}
-    before, after = (anchored(results).strengths["idle"].rating for results in (settled, settled | beginners))
+    before, after = (
+        anchored(results).strengths["idle"].rating for results in (settled, settled | beginners)
+    )
     assert after == pytest.approx(before, abs=0.1)
-    free = [rate_matches(results).strengths["idle"].rating for results in (settled, settled | beginners)]
+    free = [
+        rate_matches(results).strengths["idle"].rating for results in (settled, settled | beginners)
+    ]
     assert free[1] - free[0] > 300
 
 
 def test_players_that_met_different_anchors_are_comparable() -> None:
-    results = {match("a", "house"): 3, match("house", "a"): 3, match("b", "strong"): 3, match("strong", "b"): 3}
-    found = anchored(results | {match("c", "d"): 9} | {match("d", "e"): 9} | {match("e", "f"): 9} | {match("f", "g"): 9})
+    results = {
+        match("a", "house"): 3,
+        match("house", "a"): 3,
+        match("b", "strong"): 3,
+        match("strong", "b"): 3,
+    }
+    found = anchored(
+        results
+        | {match("c", "d"): 9}
+        | {match("d", "e"): 9}
+        | {match("e", "f"): 9}
+        | {match("f", "g"): 9}
+    )
     assert [len(group) for group in found.groups()] == [4, 5]
     assert found.strengths["b"].rating - found.strengths["a"].rating == pytest.approx(500, abs=80)
     assert found.strengths["a"].group == 0
 
 
 def test_a_rating_is_settled_by_a_narrow_interval_or_many_blocks() -> None:
-    assert not Strength(1500, None, 0, 9, 0, 9).settled and not Strength(1500, 151, 0, 9, 0, 9).settled
+    assert (
+        not Strength(1500, None, 0, 9, 0, 9).settled and not Strength(1500, 151, 0, 9, 0, 9).settled
+    )
     assert Strength(1500, 150, 0, 9, 0, 9).settled and Strength(2100, 400, 0, 50, 0, 50).settled
 
 

@@ -1,7 +1,9 @@
-"""Simulated worlds, in which the true strengths are known: seats, seeds and ties distort the results of matches.
+"""Simulated worlds, in which the true strengths are known: seats, seeds and ties distort the
+results of matches.
 
-A player's performance in a match is its strength, plus effects of its seat, of the seed on that seat and of the seed on that
-player, plus chance. Players whose performances fall into one cell of a grid are level.
+A player's performance in a match is its strength, plus effects of its seat, of the seed on that
+seat and of the seed on that player, plus chance. Players whose performances fall into one cell of a
+grid are level.
 """
 
 from collections.abc import Sequence
@@ -32,7 +34,9 @@ class World(Struct, frozen=True):
         return self.seats * (1 - 2 * seat / (seats - 1))
 
     def score(self, difference: float, seats: int) -> float:
-        """Return the share of the points against an opponent that is weaker by this difference, over balanced seats."""
+        """Return the share of the points against an opponent that is weaker by this difference,
+        over balanced seats.
+        """
         width, both = self.cell / POINTS, 2 * (self.seed_and_seat**2 + self.seed_and_bot**2)
         total, cases = 0.0, 0
         for one, two in permutations(range(seats), 2):
@@ -58,7 +62,10 @@ class Seed:
 
     def __init__(self, world: World, seats: int, random: Random) -> None:
         self._world, self._random = world, random
-        self._seats = [world.of_seat(seat, seats) + random.gauss(0, world.seed_and_seat) for seat in range(seats)]
+        self._seats = [
+            world.of_seat(seat, seats) + random.gauss(0, world.seed_and_seat)
+            for seat in range(seats)
+        ]
         self._bots: dict[int, float] = {}
 
     def levels(self, bots: Sequence[int], strengths: Sequence[float]) -> list[float]:
@@ -73,7 +80,9 @@ class Seed:
         return found
 
 
-def tournament(world: World, strengths: Sequence[float], seats: int, seeds: int, random: Random) -> list[Block]:
+def tournament(
+    world: World, strengths: Sequence[float], seats: int, seeds: int, random: Random
+) -> list[Block]:
     """Every meeting plays that many seeds of its own, each once per seating."""
     return [
         _block(Seed(world, seats, random), meeting, strengths)
@@ -87,12 +96,19 @@ def _block(seed: Seed, meeting: Sequence[int], strengths: Sequence[float]) -> Bl
     for turn in range(len(meeting)):
         bots = moved_on(meeting, turn)
         levels = seed.levels(bots, strengths)
-        block.append({str(bot): 1 + sum(other > level for other in levels) for bot, level in zip(bots, levels, strict=True)})
+        block.append(
+            {
+                str(bot): 1 + sum(other > level for other in levels)
+                for bot, level in zip(bots, levels, strict=True)
+            }
+        )
     return block
 
 
 def true_ratings(world: World, strengths: Sequence[float], seats: int) -> list[float]:
-    """Return what the ratings of an endless tournament approach, around 0: a world may shrink the differences."""
+    """Return what the ratings of an endless tournament approach, around 0: a world may shrink the
+    differences.
+    """
     pairs = list(combinations(range(len(strengths)), 2))
     shares = [world.score(strengths[one] - strengths[two], seats) for one, two in pairs]
     values = [strength / POINTS for strength in strengths]
@@ -102,13 +118,19 @@ def true_ratings(world: World, strengths: Sequence[float], seats: int) -> list[f
             extra = share - expected(values[one] - values[two])
             surplus[one] += extra
             surplus[two] -= extra
-        values = [value + 2 * extra / len(values) for value, extra in zip(values, surplus, strict=True)]
+        values = [
+            value + 2 * extra / len(values) for value, extra in zip(values, surplus, strict=True)
+        ]
     mean = sum(values) / len(values)
     return [POINTS * (value - mean) for value in values]
 
 
-def duel_blocks(world: World, seats: int, advantage: float, blocks: int, random: Random) -> list[list[float]]:
-    """Return the scores of the two games of each block, in which the new bot is stronger by this advantage."""
+def duel_blocks(
+    world: World, seats: int, advantage: float, blocks: int, random: Random
+) -> list[list[float]]:
+    """Return the scores of the two games of each block, in which the new bot is stronger by this
+    advantage.
+    """
     found = []
     for _ in range(blocks):
         seed, scores = Seed(world, seats, random), []
@@ -120,9 +142,13 @@ def duel_blocks(world: World, seats: int, advantage: float, blocks: int, random:
 
 
 def advantage_at(world: World, seats: int, elo: float) -> float:
-    """Return the strength that gives this Elo difference in the scores, which seats and seeds shrink."""
+    """Return the strength that gives this Elo difference in the scores, which seats and seeds
+    shrink.
+    """
     low, high = 0.0, 500.0
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if elo_points(world.score(middle, seats)) < elo else (low, middle)
+        low, high = (
+            (middle, high) if elo_points(world.score(middle, seats)) < elo else (low, middle)
+        )
     return low

@@ -29,7 +29,12 @@ FURTHER: list[Setup] = [
     (Bumblebots(ticks=1), 2),
     (Bumblebots(arena="drawn", side=4, walls=40, flowers=13, ticks=40), 2),
     (Bumblebots(arena="drawn", walls=0, starts="drawn", drones=1, flowers=0, ticks=60), 2),
-    (Bumblebots(arena="drawn", side=12, walls=30, starts="drawn", drones=8, flowers=8, ticks=120), 2),
+    (
+        Bumblebots(
+            arena="drawn", side=12, walls=30, starts="drawn", drones=8, flowers=8, ticks=120
+        ),
+        2,
+    ),
     (Gomoku(size=5, win_length=3), 2),
     (Gomoku(size=5, win_length=5), 2),
     (Gomoku(size=25, win_length=6), 2),
@@ -38,5 +43,9 @@ FURTHER: list[Setup] = [
 
 
 def setups() -> list[Setup]:
-    plain = [(row.game, players) for row in FORMATS.values() for players in {row.game.players[0], min(row.game.players[-1], 4)}]
+    plain = [
+        (row.game, players)
+        for row in FORMATS.values()
+        for players in {row.game.players[0], min(row.game.players[-1], 4)}
+    ]
     return plain + FURTHER

@@ -36,7 +36,9 @@ def moves_at(position: Game[Any], bots: list[Any]) -> dict[Seat, Raw]:
     return {seat: bots[seat](house_view(position, seat)) for seat in position.to_move}
 
 
-def positions(setup: Setup, seed: int, limit: int = 5000) -> Iterator[tuple[Game[Any], dict[Seat, Raw]]]:
+def positions(
+    setup: Setup, seed: int, limit: int = 5000
+) -> Iterator[tuple[Game[Any], dict[Seat, Raw]]]:
     """A game of random bots, position by position with the moves that follow; the last has none."""
     game, players = setup
     bots = [seated(house_bots(game.name)["random"], seed * 100 + seat) for seat in range(players)]
@@ -85,8 +87,12 @@ def test_it_never_fails_whoever_moves(setup: Setup) -> None:
             break
         before = encoded(position.view(None))
         some = {seat: raw for seat, raw in moves_at(position, bots).items() if coin.below(2)}
-        after = position.play({seat: position.parse(seat, raw) for seat, raw in some.items()}, chance.turn_to(step))
-        assert encoded(position.view(None)) == before, "playing on changed the position that it left"
+        after = position.play(
+            {seat: position.parse(seat, raw) for seat, raw in some.items()}, chance.turn_to(step)
+        )
+        assert encoded(position.view(None)) == before, (
+            "playing on changed the position that it left"
+        )
         position = after
         if coin.below(40) == 0:
             position = position.without(coin.below(players))
@@ -114,7 +120,19 @@ def test_moves_that_are_listed_are_legal(setup: Setup) -> None:
 
 def mutations(raw: Raw) -> Iterator[Raw]:
     """The move with one thing in it taken away, doubled or turned into something else."""
-    others: tuple[Any, ...] = (None, True, -1, 10**30, 0.5, float("inf"), "", "toString", [], {}, [raw])
+    others: tuple[Any, ...] = (
+        None,
+        True,
+        -1,
+        10**30,
+        0.5,
+        float("inf"),
+        "",
+        "toString",
+        [],
+        {},
+        [raw],
+    )
     yield from others
     if isinstance(raw, dict):
         for key, value in raw.items():
@@ -182,11 +200,19 @@ def story(setup: Setup) -> bytes:
 
 
 def test_the_same_seed_gives_the_same_games_in_another_process() -> None:
-    script = "from tests.contract.test_games import *; sys.stdout.buffer.write(encoded([story(one) for one in SETUPS]))"
+    script = (
+        "from tests.contract.test_games import *; "
+        "sys.stdout.buffer.write(encoded([story(one) "
+        "for one in SETUPS]))"
+    )
     environment = os.environ | {"PYTHONHASHSEED": "77"}
-    other = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, env=environment)
+    other = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, env=environment
+    )
     told = msgspec.json.decode(other.stdout, type=list[bytes])
-    assert dict(zip(NAMES, told, strict=True)) == {name: story(setup) for name, setup in zip(NAMES, SETUPS, strict=True)}
+    assert dict(zip(NAMES, told, strict=True)) == {
+        name: story(setup) for name, setup in zip(NAMES, SETUPS, strict=True)
+    }
 
 
 class NoChance(Chance):
@@ -195,7 +221,9 @@ class NoChance(Chance):
 
 
 @every_setup
-def test_random_openings_are_for_games_without_chance_in_which_one_seat_moves_openly(setup: Setup) -> None:
+def test_random_openings_are_for_games_without_chance_in_which_one_seat_moves_openly(
+    setup: Setup,
+) -> None:
     game, players = setup
     bots = [seated(house_bots(game.name)["random"], seat) for seat in range(players)]
 
@@ -205,7 +233,10 @@ def test_random_openings_are_for_games_without_chance_in_which_one_seat_moves_op
             while not position.over:
                 if len(position.to_move) != 1 or position.secret or not position.lists_all_moves:
                     return False
-                moves = {seat: position.parse(seat, raw) for seat, raw in moves_at(position, bots).items()}
+                moves = {
+                    seat: position.parse(seat, raw)
+                    for seat, raw in moves_at(position, bots).items()
+                }
                 position = position.play(moves, NoChance(1))
         except LookupError:
             return False

@@ -15,4 +15,6 @@ module = ModuleType("rock_paper_scissors")
 sys.modules[module.__name__] = module
 exec(compile(CODE, str(PAGE), "exec"), module.__dict__)
 RockPaperScissors = module.RockPaperScissors
-FORMAT: Format = eval(ROW, {"Format": Format, "RockPaperScissors": RockPaperScissors, "Terms": Terms, "Pace": Pace})
+FORMAT: Format = eval(
+    ROW, {"Format": Format, "RockPaperScissors": RockPaperScissors, "Terms": Terms, "Pace": Pace}
+)

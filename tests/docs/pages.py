@@ -9,5 +9,7 @@ DOCS = ROOT / "docs"
 
 def blocks(page: str, language: str = "") -> list[str]:
     """Return the code blocks of a page in a language."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
+    found = re.findall(
+        r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE
+    )
     return [code for name, code in found if name == language]

@@ -1,4 +1,6 @@
-"""The page on adding a game is true: two steps, and the game is played through every door that is not tied to another game."""
+"""The page on adding a game is true: two steps, and the game is played through every door that is
+not tied to another game.
+"""
 
 import re
 import shutil
@@ -40,19 +42,31 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     formats = (package / "formats.py").read_text()
     formats = formats.replace("    for row in (\n", f"    for row in (\n        {ROW.strip()},\n")
     formats = formats.replace(
-        "\nclass Format", "\nfrom botdrome.games.rock_paper_scissors import RockPaperScissors\n\nclass Format"
+        "\nclass Format",
+        "\nfrom botdrome.games.rock_paper_scissors import RockPaperScissors\n\nclass Format",
     )
     (package / "formats.py").write_text(formats)
     return folder
 
 
 def test_two_steps_open_every_door(sources: Path) -> None:
-    options = ["-p", "no:cacheprovider", "-o", f"pythonpath={sources} .", "-k", "rock", "-rA", "--no-header"]
+    options = [
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        f"pythonpath={sources} .",
+        "-k",
+        "rock",
+        "-rA",
+        "--no-header",
+    ]
     command = [sys.executable, "-m", "pytest", *options, *DOORS.values()]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     for door, file in DOORS.items():
-        assert re.search(rf"^PASSED {file}::\S+\[.*rock", done.stdout, re.MULTILINE | re.IGNORECASE), door
+        assert re.search(
+            rf"^PASSED {file}::\S+\[.*rock", done.stdout, re.MULTILINE | re.IGNORECASE
+        ), door
 
 
 def test_the_example_plays_by_its_row_and_replays() -> None:
@@ -67,7 +81,9 @@ def test_the_example_plays_by_its_row_and_replays() -> None:
 
 def test_paper_beats_rock_and_anything_beats_nothing() -> None:
     position = RockPaperScissors(rounds=2)
-    position = position.play({0: position.parse(0, {"throw": "rock"}), 1: position.parse(1, {"throw": "paper"})}, None)
+    position = position.play(
+        {0: position.parse(0, {"throw": "rock"}), 1: position.parse(1, {"throw": "paper"})}, None
+    )
     assert position.scores == (0, 1)
     assert position.play({0: 2}, None).scores == (1, 1)
 

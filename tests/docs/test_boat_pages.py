@@ -21,8 +21,12 @@ pytestmark = pytest.mark.anyio
 BOTS, HOSTING = "bots-over-xterm-boat-sinker.md", "hosting-boat-games.md"
 
 
-@pytest.mark.parametrize(("language", "players"), [("python", 2), ("javascript", 2), ("java", 2), ("python", 3)])
-async def test_the_bots_of_the_page_play_a_whole_game(tmp_path: Path, language: str, players: int) -> None:
+@pytest.mark.parametrize(
+    ("language", "players"), [("python", 2), ("javascript", 2), ("java", 2), ("python", 3)]
+)
+async def test_the_bots_of_the_page_play_a_whole_game(
+    tmp_path: Path, language: str, players: int
+) -> None:
     words = command(BOTS, tmp_path, language)
     if not words:
         pytest.skip(f"{language} is not installed")
@@ -45,14 +49,20 @@ def test_the_settings_of_the_page_are_read(tmp_path: Path) -> None:
     (tmp_path / "botdrome.toml").write_text(text)
     settings = load_settings({}, {}, tmp_path / "botdrome.toml")
     assert [room.title for room in settings.of(BoatsSection).rooms] == ["Duels", "Tea party"]
-    assert tomllib.loads(text)["boats"]["rooms"][1]["port"] == settings.of(BoatsSection).rooms[1].port
+    assert (
+        tomllib.loads(text)["boats"]["rooms"][1]["port"] == settings.of(BoatsSection).rooms[1].port
+    )
 
 
 def test_every_key_of_a_room_is_on_the_page_with_its_default() -> None:
     page = (DOCS / HOSTING).read_text()
     for field in msgspec.structs.fields(RoomPlan):
-        usual = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
-        assert re.search(rf"^\| .*`{field.name}`.* \| `?{re.escape(usual)}`? \|", page, re.MULTILINE), field.name
+        usual = (
+            str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+        )
+        assert re.search(
+            rf"^\| .*`{field.name}`.* \| `?{re.escape(usual)}`? \|", page, re.MULTILINE
+        ), field.name
 
 
 def test_every_word_of_the_console_is_on_the_page() -> None:

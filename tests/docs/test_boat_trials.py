@@ -14,14 +14,29 @@ FUNCTION, SHELL, TCP = range(3)
 
 
 def output_of(folder: Path, command: str) -> str:
-    words = [word.strip("'") for word in re.findall(r"'[^']*'|\S+", command.replace("python3", sys.executable))]
+    words = [
+        word.strip("'")
+        for word in re.findall(r"'[^']*'|\S+", command.replace("python3", sys.executable))
+    ]
     assert words[:3] == ["botdrome", "boats", "--test"]
-    result = subprocess.run([*BOTDROME, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    result = subprocess.run(
+        [*BOTDROME, *words[1:]],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
     return result.stdout
 
 
 def commands() -> list[str]:
-    return [line for block in blocks(PAGE) for line in block.splitlines() if line.startswith("botdrome boats --test")]
+    return [
+        line
+        for block in blocks(PAGE)
+        for line in block.splitlines()
+        if line.startswith("botdrome boats --test")
+    ]
 
 
 def test_house_functions_and_shell_bots_are_tested_as_the_page_says(tmp_path: Path) -> None:
@@ -41,10 +56,18 @@ def test_house_functions_and_shell_bots_are_tested_as_the_page_says(tmp_path: Pa
 def test_a_bot_that_connects_is_tested_as_the_page_says(tmp_path: Path) -> None:
     (tmp_path / "tcp_bot.py").write_text(blocks(PAGE, "python")[TCP])
     words = commands()[-1].replace("7948", "0").split()[1:]
-    with subprocess.Popen([*BOTDROME, *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as trial:
+    with subprocess.Popen(
+        [*BOTDROME, *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as trial:
         assert trial.stdout is not None
-        port = next(found[1] for line in trial.stdout if (found := re.match(r"listening on 127.0.0.1 port (\d+)", line)))
-        subprocess.run([sys.executable, "tcp_bot.py", port, "20"], cwd=tmp_path, timeout=PATIENCE, check=True)
+        port = next(
+            found[1]
+            for line in trial.stdout
+            if (found := re.match(r"listening on 127.0.0.1 port (\d+)", line))
+        )
+        subprocess.run(
+            [sys.executable, "tcp_bot.py", port, "20"], cwd=tmp_path, timeout=PATIENCE, check=True
+        )
         output, _ = trial.communicate(timeout=PATIENCE)
     assert trial.returncode == 0
     assert re.search(r"positions +20, 20 of them unique", output)

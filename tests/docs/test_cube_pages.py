@@ -46,7 +46,9 @@ async def page_bot(folder: Path, language: str) -> AsyncIterator[str]:
     file = folder / ("bot.py" if language == "python" else "bot.js")
     file.write_text(code)
     port = free_port()
-    process = await asyncio.create_subprocess_exec(sys.executable if language == "python" else node(), str(file), str(port))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable if language == "python" else node(), str(file), str(port)
+    )
     try:
         await until_it_listens(port, process)
         yield f"http://127.0.0.1:{port}"
@@ -65,14 +67,23 @@ async def output(*words: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("version", ["2.0.3", "4.8.4"])
-async def test_the_organiser_in_javascript_has_the_bots_of_the_page_play(tmp_path: Path, version: str) -> None:
+async def test_the_organiser_in_javascript_has_the_bots_of_the_page_play(
+    tmp_path: Path, version: str
+) -> None:
     (tmp_path / "organiser.js").write_text(blocks(ORGANISERS, "javascript")[0])
     (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules" / "socket.io-client").symlink_to(install_clients(CLIENTS) / "node_modules" / f"client-{version}")
+    (tmp_path / "node_modules" / "socket.io-client").symlink_to(
+        install_clients(CLIENTS) / "node_modules" / f"client-{version}"
+    )
     async with AsyncExitStack() as stack:
         house = await stack.enter_async_context(server(tmp_path))
-        urls = [await stack.enter_async_context(page_bot(tmp_path, language)) for language in ("python", "javascript")]
-        told = await output(node(), "organiser.js", house.url, *urls, "house:survivor", folder=tmp_path)
+        urls = [
+            await stack.enter_async_context(page_bot(tmp_path, language))
+            for language in ("python", "javascript")
+        ]
+        told = await output(
+            node(), "organiser.js", house.url, *urls, "house:survivor", folder=tmp_path
+        )
     assert "tick 0: 3 bots" in told
     assert len(re.findall(r"^Player \d: \d+ ticks$", told, re.MULTILINE)) == 3
     assert "VALIDATION" not in told
@@ -82,5 +93,7 @@ async def test_the_organiser_in_javascript_has_the_bots_of_the_page_play(tmp_pat
 async def test_the_organiser_in_python_plays_several_games_at_once(tmp_path: Path) -> None:
     (tmp_path / "organiser.py").write_text(blocks(ORGANISERS, "python")[0])
     async with server(tmp_path) as house, page_bot(tmp_path, "python") as url:
-        told = await output(sys.executable, "organiser.py", house.url, "3", url, "house:random", folder=tmp_path)
+        told = await output(
+            sys.executable, "organiser.py", house.url, "3", url, "house:random", folder=tmp_path
+        )
     assert sum(map(int, re.findall(r"(\d) of 3", told))) == 3

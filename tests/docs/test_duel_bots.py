@@ -14,7 +14,9 @@ PAGE = "bots-over-duel-arena.md"
 
 
 @pytest.mark.parametrize("languages", [("python", "python"), ("python", "java")])
-async def test_the_bots_of_the_page_play_a_match(tmp_path: Path, languages: tuple[str, str]) -> None:
+async def test_the_bots_of_the_page_play_a_match(
+    tmp_path: Path, languages: tuple[str, str]
+) -> None:
     words = [command(PAGE, tmp_path, language) for language in languages]
     if not all(words):
         pytest.skip(f"{languages[-1]} is not installed")
@@ -22,14 +24,21 @@ async def test_the_bots_of_the_page_play_a_match(tmp_path: Path, languages: tupl
         outputs = []
         for name, line in zip(("ada", "bob"), words, strict=True):
             process = await asyncio.create_subprocess_exec(
-                *line, "127.0.0.1", str(house.ports["duel"]), name, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+                *line,
+                "127.0.0.1",
+                str(house.ports["duel"]),
+                name,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
             )
             outputs.append(process.communicate())
         results = await asyncio.wait_for(asyncio.gather(*outputs), 3 * PATIENCE)
         for stdout, stderr in results:
             status, *boards = stdout.decode().splitlines()
             assert status == "ok", stderr.decode()
-            assert len(boards) == 2 and all(board.startswith(("win", "lose")) for board in boards), stderr.decode()
+            assert len(boards) == 2 and all(
+                board.startswith(("win", "lose")) for board in boards
+            ), stderr.decode()
         (match,) = [line for line in (house.arena.duel.line("ada"),) if line is not None]
         assert (match.total_games, match.invalid_moves) == (2, 0)
 

@@ -1,4 +1,6 @@
-"""The page of the first bot: all of its commands run, in the order of the page, up to a contest on a server."""
+"""The page of the first bot: all of its commands run, in the order of the page, up to a contest on
+a server.
+"""
 
 import os
 import re
@@ -17,7 +19,9 @@ from tests.docs.pages import blocks
 PAGE = "first-bot.md"
 BOTDROME = [sys.executable, "-m", "botdrome"]
 SERVER = "http://127.0.0.1:3000"
-COMMANDS = [line for block in blocks(PAGE) for line in block.splitlines() if line.startswith("botdrome ")]
+COMMANDS = [
+    line for block in blocks(PAGE) for line in block.splitlines() if line.startswith("botdrome ")
+]
 SERVE = COMMANDS.index("botdrome serve --house")
 OFFLINE, ONLINE = COMMANDS[:SERVE], COMMANDS[SERVE + 1 :]
 
@@ -35,7 +39,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def start(folder: Path, command: str, **environment: str) -> "subprocess.Popen[str]":
     _, *words = shlex.split(command)
     pipe = subprocess.PIPE
-    return subprocess.Popen([*BOTDROME, *words], cwd=folder, stdout=pipe, stderr=pipe, text=True, env=os.environ | environment)
+    return subprocess.Popen(
+        [*BOTDROME, *words],
+        cwd=folder,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        env=os.environ | environment,
+    )
 
 
 def output(process: "subprocess.Popen[str]") -> str:
@@ -47,7 +58,10 @@ def output(process: "subprocess.Popen[str]") -> str:
 @contextmanager
 def server(folder: Path) -> Iterator[str]:
     """The page's command, on ports of the system's choice."""
-    ports = {f"BOTDROME_{name}": "0" for name in ("PORT", "DUEL_PORT", "BOATS_PORT", "BOMBER_PORT", "CUBE_PORT", "CONTEST_WAIT")}
+    ports = {
+        f"BOTDROME_{name}": "0"
+        for name in ("PORT", "DUEL_PORT", "BOATS_PORT", "BOMBER_PORT", "CUBE_PORT", "CONTEST_WAIT")
+    }
     process = start(folder, COMMANDS[SERVE], **ports)
     assert process.stderr is not None
     try:
@@ -70,20 +84,30 @@ def test_the_bots_play_offline(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="there is no node")
-def test_the_same_bots_play_on_a_server_and_in_a_contest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_bots_play_on_a_server_and_in_a_contest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     challenge, why, first, second, bots = ONLINE
     with server(folder) as url:
         monkeypatch.setenv("BOTDROME_SERVER", url)
         line, summary = output(start(folder, challenge)).splitlines()
         match, opponent, headline = line.split("  ")
         assert opponent == "house:perfect"
-        assert re.fullmatch(r"my_bot\.py: 1 match, 1 (lost|drawn|won)", summary), "on a busy machine either may be late"
-        assert output(start(folder, why.replace("MATCH", match))).startswith(f"my_bot.py {headline}\n")
+        assert re.fullmatch(r"my_bot\.py: 1 match, 1 (lost|drawn|won)", summary), (
+            "on a busy machine either may be late"
+        )
+        assert output(start(folder, why.replace("MATCH", match))).startswith(
+            f"my_bot.py {headline}\n"
+        )
         contest = [start(folder, command) for command in (first, second)]
         for process, name in zip(contest, ("my_bot.py", "my_bot.js"), strict=True):
             *matches, summary = output(process).splitlines()
             assert len(matches) == 10
-            assert re.fullmatch(rf"{re.escape(name)}: 10 matches(, \d+ (won|drawn|lost))+", summary), "neither bot fails"
+            assert re.fullmatch(
+                rf"{re.escape(name)}: 10 matches(, \d+ (won|drawn|lost))+", summary
+            ), "neither bot fails"
         assert SERVER in bots
-        rows = [line.split() for line in output(start(folder, bots.replace(SERVER, url))).splitlines()]
+        rows = [
+            line.split() for line in output(start(folder, bots.replace(SERVER, url))).splitlines()
+        ]
         assert {row[-1] for row in rows if "*" in row} == {"my_bot.py", "my_bot.js"}

@@ -23,7 +23,9 @@ def test_the_page_of_a_game_names_all_options(page: Path) -> None:
 
 
 def test_every_command_is_in_the_docs() -> None:
-    text = (ROOT / "README.md").read_text() + "".join(page.read_text() for page in DOCS.rglob("*.md"))
+    text = (ROOT / "README.md").read_text() + "".join(
+        page.read_text() for page in DOCS.rglob("*.md")
+    )
     for command in app.registered_commands:
         assert command.callback is not None
         assert f"botdrome {command.name or command.callback.__name__}" in text
@@ -37,7 +39,11 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 def test_the_match_file_page_names_every_key() -> None:
     page = (DOCS / "match-files.md").read_text()
-    for key in (*Setup.__struct_fields__, *(f"pace.{name}" for name in Pace.__struct_fields__), *Terms.__struct_fields__[1:]):
+    for key in (
+        *Setup.__struct_fields__,
+        *(f"pace.{name}" for name in Pace.__struct_fields__),
+        *Terms.__struct_fields__[1:],
+    ):
         assert f"`{key}`" in page
 
 

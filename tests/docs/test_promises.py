@@ -11,11 +11,17 @@ NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 
 def functions_in(file: str) -> set[str]:
     tree = ast.parse((ROOT / file).read_text())
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return {
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
 
 
 def test_every_promise_names_a_test() -> None:
-    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith(("| promise", "|---"))]
+    rows = [
+        line
+        for line in PAGE.splitlines()
+        if line.startswith("| ") and not line.startswith(("| promise", "|---"))
+    ]
     assert len(rows) > 50
     assert [row for row in rows if "::test_" not in row] == []
 

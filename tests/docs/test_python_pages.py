@@ -14,7 +14,9 @@ from tests.docs.pages import DOCS, blocks
 def test_the_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    codes = [code for code in blocks(page, "python") if "PolicyPool" not in code]  # test_training_page.py runs that one
+    codes = [
+        code for code in blocks(page, "python") if "PolicyPool" not in code
+    ]  # test_training_page.py runs that one
     assert codes
     for code in codes:
         exec(compile(code, page, "exec"), names)
@@ -29,7 +31,9 @@ def test_the_pages_name_everything_public() -> None:
         "ServerClient": "on a server",
         "__version__": "",
     }
-    assert [name for name in botdrome.__all__ if classes.get(name, f"botdrome.{name}") not in pages] == []
+    assert [
+        name for name in botdrome.__all__ if classes.get(name, f"botdrome.{name}") not in pages
+    ] == []
 
 
 def test_the_training_page_has_every_game() -> None:

@@ -10,14 +10,27 @@ from tests.server.clients import server
 
 
 def commands() -> list[list[str]]:
-    words = [line.split() for block in blocks("running-a-contest.md") for line in block.splitlines()]
-    return [line[1:] for line in words if line[:2] == ["botdrome", "contest"] and "--key" not in line]
+    words = [
+        line.split() for block in blocks("running-a-contest.md") for line in block.splitlines()
+    ]
+    return [
+        line[1:] for line in words if line[:2] == ["botdrome", "contest"] and "--key" not in line
+    ]
 
 
-def test_the_offline_part_leads_from_a_document_to_a_verified_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_offline_part_leads_from_a_document_to_a_verified_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     offline = [command for command in commands() if command[1] != "server"]
-    assert [command[1] for command in offline] == ["new", "check", "run", "show", "export", "verify"]
+    assert [command[1] for command in offline] == [
+        "new",
+        "check",
+        "run",
+        "show",
+        "export",
+        "verify",
+    ]
     for command in offline:
         done = run(*command)
         assert done.exit_code == 0, done.stderr
@@ -25,7 +38,9 @@ def test_the_offline_part_leads_from_a_document_to_a_verified_archive(tmp_path: 
 
 
 @pytest.mark.anyio
-async def test_the_server_part_starts_a_contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_server_part_starts_a_contest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("contest", "new", "noughts-and-crosses", "-o", "cup.toml").exit_code == 0
     async with server(tmp_path) as house:

@@ -47,7 +47,9 @@ def test_links_lead_to_pages_and_headings(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_of_the_site_lead_only_to_files_of_the_site(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose(page)):
-        assert (page.parent / target).resolve().is_relative_to(DOCS), f"{page.name} leads to {target}"
+        assert (page.parent / target).resolve().is_relative_to(DOCS), (
+            f"{page.name} leads to {target}"
+        )
 
 
 @pytest.mark.parametrize("page", [*FRONT, *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
@@ -60,9 +62,14 @@ def test_lines_stay_under_100_characters(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [*FRONT, *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_and_folders_of_the_source_exist(page: Path) -> None:
-    folders, example = (ROOT, ROOT / "src" / "botdrome"), "src/botdrome/games/rock_paper_scissors.py"
+    folders, example = (
+        (ROOT, ROOT / "src" / "botdrome"),
+        "src/botdrome/games/rock_paper_scissors.py",
+    )
     for name in re.findall(r"`((?:[a-z0-9_]+/)+(?:[a-z0-9_]+\.(?:py|ts))?)`", prose(page)):
-        assert name == example or any((folder / name).exists() for folder in folders), f"{page.name} names {name}"
+        assert name == example or any((folder / name).exists() for folder in folders), (
+            f"{page.name} names {name}"
+        )
 
 
 def test_house_bots_on_the_pages_exist() -> None:

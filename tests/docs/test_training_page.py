@@ -15,7 +15,9 @@ pytestmark = pytest.mark.anyio
 PAGE = "training.md"
 
 
-async def test_a_policy_that_played_itself_joins_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_policy_that_played_itself_joins_a_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     (example,) = [code for code in blocks(PAGE, "python") if "PolicyPool" in code]
@@ -27,5 +29,7 @@ async def test_a_policy_that_played_itself_joins_a_server(tmp_path: Path, monkey
         result = await run_beside(*shlex.split(command)[1:], "--server", house.url)
     assert result.exit_code == 0, result.output
     *matches, summary = result.stdout.splitlines()
-    assert len(matches) == 3 and re.fullmatch(r"\S*champion\S*: 3 matches, .*", summary), result.output
+    assert len(matches) == 3 and re.fullmatch(r"\S*champion\S*: 3 matches, .*", summary), (
+        result.output
+    )
     assert "failed" not in result.output

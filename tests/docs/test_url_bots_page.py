@@ -14,14 +14,18 @@ pytestmark = pytest.mark.anyio
 PAGE = "bots-with-a-url.md"
 
 
-@pytest.mark.parametrize(("language", "program"), [("python", sys.executable), ("javascript", shutil.which("node"))])
+@pytest.mark.parametrize(
+    ("language", "program"), [("python", sys.executable), ("javascript", shutil.which("node"))]
+)
 async def test_a_bot_of_the_page_plays(tmp_path: Path, language: str, program: str | None) -> None:
     if program is None:
         pytest.skip(f"{language} is not installed")
     (code,) = blocks(PAGE, language)
     file = tmp_path / "bot.js"
     file.write_text(code)
-    process = await asyncio.create_subprocess_exec(program, str(file), "0", stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        program, str(file), "0", stdout=asyncio.subprocess.PIPE
+    )
     try:
         assert process.stdout is not None
         url = (await asyncio.wait_for(process.stdout.readline(), 3 * PATIENCE)).decode().strip()

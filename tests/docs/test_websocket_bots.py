@@ -23,7 +23,12 @@ async def test_a_bot_of_the_page_plays_a_match(tmp_path: Path, language: str) ->
         for name in ("ada", "bob"):
             login = await registered(house, name)
             process = await asyncio.create_subprocess_exec(
-                *words, url, name, login["password"], stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+                *words,
+                url,
+                name,
+                login["password"],
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
             )
             outputs.append(process.communicate())
         results = await asyncio.wait_for(asyncio.gather(*outputs), 3 * PATIENCE)

@@ -1,5 +1,5 @@
-"""A bot of Xterm Boat Sinker that comes back to its game. The faults: `lines` takes each chunk of bytes for whole lines, and
-`quits` ends when the connection is lost.
+"""A bot of Xterm Boat Sinker that comes back to its game. The faults: `lines` takes each chunk of
+bytes for whole lines, and `quits` ends when the connection is lost.
 """
 
 import socket
@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 host, port, name, fault = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
-BOARD = "".join(letter * size + "." * (10 - size) for letter, size in zip("ABCDE", (5, 4, 3, 3, 2), strict=True)) + "." * 50
+BOARD = (
+    "".join(
+        letter * size + "." * (10 - size)
+        for letter, size in zip("ABCDE", (5, 4, 3, 3, 2), strict=True)
+    )
+    + "." * 50
+)
 
 
 def lines(sock: socket.socket) -> Iterator[list[str]]:

@@ -1,4 +1,7 @@
-"""A bot of the Bomberman API that stands still. The fault `hasty` waits only briefly for an answer."""
+"""A bot of the Bomberman API that stands still.
+
+The fault `hasty` waits only briefly for an answer.
+"""
 
 import json
 import sys
@@ -16,7 +19,9 @@ def call(path: str, message: dict[str, str] | None = None) -> dict[str, Any]:
     while True:
         with suppress(ConnectionError, HTTPException, HTTPError):
             data = json.dumps(message).encode() if message else None
-            with urlopen(f"{url}/{path}", data, timeout=0.3 if fault == "hasty" else None) as answer:
+            with urlopen(
+                f"{url}/{path}", data, timeout=0.3 if fault == "hasty" else None
+            ) as answer:
                 found: dict[str, Any] = json.load(answer)
                 return found
 

@@ -1,5 +1,5 @@
-"""A bot of Battlecube that stands still. The faults: `order` wants the player before the game, `ascii` knows no other
-characters, and `again` does not answer a question that it has answered.
+"""A bot of Battlecube that stands still. The faults: `order` wants the player before the game,
+`ascii` knows no other characters, and `again` does not answer a question that it has answered.
 """
 
 import json

@@ -1,5 +1,6 @@
-"""A bot of duel arena. The faults: `chunks` takes each chunk of bytes for one message, `characters` counts characters
-instead of bytes, and `twice` notes its second answer to a question, although the first one counts.
+"""A bot of duel arena. The faults: `chunks` takes each chunk of bytes for one message, `characters`
+counts characters instead of bytes, and `twice` notes its second answer to a question, although the
+first one counts.
 """
 
 import json
@@ -21,7 +22,11 @@ def receive(sock: socket.socket, rest: bytearray) -> bytes:
             return b""
         rest += data
     size = int.from_bytes(rest[:4], "big")
-    size = len(text_of(rest)[:size].encode(errors="surrogateescape")) if fault == "characters" else size
+    size = (
+        len(text_of(rest)[:size].encode(errors="surrogateescape"))
+        if fault == "characters"
+        else size
+    )
     message = bytes(rest[4 : 4 + size])
     del rest[: 4 + size]
     return message
@@ -56,7 +61,9 @@ def play(sock: socket.socket) -> None:
             board = message["board"]
             moves = board["_moves"]
             if fault == "twice":
-                moves = moves[1 - len(moves) % 2 :: 2] + [move for (one, _), move in noted.items() if one == board["_id"]]
+                moves = moves[1 - len(moves) % 2 :: 2] + [
+                    move for (one, _), move in noted.items() if one == board["_id"]
+                ]
             x, y = noted[board["_id"], len(board["_moves"])] = choose(moves)
             send(sock, event="make_move", id=message["id"], x=x, y=y)
 

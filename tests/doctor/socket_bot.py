@@ -1,4 +1,7 @@
-"""A bot of noughts and crosses on a WebSocket. The faults: `strict` refuses unknown keys, `impatient` waits only briefly."""
+"""A bot of noughts and crosses on a WebSocket.
+
+The faults: `strict` refuses unknown keys, `impatient` waits only briefly.
+"""
 
 import json
 import sys
@@ -20,7 +23,12 @@ def play(socket: ClientConnection) -> None:
         state = message.get("state")
         if state and name in state["waitingFor"]:
             mark = "X" if state["marks"]["X"] == name else "O"
-            space = next([row, column] for row in range(3) for column in range(3) if not state["board"][row][column])
+            space = next(
+                [row, column]
+                for row in range(3)
+                for column in range(3)
+                if not state["board"][row][column]
+            )
             socket.send(json.dumps({"mark": mark, "space": space}))
 
 

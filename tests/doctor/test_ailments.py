@@ -32,8 +32,19 @@ HANDSHAKE = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
 STREAMS: dict[str, tuple[type[MessageFraming], bytes, int]] = {
     "lines": (LineFraming, b"G|1.2.0\nN|ann\n", 2),
     "lengths": (LengthFraming, b"\0\0\0\2{}\0\0\0\4null", 2),
-    "http": (HttpFraming, b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n", 2),
-    "websocket": (SocketFraming, HANDSHAKE + text_frame(WHOLE_TEXT, b"x" * 70000) + text_frame(WHOLE_TEXT, b"{}") + b"\x88\0", 4),
+    "http": (
+        HttpFraming,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n",
+        2,
+    ),
+    "websocket": (
+        SocketFraming,
+        HANDSHAKE
+        + text_frame(WHOLE_TEXT, b"x" * 70000)
+        + text_frame(WHOLE_TEXT, b"{}")
+        + b"\x88\0",
+        4,
+    ),
 }
 
 
@@ -72,11 +83,17 @@ def test_messages_get_unknown_keys_and_another_order() -> None:
     message = {"state": {"bots": ["a"]}, "turn": None}
     assert list(with_unknown_keys(message)["state"]) == ["xDoctor", "bots"]
     assert with_unknown_keys(message)["turn"] is None
-    assert json.dumps(in_other_order([{"a": 1, "b": {"c": 2, "d": 3}}])) == '[{"b": {"d": 3, "c": 2}, "a": 1}]'
+    assert (
+        json.dumps(in_other_order([{"a": 1, "b": {"c": 2, "d": 3}}]))
+        == '[{"b": {"d": 3, "c": 2}, "a": 1}]'
+    )
 
 
 def test_only_json_is_rewritten() -> None:
-    keys, order = Ailment("", "", rewrite=with_unknown_keys), Ailment("", "", rewrite=in_other_order)
+    keys, order = (
+        Ailment("", "", rewrite=with_unknown_keys),
+        Ailment("", "", rewrite=in_other_order),
+    )
     assert rewritten(b"[1]", keys) == b"[1]"
     assert rewritten(b"no JSON", keys) == b"no JSON"
     assert rewritten(b'{"a":1}', AILMENTS[0]) == b'{"a":1}'
@@ -84,8 +101,12 @@ def test_only_json_is_rewritten() -> None:
 
 
 def test_names_come_with_escapes_and_in_utf_8() -> None:
-    assert rewritten('{"a": "Zoë"}'.encode(), Ailment("", "", escaped=True)) == b'{"a": "Zo\\u00eb"}'
-    assert rewritten(b'{"a": "Zo\\u00eb"}', Ailment("", "", escaped=False)) == '{"a": "Zoë"}'.encode()
+    assert (
+        rewritten('{"a": "Zoë"}'.encode(), Ailment("", "", escaped=True)) == b'{"a": "Zo\\u00eb"}'
+    )
+    assert (
+        rewritten(b'{"a": "Zo\\u00eb"}', Ailment("", "", escaped=False)) == '{"a": "Zoë"}'.encode()
+    )
 
 
 def test_opponents_take_turns_and_have_names_that_the_protocol_allows() -> None:
@@ -99,5 +120,7 @@ def test_opponents_take_turns_and_have_names_that_the_protocol_allows() -> None:
 def test_every_protocol_has_ailments_and_begins_plainly() -> None:
     for protocol in PROTOCOL_NAMES:
         assert ailments_of(protocol, True)[0].name == "plain"
-    names = {one.name for one in ailments_of("battlebot", True)} - {one.name for one in ailments_of("battlebot", False)}
+    names = {one.name for one in ailments_of("battlebot", True)} - {
+        one.name for one in ailments_of("battlebot", False)
+    }
     assert names == {"repeated question"}

@@ -47,7 +47,9 @@ def test_only_open_questions_come_twice() -> None:
 
 def test_a_message_that_is_longer_than_announced_is_told() -> None:
     login = '{"username": "Zoë"}'.encode()
-    assert miscounted((19).to_bytes(4, "big") + login).startswith("its first message announces 19 bytes and has 20")
+    assert miscounted((19).to_bytes(4, "big") + login).startswith(
+        "its first message announces 19 bytes and has 20"
+    )
     assert not miscounted((20).to_bytes(4, "big") + login)
     assert not miscounted((20).to_bytes(4, "big") + login + b"\0\0\0\2{}")
     assert not miscounted(b"")

@@ -43,7 +43,10 @@ BROKEN: dict[tuple[str, str], tuple[dict[str, str], str]] = {
         },
         "Error|it counts characters instead of bytes",
     ),
-    ("duel", "twice"): ({"repeated question": "fails on a repeated question"}, r"illegal move at step \d+: .* is taken"),
+    ("duel", "twice"): (
+        {"repeated question": "fails on a repeated question"},
+        r"illegal move at step \d+: .* is taken",
+    ),
     ("battlebot", "strict"): ({"unknown keys": "fails on unknown keys"}, "KeyError: 'xDoctor'"),
     ("boats", "lines"): (PIECES, "ValueError: invalid literal for int|IndexError"),
     ("boats", "quits"): (
@@ -58,12 +61,18 @@ BROKEN: dict[tuple[str, str], tuple[dict[str, str], str]] = {
         },
         "unreadable: .*",
     ),
-    ("battlecube", "again"): ({"repeated question": "fails on a repeated question"}, "unreadable: .*"),
+    ("battlecube", "again"): (
+        {"repeated question": "fails on a repeated question"},
+        "unreadable: .*",
+    ),
 }
 THOROUGH = ("boats", "lines")
 """This bot has all trials, the others only `plain` and those that they fail."""
 HASTY = {
-    ("battlebot", "impatient", "long wait"): ("gives up when nothing comes for some seconds", "TimeoutError"),
+    ("battlebot", "impatient", "long wait"): (
+        "gives up when nothing comes for some seconds",
+        "TimeoutError",
+    ),
     ("bomber", "hasty", "slow HTTP"): ("gives up on slow HTTP", "TimeoutError"),
 }
 
@@ -102,10 +111,16 @@ class Author(StringIO):
         return written
 
     def _filled(self) -> list[str]:
-        found = re.search(r"connect the bot to (\S*?([\d.]+):(\d+)\S*), .*name: (\S+)\s+password: (\S+)", self.getvalue(), re.S)
+        found = re.search(
+            r"connect the bot to (\S*?([\d.]+):(\d+)\S*), .*name: (\S+)\s+password: (\S+)",
+            self.getvalue(),
+            re.S,
+        )
         assert found
         command = self._command[self._command.index("--") + 1 :]
-        for key, value in zip(("url", "host", "port", "name", "password"), found.groups(), strict=True):
+        for key, value in zip(
+            ("url", "host", "port", "name", "password"), found.groups(), strict=True
+        ):
             command = [word.replace(f"{{{key}}}", value) for word in command]
         return command
 
@@ -117,11 +132,15 @@ class Author(StringIO):
 def examined_by_hand(author: Author, protocol: str, *trials: str) -> int:
     game = "noughts-and-crosses" if protocol == "battlebot" else ""
     with closing(author), redirect_stderr(author):
-        return run_doctor(DoctorOptions([], protocol, game, list(trials), 0, "", 60.0, 0.1, 0.05), as_json=True)
+        return run_doctor(
+            DoctorOptions([], protocol, game, list(trials), 0, "", 60.0, 0.1, 0.05), as_json=True
+        )
 
 
 @pytest.mark.parametrize("protocol", ["battlebot", "duel", "boats", "bomber"])
-def test_a_healthy_bot_that_its_author_starts_passes(protocol: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_healthy_bot_that_its_author_starts_passes(
+    protocol: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert examined_by_hand(Author(protocol, "healthy"), protocol) == 0
     report = json.loads(capsys.readouterr().out)
     assert failures(report) == {}
@@ -132,7 +151,9 @@ def test_a_healthy_bot_with_a_url_passes() -> None:
     with closing(Program([sys.executable, str(HERE / "cube_bot.py"), "0", "healthy"])) as bot:
         (port,) = bot.next_lines(perf_counter() + 200)
         url = f"http://127.0.0.1:{int(port)}/"
-        report = examined("--silence", "0.1", "--slowness", "0.05", "--protocol", "battlecube", "--url", url)
+        report = examined(
+            "--silence", "0.1", "--slowness", "0.05", "--protocol", "battlecube", "--url", url
+        )
     assert failures(report) == {}
     assert len(report["trials"]) == 13
 
@@ -142,7 +163,9 @@ def test_a_healthy_bot_plays_under_an_emoji_name(protocol: str) -> None:
     assert examined("--trial", "own emoji name", *command(protocol, "healthy"))["ok"]
 
 
-def test_the_author_is_asked_to_start_the_bot_again(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_author_is_asked_to_start_the_bot_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(examination, "PROMPT", 0.0)
     author = Author("boats", "quits")
     assert examined_by_hand(author, "boats", "joined messages", "long name") == 0
@@ -158,14 +181,20 @@ def test_a_broken_bot_is_diagnosed(protocol: str, fault: str) -> None:
     report = examined("--silence", "0.1", "--slowness", "0.05", *chosen, *command(protocol, fault))
     assert failures(report) == diagnoses
     assert len(report["trials"]) > len(diagnoses)
-    assert [one["reason"] for one in report["trials"] if not (one["passed"] or re.search(words, one["reason"]))] == []
+    assert [
+        one["reason"]
+        for one in report["trials"]
+        if not (one["passed"] or re.search(words, one["reason"]))
+    ] == []
 
 
 @pytest.mark.parametrize(("protocol", "fault", "trial"), HASTY)
 def test_a_hasty_bot_is_diagnosed(protocol: str, fault: str, trial: str) -> None:
     """The trial ends when the bot gives up, long before its own end."""
     diagnosis, words = HASTY[protocol, fault, trial]
-    report = examined("--silence", "60", "--slowness", "4", "--trial", trial, *command(protocol, fault))
+    report = examined(
+        "--silence", "60", "--slowness", "4", "--trial", trial, *command(protocol, fault)
+    )
     assert failures(report) == {trial: diagnosis}
     assert words in report["trials"][0]["reason"]
 
@@ -177,10 +206,19 @@ def test_a_hasty_bot_is_diagnosed(protocol: str, fault: str, trial: str) -> None
         ([], "--game is missing"),
         (["--protocol", "duel", "--game", "battleship"], "duel has only the game gomoku"),
         (["--protocol", "battlecube"], "battlecube needs either --url"),
-        (["--protocol", "battlecube", "--url", "ftp://127.0.0.1/"], "--url is http://HOST:PORT/PATH"),
-        (["--protocol", "battlecube", "--url", "http://127.0.0.1:1/", "--port", "1"], "--port is not for battlecube"),
+        (
+            ["--protocol", "battlecube", "--url", "ftp://127.0.0.1/"],
+            "--url is http://HOST:PORT/PATH",
+        ),
+        (
+            ["--protocol", "battlecube", "--url", "http://127.0.0.1:1/", "--port", "1"],
+            "--port is not for battlecube",
+        ),
         (["--protocol", "duel", "--url", "http://127.0.0.1:1"], "--url is only for battlecube"),
-        (["--protocol", "duel", "--trial", "slow HTTP"], "there is no trial 'slow HTTP' here; there are plain, two pieces,"),
+        (
+            ["--protocol", "duel", "--trial", "slow HTTP"],
+            "there is no trial 'slow HTTP' here; there are plain, two pieces,",
+        ),
     ],
 )
 def test_a_bad_command_is_refused(words: list[str], error: str) -> None:

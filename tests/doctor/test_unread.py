@@ -11,7 +11,9 @@ from botdrome.doctor.unread import unread, until_read
 
 @pytest.mark.anyio
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells it")
-@pytest.mark.parametrize(("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
+@pytest.mark.parametrize(
+    ("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
+)
 async def test_unread_bytes_are_counted(family: socket.AddressFamily, host: str) -> None:
     try:
         listener = socket.create_server((host, 0), family=family)

@@ -1,4 +1,6 @@
-"""What every encoding keeps to: it agrees with the rules of its game, and reads nothing but the view."""
+"""What every encoding keeps to: it agrees with the rules of its game, and reads nothing but the
+view.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +34,9 @@ SETUPS: list[Setup] = [
     (Bumblebots(), 2),
     (Bumblebots(arena="drawn", side=5, drones=2, flowers=8, ticks=40), 2),
 ]
-every_setup = pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: f"{setup[0].name}-{setup[1]}")
+every_setup = pytest.mark.parametrize(
+    "setup", SETUPS, ids=lambda setup: f"{setup[0].name}-{setup[1]}"
+)
 
 
 def as_json(view: View) -> View:
@@ -80,7 +84,9 @@ def check_actions(encoding: Encoding, position: Game[Any], seat: Seat) -> None:
 
 
 def is_legal(encoding: Encoding, position: Game[Any], seat: Seat, action: int) -> bool:
-    """Bumblebots drops orders that are not possible, so there an action is legal if it comes back unchanged."""
+    """Bumblebots drops orders that are not possible, so there an action is legal if it comes back
+    unchanged.
+    """
     move = encoding.move(position.view(seat), action)
     try:
         parsed = position.parse(seat, move)
@@ -100,9 +106,15 @@ def test_arrays_fit_the_description(setup: Setup) -> None:
             observation, mask = encoding.arrays(position.view(seat), {})
             assert (observation.shape, mask.shape) == (encoding.shape, (encoding.actions,))
             assert observation.dtype == mask.dtype == np.int8
-            assert observation.min() >= 0 and observation.max() <= encoding.high and set(np.unique(mask)) <= {0, 1}
+            assert (
+                observation.min() >= 0
+                and observation.max() <= encoding.high
+                and set(np.unique(mask)) <= {0, 1}
+            )
             assert bool(mask.any()) == (seat in position.to_move)
-            assert not encoding.open_views or position.view(seat) == position.view(None) | {"you": seat}
+            assert not encoding.open_views or position.view(seat) == position.view(None) | {
+                "you": seat
+            }
             if encoding.mortal and not position.over:
                 assert encoding.playing(position.view(seat)) == (seat in position.to_move)
 
@@ -115,11 +127,16 @@ def test_a_view_from_json_and_a_memory_change_nothing(setup: Setup) -> None:
     for position in positions(setup, encoding, 3):
         for seat in range(setup[1]):
             fresh = encoding.arrays(position.view(seat), {})
-            found = [encoding.arrays(as_json(position.view(seat)), {}), encoding.arrays(position.view(seat), memory)]
+            found = [
+                encoding.arrays(as_json(position.view(seat)), {}),
+                encoding.arrays(position.view(seat), memory),
+            ]
             if chance.below(3) == 0:
                 found.append(encoding.arrays(position.view(seat), seldom))
             for arrays in found:
-                assert all(np.array_equal(one, other) for one, other in zip(arrays, fresh, strict=True))
+                assert all(
+                    np.array_equal(one, other) for one, other in zip(arrays, fresh, strict=True)
+                )
 
 
 @pytest.mark.parametrize(
@@ -145,7 +162,10 @@ def test_a_move_without_a_number_is_an_error(setup: Setup, move: Any) -> None:
 
 
 def test_a_shot_at_oneself_has_no_number() -> None:
-    encoding, position = encoding_of(Battleship(), 2), Battleship().start(2, Chance(1)).play({}, Chance(2))
+    encoding, position = (
+        encoding_of(Battleship(), 2),
+        Battleship().start(2, Chance(1)).play({}, Chance(2)),
+    )
     assert encoding.action(position.view(0), {"x": 3, "y": 0}) == 3
     with pytest.raises(BadAction, match="opponent"):
         encoding.action(position.view(0), {"target": 0, "x": 3, "y": 0})
@@ -160,7 +180,9 @@ def test_a_shot_at_oneself_has_no_number() -> None:
         (Gomoku(size=5, win_length=6), 2, "win_length"),
     ],
 )
-def test_a_set_up_with_too_many_actions_is_refused(game: Game[Any], players: int, words: str) -> None:
+def test_a_set_up_with_too_many_actions_is_refused(
+    game: Game[Any], players: int, words: str
+) -> None:
     with pytest.raises(BadOption, match=words):
         encoding_of(game, players)
 

@@ -39,7 +39,10 @@ def test_a_policy_plays_as_in_training(game: str, model: str) -> None:
     assert result.causes == ("complete", "complete")
     env = botdrome.env(game)
     play_out(env, 6)
-    moves = [[(line.by, line.say) for line in restored(data)[0].lines] for data in (result.record, env.record())]
+    moves = [
+        [(line.by, line.say) for line in restored(data)[0].lines]
+        for data in (result.record, env.record())
+    ]
     assert moves[0] == moves[1]
 
 
@@ -64,6 +67,9 @@ def test_a_file_without_a_policy_is_named(tmp_path: Path) -> None:
 def test_a_policy_without_the_extra_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text("def policy(observation, action_mask): return 0")
     entrant = f"policy:{tmp_path / 'model.py'}"
-    code = f"import sys; sys.modules['numpy'] = None; from botdrome.runner.bot import load; load({entrant!r})"
+    code = (
+        "import sys; sys.modules['numpy'] = None; from botdrome.runner.bot import load; "
+        f"load({entrant!r})"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1].endswith("a policy needs numpy: pip install 'botdrome[rl]'")

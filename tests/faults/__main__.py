@@ -15,7 +15,9 @@ async def sweep(database: str, kind: str, calls: int, turns: asyncio.Semaphore) 
     """Whether all was well."""
     async with turns:
         words = (database, kind, "--calls", str(calls))
-        process = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.faults.sweep", *words, stdout=PIPE)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.faults.sweep", *words, stdout=PIPE
+        )
         assert process.stdout is not None
         async for line in process.stdout:
             print(line.decode(), end="", flush=True)
@@ -24,7 +26,12 @@ async def sweep(database: str, kind: str, calls: int, turns: asyncio.Semaphore) 
 
 async def main() -> int:
     turns = asyncio.Semaphore(os.cpu_count() or 1)
-    plan = [(database, kind, calls) for database in KINDS for kind in KINDS[database] for calls in SEVERAL.get(kind, (1,))]
+    plan = [
+        (database, kind, calls)
+        for database in KINDS
+        for kind in KINDS[database]
+        for calls in SEVERAL.get(kind, (1,))
+    ]
     well = await asyncio.gather(*(sweep(*words, turns) for words in plan))
     print(f"{len(well)} sweeps, {well.count(False)} with failures")
     return int(not all(well))

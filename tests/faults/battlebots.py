@@ -1,4 +1,6 @@
-"""Battlebot's clients: a contest of two bots, and two bots that just play; both noughts and crosses."""
+"""Battlebot's clients: a contest of two bots, and two bots that just play; both noughts and
+crosses.
+"""
 
 import json
 from collections.abc import Hashable
@@ -28,23 +30,36 @@ Names = tuple[str, ...]
 class Bot:
     """One bot, from its registration on."""
 
-    def __init__(self, address: Address, diary: Diary, group: Group, name: str, contest: str | None = None) -> None:
+    def __init__(
+        self, address: Address, diary: Diary, group: Group, name: str, contest: str | None = None
+    ) -> None:
         self._address, self._diary, self._group, self._contest = address, diary, group, contest
         self._wish = {"contest": contest, "features": ["notices"]} if contest else {}
         self._role = self.name = name
         self._random = Random(name)
 
     async def register(self) -> None:
-        """Until a password was told. A name may have been taken by an attempt whose answer was lost."""
+        """Until a password was told.
+
+        A name may have been taken by an attempt whose answer was lost.
+        """
         numbers = count(2)
 
         async def ask() -> bool:
-            async with httpx.AsyncClient(base_url=self._address.url, trust_env=False, timeout=PATIENCE) as http:
-                answer = await http.post("/api/v1/bots", json={"game": GAME, "name": self.name, "owner": "faults"})
+            async with httpx.AsyncClient(
+                base_url=self._address.url, trust_env=False, timeout=PATIENCE
+            ) as http:
+                answer = await http.post(
+                    "/api/v1/bots", json={"game": GAME, "name": self.name, "owner": "faults"}
+                )
             if answer.status_code != 201:
                 self.name = f"{self._role}-{next(numbers)}"
                 return False
-            login = {"gameType": "NOUGHTS_AND_CROSSES", "name": self.name, "password": answer.json()["password"]}
+            login = {
+                "gameType": "NOUGHTS_AND_CROSSES",
+                "name": self.name,
+                "password": answer.json()["password"],
+            }
             self._diary.registered[self.name] = login | self._wish
             return True
 
@@ -52,7 +67,9 @@ class Bot:
 
     async def visit(self) -> None:
         """One match, and all that comes before its end."""
-        async with connect(self._address.url.replace("http", "ws", 1), open_timeout=PATIENCE, proxy=None) as socket:
+        async with connect(
+            self._address.url.replace("http", "ws", 1), open_timeout=PATIENCE, proxy=None
+        ) as socket:
             await socket.send(json.dumps(self._diary.registered[self.name]))
             answer = json.loads(await socket.recv())
             if answer.get("authentication") == "OK":
@@ -67,7 +84,11 @@ class Bot:
             elif "state" in message:
                 state = message["state"]
                 if state["result"]:
-                    self._diary.note("battlebot", self.name, _facts(state["bots"], state["board"], state["result"]["victor"]))
+                    self._diary.note(
+                        "battlebot",
+                        self.name,
+                        _facts(state["bots"], state["board"], state["result"]["victor"]),
+                    )
                     if self._contest is None:
                         self._group.told(self._role)
                 elif self.name in state["waitingFor"]:
@@ -87,7 +108,9 @@ def stored(match: MatchEntry) -> Hashable:
     """The result that players of a match get."""
     assert match.result is not None and match.view is not None
     winner = match.result.winner
-    return _facts(match.players, match.view["board"], None if winner is None else match.players[winner])
+    return _facts(
+        match.players, match.view["board"], None if winner is None else match.players[winner]
+    )
 
 
 async def _come_and_play(
@@ -113,7 +136,9 @@ async def read_standings(address: Address, diary: Diary, cast: Cast) -> bool:
     """By REST and by GraphQL; whether that worked."""
     async with httpx.AsyncClient(base_url=address.url, trust_env=False, timeout=PATIENCE) as http:
         rest = await http.get(f"/api/v1/contests/{GAME}/{cast.contest}")
-        graphql = await http.post("/graphql", json={"query": RANKINGS, "variables": {"name": cast.contest}})
+        graphql = await http.post(
+            "/graphql", json={"query": RANKINGS, "variables": {"name": cast.contest}}
+        )
     if not rest.is_success or not graphql.is_success or "errors" in graphql.json():
         return False
     lines = {line["bot"]: line for line in rest.json()["rankings"]}

@@ -21,7 +21,13 @@ FLEET = "AAA.." + "....." + "BB..." + "....." + "....."
 
 class Sailor:
     def __init__(self, address: Address, diary: Diary, group: Group, name: str, other: str) -> None:
-        self._address, self._diary, self._group, self._name, self._other = address, diary, group, name, other
+        self._address, self._diary, self._group, self._name, self._other = (
+            address,
+            diary,
+            group,
+            name,
+            other,
+        )
         self._random = Random(name)
 
     async def visit(self) -> None:
@@ -47,7 +53,11 @@ class Sailor:
     def _note(self, lines: list[str]) -> None:
         _, state, _, _ = lines[0].split("|")
         rows = [line.split("|")[1:5] for line in lines[1:]]
-        self._diary.note("boats", self._name, _facts(state, {name: tuple(map(int, counts)) for name, *counts in rows}))
+        self._diary.note(
+            "boats",
+            self._name,
+            _facts(state, {name: tuple(map(int, counts)) for name, *counts in rows}),
+        )
         self._group.told(self._name)
 
 
@@ -58,22 +68,35 @@ def _facts(state: str, counts: dict[str, tuple[int, ...]]) -> Hashable:
 def stored(match: MatchEntry) -> Hashable:
     """The content of a match's lines F and R."""
     assert match.view is not None
-    rows = zip(match.players, *(match.view[key] for key in ("scores", "skips", "turns")), strict=True)
-    return _facts("aborted" if match.status == "aborted" else "finished", {name: tuple(counts) for name, *counts in rows})
+    rows = zip(
+        match.players, *(match.view[key] for key in ("scores", "skips", "turns")), strict=True
+    )
+    return _facts(
+        "aborted" if match.status == "aborted" else "finished",
+        {name: tuple(counts) for name, *counts in rows},
+    )
 
 
 async def play(address: Address, diary: Diary, cast: Cast) -> None:
     one, two = cast.named("g0", "h0")
     group = Group(GAMES, one, two)
-    await group.play(Sailor(address, diary, group, one, two).visit, Sailor(address, diary, group, two, one).visit)
+    await group.play(
+        Sailor(address, diary, group, one, two).visit, Sailor(address, diary, group, two, one).visit
+    )
 
 
 def read_files(folder: Path, diary: Diary) -> None:
     games, players = read_folder(folder)
     pages: dict[str, dict[str, Any]] = games | players
-    diary.shown.append(Shown("boat statistics", {name: counts_in(page) for name, page in pages.items()}))
+    diary.shown.append(
+        Shown("boat statistics", {name: counts_in(page) for name, page in pages.items()})
+    )
 
 
 def counts_in(page: dict[str, Any]) -> dict[str, int]:
     """The numbers of a page that only ever grow."""
-    return {key: value for key, value in page.items() if key.startswith("total.") or key in ("gameCount", "gamesPlayed")}
+    return {
+        key: value
+        for key, value in page.items()
+        if key.startswith("total.") or key in ("gameCount", "gamesPlayed")
+    }

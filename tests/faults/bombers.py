@@ -14,19 +14,26 @@ from tests.faults.trying import BREAKS, Address, Group
 
 GAMES = 2
 SPECTATOR = "spectator"
-ROOMS = "default:players=2,early=1,round=60000,registration=3600,rest=0.1,fuse=1,height=5,width=5,rounds=9"
+ROOMS = (
+    "default:players=2,early=1,round=60000,registration=3600,rest=0.1,fuse=1,height=5,width=5,"
+    "rounds=9"
+)
 """A round ends when both have acted."""
 
 
 class Users:
     """Both users; they get the same messages."""
 
-    def __init__(self, address: Address, diary: Diary, group: Group, names: tuple[str, ...]) -> None:
+    def __init__(
+        self, address: Address, diary: Diary, group: Group, names: tuple[str, ...]
+    ) -> None:
         self._address, self._diary, self._group, self._names = address, diary, group, names
 
     async def visit(self) -> None:
         """One game."""
-        async with httpx.AsyncClient(base_url=f"{self._address.url}/bomber/rest", trust_env=False, timeout=300) as http:
+        async with httpx.AsyncClient(
+            base_url=f"{self._address.url}/bomber/rest", trust_env=False, timeout=300
+        ) as http:
             ids = []
             for name in self._names:
                 answer = (await http.post(f"/register/{name}")).json()
@@ -34,7 +41,11 @@ class Users:
                     return
                 ids.append(answer["user_id"])
             state = (await http.get("/state/", params={"after": 0})).json()
-            watching = asyncio.ensure_future(self._watch(state["game_id"])) if state.get("game_id") else None
+            watching = (
+                asyncio.ensure_future(self._watch(state["game_id"]))
+                if state.get("game_id")
+                else None
+            )
             try:
                 await self._play(http, ids, state)
                 if watching is not None:
@@ -48,23 +59,34 @@ class Users:
         game = state.get("game_id")
         while state.get("phase") == "PLAYING" and state["game_id"] == game:
             number = state["state_number"]
-            for user, action in zip(ids, ("PLACE_BOMB" if number == 1 else "WAIT", "WAIT"), strict=True):
+            for user, action in zip(
+                ids, ("PLACE_BOMB" if number == 1 else "WAIT", "WAIT"), strict=True
+            ):
                 await http.post(f"/action/{user}", json={"action": action, "state_number": number})
             state = (await http.get("/state/", params={"after": number})).json()
         if state.get("phase") == "FINISHED" and state["game_id"] == game:
             scores = tuple(sorted(state["scores"].items()))
-            self._diary.note("bomberman", self._names[0], (game, "aborted" in state, state["winner"], scores))
+            self._diary.note(
+                "bomberman", self._names[0], (game, "aborted" in state, state["winner"], scores)
+            )
         self._group.told(self._names[0])
 
     async def _watch(self, match_id: str) -> None:
         """To the end of the match."""
         try:
-            async with connect(f"{self._address.url.replace('http', 'ws', 1)}/watch/{match_id}", proxy=None) as socket:
+            async with connect(
+                f"{self._address.url.replace('http', 'ws', 1)}/watch/{match_id}", proxy=None
+            ) as socket:
                 async for message in socket:
                     event = json.loads(message).get("event", {})
                     if event.get("event") == "ended":
                         result = event["result"]
-                        facts = match_id, tuple(result["places"]), tuple(result["scores"]), tuple(result["causes"])
+                        facts = (
+                            match_id,
+                            tuple(result["places"]),
+                            tuple(result["scores"]),
+                            tuple(result["causes"]),
+                        )
                         self._diary.note("spectators", SPECTATOR, facts)
         except BREAKS:
             pass
@@ -76,7 +98,12 @@ def stored(match: MatchEntry) -> Hashable:
     if result is None or match.status == "aborted":
         return match.id, True, None, ()
     scores = zip(match.players, map(int, result.scores), strict=True)
-    return match.id, False, None if result.winner is None else match.players[result.winner], tuple(sorted(scores))
+    return (
+        match.id,
+        False,
+        None if result.winner is None else match.players[result.winner],
+        tuple(sorted(scores)),
+    )
 
 
 def watched(match: MatchEntry) -> Hashable:

@@ -1,4 +1,6 @@
-"""Standings, Elo table and statistics, computed again from stored matches and compared with those shown."""
+"""Standings, Elo table and statistics, computed again from stored matches and compared with those
+shown.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,7 +29,9 @@ def standings_of(matches: Sequence[MatchEntry]) -> Counts:
     return lines
 
 
-def duel_problems(matches: Sequence[MatchEntry], pages: dict[str, Any], diary: Diary) -> Iterator[str]:
+def duel_problems(
+    matches: Sequence[MatchEntry], pages: dict[str, Any], diary: Diary
+) -> Iterator[str]:
     boards: dict[int, Any] = {}
     for profile in pages["duel"]:
         ids = [board["id"] for board in profile["boards"]]
@@ -64,14 +68,20 @@ def _boards_of_matches(matches: Sequence[MatchEntry], boards: dict[int, Any]) ->
     for match in duels.values():
         if match.status != "ended" or match.result is None:
             continue
-        played = sorted((board for board in boards.values() if board["match"] == match.id), key=lambda board: int(board["id"]))
+        played = sorted(
+            (board for board in boards.values() if board["match"] == match.id),
+            key=lambda board: int(board["id"]),
+        )
         winners = [match.players[board.places.index(1)] for board in match.result.boards]
         if [board["winner"] for board in played] != winners:
             yield f"duel: {match.id} was won by {winners}; its boards are {played}"
 
 
 def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]:
-    """The boards of a player follow one another. One that ends at a drained node may count after later ones."""
+    """The boards of a player follow one another.
+
+    One that ends at a drained node may count after later ones.
+    """
     ratings: dict[str, float] = {}
     won, played = Counter[str](), Counter[str]()
     left = [board for _, board in sorted(boards.items())]
@@ -81,8 +91,15 @@ def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]
         names = board["player1"], board["player2"]
         before = [ratings.get(name, START) for name in names]
         if not _follows(board, ratings):
-            yield f"duel: before board {board['id']} the ratings were {before}, not {board['rating1']}, {board['rating2']}"
-        after = updated(before[0], before[1], 0.5 if board["winner"] is None else float(board["winner"] == names[0]))
+            yield (
+                f"duel: before board {board['id']} the ratings were {before}, not "
+                f"{board['rating1']}, {board['rating2']}"
+            )
+        after = updated(
+            before[0],
+            before[1],
+            0.5 if board["winner"] is None else float(board["winner"] == names[0]),
+        )
         ratings |= zip(names, after, strict=True)
         won[board["winner"]] += 1
         played.update(names)
@@ -96,7 +113,10 @@ def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]
 
 def _follows(board: dict[str, Any], ratings: dict[str, float]) -> bool:
     """Whether a board was the next one, by the ratings that its players had."""
-    return all(abs(ratings.get(board[f"player{at}"], START) - board[f"rating{at}"]) <= 1e-6 for at in (1, 2))
+    return all(
+        abs(ratings.get(board[f"player{at}"], START) - board[f"rating{at}"]) <= 1e-6
+        for at in (1, 2)
+    )
 
 
 async def boat_statistics(url: str) -> BoatStatistics:
@@ -112,14 +132,22 @@ def boat_problems(books: BoatStatistics, folder: Path, matches: Sequence[MatchEn
     """The statistics against their files and against the stored matches that have ended."""
     files, stored = boat_counts(*read_folder(folder)), boat_counts(books.games, books.players)
     problems = [] if files == stored else [f"boats: the files have {files}; stored is {stored}"]
-    ended = [match for match in matches if match.game == "battleship" and match.status == "ended" and match.view]
+    ended = [
+        match
+        for match in matches
+        if match.game == "battleship" and match.status == "ended" and match.view
+    ]
     title = books.games.get(boaters.PLAN.title, {})
     if title.get("gameCount", 0) - title.get("total.aborted", 0) != len(ended):
         problems.append(f"boats: the title has {title}; {len(ended)} games are stored")
     if title.get("total.aborted", 0):
         return problems  # those count for players, and leave nothing to count them by
     for name in {name for match in ended for name in match.players}:
-        seats = [(match.view or {}, match.players.index(name)) for match in ended if name in match.players]
+        seats = [
+            (match.view or {}, match.players.index(name))
+            for match in ended
+            if name in match.players
+        ]
         made = {"gamesPlayed": len(seats)}
         for key, words in (("total.score", "scores"), ("total.turns", "turns")):
             made[key] = sum(view[words][at] for view, at in seats)

@@ -1,4 +1,6 @@
-"""Battlecube's organiser, with two bots that are called: one stays, the other walks out of the cube."""
+"""Battlecube's organiser, with two bots that are called: one stays, the other walks out of the
+cube.
+"""
 
 from collections.abc import Hashable
 from typing import Any
@@ -15,12 +17,16 @@ NAME = "organiser"
 
 
 class Game:
-    def __init__(self, address: Address, diary: Diary, group: Group, stays: Bot, leaves: Bot) -> None:
+    def __init__(
+        self, address: Address, diary: Diary, group: Group, stays: Bot, leaves: Bot
+    ) -> None:
         self._address, self._diary, self._group = address, diary, group
         self._players = (("kim", stays.url), ("lou", leaves.url))
 
     async def visit(self) -> None:
-        address = self._address.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
+        address = (
+            self._address.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
+        )
         async with connect(address, open_timeout=300, proxy=None) as socket:
             await socket.recv()
             await socket.send("40")
@@ -31,7 +37,11 @@ class Game:
             while event not in ("GAME_ENDED", "ERROR"):
                 event, ended = await one.receive()
             if event == "GAME_ENDED":
-                self._diary.note("cube", NAME, _facts(ended["id"], ended["result"], ended.get("winner", {}).get("name")))
+                self._diary.note(
+                    "cube",
+                    NAME,
+                    _facts(ended["id"], ended["result"], ended.get("winner", {}).get("name")),
+                )
                 self._group.told(NAME)
 
 
@@ -45,7 +55,11 @@ def stored(match: MatchEntry) -> Hashable:
     winner = match.result.winner
     if match.status == "aborted":
         return _facts(match.id, "STOPPED", None)
-    return _facts(match.id, "TIE" if winner is None else "WINNER_FOUND", None if winner is None else match.players[winner])
+    return _facts(
+        match.id,
+        "TIE" if winner is None else "WINNER_FOUND",
+        None if winner is None else match.players[winner],
+    )
 
 
 async def play(address: Address, diary: Diary, cast: Cast) -> None:

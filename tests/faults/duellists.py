@@ -37,7 +37,9 @@ class Player:
                 await one.answer(message, mine, 0 if message["color"] == "X" else 1)
             case "win" | "lose":
                 board = message["board"]
-                self._diary.note("duel", self._name, (board["_id"], message["event"], len(board["_moves"])))
+                self._diary.note(
+                    "duel", self._name, (board["_id"], message["event"], len(board["_moves"]))
+                )
                 self._group.told(self._name)
 
 
@@ -52,6 +54,8 @@ async def read_table(address: Address, diary: Diary, cast: Cast) -> bool:
     async with httpx.AsyncClient(base_url=address.url, trust_env=False, timeout=300) as http:
         answer = await http.get("/api/v1/duel/players")
     if answer.is_success:
-        lines = {line["name"]: {key: line[key] for key in COUNTS} for line in answer.json()["players"]}
+        lines = {
+            line["name"]: {key: line[key] for key in COUNTS} for line in answer.json()["players"]
+        }
         diary.shown.append(Shown("duel table", lines))
     return answer.is_success

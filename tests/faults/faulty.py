@@ -15,10 +15,22 @@ from botdrome.store import opening
 from botdrome.store.sqlite import Sqlite
 from botdrome.store.store import StoreUnavailable
 
-Kind = Literal["none", "error", "unknown", "full", "lost", "lost during", "stop", "crash", "kill", "kill after"]
+Kind = Literal[
+    "none", "error", "unknown", "full", "lost", "lost during", "stop", "crash", "kill", "kill after"
+]
 KINDS: dict[str, tuple[Kind, ...]] = {
     "sqlite": ("error", "unknown", "full", "kill", "kill after"),
-    "postgresql": ("error", "unknown", "full", "lost", "lost during", "stop", "crash", "kill", "kill after"),
+    "postgresql": (
+        "error",
+        "unknown",
+        "full",
+        "lost",
+        "lost during",
+        "stop",
+        "crash",
+        "kill",
+        "kill after",
+    ),
 }
 """The faults that each database can have."""
 KILLS: tuple[Kind, ...] = ("kill", "kill after")
@@ -27,14 +39,18 @@ Call = Callable[[], Awaitable[Any]]
 
 
 class Fault(Struct, frozen=True):
-    """A fault, the database call at which it begins (the first is 1), and the number of calls that fail."""
+    """A fault, the database call at which it begins (the first is 1), and the number of calls that
+    fail.
+    """
 
     kind: Kind = "none"
     call: int = 0
     calls: int = 1
 
     def __str__(self) -> str:
-        return f"{self.kind} at call {self.call}" + (f" and the next {self.calls - 1}" if self.calls > 1 else "")
+        return f"{self.kind} at call {self.call}" + (
+            f" and the next {self.calls - 1}" if self.calls > 1 else ""
+        )
 
 
 Outage = Callable[[Kind], Awaitable[None]]
@@ -72,7 +88,9 @@ class Faults:
         return self.calls >= self._fault.call
 
     def install(self) -> Callable[[], None]:
-        """Stores that are opened from now on have a faulty database, until the function that this returns is called."""
+        """Stores that are opened from now on have a faulty database, until the function that this
+        returns is called.
+        """
         patch, make = pytest.MonkeyPatch(), opening._database
 
         def faulty(url: str) -> FaultyDatabase:
@@ -105,14 +123,19 @@ class Faults:
 
 async def limit_pages(database: Sqlite, pages: int) -> None:
     """The file keeps the pages that it has."""
-    await database._in(database._write_thread, lambda: database._writer.execute(f"PRAGMA max_page_count = {pages}").fetchall())
+    await database._in(
+        database._write_thread,
+        lambda: database._writer.execute(f"PRAGMA max_page_count = {pages}").fetchall(),
+    )
 
 
 async def _broken(kind: Kind, url: str, call: Call) -> Any:
     match kind:
         case "unknown":
             await call()
-            raise StoreUnavailable("injected: the connection was lost while the answer was on its way")
+            raise StoreUnavailable(
+                "injected: the connection was lost while the answer was on its way"
+            )
         case "full":
             raise StoreUnavailable("injected: could not extend file: No space left on device")
         case "lost":
@@ -135,6 +158,8 @@ async def end_connections(url: str) -> None:
     connection = await asyncpg.connect(url)
     try:
         others = "backend_type = 'client backend' AND pid <> pg_backend_pid()"
-        await connection.execute(f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE {others}")
+        await connection.execute(
+            f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE {others}"
+        )
     finally:
         await connection.close()

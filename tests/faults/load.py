@@ -24,22 +24,31 @@ PLAYING: dict[str, Callable[[Address, Diary, Cast], Awaitable[None]]] = {
 
 
 async def play_all(address: Address, folder: Path, diary: Diary, cast: Cast) -> list[str]:
-    """Run until all clients have their results, and return the errors. Readers look before, during and after."""
+    """Run until all clients have their results, and return the errors.
+
+    Readers look before, during and after.
+    """
     with suppress(*BREAKS):
         await _look(address, folder, diary, cast)
-    tasks = {name: asyncio.ensure_future(play(address, diary, cast)) for name, play in PLAYING.items()}
+    tasks = {
+        name: asyncio.ensure_future(play(address, diary, cast)) for name, play in PLAYING.items()
+    }
     reading = asyncio.ensure_future(_keep_looking(address, folder, diary, cast))
     try:
         _, late = await asyncio.wait(tasks.values(), timeout=LIMIT)
     finally:
         await ended(reading, *tasks.values())
     problems = [f"{name} hangs" for name, task in tasks.items() if task in late]
-    tasks["reading"] = asyncio.ensure_future(until_it_works(lambda: _look(address, folder, diary, cast)))
+    tasks["reading"] = asyncio.ensure_future(
+        until_it_works(lambda: _look(address, folder, diary, cast))
+    )
     _, late = await asyncio.wait([tasks["reading"]], timeout=LIMIT)
     problems += ["reading hangs" for task in late]
     await ended(tasks["reading"])
     return problems + [
-        f"{name}: {task.exception()!r}" for name, task in tasks.items() if not task.cancelled() and task.exception()
+        f"{name}: {task.exception()!r}"
+        for name, task in tasks.items()
+        if not task.cancelled() and task.exception()
     ]
 
 
@@ -53,5 +62,8 @@ async def _keep_looking(address: Address, folder: Path, diary: Diary, cast: Cast
 async def _look(address: Address, folder: Path, diary: Diary, cast: Cast) -> bool:
     """Whether everything could be read."""
     boaters.read_files(folder / "boats", diary)
-    looks = [await look(address, diary, cast) for look in (battlebots.read_standings, duellists.read_table)]
+    looks = [
+        await look(address, diary, cast)
+        for look in (battlebots.read_standings, duellists.read_table)
+    ]
     return all(looks)

@@ -48,7 +48,9 @@ async def run(fault: Fault, db: str = "", server: "PostgresServer | None" = None
     return Report(fault, reached, calls, diary, problems)
 
 
-async def _play(fault: Fault, wanted: Settings, folder: Path, diary: Diary, outage: Outage) -> tuple[list[str], bool, int]:
+async def _play(
+    fault: Fault, wanted: Settings, folder: Path, diary: Diary, outage: Outage
+) -> tuple[list[str], bool, int]:
     """Return the errors, whether the fault was reached, and the number of calls."""
     if fault.kind in KILLS:
         async with running_apart(wanted, fault) as child:

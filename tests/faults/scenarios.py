@@ -1,4 +1,6 @@
-"""Long outages under load, by hand: `python -m tests.faults.scenarios kills 38`, `stopped 20`, `crashed 20` or `full 8`."""
+"""Long outages under load, by hand: `python -m tests.faults.scenarios kills 38`, `stopped 20`,
+`crashed 20` or `full 8`.
+"""
 
 import asyncio
 import sys
@@ -46,7 +48,9 @@ class Crowd:
 
     async def _all(self) -> None:
         while self._go_on:
-            self.problems += await play_all(self._address, self._folder, self.diary, Cast(f"{next(self._numbers):03}"))
+            self.problems += await play_all(
+                self._address, self._folder, self.diary, Cast(f"{next(self._numbers):03}")
+            )
 
     async def _contest(self) -> None:
         while self._go_on:
@@ -56,7 +60,9 @@ class Crowd:
         self._go_on = False
 
 
-async def under_load(server: Address, wanted: Settings, folder: Path, trouble: Callable[[Crowd], Awaitable[None]]) -> Crowd:
+async def under_load(
+    server: Address, wanted: Settings, folder: Path, trouble: Callable[[Crowd], Awaitable[None]]
+) -> Crowd:
     crowd = Crowd(server, folder)
     playing = asyncio.ensure_future(crowd.play())
     await asyncio.sleep(AROUND)
@@ -72,12 +78,17 @@ async def judge(crowd: Crowd, wanted: Settings) -> int:
     for problem in problems:
         print("FAILED", problem)
     told = {protocol: len(results) for protocol, results in crowd.diary.told.items()}
-    print(f"{crowd.diary.results} told results {told}, {len(crowd.diary.complete)} times complete, {len(problems)} problems")
+    print(
+        f"{crowd.diary.results} told results {told}, {len(crowd.diary.complete)} times complete, "
+        f"{len(problems)} problems"
+    )
     return len(problems)
 
 
 async def kills(times: int, folder: Path) -> int:
-    """SIGKILL, again and again; the server starts again on the same store, and clients reconnect at once."""
+    """SIGKILL, again and again; the server starts again on the same store, and clients reconnect at
+    once.
+    """
     wanted, random = settings(f"sqlite:///{folder / 'store.db'}", folder), Random(times)
     async with running_apart(wanted, Fault()) as child:
 

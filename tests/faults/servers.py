@@ -53,7 +53,10 @@ def be_quiet() -> None:
 
 
 class Here:
-    """A server in this process. It may refuse to start while its store fails; then it is started once more."""
+    """A server in this process.
+
+    It may refuse to start while its store fails; then it is started once more.
+    """
 
     def __init__(self, wanted: Settings) -> None:
         self._settings = wanted
@@ -92,7 +95,10 @@ async def running_here(wanted: Settings, faults: Faults) -> AsyncIterator[Here]:
 
 
 class Child:
-    """A server in a process of its own. Whenever it was killed, it is started again at other ports, on the same store."""
+    """A server in a process of its own.
+
+    Whenever it was killed, it is started again at other ports, on the same store.
+    """
 
     def __init__(self, wanted: Settings, fault: Fault) -> None:
         self._settings, self._fault = wanted, fault

@@ -1,4 +1,6 @@
-"""One kind of fault at every call to one database: `python -m tests.faults.sweep sqlite error --calls 5`."""
+"""One kind of fault at every call to one database: `python -m tests.faults.sweep sqlite error
+--calls 5`.
+"""
 
 import argparse
 import asyncio
@@ -23,10 +25,14 @@ if TYPE_CHECKING:
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("database", choices=KINDS)
-    parser.add_argument("kind", choices=sorted({kind for kinds in KINDS.values() for kind in kinds}))
+    parser.add_argument(
+        "kind", choices=sorted({kind for kinds in KINDS.values() for kind in kinds})
+    )
     parser.add_argument("--calls", type=int, default=1, help="calls that fail, one after the other")
     parser.add_argument("--first", type=int, default=1, help="the first call that fails")
-    parser.add_argument("--last", type=int, help="the last one to try; otherwise until there are no such calls")
+    parser.add_argument(
+        "--last", type=int, help="the last one to try; otherwise until there are no such calls"
+    )
     parser.add_argument("--log", action="store_true", help="show what the server logs")
     return parser.parse_args()
 
@@ -56,11 +62,18 @@ def main() -> int:
             server = stack.enter_context(running_server())
             asyncio.run(spare_the_disk(server))
         for report in runs(words, server):
-            done, failed, results = done + 1, failed + bool(report.problems), results + report.diary.results
+            done, failed, results = (
+                done + 1,
+                failed + bool(report.problems),
+                results + report.diary.results,
+            )
             for problem in report.problems:
                 print(f"FAILED {words.database}, {report.fault}: {problem}", flush=True)
     seconds = round(monotonic() - began)
-    print(f"{words.database}, {words.kind} x {words.calls}: {done} runs, {results} told results, {failed} failed, {seconds} s")
+    print(
+        f"{words.database}, {words.kind} x {words.calls}: {done} runs, {results} told results, "
+        f"{failed} failed, {seconds} s"
+    )
     return failed
 
 

@@ -45,7 +45,11 @@ def test_without_a_fault_all_clients_are_told_results() -> None:
     assert not report.problems
     assert report.diary.told.keys() == {*PLAYING, "spectators"} - {"contest"}
     assert len(report.diary.complete) == 2
-    assert {shown.where for shown in report.diary.shown} == {"standings", "duel table", "boat statistics"}
+    assert {shown.where for shown in report.diary.shown} == {
+        "standings",
+        "duel table",
+        "boat statistics",
+    }
 
 
 @pytest.mark.parametrize("fault", SQLITE, ids=str)
@@ -58,7 +62,9 @@ def test_what_was_told_is_stored_in_postgresql(fault: Fault, postgres: "Postgres
     assert not asyncio.run(run_on("postgresql", fault, postgres)).problems
 
 
-def test_the_checks_wait_for_a_database_that_was_stopped(postgres: "PostgresServer", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_checks_wait_for_a_database_that_was_stopped(
+    postgres: "PostgresServer", monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def play_until_it_stops(server: Here, *_: Any) -> list[str]:
         with suppress(StoreUnavailable):
             while True:

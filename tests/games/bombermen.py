@@ -1,4 +1,6 @@
-"""Positions of Bomberman as drawings: A to H are users, b and r upgrades, digits bombs with the turns that are left."""
+"""Positions of Bomberman as drawings: A to H are users, b and r upgrades, digits bombs with the
+turns that are left.
+"""
 
 from msgspec.structs import replace
 
@@ -12,18 +14,28 @@ TILES = ".+#"
 
 
 def drawn(drawing: str, hidden: dict[Place, str] | None = None, **options: int) -> Bomberman:
-    """The position of a drawing; `hidden` is the content of its crates. By default no walls close in."""
+    """The position of a drawing; `hidden` is the content of its crates.
+
+    By default no walls close in.
+    """
     rows = drawing.split()
-    places = {(row, column): tile for row, tiles in enumerate(rows) for column, tile in enumerate(tiles)}
+    places = {
+        (row, column): tile for row, tiles in enumerate(rows) for column, tile in enumerate(tiles)
+    }
     at = {tile: place for place, tile in places.items() if tile in LETTERS}
     letters = hidden or {}
     setup = Bomberman(height=len(rows), width=len(rows[0]), **({"closing": 0} | options))  # type: ignore[arg-type]
     return replace(
         setup,
         tiles=tuple("".join(tile if tile in TILES else FREE for tile in row) for row in rows),
-        hidden=tuple("".join(letters.get((r, c), FREE) for c in range(len(rows[0]))) for r in range(len(rows))),
+        hidden=tuple(
+            "".join(letters.get((r, c), FREE) for c in range(len(rows[0])))
+            for r in range(len(rows))
+        ),
         at=tuple(at[letter] for letter in sorted(at)),
-        found=tuple(Upgrade(place, UPGRADES[tile]) for place, tile in places.items() if tile in UPGRADES),
+        found=tuple(
+            Upgrade(place, UPGRADES[tile]) for place, tile in places.items() if tile in UPGRADES
+        ),
         users=(User(setup.bombs, setup.radius),) * len(at),
         to_move=tuple(range(len(at))),
     )
@@ -44,7 +56,9 @@ def drawing(position: Bomberman) -> str:
     """The position as it would be drawn, users before bombs."""
     rows = [list(row) for row in position.tiles]
     for upgrade in position.found:
-        rows[upgrade.at[0]][upgrade.at[1]] = {name: letter for letter, name in UPGRADES.items()}[upgrade.type]
+        rows[upgrade.at[0]][upgrade.at[1]] = {name: letter for letter, name in UPGRADES.items()}[
+            upgrade.type
+        ]
     for bomb in position.view(None)["bombs"]:
         rows[bomb["at"][0]][bomb["at"][1]] = str(bomb["turnsLeft"])
     for letter, place in zip(LETTERS, position.at, strict=False):

@@ -24,14 +24,20 @@ def cube(*starts: Cell, edge: int = 4, ticks: int = 20, tasks: int = 1) -> Battl
 def after(position: Battlecube, *answers: Any) -> Battlecube:
     """One tick; the answers are those of the seats to move, in order, a task or a plan each."""
     plans = [answer if isinstance(answer, list) else [answer] for answer in answers]
-    moves = {seat: position.parse(seat, plan) for seat, plan in zip(position.to_move, plans, strict=True)}
+    moves = {
+        seat: position.parse(seat, plan) for seat, plan in zip(position.to_move, plans, strict=True)
+    }
     return position.play(moves, Chance(7))
 
 
 def happened(position: Battlecube) -> list[Any]:
     """In short: each seat's action with the cell, or the reason of its loss."""
     return [
-        (entry["seat"], entry.get("direction") or entry["did"], (entry["x"], entry["y"], entry["z"]))
+        (
+            entry["seat"],
+            entry.get("direction") or entry["did"],
+            (entry["x"], entry["y"], entry["z"]),
+        )
         if "did" in entry
         else (entry["seat"], entry["lost"])
         for entry in position.view(None)["happened"]

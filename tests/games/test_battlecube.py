@@ -40,14 +40,23 @@ def test_start_cells_may_be_given() -> None:
 def test_there_must_be_room() -> None:
     with pytest.raises(BadOption) as caught:
         Battlecube(edge=1).start(2, Chance(0))
-    assert str(caught.value) == "Too many players for the selected game area size: edge 1 has room for 1, not 2"
+    assert (
+        str(caught.value)
+        == "Too many players for the selected game area size: edge 1 has room for 1, not 2"
+    )
 
 
 @pytest.mark.parametrize(
     ("starts", "words"),
     [
-        (((0, 0, 0),), "There are no player start positions for all players in the game: starts has 1, not 2"),
-        (((0, 0, 0),) * 3, "There are no player start positions for all players in the game: starts has 3, not 2"),
+        (
+            ((0, 0, 0),),
+            "There are no player start positions for all players in the game: starts has 1, not 2",
+        ),
+        (
+            ((0, 0, 0),) * 3,
+            "There are no player start positions for all players in the game: starts has 3, not 2",
+        ),
         (((0, 0, 0), (0, 4, 0)), "starts: [0, 4, 0] is outside a cube of edge 4"),
         (((1, 2, 3), (1, 2, 3)), "starts: [1, 2, 3] is given twice"),
     ],
@@ -80,7 +89,14 @@ def test_options_have_bounds(options: dict[str, Any], words: str) -> None:
 
 @pytest.mark.parametrize(
     ("direction", "cell"),
-    [("+X", (2, 1, 1)), ("-X", (0, 1, 1)), ("+Y", (1, 2, 1)), ("-Y", (1, 0, 1)), ("+Z", (1, 1, 2)), ("-Z", (1, 1, 0))],
+    [
+        ("+X", (2, 1, 1)),
+        ("-X", (0, 1, 1)),
+        ("+Y", (1, 2, 1)),
+        ("-Y", (1, 0, 1)),
+        ("+Z", (1, 1, 2)),
+        ("-Z", (1, 1, 0)),
+    ],
 )
 def test_a_step_leads_to_the_next_cell(direction: str, cell: Cell) -> None:
     position = after(cube((1, 1, 1), (3, 3, 3)), step(direction), STAY)
@@ -90,7 +106,14 @@ def test_a_step_leads_to_the_next_cell(direction: str, cell: Cell) -> None:
 
 @pytest.mark.parametrize(
     ("direction", "cell"),
-    [("+X", (4, 3, 0)), ("-X", (-1, 3, 0)), ("+Y", (3, 4, 0)), ("-Y", (0, -1, 0)), ("+Z", (0, 0, 4)), ("-Z", (0, 0, -1))],
+    [
+        ("+X", (4, 3, 0)),
+        ("-X", (-1, 3, 0)),
+        ("+Y", (3, 4, 0)),
+        ("-Y", (0, -1, 0)),
+        ("+Z", (0, 0, 4)),
+        ("-Z", (0, 0, -1)),
+    ],
 )
 def test_who_leaves_the_cube_loses(direction: str, cell: Cell) -> None:
     start = tuple(min(max(coordinate, 0), 3) for coordinate in cell)
@@ -107,7 +130,9 @@ def test_who_moves_in_crashes_and_so_does_who_stands_there() -> None:
 
 
 def test_three_in_one_cell_all_lose() -> None:
-    position = after(cube((0, 1, 1), (2, 1, 1), (1, 0, 1), (3, 3, 3)), step("+X"), step("-X"), step("+Y"), STAY)
+    position = after(
+        cube((0, 1, 1), (2, 1, 1), (1, 0, 1), (3, 3, 3)), step("+X"), step("-X"), step("+Y"), STAY
+    )
     assert happened(position)[4:] == [(0, CRASHED), (1, CRASHED), (2, CRASHED)]
 
 
@@ -138,7 +163,9 @@ def test_a_bomb_on_a_cell_that_is_left_does_not_kill_but_one_on_the_goal_does() 
 
 
 def test_bombs_lie_in_order_until_somebody_steps_on_them() -> None:
-    position = after(cube((0, 0, 0), (3, 3, 3), (0, 3, 0)), bomb(1, 0, 0), bomb(2, 2, 2), bomb(1, 1, 1))
+    position = after(
+        cube((0, 0, 0), (3, 3, 3), (0, 3, 0)), bomb(1, 0, 0), bomb(2, 2, 2), bomb(1, 1, 1)
+    )
     assert position.view(None)["bombs"] == ((1, 0, 0), (2, 2, 2), (1, 1, 1))
     position = after(position, step("+X"), bomb(0, 0, 3), STAY)
     assert position.lost == ((0, 1, BOMBED),)
@@ -164,7 +191,10 @@ def test_a_bomb_outside_goes_off_under_who_leaves_and_that_is_one_loss() -> None
     position = after(cube((3, 0, 0), (0, 3, 3), (0, 0, 3)), STAY, bomb(4, 0, 0), STAY)
     assert position.bombs == ((4, 0, 0),)
     position = after(position, step("+X"), STAY, STAY)
-    assert [entry for entry in happened(position) if entry[0] == 0] == [(0, "+X", (4, 0, 0)), (0, OUTSIDE)]
+    assert [entry for entry in happened(position) if entry[0] == 0] == [
+        (0, "+X", (4, 0, 0)),
+        (0, OUTSIDE),
+    ]
     assert position.lost == ((0, 1, OUTSIDE),)
     assert position.bombs == ()
 
@@ -180,7 +210,9 @@ def test_losses_come_cell_by_cell_in_the_order_of_the_first_seat_there() -> None
 # How it ends.
 
 
-def played(*rounds: Sequence[Any], starts: Starts = ((0, 0, 0), (3, 3, 3)), ticks: int = 20) -> Battlecube:
+def played(
+    *rounds: Sequence[Any], starts: Starts = ((0, 0, 0), (3, 3, 3)), ticks: int = 20
+) -> Battlecube:
     position = cube(*starts, ticks=ticks)
     for answers in rounds:
         assert not position.over
@@ -202,7 +234,9 @@ def test_the_last_ones_that_die_together_tie() -> None:
 
 
 def test_those_alive_after_the_last_tick_tie() -> None:
-    position = played([STAY, STAY, step("+X")], [STAY, STAY], starts=((0, 0, 0), (1, 1, 1), (3, 3, 3)), ticks=2)
+    position = played(
+        [STAY, STAY, step("+X")], [STAY, STAY], starts=((0, 0, 0), (1, 1, 1), (3, 3, 3)), ticks=2
+    )
     assert position.over
     assert position.scores == (2, 2, 0)
 
@@ -247,7 +281,9 @@ def test_the_page_for_authors_shows_a_view_as_it_is() -> None:
     start = cube((7, 0, 0), (2, 3, 3), (5, 5, 5), (0, 7, 7), edge=8, ticks=1000).without(3)
     position = after(start, step("+X"), step("-X"), bomb(2, 3, 3))
     example = page.read_text().partition("```json\n")[2].partition("```")[0]
-    assert msgspec.json.decode(example) == msgspec.json.decode(msgspec.json.encode(position.view(1)))
+    assert msgspec.json.decode(example) == msgspec.json.decode(
+        msgspec.json.encode(position.view(1))
+    )
 
 
 def test_who_scribbles_on_a_view_spoils_no_other() -> None:
@@ -270,7 +306,9 @@ def test_single_tasks_are_listed() -> None:
 
 def test_a_seed_always_gives_the_same_game() -> None:
     row = FORMATS["battlecube"]
-    match = simulate(Match(row.game, 8, row.terms, seed=11), [seated(random, seat) for seat in range(8)])
+    match = simulate(
+        Match(row.game, 8, row.terms, seed=11), [seated(random, seat) for seat in range(8)]
+    )
     assert match.result is not None
     assert match.result.places == (2, 7, 5, 4, 6, 1, 3, 7)
     assert match.result.scores == (61, 1, 30, 43, 19, 62, 52, 1)

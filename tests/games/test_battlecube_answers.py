@@ -50,7 +50,10 @@ def test_only_the_first_two_characters_of_a_direction_count(sent: str, meant: st
     if meant:
         assert read(step(sent)) == (meant,)
     else:
-        assert refusal(step(sent)) == f'task at position 0: "direction" is a sign and an axis such as "+X", not {sent!r}'
+        assert (
+            refusal(step(sent))
+            == f'task at position 0: "direction" is a sign and an axis such as "+X", not {sent!r}'
+        )
 
 
 @pytest.mark.parametrize("word", ["BOMB", "PLACE_BOMB"])
@@ -67,14 +70,42 @@ def test_any_other_word_does_nothing(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "meant"), [(4.0, 4), (-0.0, 0), ("4", 4), (" 4 ", 4), ("+4", 4), ("4.0", 4), ("4.", 4), ("4e2", 400), ("-0", 0)]
+    ("sent", "meant"),
+    [
+        (4.0, 4),
+        (-0.0, 0),
+        ("4", 4),
+        (" 4 ", 4),
+        ("+4", 4),
+        ("4.0", 4),
+        ("4.", 4),
+        ("4e2", 400),
+        ("-0", 0),
+    ],
 )
 def test_a_whole_number_may_be_written_in_other_ways(sent: Any, meant: int) -> None:
     assert read(bomb(sent)) == ((meant, 2, 3),)
 
 
 @pytest.mark.parametrize(
-    "coordinate", [None, True, False, 1.5, float("nan"), float("inf"), [], {}, "", " ", "x", "1.5", "1_0", "0x1", "١"]
+    "coordinate",
+    [
+        None,
+        True,
+        False,
+        1.5,
+        float("nan"),
+        float("inf"),
+        [],
+        {},
+        "",
+        " ",
+        "x",
+        "1.5",
+        "1_0",
+        "0x1",
+        "١",
+    ],
 )
 def test_what_is_no_whole_number_is_refused(coordinate: Any) -> None:
     assert refusal(bomb(coordinate)).startswith('task at position 0: "x" is a whole number, not ')
@@ -97,7 +128,10 @@ def test_the_answer_or_a_task_may_be_json_in_a_text() -> None:
     assert read(tuple(step("+X"))) == ("+X",)
 
 
-@pytest.mark.parametrize("answer", [5, None, True, {}, {"task": "NOOP"}, "", "hello", "5", "[" * 100_000, "\ud800", '"[]"'])
+@pytest.mark.parametrize(
+    "answer",
+    [5, None, True, {}, {"task": "NOOP"}, "", "hello", "5", "[" * 100_000, "\ud800", '"[]"'],
+)
 def test_an_answer_is_a_list(answer: Any) -> None:
     assert refusal(answer).startswith("an answer is a JSON list of tasks, not ")
 
@@ -105,13 +139,21 @@ def test_an_answer_is_a_list(answer: Any) -> None:
 @pytest.mark.parametrize("task", [None, 5, True, [], [{"task": "NOOP"}], "NOOP", "[]", '"{}"'])
 def test_a_task_is_an_object(task: Any) -> None:
     words = refusal([{"task": "NOOP"}, task], tasks=2)
-    assert words.startswith('task at position 1: a task is {"task"}, {"task", "direction"} or {"task", "x", "y", "z"}, not ')
+    assert words.startswith(
+        'task at position 1: a task is {"task"}, {"task", "direction"} or {"task", "x", "y", "z"}, '
+        "not "
+    )
 
 
 @pytest.mark.parametrize("word", ["", None, 1, True, [], {}])
 def test_a_task_has_a_word(word: Any) -> None:
-    assert refusal([{"task": word}]).startswith('task at position 0: "task" is a text that is not empty, not ')
-    assert refusal([{"direction": "+X"}]) == 'task at position 0: "task" is a text that is not empty, not None'
+    assert refusal([{"task": word}]).startswith(
+        'task at position 0: "task" is a text that is not empty, not '
+    )
+    assert (
+        refusal([{"direction": "+X"}])
+        == 'task at position 0: "task" is a text that is not empty, not None'
+    )
 
 
 @pytest.mark.parametrize("direction", ["", None, 1, True, ["+X"]])
@@ -122,7 +164,14 @@ def test_a_direction_is_a_text(direction: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "rest", [{"why": "x"}, {"x": 1}, {"x": 1, "y": 1}, {"direction": "+X", "x": 1, "y": 1, "z": 1}, {"direction": "+X", "why": 1}]
+    "rest",
+    [
+        {"why": "x"},
+        {"x": 1},
+        {"x": 1, "y": 1},
+        {"direction": "+X", "x": 1, "y": 1, "z": 1},
+        {"direction": "+X", "why": 1},
+    ],
 )
 def test_other_keys_are_refused(rest: dict[str, Any]) -> None:
     words = refusal([{"task": "NOOP"} | rest])
@@ -134,7 +183,10 @@ def test_a_step_needs_a_direction_and_a_bomb_a_cell() -> None:
     assert refusal([{"task": "MOVE"}]) == 'task at position 0: MOVE needs a "direction"'
     assert refusal(bomb(1, word="MOVE")) == 'task at position 0: MOVE needs a "direction"'
     assert refusal([{"task": "BOMB"}]) == 'task at position 0: BOMB needs "x", "y" and "z"'
-    assert refusal([{"task": "PLACE_BOMB", "direction": "+X"}]) == 'task at position 0: PLACE_BOMB needs "x", "y" and "z"'
+    assert (
+        refusal([{"task": "PLACE_BOMB", "direction": "+X"}])
+        == 'task at position 0: PLACE_BOMB needs "x", "y" and "z"'
+    )
 
 
 @pytest.mark.parametrize(("count", "tasks"), [(0, 1), (2, 1), (2, 3), (4, 3)])
@@ -145,8 +197,12 @@ def test_the_number_of_tasks_is_exact(count: int, tasks: int) -> None:
 
 def test_the_shape_is_judged_before_the_number_and_that_before_the_sense() -> None:
     assert refusal([{"task": "MOVE"}, None]).startswith("task at position 1: a task is ")
-    assert refusal([{"task": "MOVE"}, {"task": "BOMB"}]).startswith("Invalid amount of directions sent")
-    assert refusal([{"task": "NOOP"}, {"task": "BOMB"}], tasks=2).startswith("task at position 1: BOMB needs")
+    assert refusal([{"task": "MOVE"}, {"task": "BOMB"}]).startswith(
+        "Invalid amount of directions sent"
+    )
+    assert refusal([{"task": "NOOP"}, {"task": "BOMB"}], tasks=2).startswith(
+        "task at position 1: BOMB needs"
+    )
 
 
 def test_what_is_quoted_stays_short() -> None:

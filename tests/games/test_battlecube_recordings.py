@@ -13,13 +13,20 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import IllegalMove, Seat
 
 RECORDINGS = sorted(Path(__file__).with_name("battlecube").glob("*.jsonl"))
-DIFFER = {"20-answer-bad-direction": "a junk axis is refused", "20-answer-unknown-task": "doing nothing is told"}
+DIFFER = {
+    "20-answer-bad-direction": "a junk axis is refused",
+    "20-answer-unknown-task": "doing nothing is told",
+}
 ALIKE = [recording for recording in RECORDINGS if recording.stem not in DIFFER]
 
 NOTHING_CAME = ""
 """Stands for an answer that was no JSON, or did not come."""
 OPTIONS = {"edgeLength": "edge", "maxNumOfTicks": "ticks", "numOfTasksPerTick": "tasks"}
-EVENTS = {"PLAYER_MOVE_ATTEMPT": "move", "PLAYER_PLACED_BOMB": "bomb", "PLAYER_DID_NOTHING": "nothing"}
+EVENTS = {
+    "PLAYER_MOVE_ATTEMPT": "move",
+    "PLAYER_PLACED_BOMB": "bomb",
+    "PLAYER_DID_NOTHING": "nothing",
+}
 
 
 class Tick(Struct):
@@ -45,8 +52,12 @@ class Recorded(Struct):
     @property
     def game(self) -> Battlecube:
         setup = self.setup
-        starts = tuple((start["x"], start["y"], start["z"]) for start in setup["playerStartPositions"])
-        return Battlecube(setup["edgeLength"], setup["maxNumOfTicks"], setup["numOfTasksPerTick"], starts)
+        starts = tuple(
+            (start["x"], start["y"], start["z"]) for start in setup["playerStartPositions"]
+        )
+        return Battlecube(
+            setup["edgeLength"], setup["maxNumOfTicks"], setup["numOfTasksPerTick"], starts
+        )
 
 
 def read(recording: Path) -> Recorded:
@@ -68,13 +79,17 @@ def read(recording: Path) -> Recorded:
     return Recorded(setup, ticks, end)
 
 
-def asked(position: Battlecube, tick: Tick, names: list[str]) -> tuple[dict[Seat, Plan], dict[Seat, str]]:
+def asked(
+    position: Battlecube, tick: Tick, names: list[str]
+) -> tuple[dict[Seat, Plan], dict[Seat, str]]:
     """The plans of those that answered well, and the faults of the others."""
     plans: dict[Seat, Plan] = {}
     faults: dict[Seat, str] = {}
     for seat in position.to_move:
         try:
-            plans[seat] = position.parse(seat, msgspec.json.decode(tick.answers.get(names[seat], NOTHING_CAME)))
+            plans[seat] = position.parse(
+                seat, msgspec.json.decode(tick.answers.get(names[seat], NOTHING_CAME))
+            )
         except msgspec.DecodeError:
             faults[seat] = "no JSON"
         except IllegalMove as fault:
@@ -88,7 +103,9 @@ def played(recorded: Recorded) -> Iterator[tuple[Battlecube, dict[Seat, str], Ba
     for tick in recorded.ticks:
         before = position
         if tick.update:
-            position = position.amend({ours: tick.update[theirs] for theirs, ours in OPTIONS.items()})
+            position = position.amend(
+                {ours: tick.update[theirs] for theirs, ours in OPTIONS.items()}
+            )
         plans, faults = asked(position, tick, recorded.names)
         for seat in faults:
             position = position.without(seat)
@@ -97,7 +114,10 @@ def played(recorded: Recorded) -> Iterator[tuple[Battlecube, dict[Seat, str], Ba
 
 
 def happenings(tick: Tick, names: list[str], faults: dict[Seat, str]) -> Iterator[dict[str, Any]]:
-    """The recorded events as our view has them. Losses by a failed call belong to the match, and no player loses twice."""
+    """The recorded events as our view has them.
+
+    Losses by a failed call belong to the match, and no player loses twice.
+    """
     lost = set(faults)
     for event, payload in tick.events:
         seat = names.index(payload["name"])
@@ -109,11 +129,17 @@ def happenings(tick: Tick, names: list[str], faults: dict[Seat, str]) -> Iterato
 
 
 def without_direction(happened: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{key: value for key, value in happening.items() if key != "direction"} for happening in happened]
+    return [
+        {key: value for key, value in happening.items() if key != "direction"}
+        for happening in happened
+    ]
 
 
 def in_seats(players: list[dict[str, Any]], names: list[str]) -> list[dict[str, Any]]:
-    return [{"seat": names.index(player["name"])} | {axis: player[axis] for axis in "xyz"} for player in players]
+    return [
+        {"seat": names.index(player["name"])} | {axis: player[axis] for axis in "xyz"}
+        for player in players
+    ]
 
 
 @pytest.mark.parametrize("recording", ALIKE, ids=lambda path: path.stem)
@@ -124,8 +150,12 @@ def test_every_tick_goes_as_in_the_original(recording: Path) -> None:
         view, state = before.view(None), tick.state
         assert view["tick"] == state["gameInfo"]["currentTick"]
         assert view["players"] == in_seats(state["players"], names)
-        assert [{"x": x, "y": y, "z": z, "type": "BOMB"} for x, y, z in view["bombs"]] == state["items"]
-        assert without_direction(after.view(None)["happened"]) == list(happenings(tick, names, faults))
+        assert [{"x": x, "y": y, "z": z, "type": "BOMB"} for x, y, z in view["bombs"]] == state[
+            "items"
+        ]
+        assert without_direction(after.view(None)["happened"]) == list(
+            happenings(tick, names, faults)
+        )
 
 
 @pytest.mark.parametrize("recording", ALIKE, ids=lambda path: path.stem)

@@ -1,4 +1,6 @@
-"""The rules of battlecube between ticks: rounds, seats that are put out, and options that change."""
+"""The rules of battlecube between ticks: rounds, seats that are put out, and options
+that change.
+"""
 
 from typing import Any
 
@@ -18,11 +20,23 @@ from tests.games.cubes import STAY, after, bomb, cube, happened, step, where
 def test_a_plan_is_played_tick_by_tick_and_nobody_is_asked_meanwhile() -> None:
     position = cube((0, 0, 0), (3, 3, 3), tasks=3)
     position = after(position, [step("+X"), bomb(2, 2, 2), step("+Y")], [STAY, step("-X"), STAY])
-    assert (position.tick, position.to_move, where(position)) == (1, (), {0: (1, 0, 0), 1: (3, 3, 3)})
+    assert (position.tick, position.to_move, where(position)) == (
+        1,
+        (),
+        {0: (1, 0, 0), 1: (3, 3, 3)},
+    )
     position = after(position)
-    assert (position.tick, position.to_move, where(position)) == (2, (), {0: (1, 0, 0), 1: (2, 3, 3)})
+    assert (position.tick, position.to_move, where(position)) == (
+        2,
+        (),
+        {0: (1, 0, 0), 1: (2, 3, 3)},
+    )
     position = after(position)
-    assert (position.tick, position.to_move, where(position)) == (3, (0, 1), {0: (1, 1, 0), 1: (2, 3, 3)})
+    assert (position.tick, position.to_move, where(position)) == (
+        3,
+        (0, 1),
+        {0: (1, 1, 0), 1: (2, 3, 3)},
+    )
 
 
 def test_what_a_loser_planned_is_dropped() -> None:
@@ -73,7 +87,11 @@ def test_a_bomb_on_a_seat_that_is_out_goes_off() -> None:
 def test_losses_beside_a_seat_that_is_out_keep_its_place_in_the_list() -> None:
     start = cube((0, 0, 0), (3, 3, 2), (3, 3, 3), (1, 0, 0), (0, 3, 0)).without(0)
     position = after(start, step("+Z"), STAY, step("-X"), STAY)
-    assert [entry for entry in happened(position) if len(entry) == 2] == [(3, CRASHED), (1, CRASHED), (2, CRASHED)]
+    assert [entry for entry in happened(position) if len(entry) == 2] == [
+        (3, CRASHED),
+        (1, CRASHED),
+        (2, CRASHED),
+    ]
 
 
 def test_the_last_one_still_plays_the_tick_in_which_the_others_are_put_out() -> None:
@@ -118,8 +136,14 @@ def test_the_match_puts_out_whoever_answers_badly_and_goes_on_with_the_others() 
 
 
 def test_another_edge_drops_everybody_somewhere_and_clears_the_bombs_after_the_round() -> None:
-    position = after(cube((0, 0, 0), (3, 3, 3), tasks=2), [bomb(1, 1, 1), STAY], [STAY, STAY]).amend({"edge": 2})
-    assert (position.edge, position.bombs, where(position)) == (4, ((1, 1, 1),), {0: (0, 0, 0), 1: (3, 3, 3)})
+    position = after(
+        cube((0, 0, 0), (3, 3, 3), tasks=2), [bomb(1, 1, 1), STAY], [STAY, STAY]
+    ).amend({"edge": 2})
+    assert (position.edge, position.bombs, where(position)) == (
+        4,
+        ((1, 1, 1),),
+        {0: (0, 0, 0), 1: (3, 3, 3)},
+    )
     position = after(position)
     assert position.to_move == (0, 1)
     assert (position.view(0)["edge"], position.view(0)["bombs"]) == (2, ())
@@ -153,7 +177,9 @@ def test_the_same_edge_leaves_everything_where_it_is() -> None:
 
 
 def test_changes_add_up() -> None:
-    position = cube((0, 0, 0), (3, 3, 3)).amend({"ticks": 9}).amend({"tasks": 2}).amend({"ticks": "8"})
+    position = (
+        cube((0, 0, 0), (3, 3, 3)).amend({"ticks": 9}).amend({"tasks": 2}).amend({"ticks": "8"})
+    )
     position = after(position, STAY, STAY)
     assert (position.edge, position.ticks, position.tasks) == (4, 8, 2)
 
@@ -174,14 +200,19 @@ def test_more_ticks_prolong_the_game_unless_its_last_tick_runs() -> None:
 
 
 def test_start_cells_are_of_the_past() -> None:
-    position = after(cube((0, 0, 0), (3, 3, 3)).amend({"starts": [[1, 1, 1], [2, 2, 2]]}), STAY, STAY)
+    position = after(
+        cube((0, 0, 0), (3, 3, 3)).amend({"starts": [[1, 1, 1], [2, 2, 2]]}), STAY, STAY
+    )
     assert where(position) == {0: (0, 0, 0), 1: (3, 3, 3)}
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"edge": 1}, "Too many players for the selected game area size: edge 1 has room for 1, not 2"),
+        (
+            {"edge": 1},
+            "Too many players for the selected game area size: edge 1 has room for 1, not 2",
+        ),
         ({"edge": 0}, "battlecube: edge: expected `int` >= 1"),
         ({"ticks": "many"}, "battlecube: ticks: expected `int`, got `str`"),
         ({"starts": 5}, "battlecube: starts: expected `array`, got `int`"),

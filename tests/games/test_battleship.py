@@ -15,7 +15,9 @@ SKIP = {"skip": True}
 def begun(players: int = 2, game: Battleship = SMALL) -> Battleship:
     """All have the same fleet, and seat 0 is to shoot."""
     position = game.start(players, Chance(0))
-    return position.play({seat: position.parse(seat, {"board": FLEET}) for seat in range(players)}, Chance(0))
+    return position.play(
+        {seat: position.parse(seat, {"board": FLEET}) for seat in range(players)}, Chance(0)
+    )
 
 
 def after(position: Battleship, *raws: Raw) -> Battleship:
@@ -61,7 +63,11 @@ def test_before_the_fleets_are_placed_there_is_nothing_to_see() -> None:
 
 def test_a_fleet_is_sent_as_text_or_as_rows() -> None:
     position = SMALL.start(2, Chance(0))
-    assert position.parse(0, {"board": FLEET}) == position.parse(0, {"board": "".join(FLEET)}) == "".join(FLEET)
+    assert (
+        position.parse(0, {"board": FLEET})
+        == position.parse(0, {"board": "".join(FLEET)})
+        == "".join(FLEET)
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +77,10 @@ def test_a_fleet_is_sent_as_text_or_as_rows() -> None:
         ({"x": 1, "y": 1}, 'the key "board" is missing'),
         ({"board": "AAA"}, "a board has 25 squares (5 rows of 5), not 3"),
         ({"board": FLEET[:4]}, "a board has 5 rows, not 4"),
-        ({"board": "AA." + "".join(FLEET)[3:]}, "boat A is 2 long, it should be 3 (it begins at x 0, y 0)"),
+        (
+            {"board": "AA." + "".join(FLEET)[3:]},
+            "boat A is 2 long, it should be 3 (it begins at x 0, y 0)",
+        ),
     ],
 )
 def test_what_is_no_fleet_is_refused(raw: Raw, words: str) -> None:
@@ -135,7 +144,9 @@ def test_games_that_differ_in_what_is_hidden_look_alike_until_the_end() -> None:
     """The other fleet of seat 1 agrees with the first wherever a shot falls."""
     start = with_options(SMALL, {"goal": 2}).start(2, Chance(0))
     other = ["A....", "A....", "A....", ".....", "...BB"]
-    one, two = (start.play({0: "".join(FLEET), 1: "".join(fleet)}, Chance(0)) for fleet in (FLEET, other))
+    one, two = (
+        start.play({0: "".join(FLEET), 1: "".join(fleet)}, Chance(0)) for fleet in (FLEET, other)
+    )
     for raw in (at(0, 0), at(4, 0), at(3, 3), at(1, 0), at(1, 1), SKIP):
         one, two = after(one, raw), after(two, raw)
         for looker in (None, 0):
@@ -155,7 +166,9 @@ def test_with_one_opponent_the_target_need_not_be_named() -> None:
 
 def test_whole_numbers_may_be_written_as_floats() -> None:
     position = begun(3)
-    assert position.parse(0, {"target": 2.0, "x": 1.0, "y": -0.0}) == position.parse(0, at(1, 0, target=2))
+    assert position.parse(0, {"target": 2.0, "x": 1.0, "y": -0.0}) == position.parse(
+        0, at(1, 0, target=2)
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +202,9 @@ def test_what_is_no_shot_is_refused(raw: Raw, words: str) -> None:
 def test_a_board_of_which_all_boats_are_sunk_may_still_be_shot_at() -> None:
     position = begun(3)
     for turn, (x, y) in enumerate(BOATS):
-        position = after(position, *[at(x, y, target=2) if seat == turn % 2 else SKIP for seat in range(3)])
+        position = after(
+            position, *[at(x, y, target=2) if seat == turn % 2 else SKIP for seat in range(3)]
+        )
     assert position.scores == (3, 2, 0)
     assert after(position, at(4, 4, target=2)).view(None)["last"]["hit"] is False
 

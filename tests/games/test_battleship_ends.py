@@ -25,7 +25,9 @@ WATERS = [(x, y) for y in range(5) for x in range(5) if (x, y) not in BOATS]
 # The end.
 
 
-def duel(first: Iterable[tuple[int, int]], second: Iterable[tuple[int, int]], game: Battleship = SMALL) -> Battleship:
+def duel(
+    first: Iterable[tuple[int, int]], second: Iterable[tuple[int, int]], game: Battleship = SMALL
+) -> Battleship:
     """Both shoot at the same fleet, in turn, until the game is over."""
     position = begun(2, game)
     for one, other in zip(first, second, strict=False):
@@ -60,7 +62,10 @@ def test_the_fleets_are_shown_when_it_is_over() -> None:
     position = duel(BOATS, WATERS)
     view = position.view(None)
     assert view["phase"] == "over"
-    assert view["fleets"] == (("AAA00", "000..", "....B", "....B", "....."), ("aaa..", ".....", "....b", "....b", "....."))
+    assert view["fleets"] == (
+        ("AAA00", "000..", "....B", "....B", "....."),
+        ("aaa..", ".....", "....b", "....b", "....."),
+    )
     assert view["boards"][1] == ("XXX..", ".....", "....X", "....X", ".....")
     assert duel(BOATS[:4], WATERS).view(None)["fleets"] is None
 
@@ -104,7 +109,10 @@ def test_without_a_limit_they_go_on() -> None:
         ({"boats": ""}, "boats: there is none"),
         ({"boats": "A5 B9"}, "boats: 'B9' is not a boat"),
         ({"width": 7, "height": 7, "boats": "A8"}, "boats: A8 is too long for a board of 7 by 7"),
-        ({"width": 5, "height": 6}, "boats: they cover 17 squares, more than half of a board of 5 by 6"),
+        (
+            {"width": 5, "height": 6},
+            "boats: they cover 17 squares, more than half of a board of 5 by 6",
+        ),
         ({"goal": 18}, "goal: 18 is more than the 17 squares of a fleet"),
     ],
 )
@@ -113,14 +121,22 @@ def test_options_must_fit_together(options: dict[str, Any], words: str) -> None:
         with_options(Battleship(), options).start(2, Chance(0))
 
 
-@pytest.mark.parametrize("options", [{"width": 4}, {"height": 27}, {"goal": -1}, {"rounds": -1}, {"size": 10}])
+@pytest.mark.parametrize(
+    "options", [{"width": 4}, {"height": 27}, {"goal": -1}, {"rounds": -1}, {"size": 10}]
+)
 def test_options_have_their_limits(options: dict[str, Any]) -> None:
     with pytest.raises(BadOption):
         with_options(Battleship(), options)
 
 
 def test_the_standard_game() -> None:
-    assert options_in(Battleship()) == {"width": 10, "height": 10, "boats": "A5 B4 C3 D3 E2", "goal": 0, "rounds": 1000}
+    assert options_in(Battleship()) == {
+        "width": 10,
+        "height": 10,
+        "boats": "A5 B4 C3 D3 E2",
+        "goal": 0,
+        "rounds": 1000,
+    }
     view = Battleship().start(9, Chance(0)).view(8)
     assert view["boats"] == ("A5", "B4", "C3", "D3", "E2")
     assert (view["width"], view["height"], view["goal"], view["rounds"]) == (10, 10, 17, 1000)
@@ -129,8 +145,16 @@ def test_the_standard_game() -> None:
 def test_width_and_height_are_not_mixed_up() -> None:
     position = Battleship(width=8, height=5, boats="A5").start(2, Chance(0))
     board = ["........", "...AAAAA", "........", "........", "........"]
-    position = position.play({seat: position.parse(seat, {"board": board}) for seat in range(2)}, Chance(0))
-    assert after(position, at(7, 1)).view(0)["boards"][1] == ("........", ".......X", "........", "........", "........")
+    position = position.play(
+        {seat: position.parse(seat, {"board": board}) for seat in range(2)}, Chance(0)
+    )
+    assert after(position, at(7, 1)).view(0)["boards"][1] == (
+        "........",
+        ".......X",
+        "........",
+        "........",
+        "........",
+    )
     assert refusal(position, at(8, 1)) == "x is from 0 to 7, not 8"
     assert refusal(position, at(1, 5)) == "y is from 0 to 4, not 5"
 
@@ -155,11 +179,18 @@ def test_some_fleets_are_listed() -> None:
 # Whole games.
 
 
-@pytest.mark.parametrize("line", RECORDED.read_bytes().splitlines(), ids=lambda line: str(msgspec.json.decode(line)["recording"]))
+@pytest.mark.parametrize(
+    "line",
+    RECORDED.read_bytes().splitlines(),
+    ids=lambda line: str(msgspec.json.decode(line)["recording"]),
+)
 def test_games_of_the_original_go_the_same_way(line: bytes) -> None:
     recorded = msgspec.json.decode(line)
     position = Battleship().start(2, Chance(0))
-    placed = {seat: position.parse(seat, {"board": fleet}) for seat, fleet in enumerate(recorded["fleets"])}
+    placed = {
+        seat: position.parse(seat, {"board": fleet})
+        for seat, fleet in enumerate(recorded["fleets"])
+    }
     position = position.play(placed, Chance(0))
     for x, y, hit in recorded["shots"]:
         assert not position.over
@@ -168,7 +199,9 @@ def test_games_of_the_original_go_the_same_way(line: bytes) -> None:
     assert position.over
     view = position.view(None)
     assert ["".join(board) for board in view["boards"]] == recorded["boards"]
-    assert [list(view[key]) for key in ("scores", "skips", "turns")] == [recorded[key] for key in ("scores", "skips", "turns")]
+    assert [list(view[key]) for key in ("scores", "skips", "turns")] == [
+        recorded[key] for key in ("scores", "skips", "turns")
+    ]
     assert view["round"] == recorded["rounds"]
 
 
@@ -178,7 +211,9 @@ def story(players: int, seed: int) -> list[View]:
     position, views = Battleship().start(players, chance), []
     while not position.over:
         raws = {seat: bots[seat](position.view(seat)) for seat in position.to_move}
-        position = position.play({seat: position.parse(seat, raw) for seat, raw in raws.items()}, chance)
+        position = position.play(
+            {seat: position.parse(seat, raw) for seat, raw in raws.items()}, chance
+        )
         views.append(position.view(None))
     return views
 
@@ -202,7 +237,10 @@ def test_the_examples_of_the_page_are_true() -> None:
     assert after(position, skip).view(None)["skips"] == (0, 1)
 
 
-SUNK, ALL_BUT_ONE = ["aaa..", ".....", "....b", "....b", "....."], ["aaa..", ".....", "....b", "....B", "....."]
+SUNK, ALL_BUT_ONE = (
+    ["aaa..", ".....", "....b", "....b", "....."],
+    ["aaa..", ".....", "....b", "....B", "....."],
+)
 
 
 @pytest.mark.parametrize(

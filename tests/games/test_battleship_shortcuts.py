@@ -1,4 +1,6 @@
-"""Moves and fleets that are judged in a short way are judged as in the long one, over many cases drawn by chance."""
+"""Moves and fleets that are judged in a short way are judged as in the long one, over many cases
+drawn by chance.
+"""
 
 from typing import Any
 
@@ -13,7 +15,11 @@ BOATS = "A3 B2"
 
 
 def in_play(players: int, chance: Chance) -> Battleship:
-    position = Battleship(width=WIDTH, height=HEIGHT, boats=BOATS).start(players, Chance(0)).play({}, chance)
+    position = (
+        Battleship(width=WIDTH, height=HEIGHT, boats=BOATS)
+        .start(players, Chance(0))
+        .play({}, chance)
+    )
     for _ in range(chance.below(30)):
         (seat,) = position.to_move or (0,)
         raw = chance.choice(list(position.moves(seat)))
@@ -78,7 +84,10 @@ def test_a_shot_marks_one_square_of_one_board_and_fleet(seed: int) -> None:
 def the_first_strange(squares: str) -> str:
     for square, letter in enumerate(squares):
         if letter not in ".AB":
-            return f"{letter!r} at x {square % WIDTH}, y {square // WIDTH} is neither a boat nor water, which is '.'"
+            return (
+                f"{letter!r} at x {square % WIDTH}, y {square // WIDTH} is neither a boat nor "
+                "water, which is '.'"
+            )
     return ""
 
 

@@ -16,7 +16,9 @@ FOUR = "A.....B .#.#.#. ....... .#.#.#. C.....D"
 
 
 def random_round(position: Bomberman, chance: Chance) -> dict[int, Any]:
-    return {seat: position.parse(seat, random(position.view(seat), chance)) for seat in position.to_move}
+    return {
+        seat: position.parse(seat, random(position.view(seat), chance)) for seat in position.to_move
+    }
 
 
 # The end and the scores.
@@ -38,7 +40,9 @@ def test_row_45_it_ends_after_the_last_round() -> None:
     last = after(drawn(FOUR, rounds=3), "", "")
     assert (last.over, last.to_move) == (False, (0, 1, 2, 3))
     assert (after(last, "").over, after(last, "").to_move) == (True, ())
-    assert after(last, "").scores == (0.0, 0.0, 0.0, 0.0), "nobody has outlived anybody, and nobody is alone"
+    assert after(last, "").scores == (0.0, 0.0, 0.0, 0.0), (
+        "nobody has outlived anybody, and nobody is alone"
+    )
 
 
 def test_row_46_a_point_for_everyone_that_one_outlives_and_one_for_the_last_alone() -> None:
@@ -59,7 +63,9 @@ def test_row_46_survivors_of_the_last_round_share() -> None:
 
 
 def test_bombs_of_the_dead_go_on() -> None:
-    dead = after(drawn("A..B...C .#.#.#.# ........", bombs=2), "A BOMB", "B BOMB", "B RIGHT").without(1)
+    dead = after(
+        drawn("A..B...C .#.#.#.# ........", bombs=2), "A BOMB", "B BOMB", "B RIGHT"
+    ).without(1)
     assert drawing(dead) == lined("A..3...C .#.#.#.# ........")
     assert [user.bombs_left for user in after(dead, "", "").users] == [2, 2, 2]
 
@@ -101,7 +107,9 @@ def test_a_move_of_one_that_has_left_meanwhile_counts_for_nothing() -> None:
 
 def test_row_49_everybody_sees_the_same_but_for_who_looks() -> None:
     position = after(drawn(FOUR), "A BOMB")
-    assert position.view(0) | {"you": None} == position.view(3) | {"you": None} == position.view(None)
+    assert (
+        position.view(0) | {"you": None} == position.view(3) | {"you": None} == position.view(None)
+    )
 
 
 def test_a_view_by_example() -> None:
@@ -117,8 +125,26 @@ def test_a_view_by_example() -> None:
         "flamePierces": False,
         "tiles": ("..+.....", ".#.#.#.#", "........"),
         "users": [
-            {"seat": 0, "at": (1, 0), "alive": True, "bombsLeft": 0, "range": 3, "kills": 0, "crates": 0, "upgrades": 0},
-            {"seat": 1, "at": (0, 7), "alive": True, "bombsLeft": 1, "range": 3, "kills": 0, "crates": 0, "upgrades": 0},
+            {
+                "seat": 0,
+                "at": (1, 0),
+                "alive": True,
+                "bombsLeft": 0,
+                "range": 3,
+                "kills": 0,
+                "crates": 0,
+                "upgrades": 0,
+            },
+            {
+                "seat": 1,
+                "at": (0, 7),
+                "alive": True,
+                "bombsLeft": 1,
+                "range": 3,
+                "kills": 0,
+                "crates": 0,
+                "upgrades": 0,
+            },
         ],
         "bombs": [{"at": (0, 0), "turnsLeft": 3, "range": 3, "seat": 0}],
         "upgrades": [{"at": (2, 2), "type": "EXPLOSION_RANGE"}],
@@ -129,7 +155,11 @@ def test_a_view_by_example() -> None:
 
 def test_row_44_a_dead_user_is_nowhere() -> None:
     view = after(drawn("A.....BC .#.#.#.# ........"), "A BOMB", *[""] * 4).view(0)
-    assert (view["users"][0]["at"], view["users"][0]["alive"], view["toMove"]) == (None, False, (1, 2))
+    assert (view["users"][0]["at"], view["users"][0]["alive"], view["toMove"]) == (
+        None,
+        False,
+        (1, 2),
+    )
 
 
 def test_row_23_a_user_on_a_bomb_shows_and_so_does_the_bomb() -> None:
@@ -149,10 +179,15 @@ def test_a_bot_that_changes_its_view_changes_nobody_elses() -> None:
 
 
 def other_contents(position: Bomberman) -> Bomberman:
-    """The same position with something else in every crate: b for nothing, r for b, nothing for r."""
+    """The same position with something else in every crate: b for nothing, r for b,
+    nothing for r.
+    """
     table = str.maketrans(".br", "br.")
     hidden = [
-        "".join(letter.translate(table) if tile == CRATE else FREE for tile, letter in zip(*rows, strict=True))
+        "".join(
+            letter.translate(table) if tile == CRATE else FREE
+            for tile, letter in zip(*rows, strict=True)
+        )
         for rows in zip(position.tiles, position.hidden, strict=True)
     ]
     return replace(position, hidden=tuple(hidden))
@@ -186,7 +221,9 @@ def test_what_holds_after_every_round(seed: int) -> None:
             assert new is None or new == old or new not in mines, "nobody enters a bomb's tile"
         for seat, user in enumerate(position.users):
             lying = sum(bomb.seat == seat for bomb in position.lying)
-            assert user.bombs_left + lying + user.range == 2 + 3 + user.upgrades, "bombs left are those that do not lie"
+            assert user.bombs_left + lying + user.range == 2 + 3 + user.upgrades, (
+                "bombs left are those that do not lie"
+            )
 
 
 def wandering_round(position: Bomberman, chance: Chance) -> dict[int, Any]:
@@ -196,7 +233,9 @@ def wandering_round(position: Bomberman, chance: Chance) -> dict[int, Any]:
         raws = list(position.moves(seat))
         bombs = [raw for raw in raws if raw["action"] == "PLACE_BOMB"]
         seldom = bombs and chance.below(8) == 0
-        moves[seat] = position.parse(seat, chance.choice(bombs if seldom else [raw for raw in raws if raw not in bombs]))
+        moves[seat] = position.parse(
+            seat, chance.choice(bombs if seldom else [raw for raw in raws if raw not in bombs])
+        )
     return moves
 
 
@@ -209,7 +248,8 @@ def test_a_golden_game() -> None:
         position = position.play(wandering_round(position, chance), chance)
     assert (position.round, position.scores) == (23, (0.0, 1.0, 3.0, 2.0, 3.0, 6.0))
     assert drawing(position) == lined(
-        "####..F#### ##+#.#.#+## #+++++++++# ##+#+#+#+## ..+++++++.. ##+#+#+#+## #+++r+r+++# ##+#.#.#+## ####...####"
+        "####..F#### ##+#.#.#+## #+++++++++# ##+#+#+#+## ..+++++++.. ##+#+#+#+## #+++r+r+++# "
+        "##+#.#.#+## ####...####"
     )
     assert [(user.kills, user.crates, user.upgrades) for user in position.users] == [
         (0, 2, 0), (0, 1, 0), (1, 1, 1), (0, 2, 0), (0, 2, 0), (0, 0, 0)

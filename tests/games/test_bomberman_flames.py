@@ -32,7 +32,14 @@ def test_row_17_four_states_show_the_turns_left_and_four_actions_are_there_to_fl
         lined("1...... .#A#.#. B......"),
         lined("....... .#.#.#. ..A...."),
     ]
-    assert [[bomb["turnsLeft"] for bomb in state.view(1)["bombs"]] for state in states] == [[], [4], [3], [2], [1], []]
+    assert [[bomb["turnsLeft"] for bomb in state.view(1)["bombs"]] for state in states] == [
+        [],
+        [4],
+        [3],
+        [2],
+        [1],
+        [],
+    ]
     assert [state.round for state in states] == [0, 1, 2, 3, 4, 5]
     assert [bool(burned(state)) for state in states] == [False] * 5 + [True]
     assert states[-1].at == ((2, 2), None)
@@ -40,7 +47,9 @@ def test_row_17_four_states_show_the_turns_left_and_four_actions_are_there_to_fl
 
 def test_row_17_it_goes_off_after_the_moves() -> None:
     """B walks into the flames in the last round, A out of them."""
-    fled = after(drawn("A...B... .#.#.#.# ........"), "A BOMB", "A RIGHT", "A RIGHT", "", "A DOWN, B LEFT")
+    fled = after(
+        drawn("A...B... .#.#.#.# ........"), "A BOMB", "A RIGHT", "A RIGHT", "", "A DOWN, B LEFT"
+    )
     assert fled.at == ((1, 2), None)
 
 
@@ -77,7 +86,9 @@ def test_row_19_the_first_crate_burns_and_stops_the_flame() -> None:
 
 
 def test_row_19_flame_pierces_is_a_switch() -> None:
-    position = after(drawn(f"A+++++........ .#.#.#.#.#.#.# {FAR}", flame_pierces=True), "A BOMB", *[""] * 4)
+    position = after(
+        drawn(f"A+++++........ .#.#.#.#.#.#.# {FAR}", flame_pierces=True), "A BOMB", *[""] * 4
+    )
     assert position.tiles[0] == "....++........"
 
 
@@ -101,7 +112,9 @@ def test_row_21_a_chain_goes_off_in_the_same_round() -> None:
 
 def test_row_21_one_bomb_is_not_hit_twice() -> None:
     start = drawn("A..B..C....... .#.#.#.#.#.#.# .............D")
-    assert [user["bombsLeft"] for user in users(after(start, "A BOMB, B BOMB, C BOMB", *[""] * 4))] == [1, 1, 1, 1]
+    assert [
+        user["bombsLeft"] for user in users(after(start, "A BOMB, B BOMB, C BOMB", *[""] * 4))
+    ] == [1, 1, 1, 1]
 
 
 def test_row_21_two_bombs_do_not_dig_two_tiles_deep() -> None:
@@ -132,7 +145,9 @@ def test_row_14_the_flame_that_opens_a_crate_spares_what_is_in_it() -> None:
 
 
 def test_row_14_and_20_an_upgrade_that_is_to_be_seen_burns() -> None:
-    assert after(drawn("A.r.b... .#.#.#.# .......B"), "A BOMB", *[""] * 4).found == (Upgrade((0, 4), "ADDITIONAL_BOMB"),)
+    assert after(drawn("A.r.b... .#.#.#.# .......B"), "A BOMB", *[""] * 4).found == (
+        Upgrade((0, 4), "ADDITIONAL_BOMB"),
+    )
 
 
 def test_row_14_the_next_blast_burns_what_the_last_has_opened() -> None:
@@ -178,7 +193,10 @@ def test_explosion_range_counts_for_the_bombs_placed_from_then_on() -> None:
 def test_row_27_an_upgrade_is_taken_before_the_explosions_of_the_round() -> None:
     """B steps onto the upgrade in the round in which it would burn, and burns with it in hand."""
     position = after(drawn("A.rB.... .#.#.#.# .......C"), "A BOMB", "", "", "", "B LEFT")
-    assert users(position)[1] | {"range": 4, "upgrades": 1, "alive": False, "at": None} == users(position)[1]
+    assert (
+        users(position)[1] | {"range": 4, "upgrades": 1, "alive": False, "at": None}
+        == users(position)[1]
+    )
 
 
 def test_row_28_who_is_stopped_takes_nothing() -> None:
@@ -191,7 +209,9 @@ def test_row_28_who_is_stopped_takes_nothing() -> None:
 
 def test_row_46_kills_and_crates_count_for_all_whose_flames_reach_them() -> None:
     start = drawn("A.C.B.....D .#.#.#.#.#. ..+........")
-    position = after(start, "A BOMB, B BOMB", "A DOWN, B DOWN", "A DOWN, B DOWN", "A RIGHT", "B RIGHT")
+    position = after(
+        start, "A BOMB, B BOMB", "A DOWN, B DOWN", "A DOWN, B DOWN", "A RIGHT", "B RIGHT"
+    )
     assert [(user["alive"], user["kills"], user["crates"]) for user in users(position)] == [
         (True, 1, 0), (True, 1, 0), (False, 0, 0), (True, 0, 0)
     ]  # fmt: skip

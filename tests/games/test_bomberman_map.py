@@ -4,7 +4,16 @@ from itertools import product
 
 import pytest
 
-from botdrome.games.bomberman import CRATE, FREE, WALL, Bomberman, closing_groups, closing_plan, neighbours, starts
+from botdrome.games.bomberman import (
+    CRATE,
+    FREE,
+    WALL,
+    Bomberman,
+    closing_groups,
+    closing_plan,
+    neighbours,
+    starts,
+)
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
@@ -36,26 +45,36 @@ def mirrored(rows: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @every_size
-def test_row_9_pillars_stand_where_row_and_column_are_odd_and_there_is_no_border(height: int, width: int, players: int) -> None:
+def test_row_9_pillars_stand_where_row_and_column_are_odd_and_there_is_no_border(
+    height: int, width: int, players: int
+) -> None:
     for position in maps(height, width, players):
         for row, column in product(range(height), range(width)):
             assert (position.tiles[row][column] == WALL) == (row % 2 == 1 and column % 2 == 1)
 
 
 @every_size
-def test_row_10_starts_and_all_that_is_beside_them_are_free(height: int, width: int, players: int) -> None:
+def test_row_10_starts_and_all_that_is_beside_them_are_free(
+    height: int, width: int, players: int
+) -> None:
     for position in maps(height, width, players, crates=100):
         beside = neighbours(height, width)
         for start in position.at:
             assert start is not None
-            assert all(position.tiles[place[0]][place[1]] == FREE for place in (start, *beside[start]) if place)
+            assert all(
+                position.tiles[place[0]][place[1]] == FREE
+                for place in (start, *beside[start])
+                if place
+            )
 
 
 @every_size
 def test_row_11_at_least_thirty_percent_are_crates(height: int, width: int, players: int) -> None:
     for position in maps(height, width, players, crates=30):
         crates = "".join(position.tiles).count(CRATE)
-        assert 30 <= 100 * crates / (height * width) < 30 + 800 / (height * width), "it stops with the set of tiles that suffices"
+        assert 30 <= 100 * crates / (height * width) < 30 + 800 / (height * width), (
+            "it stops with the set of tiles that suffices"
+        )
 
 
 def test_row_11_it_is_filled_to_45_percent_as_usual_and_to_the_brim_if_asked() -> None:
@@ -88,7 +107,9 @@ def test_row_12_starts_are_far_apart() -> None:
     assert starts(13, 13, 8) == [*corners, (0, 6), (12, 6), (6, 12), (6, 0)]
     assert starts(9, 15, 6)[4:] == [(0, 6), (8, 8)], "the longer sides first"
     assert starts(15, 9, 6)[4:] == [(6, 8), (8, 0)]
-    assert starts(11, 11, 8)[4:] == [(0, 4), (10, 6), (4, 10), (6, 0)], "turned by a quarter where the middle is odd"
+    assert starts(11, 11, 8)[4:] == [(0, 4), (10, 6), (4, 10), (6, 0)], (
+        "turned by a quarter where the middle is odd"
+    )
 
 
 def test_row_12_seats_are_drawn_by_the_seed() -> None:
@@ -107,7 +128,9 @@ def test_row_13_a_fifth_of_the_crates_hide_an_upgrade_half_and_half() -> None:
 def test_row_13_only_crates_hide_anything_and_the_chance_is_an_option() -> None:
     for position in maps(13, 13, 4, upgrades=100):
         tiles, hidden = "".join(position.tiles), "".join(position.hidden)
-        assert all((letter != FREE) == (tile == CRATE) for tile, letter in zip(tiles, hidden, strict=True))
+        assert all(
+            (letter != FREE) == (tile == CRATE) for tile, letter in zip(tiles, hidden, strict=True)
+        )
     assert all(set("".join(position.hidden)) == {FREE} for position in maps(13, 13, 4, upgrades=0))
 
 
@@ -143,8 +166,14 @@ def test_row_8_and_others_numbers_out_of_range_are_refused(option: str, value: o
 
 
 @pytest.mark.parametrize(("height", "width", "players"), [(5, 5, 5), (7, 7, 8), (5, 9, 6)])
-def test_row_11_a_map_without_room_for_enough_crates_is_refused(height: int, width: int, players: int) -> None:
-    words = f"height and width: {height} by {width} tiles are too few for {players} players and 30 percent of crates"
+def test_row_11_a_map_without_room_for_enough_crates_is_refused(
+    height: int, width: int, players: int
+) -> None:
+    words = (
+        f"height and width: {height} by {width} tiles are too few for {players} players and "
+        "30 "
+        "percent of crates"
+    )
     with pytest.raises(BadOption, match=words):
         Bomberman(height=height, width=width).start(players, Chance(0))
 
@@ -153,7 +182,9 @@ def test_row_11_a_map_without_room_for_enough_crates_is_refused(height: int, wid
 
 
 @every_size
-def test_row_45_walls_close_over_every_tile_once_and_the_same_for_all_seats(height: int, width: int, players: int) -> None:
+def test_row_45_walls_close_over_every_tile_once_and_the_same_for_all_seats(
+    height: int, width: int, players: int
+) -> None:
     groups = closing_groups(height, width)
     places = [place for group in groups for place in group]
     assert len(places) == len(set(places)) == height * width - (height // 2) * (width // 2)
@@ -178,7 +209,9 @@ def test_row_45_they_close_from_the_edge_inwards() -> None:
     )
 
 
-@pytest.mark.parametrize(("closing", "rounds"), [(300, 500), (1, 500), (10, 13), (498, 500), (499, 500)])
+@pytest.mark.parametrize(
+    ("closing", "rounds"), [(300, 500), (1, 500), (10, 13), (498, 500), (499, 500)]
+)
 def test_row_45_all_is_closed_when_the_rounds_are_over(closing: int, rounds: int) -> None:
     *plan, last = closing_plan(13, 13, closing, rounds)
     ends = [end for end, _ in plan if end is not None]
@@ -199,8 +232,21 @@ def test_row_45_they_never_close_if_not_asked_to_or_not_in_time(closing: int, ro
 def test_row_45_the_view_tells_in_advance() -> None:
     position = drawn("A.... .#.#. ..... .#.#. ....B", closing=3, rounds=13)
     told = []
-    for orders in ("A RIGHT, B LEFT", "A RIGHT, B LEFT", "A DOWN, B UP", "A DOWN, B UP", "A DOWN", ""):
-        told.append((position.round, position.view(None)["closing"]["at"], len(position.view(None)["closing"]["next"])))
+    for orders in (
+        "A RIGHT, B LEFT",
+        "A RIGHT, B LEFT",
+        "A DOWN, B UP",
+        "A DOWN, B UP",
+        "A DOWN",
+        "",
+    ):
+        told.append(
+            (
+                position.round,
+                position.view(None)["closing"]["at"],
+                len(position.view(None)["closing"]["next"]),
+            )
+        )
         position = after(position, orders)
     assert told == [(0, 3, 4), (1, 3, 4), (2, 3, 4), (3, 3, 4), (4, 5, 8), (5, 5, 8)]
     assert drawing(position) == lined("##.## ##.## ..A.. ##B## ##.##")
@@ -218,11 +264,23 @@ def test_row_45_users_bombs_upgrades_and_crates_on_a_closing_tile_are_gone() -> 
 
 def test_row_45_walls_close_after_the_explosions() -> None:
     """B burns on a tile that closes in the same round, and A has killed it."""
-    position = after(drawn("..A.B .#.#. ..... .#.#. C....", closing=4, rounds=200), "A BOMB", "A DOWN", "A DOWN", "A RIGHT", "")
+    position = after(
+        drawn("..A.B .#.#. ..... .#.#. C....", closing=4, rounds=200),
+        "A BOMB",
+        "A DOWN",
+        "A DOWN",
+        "A RIGHT",
+        "",
+    )
     assert (position.users[0].kills, position.at[1]) == (1, None)
     assert (0, 4) in position.burned
     assert position.tiles[0] == "#...#"
 
 
 def test_row_9_a_closed_wall_stops_flames() -> None:
-    assert after(drawn("A.#.... .#.#.#. ......B"), "A BOMB", *[""] * 4).burned == ((0, 0), (0, 1), (1, 0), (2, 0))
+    assert after(drawn("A.#.... .#.#.#. ......B"), "A BOMB", *[""] * 4).burned == (
+        (0, 0),
+        (0, 1),
+        (1, 0),
+        (2, 0),
+    )

@@ -40,8 +40,13 @@ def test_the_drones_start_on_their_spawn_points() -> None:
 
 def test_names_are_an_adjective_and_a_forename() -> None:
     one, two = START.swarms
-    assert all(any(name == kind + forename for kind in KIND for forename in FORENAMES) for name in one)
-    assert all(any(name == unkind + forename for unkind in UNKIND for forename in FORENAMES) for name in two)
+    assert all(
+        any(name == kind + forename for kind in KIND for forename in FORENAMES) for name in one
+    )
+    assert all(
+        any(name == unkind + forename for unkind in UNKIND for forename in FORENAMES)
+        for name in two
+    )
 
 
 def test_the_words_make_no_name_in_two_ways() -> None:
@@ -65,7 +70,9 @@ def test_a_name_that_is_taken_is_drawn_again() -> None:
 ALONE = position({"Ann": MIDDLE}, {"Bob": (9, 9)})
 
 
-@pytest.mark.parametrize("raw", [{"orders": {"Ann": "R"}}, {"Ann": "R"}, {"orders": {"Ann": "R"}, "hello": 1}])
+@pytest.mark.parametrize(
+    "raw", [{"orders": {"Ann": "R"}}, {"Ann": "R"}, {"orders": {"Ann": "R"}, "hello": 1}]
+)
 def test_orders_may_be_wrapped_or_bare(raw: Raw) -> None:
     assert ALONE.parse(0, raw) == Orders({"Ann": (7, 8)}, 0)
 
@@ -79,7 +86,9 @@ def test_orders_without_use_are_orders(raw: Raw, invalid: int) -> None:
     assert ALONE.parse(0, {"orders": raw}) == Orders({}, invalid)
 
 
-@pytest.mark.parametrize("later", [{}, {"foo": 1}, {"orders": None}, {"orders": False}, {"Eve": "R"}, [], 5])
+@pytest.mark.parametrize(
+    "later", [{}, {"foo": 1}, {"orders": None}, {"orders": False}, {"Eve": "R"}, [], 5]
+)
 def test_a_message_without_orders_leaves_those_before_it_alone(later: Raw) -> None:
     match = Match(Bumblebots(), 2, FORMATS["bumblebots"].terms, seed=1)
     match.start()
@@ -114,24 +123,32 @@ def test_the_first_rules_took_every_object_for_orders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "target"), [("UL", (6, 6)), ("UR", (6, 7)), ("R", (7, 8)), ("DR", (8, 8)), ("DL", (8, 7)), ("L", (7, 6))]
+    ("way", "target"),
+    [("UL", (6, 6)), ("UR", (6, 7)), ("R", (7, 8)), ("DR", (8, 8)), ("DL", (8, 7)), ("L", (7, 6))],
 )
 def test_the_six_directions(way: str, target: Hex) -> None:
     assert ALONE.parse(0, {"Ann": way}).targets == {"Ann": target}
 
 
-@pytest.mark.parametrize("drone", ["Bob", "Eve", "ann", "Ann ", " Ann", "", "toString", "__class__", "constructor"])
+@pytest.mark.parametrize(
+    "drone", ["Bob", "Eve", "ann", "Ann ", " Ann", "", "toString", "__class__", "constructor"]
+)
 def test_an_order_to_no_drone_of_yours_is_dropped(drone: str) -> None:
     assert ALONE.parse(0, {"orders": {drone: "R", "Ann": "L"}}) == Orders({"Ann": (7, 6)}, 1)
 
 
-@pytest.mark.parametrize("way", ["", "r", "R ", "X", "toString", "__class__", None, True, 1, 0.5, 10**30, [], ["R"], {"R": 1}])
+@pytest.mark.parametrize(
+    "way",
+    ["", "r", "R ", "X", "toString", "__class__", None, True, 1, 0.5, 10**30, [], ["R"], {"R": 1}],
+)
 def test_an_order_without_a_direction_is_dropped(way: Any) -> None:
     assert ALONE.parse(0, {"orders": {"Ann": way}}) == Orders({}, 1)
 
 
 def test_a_name_may_hold_blanks() -> None:
-    assert position({"Fussy Edith ": MIDDLE}).parse(0, {"Fussy Edith ": "R"}).targets == {"Fussy Edith ": (7, 8)}
+    assert position({"Fussy Edith ": MIDDLE}).parse(0, {"Fussy Edith ": "R"}).targets == {
+        "Fussy Edith ": (7, 8)
+    }
 
 
 @pytest.mark.parametrize(("cell", "seat", "goes"), [
@@ -182,7 +199,9 @@ def test_the_moves_that_are_listed() -> None:
 def test_the_record() -> None:
     before = position({"Ann": LEFT, "Bea": (1, 1), "Cat": (4, 6)}, {"Bob": RIGHT})
     first = before.parse(0, {"Ann": "R", "Bea": "UL", "Cat": "R", "Eve": "R"})
-    after = before.play({0: first, 1: before.parse(1, {"Bob": "L"})}, Chance(0)).play({1: Orders({}, 0)}, Chance(0))
+    after = before.play({0: first, 1: before.parse(1, {"Bob": "L"})}, Chance(0)).play(
+        {1: Orders({}, 0)}, Chance(0)
+    )
     assert after.record == ((1, 2, 1), (0, 0, 1))
     assert after.view(None)["record"] == [
         {"missed": 1, "invalid": 2, "blocked": 1},
@@ -221,22 +240,38 @@ def test_all_see_the_same() -> None:
 
 def test_the_options() -> None:
     assert {name: option.default for name, option in options_of(Bumblebots).items()} == {
-        "ticks": 100, "arena": "documented", "side": 8, "walls": 14, "starts": "facing", "drones": 3, "flowers": 3,
+        "ticks": 100, "arena": "documented", "side": 8, "walls": 14, "starts": "facing",
+        "drones": 3, "flowers": 3,
     }  # fmt: skip
-    assert with_options(Bumblebots(), {"arena": "drawn", "side": "5"}) == Bumblebots(arena="drawn", side=5)
+    assert with_options(Bumblebots(), {"arena": "drawn", "side": "5"}) == Bumblebots(
+        arena="drawn", side=5
+    )
 
 
-@pytest.mark.parametrize("given", [{"side": 9}, {"walls": 0}, {"starts": "drawn"}, {"drones": 4}, {"flowers": 2}])
+@pytest.mark.parametrize(
+    "given", [{"side": 9}, {"walls": 0}, {"starts": "drawn"}, {"drones": 4}, {"flowers": 2}]
+)
 def test_the_documented_arena_cannot_be_changed(given: dict[str, Any]) -> None:
     [option] = given
     with pytest.raises(
-        BadOption, match=f"^{option}: the documented arena has its own; it can be chosen where the arena is drawn$"
+        BadOption,
+        match=f"^{option}: the documented arena has its own; it can be chosen where the arena is "
+        "drawn$",
     ):
         with_options(Bumblebots(), given).start(2, Chance(0))
 
 
 @pytest.mark.parametrize(
-    "given", [{"ticks": 0}, {"arena": "round"}, {"side": 3}, {"walls": 41}, {"starts": "far"}, {"drones": 0}, {"flowers": -1}]
+    "given",
+    [
+        {"ticks": 0},
+        {"arena": "round"},
+        {"side": 3},
+        {"walls": 41},
+        {"starts": "far"},
+        {"drones": 0},
+        {"flowers": -1},
+    ],
 )
 def test_what_an_option_cannot_be(given: dict[str, Any]) -> None:
     [option] = given
@@ -252,7 +287,10 @@ def test_a_golden_game() -> None:
     digest = hashlib.sha256()
     for step in range(100):
         digest.update(msgspec.json.encode(position.view(None)))
-        moves = {seat: position.parse(seat, random(position.view(seat), own)) for seat in position.to_move}
+        moves = {
+            seat: position.parse(seat, random(position.view(seat), own))
+            for seat in position.to_move
+        }
         position = position.play(moves, chance.turn_to(step))
     assert position.over
     assert position.scores == (4, 3)

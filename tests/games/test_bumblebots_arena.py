@@ -13,12 +13,19 @@ Cells = dict[Hex, int]
 STARTS: tuple[Starts, ...] = ("facing", "drawn")
 SETUPS = [
     Bumblebots(arena="drawn", side=side, walls=walls, starts=starts, drones=drones, flowers=flowers)
-    for (side, drones, flowers), walls, starts in product(((4, 1, 0), (4, 3, 4), (8, 2, 7), (11, 8, 4)), (0, 14, 40), STARTS)
+    for (side, drones, flowers), walls, starts in product(
+        ((4, 1, 0), (4, 3, 4), (8, 2, 7), (11, 8, 4)), (0, 14, 40), STARTS
+    )
 ]
 
 
 def cells(position: Bumblebots) -> Cells:
-    return {(r, c): cell for r, row in enumerate(position.board) for c, cell in enumerate(row) if cell is not None}
+    return {
+        (r, c): cell
+        for r, row in enumerate(position.board)
+        for c, cell in enumerate(row)
+        if cell is not None
+    }
 
 
 def spots(position: Bumblebots, value: int) -> set[Hex]:
@@ -27,7 +34,9 @@ def spots(position: Bumblebots, value: int) -> set[Hex]:
 
 def reach(position: Bumblebots, seat: int) -> set[Hex]:
     """Where the drones of a seat can get from its first spawn point, step by step."""
-    ways = {spot for spot, cell in cells(position).items() if cell not in (WALL, TERRITORY[1 - seat])}
+    ways = {
+        spot for spot, cell in cells(position).items() if cell not in (WALL, TERRITORY[1 - seat])
+    }
     reached, edge = set(), [position.spawn_points[seat][0]]
     while edge:
         spot = edge.pop()
@@ -43,21 +52,33 @@ def test_a_drawn_arena(setup: Bumblebots, seed: int) -> None:
     last = 2 * setup.side - 2
     board = cells(position)
     swap = {TERRITORY[0]: TERRITORY[1], TERRITORY[1]: TERRITORY[0]}
-    assert board == {(last - r, last - c): swap.get(cell, cell) for (r, c), cell in board.items()}, "both ends look alike"
+    assert board == {
+        (last - r, last - c): swap.get(cell, cell) for (r, c), cell in board.items()
+    }, "both ends look alike"
     for seat in (0, 1):
         others = set(position.spawn_points[1 - seat])
-        assert reach(position, seat) == board.keys() - spots(position, WALL) - others, "nothing is cut off"
+        assert reach(position, seat) == board.keys() - spots(position, WALL) - others, (
+            "nothing is cut off"
+        )
         assert spots(position, TERRITORY[seat]) == set(position.spawn_points[seat])
         assert tuple(position.swarms[seat].values()) == position.spawn_points[seat]
-        assert len(set(position.spawn_points[seat])) == setup.drones == position.view(seat)["maxDrones"]
+        assert (
+            len(set(position.spawn_points[seat]))
+            == setup.drones
+            == position.view(seat)["maxDrones"]
+        )
     assert len(spots(position, FLOWER)) == setup.flowers
 
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_the_shape_of_a_drawn_arena(setup: Bumblebots) -> None:
     side, board = setup.side, setup.start(2, Chance(5)).board
-    assert [len(row) for row in board] == [min(side + row, 2 * side - 1) for row in range(2 * side - 1)]
-    assert [row.count(None) for row in board] == [max(0, row - side + 1) for row in range(2 * side - 1)]
+    assert [len(row) for row in board] == [
+        min(side + row, 2 * side - 1) for row in range(2 * side - 1)
+    ]
+    assert [row.count(None) for row in board] == [
+        max(0, row - side + 1) for row in range(2 * side - 1)
+    ]
     assert all(row[row.count(None)] == row[-1] == WALL for row in board)
     assert set(board[0]) == {WALL}
     assert set(board[-1]) == {None, WALL}
@@ -98,20 +119,28 @@ def test_each_seed_draws_its_own() -> None:
 
 @pytest.mark.parametrize("side", [4, 5, 6])
 def test_there_is_room_for_the_most_drones(side: int) -> None:
-    setup = Bumblebots(arena="drawn", side=side, walls=0, starts="drawn", drones=side - 1, flowers=0)
+    setup = Bumblebots(
+        arena="drawn", side=side, walls=0, starts="drawn", drones=side - 1, flowers=0
+    )
     for seed in range(60):
         position = setup.start(2, Chance(seed))
         assert [len(points) for points in position.spawn_points] == [side - 1] * 2
-        assert reach(position, 0) == cells(position).keys() - spots(position, WALL) - set(position.spawn_points[1])
+        assert reach(position, 0) == cells(position).keys() - spots(position, WALL) - set(
+            position.spawn_points[1]
+        )
 
 
 @pytest.mark.parametrize("starts", STARTS)
 def test_too_many_drones(starts: Starts) -> None:
     setup = Bumblebots(arena="drawn", side=4, starts=starts, drones=4)
-    with pytest.raises(BadOption, match=r"^drones: 4 are too many where the side is 4; there is room for 3$"):
+    with pytest.raises(
+        BadOption, match=r"^drones: 4 are too many where the side is 4; there is room for 3$"
+    ):
         setup.start(2, Chance(0))
 
 
 def test_too_many_flowers() -> None:
-    with pytest.raises(BadOption, match=r"^flowers: 14 are too many where the side is 4; there is room for 13$"):
+    with pytest.raises(
+        BadOption, match=r"^flowers: 14 are too many where the side is 4; there is room for 13$"
+    ):
         Bumblebots(arena="drawn", side=4, flowers=14).start(2, Chance(0))

@@ -8,7 +8,17 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from botdrome.games.bumblebots import DOCUMENTED, FLOWER, STEPS, Bumblebots, Hex, Orders, Rows, Swarm, unhindered
+from botdrome.games.bumblebots import (
+    DOCUMENTED,
+    FLOWER,
+    STEPS,
+    Bumblebots,
+    Hex,
+    Orders,
+    Rows,
+    Swarm,
+    unhindered,
+)
 from tests.games.bumblebots.arranged import Scripted, with_cells
 
 FOLDER = Path(__file__).parent / "bumblebots"
@@ -28,7 +38,10 @@ def by_seat(players: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def swarms_in(drones: dict[str, dict[str, dict[str, list[int]]]]) -> Swarms:
-    return tuple({name: (at["position"][0], at["position"][1]) for name, at in swarm.items()} for swarm in drones.values())
+    return tuple(
+        {name: (at["position"][0], at["position"][1]) for name, at in swarm.items()}
+        for swarm in drones.values()
+    )
 
 
 def position_in(state: dict[str, Any]) -> Bumblebots:
@@ -43,11 +56,16 @@ def position_in(state: dict[str, Any]) -> Bumblebots:
 
 
 def parsed(position: Bumblebots, orders: dict[str, dict[str, Any]]) -> dict[int, Orders]:
-    return {seat: position.parse(seat, {"orders": given}) for seat, given in enumerate(orders.values())}
+    return {
+        seat: position.parse(seat, {"orders": given}) for seat, given in enumerate(orders.values())
+    }
 
 
 def targets(swarm: Swarm, directions: dict[str, str]) -> dict[str, Hex]:
-    return {drone: (swarm[drone][0] + STEPS[way][0], swarm[drone][1] + STEPS[way][1]) for drone, way in directions.items()}
+    return {
+        drone: (swarm[drone][0] + STEPS[way][0], swarm[drone][1] + STEPS[way][1])
+        for drone, way in directions.items()
+    }
 
 
 def spots(position: Bumblebots) -> list[list[Hex]]:
@@ -68,7 +86,8 @@ def test_moves(line: dict[str, Any]) -> None:
         assert orders[seat].invalid == len(by_seat(line["orders"])[seat]) - len(accepted)
     going = unhindered(position.swarms, orders.values())
     assert tuple(
-        {**swarm, **{drone: going[drone] for drone in swarm if drone in going}} for swarm in position.swarms
+        {**swarm, **{drone: going[drone] for drone in swarm if drone in going}}
+        for swarm in position.swarms
     ) == swarms_in(line["dronesAfter"])
 
 
@@ -84,7 +103,9 @@ def test_the_start() -> None:
     assert spots(position) == spots(expected)
 
 
-@pytest.mark.parametrize(("before", "line"), list(zip(BEFORE, TICKS, strict=True)), ids=[line["tick"] for line in TICKS])
+@pytest.mark.parametrize(
+    ("before", "line"), list(zip(BEFORE, TICKS, strict=True)), ids=[line["tick"] for line in TICKS]
+)
 def test_ticks(before: dict[str, Any], line: dict[str, Any]) -> None:
     position, chance = position_in(before), Scripted(*line["draws"])
     orders = parsed(position, line["orders"])
@@ -92,19 +113,28 @@ def test_ticks(before: dict[str, Any], line: dict[str, Any]) -> None:
         assert orders[seat].targets == targets(position.swarms[seat], accepted)
     after, expected = position.play(orders, chance), position_in(line["after"])
     assert not chance.left
-    assert (after.turn, after.board, after.due, after.scores) == (expected.turn, expected.board, expected.due, expected.scores)
+    assert (after.turn, after.board, after.due, after.scores) == (
+        expected.turn,
+        expected.board,
+        expected.due,
+        expected.scores,
+    )
     assert spots(after) == spots(expected)
     assert after.over == (line["after"]["result"] is not None)
 
 
 def test_a_whole_game_of_ticks_in_one_go() -> None:
-    """From start to end on our own positions: names differ, so drones are told apart by where they are."""
+    """From start to end on our own positions: names differ, so drones are told apart by where they
+    are.
+    """
     position = Bumblebots().start(2, Scripted(*START["draws"]))
     for before, line in zip(BEFORE, TICKS, strict=True):
         names = {at: name for swarm in position.swarms for name, at in swarm.items()}
         given = [
             {names[swarm[drone]]: way for drone, way in orders.items()}
-            for swarm, orders in zip(swarms_in(before["drones"]), line["orders"].values(), strict=True)
+            for swarm, orders in zip(
+                swarms_in(before["drones"]), line["orders"].values(), strict=True
+            )
         ]
         orders = {seat: position.parse(seat, mapping) for seat, mapping in enumerate(given)}
         position = position.play(orders, Scripted(*line["draws"]))
@@ -118,12 +148,20 @@ UPDATES = recorded("updates.jsonl")
 
 
 def new_flowers(before: Rows, after: Rows) -> dict[Hex, int]:
-    cells = ((row, column) for row, values in enumerate(after) for column, value in enumerate(values) if value == FLOWER)
+    cells = (
+        (row, column)
+        for row, values in enumerate(after)
+        for column, value in enumerate(values)
+        if value == FLOWER
+    )
     return {(row, column): FLOWER for row, column in cells if before[row][column] != FLOWER}
 
 
 def test_updates_over_the_wire() -> None:
-    """A match as the bots saw it. Its draws were not recorded, so it may differ in where new flowers and new drones come."""
+    """A match as the bots saw it.
+
+    Its draws were not recorded, so it may differ in where new flowers and new drones come.
+    """
     position = Bumblebots().start(2, Scripted(*[n / 100 for n in range(12)]))
     for line, following in pairwise(UPDATES):
         update, after = line["update"], following["update"]
@@ -132,9 +170,14 @@ def test_updates_over_the_wire() -> None:
         position = position.play(parsed(position, line["orders"]), Scripted(*[0.99] * 7))
         flowers = new_flowers(board, rows(after["board"]))
         assert len(flowers) <= (after["turnNumber"] > 16)
-        assert (position.turn, with_cells(position.board, flowers)) == (after["turnNumber"], rows(after["board"]))
+        assert (position.turn, with_cells(position.board, flowers)) == (
+            after["turnNumber"],
+            rows(after["board"]),
+        )
         assert position.scores == by_seat(after["score"])
-        for before, ours, theirs in zip(seen, position.swarms, swarms_in(after["drones"]), strict=True):
+        for before, ours, theirs in zip(
+            seen, position.swarms, swarms_in(after["drones"]), strict=True
+        ):
             assert len(ours) == len(theirs)
             assert known(ours, before) == known(theirs, before)
 
@@ -145,7 +188,10 @@ def known(swarm: Swarm, before: Swarm) -> Swarm:
 
 def test_an_update_has_the_keys_of_the_view() -> None:
     """Besides these a dialect adds the players and the result, and turns seats into names."""
-    update, view = UPDATES[0]["update"], Bumblebots().start(2, Scripted(*[n / 100 for n in range(12)])).view(None)
+    update, view = (
+        UPDATES[0]["update"],
+        Bumblebots().start(2, Scripted(*[n / 100 for n in range(12)])).view(None),
+    )
     shared = update.keys() - {"bots", "result"}
     assert shared <= view.keys()
     seen = msgspec.json.decode(msgspec.json.encode(view))
@@ -153,4 +199,6 @@ def test_an_update_has_the_keys_of_the_view() -> None:
         assert seen[key] == update[key]
     for key in ("spawnPoints", "territory", "score"):
         assert seen[key] == list(update[key].values())
-    assert [list(swarm.values()) for swarm in seen["drones"]] == [list(swarm.values()) for swarm in update["drones"].values()]
+    assert [list(swarm.values()) for swarm in seen["drones"]] == [
+        list(swarm.values()) for swarm in update["drones"].values()
+    ]

@@ -5,7 +5,18 @@ from msgspec.structs import replace
 
 from botdrome.games.bumblebots import EMPTY, FLOWER, FORENAMES, KIND, UNKIND, WALL, Bumblebots, Hex
 from botdrome.games.chance import Chance
-from tests.games.bumblebots.arranged import LEFT, MIDDLE, RIGHT, START, Scripted, at, drawing, position, tick, with_cells
+from tests.games.bumblebots.arranged import (
+    LEFT,
+    MIDDLE,
+    RIGHT,
+    START,
+    Scripted,
+    at,
+    drawing,
+    position,
+    tick,
+    with_cells,
+)
 
 NEVER, SURELY = 0.5, 0.05
 """Draws that let no flower grow, and one."""
@@ -24,7 +35,9 @@ def test_a_drone_does_not_move_onto_one_that_stays() -> None:
 
 
 def test_drones_move_in_a_line() -> None:
-    after = tick(position({"Ann": LEFT, "Bea": RIGHT}, {"Bob": MIDDLE}), {"Ann": "R", "Bob": "R", "Bea": "R"})
+    after = tick(
+        position({"Ann": LEFT, "Bea": RIGHT}, {"Bob": MIDDLE}), {"Ann": "R", "Bob": "R", "Bea": "R"}
+    )
     assert after.swarms == ({"Ann": MIDDLE, "Bea": (7, 9)}, {"Bob": RIGHT})
 
 
@@ -34,7 +47,10 @@ def test_a_line_stays_when_its_head_is_stopped() -> None:
 
 
 def test_drones_move_in_a_ring_of_three() -> None:
-    after = tick(position({"Ann": (7, 7), "Bea": (7, 8)}, {"Bob": (8, 8)}), {"Ann": "R", "Bea": "DL", "Bob": "UL"})
+    after = tick(
+        position({"Ann": (7, 7), "Bea": (7, 8)}, {"Bob": (8, 8)}),
+        {"Ann": "R", "Bea": "DL", "Bob": "UL"},
+    )
     assert after.swarms == ({"Ann": (7, 8), "Bea": (8, 8)}, {"Bob": (7, 7)})
 
 
@@ -69,7 +85,14 @@ def test_only_empty_hexes_become_a_zone() -> None:
     cells = {MIDDLE: FLOWER, (6, 6): WALL, (6, 7): FLOWER, (7, 8): 5, (8, 8): 6}
     after = tick(position({}, {"Bob": MIDDLE}, cells), {})
     assert after.scores == (0, 1)
-    assert [at(after, spot) for spot in [(6, 6), (6, 7), (7, 8), (8, 8), (8, 7), (7, 6)]] == [WALL, FLOWER, 5, 6, 6, 6]
+    assert [at(after, spot) for spot in [(6, 6), (6, 7), (7, 8), (8, 8), (8, 7), (7, 6)]] == [
+        WALL,
+        FLOWER,
+        5,
+        6,
+        6,
+        6,
+    ]
 
 
 def test_the_first_seat_fences_first() -> None:
@@ -77,7 +100,14 @@ def test_the_first_seat_fences_first() -> None:
     after = tick(position({"Ann": MIDDLE}, {"Bob": RIGHT}, {MIDDLE: FLOWER, RIGHT: FLOWER}), {})
     assert after.scores == (1, 1)
     assert (at(after, MIDDLE), at(after, RIGHT)) == (WALL, WALL)
-    assert [at(after, spot) for spot in [(6, 7), (8, 8), (6, 6), (6, 8), (8, 9), (7, 9)]] == [5, 5, 5, 6, 6, 6]
+    assert [at(after, spot) for spot in [(6, 7), (8, 8), (6, 6), (6, 8), (8, 9), (7, 9)]] == [
+        5,
+        5,
+        5,
+        6,
+        6,
+        6,
+    ]
 
 
 # New flowers.
@@ -99,12 +129,15 @@ def test_the_quiet_time_follows_the_length_of_the_game(ticks: int, first: int, l
     grown = [
         turn + 1
         for turn in range(ticks)
-        if replace(START, ticks=ticks, turn=turn).play({}, Scripted(SURELY, 0.5)).board != START.board
+        if replace(START, ticks=ticks, turn=turn).play({}, Scripted(SURELY, 0.5)).board
+        != START.board
     ]
     assert (grown[0], grown[-1], len(grown)) == (first, last, last - first + 1)
 
 
-@pytest.mark.parametrize(("draw", "grows"), [(0.0, True), (0.0999, True), (0.1001, False), (0.9, False)])
+@pytest.mark.parametrize(
+    ("draw", "grows"), [(0.0, True), (0.0999, True), (0.1001, False), (0.9, False)]
+)
 def test_a_flower_grows_one_time_in_ten(draw: float, grows: bool) -> None:
     after = replace(START, turn=16).play({}, Scripted(draw, 0.5))
     assert (after.board != START.board) == grows
@@ -112,7 +145,9 @@ def test_a_flower_grows_one_time_in_ten(draw: float, grows: bool) -> None:
 
 def meadow(position: Bumblebots) -> list[Hex]:
     taken = [spot for swarm in position.swarms for spot in swarm.values()]
-    hexes = [(row, column) for row, cells in enumerate(position.board) for column in range(len(cells))]
+    hexes = [
+        (row, column) for row, cells in enumerate(position.board) for column in range(len(cells))
+    ]
     return [spot for spot in hexes if at(position, spot) == EMPTY and spot not in taken]
 
 
@@ -143,7 +178,9 @@ def test_a_flower_does_not_grow_in_a_zone_of_this_very_tick() -> None:
     before = position({"Ann": LEFT}, cells={MIDDLE: FLOWER}, turn=16)
     hexes = meadow(before)
     left = [spot for spot in hexes if spot not in {(6, 6), (6, 7), (7, 8), (8, 8), (8, 7)}]
-    after = tick(before, {"Ann": "R"}, Scripted(SURELY, drawing(RIGHT, hexes), drawing((9, 4), left)))
+    after = tick(
+        before, {"Ann": "R"}, Scripted(SURELY, drawing(RIGHT, hexes), drawing((9, 4), left))
+    )
     assert at(after, RIGHT) == 5
     assert at(after, (9, 4)) == FLOWER
 

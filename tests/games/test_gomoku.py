@@ -16,7 +16,10 @@ from botdrome.games.gomoku import Gomoku, Point
 from botdrome.games.options import with_options
 
 CHANCE = Chance(0)
-RECORDED = [json.loads(line) for line in (Path(__file__).parent / "gomoku_recorded.jsonl").read_text().splitlines()]
+RECORDED = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "gomoku_recorded.jsonl").read_text().splitlines()
+]
 Points = Iterable[Iterable[int]]
 
 
@@ -25,7 +28,9 @@ def opening(size: int = 15, win_length: int = 5) -> Gomoku:
 
 
 def after(moves: Points, position: Gomoku | None = None) -> Gomoku:
-    """The position after these moves, which must all be legal and must not go on when it is over."""
+    """The position after these moves, which must all be legal and must not go on when
+    it is over.
+    """
     position = position or opening()
     for x, y in moves:
         (seat,) = position.to_move
@@ -39,7 +44,10 @@ def alternating(crosses: list[Point], noughts: list[Point]) -> list[Point]:
 
 def drawn(rows: list[str], last: Point | None = None) -> Gomoku:
     """The position shown by `rows`, the stone at `last` being the last one."""
-    stones = {mark: [(x, y) for y, row in enumerate(rows) for x, there in enumerate(row) if there == mark] for mark in "XO"}
+    stones = {
+        mark: [(x, y) for y, row in enumerate(rows) for x, there in enumerate(row) if there == mark]
+        for mark in "XO"
+    }
     for points in stones.values():
         points.sort(key=lambda point: point == last)
     return after(alternating(stones["X"], stones["O"]), opening(size=len(rows)))
@@ -69,7 +77,9 @@ def test_x_is_the_column_from_the_left_and_y_the_row_from_the_top() -> None:
 
 def test_everybody_sees_the_same_but_for_who_looks() -> None:
     position = after([(7, 7)])
-    assert position.view(0) | {"you": None} == position.view(1) | {"you": None} == position.view(None)
+    assert (
+        position.view(0) | {"you": None} == position.view(1) | {"you": None} == position.view(None)
+    )
 
 
 def test_who_lets_its_time_pass_sets_no_stone() -> None:
@@ -86,7 +96,11 @@ def test_two_moves_from_one_position_do_not_disturb_each_other() -> None:
         [(0, 0), (1, 0), (2, 0)],
         [(0, 0), (0, 1), (0, 2)],
     ]
-    assert [position.view(None)["board"][0] for position in (trunk, one, other)] == ["X....", "XOX..", "X...."]
+    assert [position.view(None)["board"][0] for position in (trunk, one, other)] == [
+        "X....",
+        "XOX..",
+        "X....",
+    ]
 
 
 def test_the_same_moves_lead_to_equal_positions() -> None:
@@ -113,7 +127,9 @@ def test_the_same_moves_lead_to_equal_positions() -> None:
         [(14 - x, 10 + x) for x in range(5)],
     ],
 )
-def test_five_in_a_row_win_in_every_direction_up_to_the_edge_whichever_comes_last(line: list[Point], last: int) -> None:
+def test_five_in_a_row_win_in_every_direction_up_to_the_edge_whichever_comes_last(
+    line: list[Point], last: int
+) -> None:
     elsewhere = [(7, 5), (7, 7), (5, 8), (8, 6)]
     stones = [point for number, point in enumerate(line) if number != last] + [line[last]]
     won = after(alternating(stones, elsewhere))
@@ -152,7 +168,9 @@ def test_four_in_a_row_or_five_with_another_s_stone_between_do_not_win() -> None
     four = after(alternating([(x, 0) for x in range(4)], [(x, 7) for x in range(4)]))
     assert not four.over
     assert four.scores == (0.0, 0.0)
-    parted = after(alternating([(0, 0), (1, 0), (3, 0), (4, 0), (5, 0)], [(2, 0), (0, 7), (2, 7), (4, 7)]))
+    parted = after(
+        alternating([(0, 0), (1, 0), (3, 0), (4, 0), (5, 0)], [(2, 0), (0, 7), (2, 7), (4, 7)])
+    )
     assert not parted.over
 
 
@@ -182,7 +200,9 @@ def test_the_game_in_the_manual_ends_with_six_on_a_diagonal() -> None:
     assert won.line == ((9, 8), (10, 9), (11, 10), (12, 11), (13, 12), (14, 13))
 
 
-@pytest.mark.parametrize("board", RECORDED, ids=lambda board: f"{board['recording']}-{board['board']}")
+@pytest.mark.parametrize(
+    "board", RECORDED, ids=lambda board: f"{board['recording']}-{board['board']}"
+)
 def test_recorded_boards_go_as_they_went(board: dict[str, Any]) -> None:
     position = after(board["moves"], opening(size=board["size"], win_length=board["winLength"]))
     if board["illegal"]:
@@ -192,14 +212,18 @@ def test_recorded_boards_go_as_they_went(board: dict[str, Any]) -> None:
     forfeited = bool(board["illegal"]) or "disconnect" in board["recording"]
     assert position.over != forfeited
     if not forfeited:
-        assert position.scores == ((1.0, 0.0) if board["winner"] == board["starter"] else (0.0, 1.0))
+        assert position.scores == (
+            (1.0, 0.0) if board["winner"] == board["starter"] else (0.0, 1.0)
+        )
 
 
 # Options.
 
 
 def test_other_sizes_and_lengths() -> None:
-    assert after([(0, 0), (0, 1), (1, 1), (0, 2), (2, 2)], opening(size=5, win_length=3)).scores == (1.0, 0.0)
+    assert after(
+        [(0, 0), (0, 1), (1, 1), (0, 2), (2, 2)], opening(size=5, win_length=3)
+    ).scores == (1.0, 0.0)
     six = alternating([(x, 24) for x in range(6)], [(x, 0) for x in range(0, 10, 2)])
     large = opening(size=25, win_length=6)
     assert not after(six[:-2], large).over
@@ -293,6 +317,11 @@ def test_a_game_of_random_bots_is_the_same_for_ever() -> None:
     chance, position = SplitMix(2024), opening(size=8, win_length=4)
     while not position.over:
         (seat,) = position.to_move
-        position = position.play({seat: position.parse(seat, random(position.view(seat), chance))}, chance)
-    assert " ".join(position.rows) == "..XOO.O. ....XXXX OOO...X. ..O.X.XO OOXO...O XXX.XOOO ........ OXXX...X"
+        position = position.play(
+            {seat: position.parse(seat, random(position.view(seat), chance))}, chance
+        )
+    assert (
+        " ".join(position.rows)
+        == "..XOO.O. ....XXXX OOO...X. ..O.X.XO OOXO...O XXX.XOOO ........ OXXX...X"
+    )
     assert position.line == ((4, 1), (5, 1), (6, 1), (7, 1))

@@ -1,4 +1,6 @@
-"""Gomoku's fast paths, of reading a move and of finding a row, equal the slow ones, over many random games."""
+"""Gomoku's fast paths, of reading a move and of finding a row, equal the slow ones, over many
+random games.
+"""
 
 from typing import Any
 
@@ -12,7 +14,8 @@ from botdrome.games.reading import an_object, entry, whole_within
 GAMES = 60
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (-1, 1))
 NUMBERS: tuple[Any, ...] = (
-    0, 1, 4, 14, 15, 24, 25, -1, 2**70, 0.0, 3.0, 4.5, -0.0, 1e300, float("nan"), float("inf"), True, False, None, "3", [], {},
+    0, 1, 4, 14, 15, 24, 25, -1, 2**70, 0.0, 3.0, 4.5, -0.0, 1e300, float("nan"), float("inf"),
+    True, False, None, "3", [], {},
 )  # fmt: skip
 
 
@@ -32,7 +35,9 @@ def row_through(last: Point, stones: set[Point], win_length: int) -> tuple[Point
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize(("size", "win_length"), [(5, 3), (5, 5), (6, 4), (7, 7), (9, 4), (15, 5), (25, 3), (25, 6)])
+@pytest.mark.parametrize(
+    ("size", "win_length"), [(5, 3), (5, 5), (6, 4), (7, 7), (9, 4), (15, 5), (25, 3), (25, 6)]
+)
 def test_a_row_is_found_where_counting_stone_by_stone_finds_it(size: int, win_length: int) -> None:
     ends = set()
     for game in range(GAMES):
@@ -45,19 +50,25 @@ def test_a_row_is_found_where_counting_stone_by_stone_finds_it(size: int, win_le
                 assert position.to_move == (1 - seat,)
                 continue
             point = nearby(chance, size, stones[seat], stones[0] | stones[1])
-            position = position.play({seat: position.parse(seat, {"x": point[0], "y": point[1]})}, chance)
+            position = position.play(
+                {seat: position.parse(seat, {"x": point[0], "y": point[1]})}, chance
+            )
             stones[seat].add(point)
             row = row_through(point, stones[seat], win_length)
             assert position.line == row
             assert position.over == (row is not None or len(stones[0]) + len(stones[1]) == size**2)
             assert position.scores == ((0.0, 0.0) if row is None else (1.0 - seat, float(seat)))
-            assert "".join(position.rows) == "".join(mark_at((x, y), stones) for y in range(size) for x in range(size))
+            assert "".join(position.rows) == "".join(
+                mark_at((x, y), stones) for y in range(size) for x in range(size)
+            )
         ends.add(position.scores)
     assert len(ends) > 1
 
 
 def nearby(chance: Chance, size: int, own: set[Point], taken: set[Point]) -> Point:
-    """Anywhere, but mostly in line with a stone of one's own: so that rows come about on large boards, too."""
+    """Anywhere, but mostly in line with a stone of one's own: so that rows come about on large
+    boards, too.
+    """
     if own and chance.below(4):
         x, y = chance.choice(sorted(own))
         across, down = chance.choice(DIRECTIONS)
@@ -93,7 +104,17 @@ def test_a_move_is_read_as_at_length(size: int) -> None:
     chance = Chance(size)
     position = Gomoku(size).start(2, chance).play({0: (1, 0)}, chance).play({1: (0, 4)}, chance)
     pairs: list[Raw] = [{"x": x, "y": y} for x in NUMBERS for y in NUMBERS]
-    odd: list[Raw] = [None, 5, "x", [1, 2], [["x", 1], ["y", 2]], {}, {"x": 1}, {"y": 1}, {"x": 1, "y": 1, "z": 1}]
+    odd: list[Raw] = [
+        None,
+        5,
+        "x",
+        [1, 2],
+        [["x", 1], ["y", 2]],
+        {},
+        {"x": 1},
+        {"y": 1},
+        {"x": 1, "y": 1, "z": 1},
+    ]
     read = 0
     for raw in pairs + odd:
         expected = outcome(read_at_length, position, raw)

@@ -36,4 +36,6 @@ def test_the_first_ring_is_what_lies_around(spot: tuple[int, int]) -> None:
 
 def test_rings_go_round_what_is_not_ground() -> None:
     ground = bits([(2, 1), (2, 3), (1, 2), (1, 1)], 5)
-    assert list(rings(bits([(2, 1)], 5), ground, 5)) == [bits([spot], 5) for spot in [(2, 1), (1, 1), (1, 2), (2, 3)]]
+    assert list(rings(bits([(2, 1)], 5), ground, 5)) == [
+        bits([spot], 5) for spot in [(2, 1), (1, 1), (1, 2), (2, 3)]
+    ]

@@ -11,13 +11,22 @@ def test_going_on_leaves_it_as_it_was() -> None:
     trunk = History[str]().then("a")
     first, second = trunk.then("b"), trunk.then("c")
     third = first.then("d")
-    assert [each.listed() for each in (trunk, first, second, third)] == [["a"], ["a", "b"], ["a", "c"], ["a", "b", "d"]]
+    assert [each.listed() for each in (trunk, first, second, third)] == [
+        ["a"],
+        ["a", "b"],
+        ["a", "c"],
+        ["a", "b", "d"],
+    ]
 
 
 def test_its_end_is_its_own_wherever_the_others_go() -> None:
     trunk = History[str]().then("a")
     first, second = trunk.then("b"), trunk.then("c")
-    assert [(len(each), each.last) for each in (trunk, first, second)] == [(1, "a"), (2, "b"), (2, "c")]
+    assert [(len(each), each.last) for each in (trunk, first, second)] == [
+        (1, "a"),
+        (2, "b"),
+        (2, "c"),
+    ]
 
 
 def test_what_it_lists_is_the_listener_s_own() -> None:

@@ -16,7 +16,9 @@ def after(*spaces: tuple[int, int]) -> NoughtsAndCrosses:
     position = NoughtsAndCrosses().start(2, CHANCE)
     for turn, space in enumerate(spaces):
         seat = turn % 2
-        position = position.play({seat: position.parse(seat, {"mark": "XO"[seat], "space": list(space)})}, CHANCE)
+        position = position.play(
+            {seat: position.parse(seat, {"mark": "XO"[seat], "space": list(space)})}, CHANCE
+        )
     return position
 
 
@@ -26,7 +28,7 @@ def test_crosses_begin_and_turns_alternate() -> None:
     assert after((1, 1), (0, 0)).to_move == (0,)
 
 
-def test_the_example_of_the_original_documentation_ends_with_three_crosses_in_the_last_column() -> None:
+def test_the_original_documentations_example_ends_with_a_column_of_crosses() -> None:
     final = after((0, 2), (0, 0), (1, 0), (0, 1), (2, 1), (1, 1), (2, 2), (2, 0), (1, 2))
     assert final.board == (("O", "O", "X"), ("X", "O", "X"), ("O", "X", "X"))
     assert final.over
@@ -34,8 +36,9 @@ def test_the_example_of_the_original_documentation_ends_with_three_crosses_in_th
 
 
 LINES = [
-    [(0, 0), (0, 1), (0, 2)], [(1, 0), (1, 1), (1, 2)], [(2, 0), (2, 1), (2, 2)], [(0, 0), (1, 0), (2, 0)],
-    [(0, 1), (1, 1), (2, 1)], [(0, 2), (1, 2), (2, 2)], [(0, 0), (1, 1), (2, 2)], [(0, 2), (1, 1), (2, 0)],
+    [(0, 0), (0, 1), (0, 2)], [(1, 0), (1, 1), (1, 2)], [(2, 0), (2, 1), (2, 2)],
+    [(0, 0), (1, 0), (2, 0)], [(0, 1), (1, 1), (2, 1)], [(0, 2), (1, 2), (2, 2)],
+    [(0, 0), (1, 1), (2, 2)], [(0, 2), (1, 1), (2, 0)],
 ]  # fmt: skip
 
 
@@ -43,7 +46,13 @@ LINES = [
 @pytest.mark.parametrize("winner", [0, 1])
 def test_every_line_wins_for_either_side(line: list[tuple[int, int]], winner: int) -> None:
     elsewhere = [(r, c) for r in range(3) for c in range(3) if (r, c) not in line]
-    others = next([a, b, c] for a in elsewhere for b in elsewhere for c in elsewhere if [a, b, c] not in LINES and a < b < c)
+    others = next(
+        [a, b, c]
+        for a in elsewhere
+        for b in elsewhere
+        for c in elsewhere
+        if [a, b, c] not in LINES and a < b < c
+    )
     sides = (line, others) if winner == 0 else (others, line)
     final = after(*[space for pair in zip(*sides, strict=True) for space in pair][: 5 + winner])
     assert final.over
@@ -79,7 +88,10 @@ def test_a_full_board_without_a_line_is_a_draw() -> None:
         ({"mark": "X", "space": [float("nan"), 1]}, "a row is a whole number, not nan"),
         ({"mark": "X", "space": [float("inf"), 1]}, "a row is a whole number, not inf"),
         ({"mark": "X", "space": [1e300, 1]}, r"a row is from 0 to 2, not 10\d+\.\.\."),
-        ({"mark": "X", "space": [10**5000, 1]}, "a row is from 0 to 2, not a number of very many digits"),
+        (
+            {"mark": "X", "space": [10**5000, 1]},
+            "a row is from 0 to 2, not a number of very many digits",
+        ),
         ({"mark": "X", "space": [1, 1]}, r"space \[1, 1\] is taken"),
     ],
 )
@@ -102,7 +114,8 @@ def test_everybody_sees_the_same() -> None:
     position = after((1, 1))
     assert position.view(0) | {"you": None} == position.view(None)
     assert position.view(1) == {
-        "you": 1, "toMove": (1,), "marks": ("X", "O"), "board": (("", "", ""), ("", "X", ""), ("", "", "")),
+        "you": 1, "toMove": (1,), "marks": ("X", "O"),
+        "board": (("", "", ""), ("", "X", ""), ("", "", "")),
     }  # fmt: skip
 
 

@@ -34,7 +34,9 @@ def test_no_opening_lets_the_seat_to_move_win_at_once() -> None:
         for number, raw in enumerate(moves):
             position = position.play({number % 2: position.parse(number % 2, raw)}, Chance(0))
         assert len(moves) == 4 and position.to_move == (0,)
-        assert not any(position.play({0: position.parse(0, raw)}, Chance(0)).over for raw in position.moves(0))
+        assert not any(
+            position.play({0: position.parse(0, raw)}, Chance(0)).over for raw in position.moves(0)
+        )
 
 
 def test_a_game_that_every_opening_ends_has_none() -> None:

@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from botdrome.games.reading import DEEPEST, MOST_EXPONENTS, MOST_VALUES, TooManyValues, bounded, shown
+from botdrome.games.reading import (
+    DEEPEST,
+    MOST_EXPONENTS,
+    MOST_VALUES,
+    TooManyValues,
+    bounded,
+    shown,
+)
 
 
 def test_whatever_was_sent_can_be_quoted() -> None:

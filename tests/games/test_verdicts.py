@@ -43,23 +43,44 @@ def test_gomoku() -> None:
     ("fleets", "scores", "goal", "words"),
     [
         (("aa..", "A..."), (1, 2), 0, "bob sank the last boat of ann; ann 1 hit, bob 2 hits"),
-        (("aa", "aa"), (2, 2), 0, "bob sank the last boat of ann, and ann sank the last boat of bob; ann 2 hits, bob 2 hits"),
-        (("AA", "aa", "aa"), (2, 1, 1), 0, "all boats of bob and cyd are sunk; ann 2 hits, bob 1 hit, cyd 1 hit"),
+        (
+            ("aa", "aa"),
+            (2, 2),
+            0,
+            "bob sank the last boat of ann, and ann sank the last boat of bob; ann 2 hits, bob 2 "
+            "hits",
+        ),
+        (
+            ("AA", "aa", "aa"),
+            (2, 1, 1),
+            0,
+            "all boats of bob and cyd are sunk; ann 2 hits, bob 1 hit, cyd 1 hit",
+        ),
         (("AA", "aA"), (1, 0), 1, "the goal of 1 hit is reached; ann 1 hit, bob 0 hits"),
         (("AA", "AA"), (0, 0), 1, "the game ended after 2 rounds; ann 0 hits, bob 0 hits"),
     ],
 )
-def test_battleship(fleets: tuple[str, ...], scores: tuple[int, ...], goal: int, words: str) -> None:
-    position = Battleship(goal=goal, fleets=fleets, boards=("",) * len(fleets), scores=scores, turn=2 * len(fleets))
+def test_battleship(
+    fleets: tuple[str, ...], scores: tuple[int, ...], goal: int, words: str
+) -> None:
+    position = Battleship(
+        goal=goal, fleets=fleets, boards=("",) * len(fleets), scores=scores, turn=2 * len(fleets)
+    )
     assert position.verdict(NAMES[: len(fleets)]) == words
 
 
 def test_bomberman() -> None:
     own = after(drawn("A..B.... .#.#.#.# ........", fuse=1), "A BOMB", "A DOWN")
-    assert own.verdict(TWO) == "ann was killed by its own bomb in round 1; bob was killed by a bomb of ann in round 1"
+    assert (
+        own.verdict(TWO)
+        == "ann was killed by its own bomb in round 1; bob was killed by a bomb of ann in round 1"
+    )
     both = after(drawn("A..C...B .#.#.#.# ........", fuse=2), "A BOMB", "C BOMB", "")
     words = "ann was killed by its own bomb and a bomb of cyd in round 2; "
-    assert both.verdict(NAMES) == words + "cyd was killed by a bomb of ann and its own bomb in round 2; bob survived"
+    assert (
+        both.verdict(NAMES)
+        == words + "cyd was killed by a bomb of ann and its own bomb in round 2; bob survived"
+    )
     walls = after(drawn("A.... .#.#. ..B.. .#.#. .....", closing=1, rounds=10), "", "")
     assert walls.verdict(TWO) == "ann was crushed by the walls in round 1; bob survived"
     left = drawn("A.... .#.#. ..B.. .#.#. .....").without(1)
@@ -72,10 +93,16 @@ def test_battlecube() -> None:
     position = cubes.cube((0, 0, 0), (2, 2, 2), (2, 2, 0))
     position = cubes.after(position, cubes.bomb(2, 2, 1), cubes.STAY, cubes.STAY)
     crashed = cubes.after(position, cubes.step("-X"), cubes.step("-Z"), cubes.STAY)
-    assert crashed.verdict(NAMES) == "ann moved out of the cube in tick 1; bob stepped on a bomb in tick 1; cyd survived"
+    assert (
+        crashed.verdict(NAMES)
+        == "ann moved out of the cube in tick 1; bob stepped on a bomb in tick 1; cyd survived"
+    )
     alone = cubes.cube((0, 0, 0), (1, 0, 0))
     meeting = cubes.after(alone, cubes.step("+X"), cubes.STAY)
-    assert meeting.verdict(TWO) == "ann crashed into another bot in tick 0; bob crashed into another bot in tick 0"
+    assert (
+        meeting.verdict(TWO)
+        == "ann crashed into another bot in tick 0; bob crashed into another bot in tick 0"
+    )
     assert "bob left in tick 0" in alone.without(1).verdict(TWO)
 
 

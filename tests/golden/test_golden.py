@@ -1,8 +1,9 @@
 """Golden matches: files written once, which every later version must replay to the same news.
 
-There is a folder for each version of the match file. `python -m tests.golden.test_golden` writes the files that are missing: run
-it before a new game is released. Where a change of the rules makes a file differ, it raises `rules` of its game, and
-the file of the newest version is deleted and written anew.
+There is a folder for each version of the match file. `python -m tests.golden.test_golden` writes
+the files that are missing: run it before a new game is released. Where a change of the rules makes
+a file differ, it raises `rules` of its game, and the file of the newest version is deleted and
+written anew.
 """
 
 from pathlib import Path
@@ -35,7 +36,10 @@ def play_timed(name: str) -> bytes:
     """A match on a chess clock, with credit for the network and the arena."""
     row = FORMATS[name]
     match = Match(row.game, 2, replace(row.terms, pace=Pace(1000, bank=Bank(2000, 50, 3))), SEED)
-    bots, now = [seated(list(house_bots(name).values())[-1], SEED + player) for player in range(2)], 0
+    bots, now = (
+        [seated(list(house_bots(name).values())[-1], SEED + player) for player in range(2)],
+        0,
+    )
     match.start()
     while match.result is None:
         player = match.awaited[0]
@@ -50,7 +54,9 @@ def file_of(name: str, version: int) -> Path:
     return FOLDER / f"version_{version}" / f"{name}.jsonl"
 
 
-FILES = [(name, version) for name in FORMATS for version in VERSIONS if file_of(name, version).exists()]
+FILES = [
+    (name, version) for name in FORMATS for version in VERSIONS if file_of(name, version).exists()
+]
 NEWEST = [name for name, version in FILES if version == VERSION]
 every_file = pytest.mark.parametrize(("name", "version"), FILES)
 

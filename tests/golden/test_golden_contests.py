@@ -1,4 +1,6 @@
-"""Golden contests: archives written once, whose pairings and standings every later version must compute again."""
+"""Golden contests: archives written once, whose pairings and standings every later version must
+compute again.
+"""
 
 from pathlib import Path
 

@@ -55,7 +55,11 @@ def test_options() -> None:
     setup = botdrome.game("gomoku", size=19)
     assert (setup.name, setup.options["size"], setup.players) == ("gomoku", 19, range(2, 3))
     assert setup.start().view()["size"] == 19
-    for name, options, words in [("chess", {}, "no game 'chess'"), ("gomoku", {"size": 3}, "size"), ("gomoku", {"x": 1}, "'x'")]:
+    for name, options, words in [
+        ("chess", {}, "no game 'chess'"),
+        ("gomoku", {"size": 3}, "size"),
+        ("gomoku", {"x": 1}, "'x'"),
+    ]:
         with pytest.raises(botdrome.BadOption, match=words):
             botdrome.game(name, **options)
     with pytest.raises(botdrome.BadOption, match="2 to 2 players, not 3"):
@@ -64,7 +68,10 @@ def test_options() -> None:
 
 def test_illegal_moves_are_named() -> None:
     position = botdrome.game("noughts-and-crosses").start().play(CROSS)
-    for move, seat, words in [(CROSS, 0, "seat 0 is not to move"), ({"mark": "O", "space": [0, 0]}, None, "is taken")]:
+    for move, seat, words in [
+        (CROSS, 0, "seat 0 is not to move"),
+        ({"mark": "O", "space": [0, 0]}, None, "is taken"),
+    ]:
         with pytest.raises(botdrome.IllegalMove, match=words):
             position.play(move, seat)
     with pytest.raises(botdrome.IllegalMove, match="name the seat"):
@@ -76,7 +83,12 @@ class Corner(botdrome.Bot):
         self.mark = "XO"[match["you"]]
 
     async def move(self, view: dict[str, Any]) -> Any:
-        space = next([row, column] for row in range(3) for column in range(3) if not view["board"][row][column])
+        space = next(
+            [row, column]
+            for row in range(3)
+            for column in range(3)
+            if not view["board"][row][column]
+        )
         return {"mark": self.mark, "space": space}
 
 
@@ -85,7 +97,9 @@ def nothing(view: dict[str, Any]) -> None:
 
 
 def test_bots_play_and_the_results_say_why(tmp_path: Path) -> None:
-    results = botdrome.play([Corner, nothing, "house:perfect"], "noughts-and-crosses", matches=2, seed=5)
+    results = botdrome.play(
+        [Corner, nothing, "house:perfect"], "noughts-and-crosses", matches=2, seed=5
+    )
     assert [result.players for result in results] == [
         ("Corner", "nothing"),
         ("Corner", "house:perfect"),
@@ -105,7 +119,9 @@ def test_bots_play_and_the_results_say_why(tmp_path: Path) -> None:
 
 def test_the_same_seed_gives_the_same_matches() -> None:
     setup = botdrome.game("gomoku", size=7)
-    one, two = (botdrome.play(["house:random", "house:random"], setup, matches=2, seed=1) for _ in range(2))
+    one, two = (
+        botdrome.play(["house:random", "house:random"], setup, matches=2, seed=1) for _ in range(2)
+    )
     assert [result.record for result in one] == [result.record for result in two]
     assert one[0].players == ("house:random", "house:random #2") and one[0].record != one[1].record
 
@@ -157,4 +173,7 @@ def test_the_import_is_light() -> None:
 
 def test_training_without_the_extra_says_what_to_install() -> None:
     lines = python(WITHOUT).stderr.splitlines()
-    assert lines[-1] == "ImportError: training needs gymnasium, numpy, pettingzoo: pip install 'botdrome[rl]'"
+    assert (
+        lines[-1]
+        == "ImportError: training needs gymnasium, numpy, pettingzoo: pip install 'botdrome[rl]'"
+    )

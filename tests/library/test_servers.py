@@ -30,7 +30,9 @@ async def beside(folder: Path, work: Callable[[str], T]) -> T:
 
 
 def first_free(view: dict[str, Any]) -> Any:
-    space = next([row, column] for row in range(3) for column in range(3) if not view["board"][row][column])
+    space = next(
+        [row, column] for row in range(3) for column in range(3) if not view["board"][row][column]
+    )
     return {"mark": view["marks"][view["you"]], "space": space}
 
 
@@ -49,7 +51,10 @@ async def test_functions_classes_and_entrants_play(tmp_path: Path) -> None:
         client = botdrome.connect(url)
         token = client.register("noughts-and-crosses", "ada")
         bots: list[Any] = [first_free, Failing, "house:perfect"]
-        found = [client.play(bot, "noughts-and-crosses", "ada", token, opponent="house:perfect", games=2) for bot in bots]
+        found = [
+            client.play(bot, "noughts-and-crosses", "ada", token, opponent="house:perfect", games=2)
+            for bot in bots
+        ]
         return [result for results in found for result in results]
 
     results = await beside(tmp_path, work)
@@ -60,7 +65,11 @@ async def test_functions_classes_and_entrants_play(tmp_path: Path) -> None:
     for result in results:
         record, game = restored(result.record)
         verify(record, game)
-        assert record.result is not None and record.result.places == result.places and len(result.reasons) == 2
+        assert (
+            record.result is not None
+            and record.result.places == result.places
+            and len(result.reasons) == 2
+        )
 
 
 async def test_options_are_those_of_the_game(tmp_path: Path) -> None:
@@ -70,9 +79,14 @@ async def test_options_are_those_of_the_game(tmp_path: Path) -> None:
         size: dict[str, Any] = {"size": 5, "win_length": 3}
         results = [
             *client.play("house:random", "gomoku", "ada", token, opponent="house:random", **size),
-            *client.play(first_point, "gomoku", "ada", token, opponent="house:random", version="1.2", **size),
+            *client.play(
+                first_point, "gomoku", "ada", token, opponent="house:random", version="1.2", **size
+            ),
         ]
-        (new, *_), (old, *_) = [match["seats"] for match in httpx.get(f"{url}/api/v1/matches", trust_env=False).json()["matches"]]
+        (new, *_), (old, *_) = [
+            match["seats"]
+            for match in httpx.get(f"{url}/api/v1/matches", trust_env=False).json()["matches"]
+        ]
         assert (old["version"], new["version"]) == (botdrome.__version__, "1.2")
         return results
 
@@ -82,7 +96,9 @@ async def test_options_are_those_of_the_game(tmp_path: Path) -> None:
 
 async def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     (example,) = [code for code in blocks("python-api.md") if "botdrome.connect" in code]
-    bot = next(code for code in blocks("python-api.md", "python") if "class Center" in code).partition("\n\n\nresults")[0]
+    bot = next(
+        code for code in blocks("python-api.md", "python") if "class Center" in code
+    ).partition("\n\n\nresults")[0]
 
     def work(url: str) -> dict[str, Any]:
         names: dict[str, Any] = {"botdrome": botdrome}

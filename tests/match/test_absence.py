@@ -1,4 +1,6 @@
-"""Players that leave, come back, are late or shoot at illegal squares, on the terms of battleship."""
+"""Players that leave, come back, are late or shoot at illegal squares, on the terms of
+battleship.
+"""
 
 import pytest
 
@@ -11,7 +13,18 @@ from tests.match.telling import told
 ROW = FORMATS["battleship"]
 LIMIT, ABSENCE = 60_000, 5_000
 EMPTY = "." * 100
-FLEET = {"board": "AAAAA" + EMPTY[:5] + "BBBB" + EMPTY[:6] + "CCC" + EMPTY[:7] + "DDD" + EMPTY[:7] + "EE" + EMPTY[:58]}
+FLEET = {
+    "board": "AAAAA"
+    + EMPTY[:5]
+    + "BBBB"
+    + EMPTY[:6]
+    + "CCC"
+    + EMPTY[:7]
+    + "DDD"
+    + EMPTY[:7]
+    + "EE"
+    + EMPTY[:58]
+}
 SKIP = {"skip": True}
 
 
@@ -70,7 +83,10 @@ def test_a_shot_at_the_deadline_is_in_time() -> None:
 
 def test_a_shot_sent_before_the_skip_was_told_is_out_of_turn() -> None:
     match = shooting()
-    assert told(match.submit(1, shot(1, 0, 0), 61_250)) == ["step 1 played by []", "1 refused (0): it is not your turn"]
+    assert told(match.submit(1, shot(1, 0, 0), 61_250)) == [
+        "step 1 played by []",
+        "1 refused (0): it is not your turn",
+    ]
     assert match.awaited == [1]
     assert told(match.submit(1, shot(1, 0, 0), 61_260)) == ["step 2 played by [1]"]
 
@@ -99,7 +115,9 @@ def test_who_places_no_fleet_in_time_gets_one() -> None:
 def test_an_illegal_shot_is_free_and_asked_again() -> None:
     match = shooting()
     for now in range(2000, 2020):
-        assert told(match.submit(0, {"target": 0, "x": 1, "y": 1}, now)) == ["0 refused (0): don't shoot at yourself"]
+        assert told(match.submit(0, {"target": 0, "x": 1, "y": 1}, now)) == [
+            "0 refused (0): don't shoot at yourself"
+        ]
         assert (match.awaited, match.deadline) == ([0], 1000 + LIMIT), "the clock is not restarted"
     assert told(match.submit(0, shot(0, 1, 1), 3000)) == ["step 1 played by [0]"]
 

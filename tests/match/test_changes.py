@@ -12,7 +12,11 @@ from tests.match.films import applied
 
 keys = st.sampled_from(["a", "b", "c", "length", "0"])
 values = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.0, 1.0, 2.5]) | st.sampled_from(["", "x", "length"]),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from([0.0, 1.0, 2.5])
+    | st.sampled_from(["", "x", "length"]),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(keys, inner, max_size=5),
     max_leaves=20,
 )

@@ -34,11 +34,15 @@ def test_the_match_ends_when_the_player_leaves_that_sank_all_others() -> None:
 
 @pytest.mark.parametrize("early_end", [True, False])
 def test_the_match_ends_with_the_shot_that_sinks_the_last_player_present(early_end: bool) -> None:
-    match = Match(Battleship(width=5, height=5, boats="A2"), 3, replace(TERMS, early_end=early_end), seed=1)
+    match = Match(
+        Battleship(width=5, height=5, boats="A2"), 3, replace(TERMS, early_end=early_end), seed=1
+    )
     match.start()
     for player in range(3):
         match.submit(player, FLEET, 0)
-    for player, raw in enumerate([SKIP, {"target": 0, "x": 0, "y": 0}, {"target": 0, "x": 1, "y": 0}]):
+    for player, raw in enumerate(
+        [SKIP, {"target": 0, "x": 0, "y": 0}, {"target": 0, "x": 1, "y": 0}]
+    ):
         match.submit(player, raw, 0)
     match.leave(1, 0)
     match.submit(0, {"target": 2, "x": 0, "y": 0}, 0)

@@ -26,7 +26,11 @@ def record_of(match: Match) -> Record:
 
 
 def told(record: Record, game: Any) -> list[Any]:
-    return [(t, event, position.view(None)) for t, news in replay(record, game) for event, position in news]
+    return [
+        (t, event, position.view(None))
+        for t, news in replay(record, game)
+        for event, position in news
+    ]
 
 
 @pytest.mark.no_cover
@@ -36,7 +40,9 @@ def test_a_film_shows_what_the_match_told(name: str, version: int) -> None:
     game = with_options(FORMATS[name].game, record.setup.options)
     film, wanted = list(frames(record, game)), told(record, game)
     assert [(frame.t, frame.event) for frame in film] == [(t, event) for t, event, _ in wanted]
-    assert [msgspec.json.encode(view) for view in views(film)] == [msgspec.json.encode(view) for *_, view in wanted]
+    assert [msgspec.json.encode(view) for view in views(film)] == [
+        msgspec.json.encode(view) for *_, view in wanted
+    ]
     assert all(frame.view and not frame.change for frame in film[::SNAPSHOTS])
 
 
@@ -59,7 +65,13 @@ def test_the_header_says_what_the_file_says() -> None:
     match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
     match.start()
     header = header_of(record_of(match))
-    assert (header.film, header.match, header.game, header.contest, header.started) == (1, None, match.game.name, None, None)
+    assert (header.film, header.match, header.game, header.contest, header.started) == (
+        1,
+        None,
+        match.game.name,
+        None,
+        None,
+    )
     assert [player.name for player in header.players] == ["bot 0", "bot 1"]
     assert (header.terms, header.result) == (NOUGHTS.terms, None)
 
@@ -70,7 +82,9 @@ def test_moves_that_were_refused_or_late_are_on_film() -> None:
     match.submit(1, mark(1, 0, 0), 10)
     match.submit(0, mark(0, 0, 0), 6000)
     film = list(frames(record_of(match), NOUGHTS.game))
-    refused, late = (next(frame for frame in film if isinstance(frame.event, kind)) for kind in (Refused, Late))
+    refused, late = (
+        next(frame for frame in film if isinstance(frame.event, kind)) for kind in (Refused, Late)
+    )
     assert refused == FilmFrame(10, Refused(1, "it is not your turn", mark(1, 0, 0), 1))
     assert (late.t, late.event) == (6000, Late(0, 1000))
 
@@ -83,8 +97,13 @@ def test_the_last_frame_has_the_headlines() -> None:
     *others, last = frames(record_of(match), NOUGHTS.game)
     assert [frame.headlines for frame in others] == [UNSET] * len(others)
     assert isinstance(last.headlines, tuple)
-    assert [headline.rpartition(", ")[2] for headline in last.headlines] == ["third illegal move"] * 2
-    assert [headline.partition(":")[0] for headline in last.headlines] == ["lost at step 0", "won at step 0"]
+    assert [headline.rpartition(", ")[2] for headline in last.headlines] == [
+        "third illegal move"
+    ] * 2
+    assert [headline.partition(":")[0] for headline in last.headlines] == [
+        "lost at step 0",
+        "won at step 0",
+    ]
 
 
 def test_a_secret_move_that_was_refused_is_left_out() -> None:
@@ -93,7 +112,11 @@ def test_a_secret_move_that_was_refused_is_left_out() -> None:
     match.start()
     match.submit(0, {"board": ["AAAAA"]}, 10)
     match.conclude(20)
-    (refused,) = [frame.event for frame in frames(record_of(match), row.game) if isinstance(frame.event, Refused)]
+    (refused,) = [
+        frame.event
+        for frame in frames(record_of(match), row.game)
+        if isinstance(frame.event, Refused)
+    ]
     assert refused.why and refused.move is None
 
 
@@ -102,7 +125,9 @@ def test_lines_can_be_read_as_the_types_say() -> None:
     game = FORMATS["bomberman"].game
     header, *rest = film_lines(header_of(record), frames(record, game))
     assert msgspec.json.decode(header, type=FilmHeader) == header_of(record)
-    assert [msgspec.json.decode(line, type=FilmFrame) for line in rest] == list(frames(record, game))
+    assert [msgspec.json.decode(line, type=FilmFrame) for line in rest] == list(
+        frames(record, game)
+    )
 
 
 def test_a_film_ends_where_its_record_does_not_lead_on() -> None:
@@ -120,7 +145,12 @@ def test_it_says_how_long_the_players_took() -> None:
     match.submit(1, mark(1, 0, 0), 150)  # is taken
     match.submit(1, mark(1, 1, 1), 400)
     record = record_of(match)
-    assert [frame.thought for frame in frames(record, NOUGHTS.game)] == [UNSET, {0: 100}, UNSET, {1: 300}]
+    assert [frame.thought for frame in frames(record, NOUGHTS.game)] == [
+        UNSET,
+        {0: 100},
+        UNSET,
+        {1: 300},
+    ]
 
 
 def test_players_that_move_together_have_times_of_their_own() -> None:

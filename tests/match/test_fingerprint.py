@@ -1,4 +1,6 @@
-"""The fingerprint of a match: the same for the same moves, whatever the seed, the times and the names."""
+"""The fingerprint of a match: the same for the same moves, whatever the seed, the times and the
+names.
+"""
 
 import pytest
 
@@ -27,12 +29,17 @@ def test_only_the_moves_count() -> None:
 
 
 def test_other_moves_or_another_order_are_another_game() -> None:
-    numbers = {fingerprint(played(spaces)) for spaces in ([[0, 0], [1, 1], [2, 2]], [[2, 2], [1, 1], [0, 0]], [[0, 0], [1, 1]])}
+    numbers = {
+        fingerprint(played(spaces))
+        for spaces in ([[0, 0], [1, 1], [2, 2]], [[2, 2], [1, 1], [0, 0]], [[0, 0], [1, 1]])
+    }
     assert len(numbers) == 3
 
 
 def test_chance_makes_another_game() -> None:
-    matches = [Match(Bumblebots(), 2, Terms(Pace(250, beat=True), late="pass"), seed) for seed in (1, 2)]
+    matches = [
+        Match(Bumblebots(), 2, Terms(Pace(250, beat=True), late="pass"), seed) for seed in (1, 2)
+    ]
     assert fingerprint(matches[0]) != fingerprint(matches[1])
 
 

@@ -18,7 +18,9 @@ CENTRE = {"mark": "X", "space": [1, 1]}
 class Course:
     """A match and its headlines."""
 
-    def __init__(self, game: str = "noughts-and-crosses", players: int = 2, terms: Terms = STRICT) -> None:
+    def __init__(
+        self, game: str = "noughts-and-crosses", players: int = 2, terms: Terms = STRICT
+    ) -> None:
         self.match = Match(FORMATS[game].game, players, terms, 1)
         self.headlines = Headlines()
         self.take(self.match.start())
@@ -47,14 +49,19 @@ def test_the_third_illegal_move() -> None:
     story = "space [1, 1] is taken, third illegal move"
     assert course.all[1] == f"lost at step 1: {story}"
     assert course.all[0] == f"won at step 1: the opponent is out: {story}"
-    assert headlines_of(read(match_file(course.match, ("a", "b"))), course.match.game) == tuple(course.all)
+    assert headlines_of(read(match_file(course.match, ("a", "b"))), course.match.game) == tuple(
+        course.all
+    )
 
 
 def test_a_timeout_after_a_refused_move_names_the_refusal() -> None:
     course = Course()
     course.submit(0, 5)
     course.take(course.match.wake(5000))
-    assert course.all[0] == "lost at step 0: a move is a JSON object, not 5, and no legal move within 5000 ms"
+    assert (
+        course.all[0]
+        == "lost at step 0: a move is a JSON object, not 5, and no legal move within 5000 ms"
+    )
 
 
 def test_a_plain_timeout_and_a_late_move() -> None:
@@ -75,7 +82,10 @@ def test_a_late_move_of_a_player_that_stays_is_no_news() -> None:
 @pytest.mark.parametrize(
     ("why", "story"),
     [
-        (("crash", "KeyError: 'x' (line 2 of my_bot.py)"), "crash: KeyError: 'x' (line 2 of my_bot.py)"),
+        (
+            ("crash", "KeyError: 'x' (line 2 of my_bot.py)"),
+            "crash: KeyError: 'x' (line 2 of my_bot.py)",
+        ),
         (("resigned",), "resigned"),
         (("timeout",), "timeout"),
         (("illegal moves",), "first illegal move"),
@@ -96,7 +106,9 @@ def test_an_end_by_the_rules() -> None:
 
 def test_a_draw() -> None:
     course = Course()
-    for number, space in enumerate([[0, 0], [1, 1], [2, 2], [0, 1], [2, 1], [2, 0], [0, 2], [1, 2], [1, 0]]):
+    for number, space in enumerate(
+        [[0, 0], [1, 1], [2, 2], [0, 1], [2, 1], [2, 0], [0, 2], [1, 2], [1, 0]]
+    ):
         course.submit(number % 2, {"mark": "XO"[number % 2], "space": space})
     assert course.all == ["drew at step 9"] * 2
 
@@ -142,7 +154,18 @@ def test_several_boards() -> None:
 
 def test_ordinals() -> None:
     words = [ordinal(number) for number in (1, 10, 11, 12, 13, 21, 22, 23, 24, 111)]
-    assert words == ["first", "tenth", "11th", "12th", "13th", "21st", "22nd", "23rd", "24th", "111th"]
+    assert words == [
+        "first",
+        "tenth",
+        "11th",
+        "12th",
+        "13th",
+        "21st",
+        "22nd",
+        "23rd",
+        "24th",
+        "111th",
+    ]
 
 
 def test_refusals_without_penalty_are_counted() -> None:
@@ -155,17 +178,26 @@ def test_refusals_without_penalty_are_counted() -> None:
 
 def test_the_verdict_of_a_match_that_ended_by_the_rules() -> None:
     course = Course()
-    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == ("", frozenset()), "it is still played"
+    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == (
+        "",
+        frozenset(),
+    ), "it is still played"
     for player, space in enumerate(([0, 0], [1, 0], [0, 1], [1, 1], [0, 2])):
         course.submit(player % 2, {"mark": "XO"[player % 2], "space": space})
     words = "ann has three in a row: [0, 0], [0, 1], [0, 2]"
-    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == (words, frozenset({1}))
+    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == (
+        words,
+        frozenset({1}),
+    )
 
 
 def test_other_ends_have_headlines_alone() -> None:
     course = Course()
     course.expel(1, "crash")
-    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == ("", frozenset({1}))
+    assert (course.headlines.verdict(("ann", "bob")), course.headlines.losers) == (
+        "",
+        frozenset({1}),
+    )
     aborted = Course()
     aborted.expel(0, "aborted")
     assert aborted.headlines.verdict(("ann", "bob")) == ""

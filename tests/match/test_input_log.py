@@ -27,12 +27,20 @@ def test_who_says_more_than_there_is_room_for_is_out_and_is_not_listened_to() ->
     match = Match(BEES.game, 2, BEES.terms, 1)
     match.start()
     assert told(match.submit(0, ["x" * 9_000], 1))[0].startswith("0 refused")
-    assert told(match.submit(0, ["x" * 9_000], 2))[0].startswith("0 refused (0): more was said than there is room for")
+    assert told(match.submit(0, ["x" * 9_000], 2))[0].startswith(
+        "0 refused (0): more was said than there is room for"
+    )
     match.submit(1, {}, 3)
     kept = len(match.inputs)
-    assert told(match.submit(0, "more", 4)) == ["0 refused (0): you are out"], "nothing more of it is kept"
+    assert told(match.submit(0, "more", 4)) == ["0 refused (0): you are out"], (
+        "nothing more of it is kept"
+    )
     assert len(match.inputs) == kept
-    assert told(match.wake(500)) == ["0 out: flood", "board 0 ended (2, 1)", "ended (2, 1) ('flood', 'complete')"]
+    assert told(match.wake(500)) == [
+        "0 out: flood",
+        "board 0 ended (2, 1)",
+        "ended (2, 1) ('flood', 'complete')",
+    ]
     verify(read(match_file(match, ["a", "b"])), BEES.game)
     verify(read(unchecked_file(match, ["a", "b"])), BEES.game)
 
@@ -74,7 +82,9 @@ def test_changes_that_follow_each_other_are_kept_as_one() -> None:
 
 
 @pytest.mark.parametrize("tasks", [1, 10])
-def test_a_match_that_is_too_long_to_be_remembered_ends_as_it_stands(monkeypatch: pytest.MonkeyPatch, tasks: int) -> None:
+def test_a_match_that_is_too_long_to_be_remembered_ends_as_it_stands(
+    monkeypatch: pytest.MonkeyPatch, tasks: int
+) -> None:
     monkeypatch.setattr(matches, "MOST_TURNS", 60)
     match = Match(Battlecube(ticks=1_000_000, tasks=tasks), 3, CUBE.terms, 4)
     match.start()
@@ -91,7 +101,9 @@ def test_what_is_allowed_to_be_played_has_room() -> None:
     words = [{"task": "BOMB", "x": 999, "y": 999, "z": 999}]
     for players in (1, 2, 64):
         kept, turns = InputLog(players), matches.MOST_TURNS // players
-        spent = turns * (inputs.OVERHEAD + len(inputs.ENCODE(InputLine(86_400_000, "move", 1, words))))
+        spent = turns * (
+            inputs.OVERHEAD + len(inputs.ENCODE(InputLine(86_400_000, "move", 1, words)))
+        )
         assert spent < inputs.ROOM // players, players
         assert kept.add(0, "move", 0, words) and not kept.full(0)
 

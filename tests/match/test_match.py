@@ -34,7 +34,11 @@ def test_a_match_from_the_first_question_to_the_result() -> None:
     for turn, raw in enumerate(WIN_FOR_ONE[1:-1], 1):
         match.submit(turn % 2, raw, 200)
     news = match.submit(0, WIN_FOR_ONE[-1], 300)
-    assert told(news) == ["step 4 played by [0]", "board 0 ended (1, 2)", "ended (1, 2) ('complete', 'complete')"]
+    assert told(news) == [
+        "step 4 played by [0]",
+        "board 0 ended (1, 2)",
+        "ended (1, 2) ('complete', 'complete')",
+    ]
     assert match.result is not None
     assert match.result.winner == 0
     assert match.result.scores == (1, 0)
@@ -86,7 +90,13 @@ def test_a_move_at_the_deadline_counts_and_a_later_one_is_late_even_before_the_w
 def test_grace_is_allowed_but_not_announced() -> None:
     match = noughts(pace=Pace(5000, grace=10))
     assert match.deadline == 5500
-    assert [standing(match, now).time_left for now in (0, 2000, 4999, 5200, 5600)] == [5000, 3000, 1, 0, 0]
+    assert [standing(match, now).time_left for now in (0, 2000, 4999, 5200, 5600)] == [
+        5000,
+        3000,
+        1,
+        0,
+        0,
+    ]
     slow_start = noughts(pace=Pace(5000, grace=10, first=10_000))
     assert (slow_start.deadline, standing(slow_start, 0).time_left) == (11_000, 10_000)
 
@@ -120,9 +130,12 @@ def test_a_late_turn_may_just_be_passed() -> None:
     assert told(match.submit(1, mark(1, 0, 0), 10_001)) == ["step 1 played by []", "1 late by 1"]
 
 
-def test_a_move_that_comes_when_the_turn_has_just_changed_hands_was_not_meant_for_the_new_turn() -> None:
+def test_a_move_that_arrives_just_after_the_turn_changed_is_not_for_the_new_turn() -> None:
     match = noughts(late="pass")
-    assert told(match.submit(1, mark(1, 0, 0), 5001)) == ["step 0 played by []", "1 refused (0): it is not your turn"]
+    assert told(match.submit(1, mark(1, 0, 0), 5001)) == [
+        "step 0 played by []",
+        "1 refused (0): it is not your turn",
+    ]
     assert match.awaited == [1]
 
 
@@ -131,7 +144,11 @@ def test_patience_has_an_end_unless_a_move_comes() -> None:
     match.wake(5000)
     match.wake(10_000)
     match.submit(0, mark(0, 0, 0), 10_500)
-    assert told(match.wake(15_500)) == ["1 out: timeout", "board 0 ended (1, 2)", "ended (1, 2) ('complete', 'timeout')"]
+    assert told(match.wake(15_500)) == [
+        "1 out: timeout",
+        "board 0 ended (1, 2)",
+        "ended (1, 2) ('complete', 'timeout')",
+    ]
 
 
 def test_aborted_counts_for_nobody() -> None:

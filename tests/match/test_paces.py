@@ -19,7 +19,13 @@ def test_the_usual_pace_is_that_of_the_format(game: str) -> None:
 def test_people_have_time_and_may_err_and_come_back(game: str, pace: PaceName) -> None:
     terms = FORMATS[game].terms
     slow = paced(terms, pace)
-    assert (slow.strikes, slow.hasty, slow.gone, slow.absence, slow.reunion) == (None, "free", "wait", 60_000, 60_000)
+    assert (slow.strikes, slow.hasty, slow.gone, slow.absence, slow.reunion) == (
+        None,
+        "free",
+        "wait",
+        60_000,
+        60_000,
+    )
     assert (slow.late, slow.boards) == (terms.late, terms.boards)
     beat = terms.pace.beat and pace == "slow"
     assert (slow.pace.beat, slow.pace.limit) == (beat, 2_000 if beat else 300_000)
@@ -78,7 +84,9 @@ def test_a_match_that_all_have_left_ends_if_nobody_comes_back(pace: PaceName) ->
 
 
 @pytest.mark.parametrize(("pace", "deadline"), [("slow", 15_000), ("stepped", 305_000)])
-def test_a_match_that_all_have_left_goes_on_with_the_first_who_comes_back(pace: PaceName, deadline: int) -> None:
+def test_a_match_that_all_have_left_goes_on_with_the_first_who_comes_back(
+    pace: PaceName, deadline: int
+) -> None:
     match = abandoned(pace)
     assert told(match.rejoin(1, 5000)) == ["returned 1"]
     assert match.deadline == deadline

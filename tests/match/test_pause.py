@@ -1,4 +1,6 @@
-"""The pause between two steps: a move received then counts for the next step, and it can be cut short."""
+"""The pause between two steps: a move received then counts for the next step, and it can be cut
+short.
+"""
 
 from typing import Any
 

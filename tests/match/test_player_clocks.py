@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
-from botdrome.match.match import MOST_CREDIT, Match
+from botdrome.match.board import MOST_CREDIT
+from botdrome.match.match import Match
 from botdrome.match.record import BadRecord, match_file, read, verify
 from botdrome.match.terms import Bank, Pace, Terms
 from botdrome.wire.writers import standing
@@ -37,7 +38,9 @@ def test_the_network_and_the_arena_are_not_charged() -> None:
     assert told(match.submit(0, mark(0, 1, 1), 5180)) == ["step 0 played by [0]"]
     assert match.deadline == 5180 + 5000, "the other player has no credit"
     assert told(match.submit(1, mark(1, 0, 0), 5200)) == ["step 1 played by [1]"]
-    assert match.deadline == 5200 + 5150, "the credit for the network stays, that for the arena was for one step"
+    assert match.deadline == 5200 + 5150, (
+        "the credit for the network stays, that for the arena was for one step"
+    )
     assert told(match.submit(0, mark(0, 0, 1), 10_351))[-1] == "0 late by 1"
     assert holds(match) == 3
 
@@ -69,7 +72,9 @@ def test_the_arena_is_not_late_by_more_than_the_time_since_the_question() -> Non
 
 @pytest.mark.parametrize(("network", "arena"), [(-1, 0), (MOST_CREDIT + 1, 0), (0, -1)])
 def test_a_credit_has_bounds(network: int, arena: int) -> None:
-    with pytest.raises(ValueError, match=f"credit is 0 to 10000 ms for the network, .*: {network}, {arena}"):
+    with pytest.raises(
+        ValueError, match=f"credit is 0 to 10000 ms for the network, .*: {network}, {arena}"
+    ):
         noughts().credit(0, network, arena, 5)
 
 
@@ -137,7 +142,10 @@ def test_a_late_move_before_any_wake_ends_the_time_of_its_player_alone() -> None
     match = throwing(late="pass")
     match.credit(1, 150, 0, 0)
     assert told(match.submit(0, ROCK, 5060)) == ["0 late by 60"]
-    assert told(match.submit(0, ROCK, 5200)) == ["step 0 played by []", "0 refused (0): it is not your turn"]
+    assert told(match.submit(0, ROCK, 5200)) == [
+        "step 0 played by []",
+        "0 refused (0): it is not your turn",
+    ]
     assert match.deadline == 5200 + 5000
     match.submit(0, ROCK, 5300)
     match.submit(1, PAPER, 5400)
@@ -255,13 +263,29 @@ def test_older_versions_have_no_times() -> None:
 
 Inputs = list[tuple[int, int, int, int, int, bool]]
 INPUTS = st.lists(
-    st.tuples(st.integers(0, 3000), st.integers(0, 1), st.integers(0, 300), st.integers(0, 900), st.integers(0, 4), st.booleans())
+    st.tuples(
+        st.integers(0, 3000),
+        st.integers(0, 1),
+        st.integers(0, 300),
+        st.integers(0, 900),
+        st.integers(0, 4),
+        st.booleans(),
+    )
 )
-PACES = st.sampled_from([Pace(1000), Pace(None, bank=Bank(3000, 100, 3)), Pace(1000, pause=50, bank=Bank(500)), Pace(None)])
+PACES = st.sampled_from(
+    [
+        Pace(1000),
+        Pace(None, bank=Bank(3000, 100, 3)),
+        Pace(1000, pause=50, bank=Bank(500)),
+        Pace(None),
+    ]
+)
 
 
 @given(INPUTS, PACES, st.sampled_from(["out", "pass"]))
-def test_every_match_replays_and_charges_no_more_than_the_time_that_passed(inputs: Inputs, pace: Pace, late: Any) -> None:
+def test_every_match_replays_and_charges_no_more_than_the_time_that_passed(
+    inputs: Inputs, pace: Pace, late: Any
+) -> None:
     match = Match(RockPaperScissors(rounds=6), 2, Terms(pace, late=late), 3)
     match.start()
     clocks, now = match.clocks, 0
@@ -276,5 +300,8 @@ def test_every_match_replays_and_charges_no_more_than_the_time_that_passed(input
         assert all(0 <= charged <= now for charged in clocks._answers.values())
         assert min(clocks.left) >= 0
         assert max(clocks.network) <= 300
-        assert match.deadline is None or match.deadline <= now + 1000 + 300 + 900 + max(clocks.left) + 50
+        assert (
+            match.deadline is None
+            or match.deadline <= now + 1000 + 300 + 900 + max(clocks.left) + 50
+        )
     holds(match)

@@ -8,7 +8,16 @@ from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
-from botdrome.match.record import BadRecord, match_file, news_as_bytes, read, replay, seeded_match, unchecked_file, verify
+from botdrome.match.record import (
+    BadRecord,
+    match_file,
+    news_as_bytes,
+    read,
+    replay,
+    seeded_match,
+    unchecked_file,
+    verify,
+)
 from tests.match.telling import mark
 
 NOUGHTS = FORMATS["noughts-and-crosses"]
@@ -80,7 +89,9 @@ def test_a_file_without_checks_is_held_to_its_result() -> None:
     data = unchecked_file(match, ["a", "b"])
     record = read(data)
     assert record.result == match.result
-    assert [line.input for line in record.lines] == [line.input for line in read(match_file(match, ["a", "b"])).lines]
+    assert [line.input for line in record.lines] == [
+        line.input for line in read(match_file(match, ["a", "b"])).lines
+    ]
     verify(record, FORMATS["gomoku"].game)
     unfinished = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
     unfinished.start()
@@ -99,23 +110,44 @@ SEED = b'"%032x"' % 5
         (b"{}", "line 1: this is not a match file of version 1 to 3"),
         (LINES[0][:-1], "line 1: the file is cut off in this line"),
         (b"{}\n", "line 1: this is not a match file of version 1 to 3"),
-        (b"[1]\n", "line 1: this is not a match file of version 1 to 3: its first line is no JSON object"),
-        (b"\xff\n", "line 1: this is not a match file of version 1 to 3: its first line is no JSON object"),
+        (
+            b"[1]\n",
+            "line 1: this is not a match file of version 1 to 3: its first line is no JSON object",
+        ),
+        (
+            b"\xff\n",
+            "line 1: this is not a match file of version 1 to 3: its first line is no JSON object",
+        ),
         (b'{"botdrome":4}\n', "line 1: this is not a match file of version 1 to 3"),
         (b'{"botdrome":true}\n', "line 1: this is not a match file of version 1 to 3"),
         (b'{"botdrome":1}\n', "line 1: Object missing required field `game`"),
         (DATA.replace(SEED, b"5"), "line 1: the seed must be 32 hexadecimal digits, not 5"),
-        (DATA.replace(SEED, b'"' + b"g" * 32 + b'"'), "line 1: the seed must be 32 hexadecimal digits, not 'gggg"),
-        (DATA.replace(b'"botdrome":2', b'"botdrome":1'), "line 1: the seed of version 1 must be a whole number, not '0000"),
-        (DATA.replace(b'"boards":1', b'"boards":0', 1), "line 1: a match has 1 to 100 boards, not 0"),
-        (DATA.replace(b'"boards":1', b'"boards":101', 1), "line 1: a match has 1 to 100 boards, not 101"),
+        (
+            DATA.replace(SEED, b'"' + b"g" * 32 + b'"'),
+            "line 1: the seed must be 32 hexadecimal digits, not 'gggg",
+        ),
+        (
+            DATA.replace(b'"botdrome":2', b'"botdrome":1'),
+            "line 1: the seed of version 1 must be a whole number, not '0000",
+        ),
+        (
+            DATA.replace(b'"boards":1', b'"boards":0', 1),
+            "line 1: a match has 1 to 100 boards, not 0",
+        ),
+        (
+            DATA.replace(b'"boards":1', b'"boards":101', 1),
+            "line 1: a match has 1 to 100 boards, not 101",
+        ),
         (LINES[0] + b"[" * 100_000 + b"\n", "line 2: "),
         (DATA[:-5], f"line {len(LINES)}: the file is cut off"),
         (DATA.replace(LINES[2], b"what?\n"), "line 3: JSON is malformed"),
         (DATA.replace(LINES[2], b'{"t":1,"do":"dance"}\n'), "line 3: Invalid enum value 'dance'"),
         (DATA.replace(b'"t":0', b'"t":1', 1), f"line {len(LINES)}: the digest does not fit"),
         (b"".join(LINES[:-1]), f"line {len(LINES) - 1}: after the result comes the digest"),
-        (DATA + b"{}\n", f"line {len(LINES) + 1}: after the result comes the digest and nothing else"),
+        (
+            DATA + b"{}\n",
+            f"line {len(LINES) + 1}: after the result comes the digest and nothing else",
+        ),
     ],
 )
 def test_a_file_that_is_not_whole_says_where(data: bytes, problem: str) -> None:
@@ -133,7 +165,9 @@ def test_a_match_of_version_1_is_written_and_read_with_its_own_chance() -> None:
         match.abort(10)
         record = read(match_file(match, ["a", "b"]))
         verify(record, row.game)
-        assert seeded_match(row.game, 2, row.terms, record.setup.seed).view(None) == match.view(None)
+        assert seeded_match(row.game, 2, row.terms, record.setup.seed).view(None) == match.view(
+            None
+        )
         assert (record.setup.botdrome, record.setup.seed) == (version, seed)
 
 
@@ -154,13 +188,19 @@ def test_a_line_that_cannot_be_played_is_named(player: int) -> None:
 def test_a_result_that_does_not_follow_is_named() -> None:
     record = read(DATA)
     shorter = type(record)(record.setup, record.lines[:-1], record.result)
-    with pytest.raises(BadRecord, match=f"line {len(record.lines) + 1}: the match does not come to this result"):
+    with pytest.raises(
+        BadRecord, match=f"line {len(record.lines) + 1}: the match does not come to this result"
+    ):
         verify(shorter, NOUGHTS.game)
 
 
 def test_other_rules_are_named() -> None:
     data = LINES[0].replace(b'"rules":1', b'"rules":99')
-    with pytest.raises(BadRecord, match="line 1: it was played by version 99 of the rules of noughts-and-crosses, and this is 1"):
+    with pytest.raises(
+        BadRecord,
+        match="line 1: it was played by version 99 of the rules of noughts-and-crosses, and this "
+        "is 1",
+    ):
         verify(read(data), NOUGHTS.game)
 
 

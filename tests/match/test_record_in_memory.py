@@ -21,4 +21,6 @@ def test_a_record_in_memory_is_that_of_the_file() -> None:
 @pytest.mark.parametrize("generator", [Chance, SplitMix])
 def test_the_number_in_a_seed(generator: type[Chance]) -> None:
     row = FORMATS["noughts-and-crosses"]
-    assert seed_number(setup_of(Match(row.game, 2, row.terms, 300, generator), ("ada", "bob"))) == 300
+    assert (
+        seed_number(setup_of(Match(row.game, 2, row.terms, 300, generator), ("ada", "bob"))) == 300
+    )

@@ -32,9 +32,18 @@ def test_a_match_goes_on_where_it_was(moves: int) -> None:
     match = a_match(moves)
     match.stall(100, 300)
     again = resumed(match)
-    assert (again.match.position, again.match.deadline, again.match.inputs) == (match.position, match.deadline, match.inputs)
-    assert (again.now, again.recap[-1]) == (300, (Began(match.board.number, match.order), match.position))
-    assert [event.board for event, _ in again.recap if isinstance(event, BoardEnded)] == list(range(match.board.number))
+    assert (again.match.position, again.match.deadline, again.match.inputs) == (
+        match.position,
+        match.deadline,
+        match.inputs,
+    )
+    assert (again.now, again.recap[-1]) == (
+        300,
+        (Began(match.board.number, match.order), match.position),
+    )
+    assert [event.board for event, _ in again.recap if isinstance(event, BoardEnded)] == list(
+        range(match.board.number)
+    )
 
 
 def test_a_match_that_has_ended() -> None:

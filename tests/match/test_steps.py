@@ -66,7 +66,9 @@ def test_a_beat_takes_what_has_come_and_never_drifts() -> None:
     assert match.steps == 0, "a beat does not end early"
     assert told(match.wake(503)) == ["step 0 played by [0, 1]"]
     assert match.deadline == 750
-    assert told(match.submit(0, ROCK, 760)) == ["step 1 played by []"], "what comes too late counts for the next step"
+    assert told(match.submit(0, ROCK, 760)) == ["step 1 played by []"], (
+        "what comes too late counts for the next step"
+    )
     assert match.deadline == 1000
     assert told(match.wake(1000))[0] == "step 2 played by [0]"
 

@@ -20,11 +20,15 @@ def test_a_time_control_is_read(text: str, pace: Pace) -> None:
     assert read_time_control(text) == pace
 
 
-@pytest.mark.parametrize("text", ["", "0", "0/move", "40/", "fast", "-5", "60+", "1e9", "40/0+1", "\u0665"])
+@pytest.mark.parametrize(
+    "text", ["", "0", "0/move", "40/", "fast", "-5", "60+", "1e9", "40/0+1", "\u0665"]
+)
 def test_a_bad_time_control_is_refused_with_examples(text: str) -> None:
     with pytest.raises(BadTimeControl) as caught:
         read_time_control(text)
-    assert str(caught.value).startswith(f"there is no time control {text!r}; `40/60+0.6` is 60 s for 40 moves")
+    assert str(caught.value).startswith(
+        f"there is no time control {text!r}; `40/60+0.6` is 60 s for 40 moves"
+    )
 
 
 def test_a_match_on_a_chess_clock() -> None:

@@ -1,4 +1,6 @@
-"""A step in which nothing unusual happens is closed in a short way: as in the long one, in all games."""
+"""A step in which nothing unusual happens is closed in a short way: as in the long one, in all
+games.
+"""
 
 import pytest
 
@@ -9,7 +11,15 @@ from botdrome.match.match import Match
 
 
 def state(match: Match) -> object:
-    return match.deadline, list(match.awaited), match.steps, match.board.number, match.position, match.result, match.strikes
+    return (
+        match.deadline,
+        list(match.awaited),
+        match.steps,
+        match.board.number,
+        match.position,
+        match.result,
+        match.strikes,
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -38,7 +48,11 @@ def test_matches_go_as_in_the_long_way(name: str, seed: int) -> None:
                 now = max(now, short.deadline or 0)
                 assert short.wake(now) == long.wake(now)
             case _:
-                raw = bots[player](house_view(short.position, short.seat_of(player))) if short.awaited else None
+                raw = (
+                    bots[player](house_view(short.position, short.seat_of(player)))
+                    if short.awaited
+                    else None
+                )
                 assert short.submit(player, raw, now) == long.submit(player, raw, now)
         assert state(short) == state(long)
     assert short.inputs == long.inputs

@@ -24,7 +24,10 @@ def begun(game: Gomoku | None = None) -> Match:
 
 
 def play(match: Match, first: int, *lines: list[dict[str, int]]) -> list[str]:
-    """The players put stones in turn, `first` along the first line. Return the news of the last stone."""
+    """The players put stones in turn, `first` along the first line.
+
+    Return the news of the last stone.
+    """
     news: list[str] = []
     for turn in zip_longest(*lines):
         for at, raw in enumerate(turn):
@@ -41,7 +44,10 @@ def won_by(player: int, match: Match) -> list[str]:
 def full_board(match: Match, first: int) -> list[str]:
     """A board of five by five that ends in a draw."""
     rows = ("XXOOX", "OOXXO", "XXOOX", "OOXXO", "XXOOX")
-    stones = {mark: [{"x": x, "y": y} for y in range(5) for x in range(5) if rows[y][x] == mark] for mark in "XO"}
+    stones = {
+        mark: [{"x": x, "y": y} for y in range(5) for x in range(5) if rows[y][x] == mark]
+        for mark in "XO"
+    }
     return play(match, first, stones["X"], stones["O"])
 
 
@@ -61,7 +67,12 @@ def test_the_second_board_is_empty_and_keeps_the_options() -> None:
     play(match, 0, TOP[:4], BOTTOM[:3])
     view = match.view(None)
     assert match.board.number == 1
-    assert (view["size"], view["winLength"], view["moves"], view["board"]) == (7, 4, [], ("." * 7,) * 7)
+    assert (view["size"], view["winLength"], view["moves"], view["board"]) == (
+        7,
+        4,
+        [],
+        ("." * 7,) * 7,
+    )
 
 
 def test_the_swapped_players_have_the_other_stones() -> None:
@@ -93,7 +104,9 @@ def test_the_news_of_a_board_come_with_its_own_position() -> None:
 def test_two_wins_make_two_to_nil() -> None:
     match = begun()
     won_by(0, match)
-    assert play(match, 1, BOTTOM[:4] + MIDDLE[:1], TOP)[-1] == "ended (1, 2) ('complete', 'complete')"
+    assert (
+        play(match, 1, BOTTOM[:4] + MIDDLE[:1], TOP)[-1] == "ended (1, 2) ('complete', 'complete')"
+    )
     assert match.result is not None
     assert match.result.scores == (2.0, 0.0)
     assert match.result.winner == 0
@@ -112,7 +125,11 @@ def test_a_win_each_is_a_tie() -> None:
 
 def test_a_draw_gives_half_a_board_to_each() -> None:
     match = begun(Gomoku(size=5))
-    assert full_board(match, 0) == ["step 24 played by [0]", "board 0 ended (1, 1)", "board 1 began"]
+    assert full_board(match, 0) == [
+        "step 24 played by [0]",
+        "board 0 ended (1, 1)",
+        "board 1 began",
+    ]
     assert won_by(1, match)[-1] == "ended (2, 1) ('complete', 'complete')"
     assert match.result is not None
     assert match.result.scores == (0.5, 1.5)
@@ -147,7 +164,10 @@ def test_an_illegal_move_on_either_board_is_a_tie_again() -> None:
     match.submit(0, {"x": -1, "y": 0}, now=0)
     match.submit(1, {"x": -1, "y": 0}, now=0)
     assert match.result is not None
-    assert (match.result.scores, match.result.causes) == ((1.0, 1.0), ("illegal moves", "illegal moves"))
+    assert (match.result.scores, match.result.causes) == (
+        (1.0, 1.0),
+        ("illegal moves", "illegal moves"),
+    )
 
 
 def test_a_late_move_loses_that_board_only_and_the_clock_starts_anew() -> None:
@@ -175,7 +195,13 @@ def test_who_leaves_the_first_board_loses_both_at_once(leaver: int) -> None:
     places = (2, 1) if leaver == 0 else (1, 2)
     out = f"{leaver} out: disconnect"
     news = told(match.leave(leaver, now=10))
-    assert news[:-1] == [out, f"board 0 ended {places}", "board 1 began", out, f"board 1 ended {places}"]
+    assert news[:-1] == [
+        out,
+        f"board 0 ended {places}",
+        "board 1 began",
+        out,
+        f"board 1 ended {places}",
+    ]
     assert match.deadline is None
     assert match.result is not None
     assert match.result.places == places
@@ -204,7 +230,9 @@ def test_there_is_no_way_back() -> None:
 # Matches that were played elsewhere.
 
 
-@pytest.mark.parametrize("recording", ["match", "lenient_moves", "invalid_move", "disconnect_other_turn"])
+@pytest.mark.parametrize(
+    "recording", ["match", "lenient_moves", "invalid_move", "disconnect_other_turn"]
+)
 def test_recorded_matches_go_as_they_went(recording: str) -> None:
     """But a player that leaves loses the second board before its first stone."""
     boards = [json.loads(line) for line in RECORDED.read_text().splitlines()]
@@ -218,4 +246,6 @@ def test_recorded_matches_go_as_they_went(recording: str) -> None:
     if "disconnect" in recording:
         match.leave(0, now=0)
     assert match.result is not None
-    assert [names[board.places.index(1)] for board in match.result.boards] == [board["winner"] for board in boards]
+    assert [names[board.places.index(1)] for board in match.result.boards] == [
+        board["winner"] for board in boards
+    ]

@@ -1,4 +1,6 @@
-"""The wheel: built from version control, installed in an empty environment, and read like a browser would."""
+"""The wheel: built from version control, installed in an empty environment, and read like a browser
+would.
+"""
 
 import os
 import re
@@ -14,17 +16,29 @@ import httpx
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BOTDROME"))}
+ELSEWHERE = {
+    key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BOTDROME"))
+}
 
 
 def run(*command: str | Path, folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, env=ELSEWHERE, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=ELSEWHERE,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def clean_copy(target: Path) -> Path:
     """The files of a fresh clone, and those about to be committed."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout
     for name in filter(None, listed.decode().split("\0")):
         if (ROOT / name).exists():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -35,16 +49,39 @@ def clean_copy(target: Path) -> Path:
 def pinned(target: Path) -> Path:
     """The versions of the lock file, without hashes: the wheel itself has none there."""
     lines = (ROOT / "requirements.lock").read_text().splitlines()
-    target.write_text("\n".join(line.split("\\")[0] for line in lines if re.match(r"[\w.-]+(\[[\w,]+\])?==", line)))
+    target.write_text(
+        "\n".join(
+            line.split("\\")[0] for line in lines if re.match(r"[\w.-]+(\[[\w,]+\])?==", line)
+        )
+    )
     return target
 
 
 def installed(folder: Path) -> Path:
     """The command of an environment with the wheel and its requirements."""
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist", folder=clean_copy(folder / "clone"))
+    run(
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "-t",
+        "wheel",
+        "-d",
+        folder / "dist",
+        folder=clean_copy(folder / "clone"),
+    )
     (wheel,) = (folder / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", "--without-pip", folder / "env", folder=folder)
-    pip = (sys.executable, "-m", "pip", "--python", folder / "env", "install", "--quiet", "--no-compile")
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        folder / "env",
+        "install",
+        "--quiet",
+        "--no-compile",
+    )
     run(*pip, "-c", pinned(folder / "constraints.txt"), wheel, folder=folder)
     return folder / "env" / "bin" / "botdrome"
 
@@ -63,7 +100,9 @@ def serving(command: Path, folder: Path) -> Iterator[str]:
         "--db",
         f"sqlite:///{folder}/botdrome.db",
     ]
-    with subprocess.Popen(words, cwd=folder, env=ELSEWHERE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, cwd=folder, env=ELSEWHERE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stderr is not None
             seen = ""
@@ -86,15 +125,31 @@ def check_pages(browser: httpx.Client) -> None:
         answer = browser.get(f"/static/web/{name}")
         assert answer.status_code == 200, name
         seen.add(name)
-        names |= {f"chunks/{chunk}" for chunk in re.findall(r"([\w.-]+-[A-Z0-9]{8}\.js)", answer.text)}
+        names |= {
+            f"chunks/{chunk}" for chunk in re.findall(r"([\w.-]+-[A-Z0-9]{8}\.js)", answer.text)
+        }
     assert len(seen) > 20
 
 
 def test_an_installed_wheel_plays_and_has_all_files_of_its_pages(tmp_path: Path) -> None:
     botdrome = installed(tmp_path)
-    run(botdrome, "play", "gomoku", "house:threat", "house:random", "-n", "2", "--save", "matches", folder=tmp_path)
+    run(
+        botdrome,
+        "play",
+        "gomoku",
+        "house:threat",
+        "house:random",
+        "-n",
+        "2",
+        "--save",
+        "matches",
+        folder=tmp_path,
+    )
     assert len(list((tmp_path / "matches").glob("*.jsonl"))) == 2
-    with serving(botdrome, tmp_path) as url, httpx.Client(base_url=url, timeout=PATIENCE) as browser:
+    with (
+        serving(botdrome, tmp_path) as url,
+        httpx.Client(base_url=url, timeout=PATIENCE) as browser,
+    ):
         page = browser.get("/graphql", headers={"accept": "text/html"})
         assert page.status_code == 200
         files = re.findall(r'(?:src|href)="([^"]+)"', page.text)

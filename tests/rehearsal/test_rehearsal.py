@@ -43,7 +43,9 @@ def test_bad_documents_and_options_are_refused(tmp_path: Path) -> None:
     cup = tmp_path / "cup.toml"
     cup.write_text('name = "cup"\ngame = "go"\n')
     result = run("rehearse", str(cup))
-    assert result.exit_code == 2 and "cup.toml: line 2: game: there is no game 'go'" in result.stderr
+    assert (
+        result.exit_code == 2 and "cup.toml: line 2: game: there is no game 'go'" in result.stderr
+    )
     assert run("rehearse", str(tmp_path / "none.toml")).exit_code == 2
     with pytest.raises(CommandError, match="--slow is a share such as 5%"):
         share("slow", "often")

@@ -15,12 +15,18 @@ def choose(observation: Any, mask: Any) -> int:
     return int(legal[crc32(observation.tobytes()) % len(legal)])
 
 
-def play_out(env: AecEnvironment, seed: int, choice: Callable[[Any, Any], int] = choose) -> dict[str, list[float]]:
+def play_out(
+    env: AecEnvironment, seed: int, choice: Callable[[Any, Any], int] = choose
+) -> dict[str, list[float]]:
     """Play a match; the rewards of each agent, in their order."""
     env.reset(seed=seed)
     rewards: dict[str, list[float]] = {agent: [] for agent in env.possible_agents}
     for agent in env.agent_iter():
         observation, reward, terminated, _, _ = env.last()
         rewards[agent].append(reward)
-        env.step(None if terminated or observation is None else choice(observation["observation"], observation["action_mask"]))
+        env.step(
+            None
+            if terminated or observation is None
+            else choice(observation["observation"], observation["action_mask"])
+        )
     return rewards

@@ -19,7 +19,9 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     ("battlecube", {"players": 8, "rewards": "score", "edge": 4}),
 ]
 every_game = pytest.mark.parametrize(
-    ("game", "options"), [*((name, {}) for name in FORMATS), *MORE], ids=lambda value: value if isinstance(value, str) else ""
+    ("game", "options"),
+    [*((name, {}) for name in FORMATS), *MORE],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 
 
@@ -45,7 +47,9 @@ def test_all_agents_at_once(game: str, options: dict[str, Any]) -> None:
 
 @every_game
 @pytest.mark.parametrize("player", [0, None])
-def test_one_player_against_the_house(game: str, options: dict[str, Any], player: int | None) -> None:
+def test_one_player_against_the_house(
+    game: str, options: dict[str, Any], player: int | None
+) -> None:
     options = dict(options)
     opponents = ["house:random"] * (options.pop("players", 2) - 1)
     check_env(botdrome.env(game, opponents=opponents, player=player, **options))

@@ -23,12 +23,17 @@ def test_a_letter_for_each_plane() -> None:
     env.step(4)
     env.step(0)
     assert plain(env.render()) == [
-        " B  C  C ", " C  A  C ", " C  C  C ", "", " A  own marks", " B  marks of the opponent", " C  free spaces", "",
+        " B  C  C ", " C  A  C ", " C  C  C ", "", " A  own marks", " B  marks of the opponent",
+        " C  free spaces", "",
     ]  # fmt: skip
 
 
 def test_a_tile_for_each_place() -> None:
-    env = botdrome.env("noughts-and-crosses", opponents=[lambda view: {"mark": "O", "space": [0, 0]}], render_mode="rgb_array")
+    env = botdrome.env(
+        "noughts-and-crosses",
+        opponents=[lambda view: {"mark": "O", "space": [0, 0]}],
+        render_mode="rgb_array",
+    )
     env.reset(seed=1)
     env.step(8)
     pixels = env.render()
@@ -40,7 +45,14 @@ def test_a_tile_for_each_place() -> None:
 
 
 def test_boards_stand_side_by_side() -> None:
-    env = botdrome.env("battleship", opponents=["house:random"] * 2, render_mode="rgb_array", width=5, height=6, boats="A3")
+    env = botdrome.env(
+        "battleship",
+        opponents=["house:random"] * 2,
+        render_mode="rgb_array",
+        width=5,
+        height=6,
+        boats="A3",
+    )
     env.reset(seed=1)
     assert env.render().shape == (6 * TILE, (3 * 5 + 2) * TILE, 3)
 
@@ -51,7 +63,10 @@ def test_every_game_is_drawn(game: str, options: dict[str, Any]) -> None:
     kinds = {}
     for mode in ("ansi", "rgb_array", None):
         env: Any = botdrome.env(game, render_mode=mode, **options)
-        assert env.render_mode == mode and set(env.metadata["render_modes"]) == {"ansi", "rgb_array"}
+        assert env.render_mode == mode and set(env.metadata["render_modes"]) == {
+            "ansi",
+            "rgb_array",
+        }
         env.reset(seed=1)
         kinds[mode] = env.render()
         env.close()
@@ -63,10 +78,14 @@ def test_the_end_is_drawn_too() -> None:
     env.reset(seed=1)
     for _ in env.agent_iter():
         seen, _, ended, _, _ = env.last()
-        env.step(None if ended or seen is None else choose(seen["observation"], seen["action_mask"]))
+        env.step(
+            None if ended or seen is None else choose(seen["observation"], seen["action_mask"])
+        )
     assert "own marks" in env.render()
 
 
 def test_another_mode_is_refused() -> None:
-    with pytest.raises(botdrome.BadOption, match='render_mode: "ansi" or "rgb_array", not \'human\''):
+    with pytest.raises(
+        botdrome.BadOption, match='render_mode: "ansi" or "rgb_array", not \'human\''
+    ):
         botdrome.env("gomoku", render_mode="human")  # type: ignore[call-overload]

@@ -27,14 +27,19 @@ WIN = [0, 3, 1, 4, 2]
         ((1,), [0]),
     ],
 )
-def test_a_reward_is_the_place_between_one_and_minus_one(places: tuple[int, ...], rewards: list[float]) -> None:
+def test_a_reward_is_the_place_between_one_and_minus_one(
+    places: tuple[int, ...], rewards: list[float]
+) -> None:
     assert place_rewards(places) == pytest.approx(rewards)
 
 
 def test_the_winner_is_paid_at_the_end() -> None:
     actions = iter(WIN)
     env = botdrome.env("noughts-and-crosses")
-    assert play_out(env, 1, lambda *_: next(actions)) == {"player_0": [0, 0, 0, 1], "player_1": [0, 0, -1]}
+    assert play_out(env, 1, lambda *_: next(actions)) == {
+        "player_0": [0, 0, 0, 1],
+        "player_1": [0, 0, -1],
+    }
     assert env.episode.info(0) == {"place": 1, "cause": "complete"} and env.agents == []
 
 
@@ -43,7 +48,10 @@ def test_a_refused_action_loses_where_a_missing_move_does() -> None:
     env.reset(seed=1)
     env.step(4)
     env.step(4)
-    assert env.terminations == {"player_0": True, "player_1": True} and env.rewards == {"player_0": 1, "player_1": -1}
+    assert env.terminations == {"player_0": True, "player_1": True} and env.rewards == {
+        "player_0": 1,
+        "player_1": -1,
+    }
     assert env.infos["player_1"] == {"place": 2, "cause": "illegal moves"}
     record, game = restored(env.record())
     verify(record, game)
@@ -55,7 +63,8 @@ def test_a_refused_action_is_a_missed_step_elsewhere() -> None:
     _, infos = env.reset(seed=1)
     before = [user["at"] for user in infos["player_0"]["view"]["users"]]
     walls = {
-        agent: int(np.flatnonzero(env.episode.observe(player)["action_mask"] == 0)[0]) for player, agent in enumerate(env.agents)
+        agent: int(np.flatnonzero(env.episode.observe(player)["action_mask"] == 0)[0])
+        for player, agent in enumerate(env.agents)
     }
     *_, infos = env.step(walls)
     view = infos["player_0"]["view"]
@@ -90,7 +99,9 @@ def test_a_dead_player_ends_before_the_others() -> None:
     result = env.episode.match.result
     assert result is not None
     for player, paid in enumerate(rewards.values()):
-        assert paid[-1] == pytest.approx(place_rewards(result.places)[player]) and not any(paid[:-1])
+        assert paid[-1] == pytest.approx(place_rewards(result.places)[player]) and not any(
+            paid[:-1]
+        )
 
 
 @pytest.mark.parametrize("game", FORMATS)
@@ -99,7 +110,10 @@ def test_the_record_replays(game: str) -> None:
     play_out(env, 9)
     record, setup = restored(env.record())
     verify(record, setup)
-    assert record.result == env.episode.match.result and record.setup.names == ("player_0", "player_1")
+    assert record.result == env.episode.match.result and record.setup.names == (
+        "player_0",
+        "player_1",
+    )
 
 
 @pytest.mark.parametrize("game", FORMATS)
@@ -108,7 +122,11 @@ def test_both_kinds_play_the_same_match(game: str) -> None:
     play_out(one, 9)
     observations, _ = all_at_once.reset(seed=9)
     while all_at_once.agents:
-        actions = {agent: choose(*found.values()) for agent, found in observations.items() if found["action_mask"].any()}
+        actions = {
+            agent: choose(*found.values())
+            for agent, found in observations.items()
+            if found["action_mask"].any()
+        }
         observations, *_ = all_at_once.step(actions)
     assert all_at_once.record() == one.record()
 

@@ -24,7 +24,9 @@ def bot(view):
 
 def first_free(view: dict[str, Any]) -> Any:
     assert type(view["toMove"]) is list
-    space = next([row, column] for row in range(3) for column in range(3) if not view["board"][row][column])
+    space = next(
+        [row, column] for row in range(3) for column in range(3) if not view["board"][row][column]
+    )
     return {"mark": view["marks"][view["you"]], "space": space}
 
 
@@ -43,7 +45,9 @@ def play_out(env: SingleEnvironment, seed: int) -> tuple[float, dict[str, Any]]:
     observation, info = env.reset(seed=seed)
     total, over = 0.0, False
     while not over:
-        observation, reward, over, _, info = env.step(choose(observation["observation"], observation["action_mask"]))
+        observation, reward, over, _, info = env.step(
+            choose(observation["observation"], observation["action_mask"])
+        )
         total += reward
     return total, info
 
@@ -60,7 +64,9 @@ def test_a_seed_gives_the_same_match(game: str, player: int) -> None:
     assert found[0] == found[1]
     record, setup = restored(found[0])
     verify(record, setup)
-    assert record.setup.names[player] == "learner" and record.setup.names[1 - player] == "house:random"
+    assert (
+        record.setup.names[player] == "learner" and record.setup.names[1 - player] == "house:random"
+    )
 
 
 def test_all_kinds_of_the_same_bot_play_the_same_match(tmp_path: Path) -> None:
@@ -72,7 +78,9 @@ def test_all_kinds_of_the_same_bot_play_the_same_match(tmp_path: Path) -> None:
         results.append([(play_out(env, seed), moves_of(env)) for seed in (1, 2)])
         env.close()
     assert results == [results[0]] * len(kinds)
-    assert [match["you"] for match in Told.matches] == [1, 1] and Told.matches[0]["game"] == "noughts-and-crosses"
+    assert [match["you"] for match in Told.matches] == [1, 1] and Told.matches[0][
+        "game"
+    ] == "noughts-and-crosses"
 
 
 def moves_of(env: SingleEnvironment) -> list[Any]:
@@ -92,7 +100,11 @@ def test_a_recorded_match_is_an_opponent(tmp_path: Path) -> None:
     assert over
     again, _ = restored(env.record())
     assert [line.say for line in again.lines] == [line.say for line in record.lines]
-    assert again.result is not None and record.result is not None and again.result.places == record.result.places
+    assert (
+        again.result is not None
+        and record.result is not None
+        and again.result.places == record.result.places
+    )
 
 
 def test_a_recorded_opponent_beside_a_program(tmp_path: Path) -> None:
@@ -170,7 +182,10 @@ def test_a_match_file_that_does_not_fit_is_named(tmp_path: Path) -> None:
     (result,) = botdrome.play(["house:random"] * 2, "noughts-and-crosses")
     result.save(tmp_path / "match.jsonl")
     (tmp_path / "broken.jsonl").write_bytes(result.record[:-5])
-    for game, name, words in [("gomoku", "match", "a match of noughts"), ("noughts-and-crosses", "broken", "line")]:
+    for game, name, words in [
+        ("gomoku", "match", "a match of noughts"),
+        ("noughts-and-crosses", "broken", "line"),
+    ]:
         with pytest.raises(botdrome.CannotStart, match=words):
             botdrome.env(game, opponents=[f"replay:{tmp_path / name}.jsonl"])
     with pytest.raises(botdrome.CannotStart, match="player 2"):

@@ -29,7 +29,9 @@ def first(observation: Any, mask: Any) -> int:
 
 def test_what_is_a_policy() -> None:
     assert is_policy(choose) and is_policy(Network())
-    assert not any(map(is_policy, ["house:random", Network, botdrome.Bot, lambda view: None, max, 7]))
+    assert not any(
+        map(is_policy, ["house:random", Network, botdrome.Bot, lambda view: None, max, 7])
+    )
 
 
 @pytest.mark.parametrize("game", FORMATS)
@@ -44,7 +46,9 @@ def test_a_policy_plays_what_the_same_agent_plays(game: str) -> None:
     both.reset(seed=9)
     for _ in both.agent_iter():
         seen, _, ended, _, _ = both.last()
-        both.step(None if ended or seen is None else choose(seen["observation"], seen["action_mask"]))
+        both.step(
+            None if ended or seen is None else choose(seen["observation"], seen["action_mask"])
+        )
     lines = [[line.say for line in restored(one.record())[0].lines] for one in (env, both)]
     assert lines[0] == lines[1][: len(lines[0])]
 
@@ -86,7 +90,9 @@ def test_a_pool_names_members_that_cannot_start() -> None:
 def test_masks_are_those_of_the_observations(game: str) -> None:
     single = botdrome.env(game, opponents=["house:random"])
     found, _ = single.reset(seed=1)
-    assert single.action_masks().dtype == bool and np.array_equal(single.action_masks(), found["action_mask"])
+    assert single.action_masks().dtype == bool and np.array_equal(
+        single.action_masks(), found["action_mask"]
+    )
     together = botdrome.env(game, parallel=True)
     told, _ = together.reset(seed=1)
     masks = together.action_masks()

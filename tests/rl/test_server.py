@@ -1,4 +1,6 @@
-"""The same seed and actions give the same news and result through an environment and through a server."""
+"""The same seed and actions give the same news and result through an environment and through a
+server.
+"""
 
 import asyncio
 from pathlib import Path
@@ -51,7 +53,9 @@ async def test_an_environment_and_a_server_tell_the_same(game: str, tmp_path: Pa
     env = botdrome.env(game, **options)
     env.reset(seed=int(seed, 16))
     for agent in env.agent_iter():
-        env.step(None if env.terminations[agent] else next(actions[env.possible_agents.index(agent)]))
+        env.step(
+            None if env.terminations[agent] else next(actions[env.possible_agents.index(agent)])
+        )
     assert news_of(env.record()) == news_of(record)
     assert all(next(rest, None) is None for rest in actions.values())
 
@@ -72,7 +76,9 @@ async def played(client: Client, encoding: Encoding) -> dict[str, Any]:
 def news_of(data: bytes) -> list[Any]:
     """All events of a match file with the public views, up to the result."""
     record, game = restored(data)
-    found = [(event, position.view(None)) for _, news in replay(record, game) for event, position in news]
+    found = [
+        (event, position.view(None)) for _, news in replay(record, game) for event, position in news
+    ]
     assert isinstance(found[-1][0], Ended)
     decoded: list[Any] = msgspec.json.decode(msgspec.json.encode(found))
     return decoded

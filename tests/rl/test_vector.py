@@ -19,7 +19,10 @@ def choices(found: dict[str, Any]) -> np.ndarray[Any, Any]:
 
 
 def same_as_single(envs: VectorEnvironment, game: str, steps: int, **options: Any) -> int:
-    """Step these beside single environments with the same seeds. Return the number of matches that have ended."""
+    """Step these beside single environments with the same seeds.
+
+    Return the number of matches that have ended.
+    """
     singles = [botdrome.env(game, opponents=["house:random"], **options) for _ in SEEDS]
     found, _ = envs.reset(seed=SEEDS)
     told = [env.reset(seed=seed)[0] for env, seed in zip(singles, SEEDS, strict=True)]
@@ -53,7 +56,9 @@ def test_one_process_plays_the_same_matches_as_single_environments(game: str) ->
 
 
 def test_groups_in_processes_play_the_same_matches() -> None:
-    envs = botdrome.vector_env("noughts-and-crosses", 3, opponents=["house:random"], processes=2, render_mode="ansi")
+    envs = botdrome.vector_env(
+        "noughts-and-crosses", 3, opponents=["house:random"], processes=2, render_mode="ansi"
+    )
     try:
         assert same_as_single(envs, "noughts-and-crosses", 8) > 0
         pictures = envs.render()
@@ -94,7 +99,10 @@ def test_seeds_and_spaces_are_gymnasiums() -> None:
     [
         ({"processes": 0}, "processes: from 1 to the 2 environments, not 0"),
         ({"processes": 3}, "processes: from 1 to the 2 environments, not 3"),
-        ({"processes": 2, "opponents": [botdrome.PolicyPool("house:random")]}, "a pool is shared within one process"),
+        (
+            {"processes": 2, "opponents": [botdrome.PolicyPool("house:random")]},
+            "a pool is shared within one process",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(options: dict[str, Any], words: str) -> None:

@@ -1,4 +1,6 @@
-"""A bot that tries everything a sandboxed bot must not be able to do, and what it may do. It prints the answers as one line.
+"""A bot that tries everything a sandboxed bot must not be able to do, and what it may do.
+
+It prints the answers as one line.
 
 It is run in the sandbox, so it has only the standard library and itself.
 """
@@ -109,7 +111,9 @@ def namespaces() -> Any:
 
 
 INT80 = bytes.fromhex("534889f889f7cd805bc3")
-"""push rbx; mov rax, rdi; mov edi, esi; int 0x80; pop rbx; ret: a call of 32-bit Linux from a program of 64 bits."""
+"""push rbx; mov rax, rdi; mov edi, esi; int 0x80; pop rbx; ret: a call of 32-bit Linux from a
+program of 64 bits.
+"""
 
 
 @tried
@@ -117,9 +121,16 @@ def foreign_calls() -> Any:
     """`getpid` with the numbers of 32-bit Linux and of x32; elsewhere there are none."""
     if not X86:
         return ["ENOSYS", "ENOSYS"]
-    page = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page = mmap.mmap(
+        -1,
+        4096,
+        mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
+        mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC,
+    )
     page.write(INT80)
-    code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+    code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)(
+        ctypes.addressof(ctypes.c_char.from_buffer(page))
+    )
     old = code(20, 0)
     return [errno.errorcode.get(-old, "done"), call(0x40000000 | 39, 0)]
 
@@ -144,14 +155,19 @@ def unusual_sockets() -> Any:
 @tried
 def network() -> Any:
     """Look at the interfaces, and at an address that any machine with a network can route to."""
-    names = [line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]]
+    names = [
+        line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]
+    ]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         return [names, answer(lambda: one.connect(("192.0.2.1", 9)))]
 
 
 @tried
 def own_sockets() -> Any:
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()),
+    ):
         one, two = socket.socketpair()
         one.send(b"x")
         return two.recv(1).decode()
@@ -159,7 +175,11 @@ def own_sockets() -> Any:
 
 @tried
 def environment() -> Any:
-    return [sorted(os.environ), Path("/proc/1/environ").read_text(), "do not tell" in Path("/proc/1/cmdline").read_text()]
+    return [
+        sorted(os.environ),
+        Path("/proc/1/environ").read_text(),
+        "do not tell" in Path("/proc/1/cmdline").read_text(),
+    ]
 
 
 @tried
@@ -174,13 +194,23 @@ def user() -> Any:
 
 @tried
 def settings_of_the_kernel() -> Any:
-    names = ("kernel/core_pattern", "vm/overcommit_memory", "user/max_user_namespaces", "net/ipv4/ip_forward", "kernel/hostname")
+    names = (
+        "kernel/core_pattern",
+        "vm/overcommit_memory",
+        "user/max_user_namespaces",
+        "net/ipv4/ip_forward",
+        "kernel/hostname",
+    )
     return answers(lambda name: Path("/proc/sys", name).open("w"), names)
 
 
 @tried
 def processes() -> Any:
-    words = [(one / "cmdline").read_text().split("\0")[0] for one in Path("/proc").iterdir() if one.name.isdigit()]
+    words = [
+        (one / "cmdline").read_text().split("\0")[0]
+        for one in Path("/proc").iterdir()
+        if one.name.isdigit()
+    ]
     return sorted(Path(word).name.rstrip("0123456789.") for word in words)
 
 
@@ -192,19 +222,36 @@ def signals() -> Any:
 
 @tried
 def own_files() -> Any:
-    return [Path(__file__).read_text() != "", sorted(path.name for path in Path(__file__).parent.iterdir())]
+    return [
+        Path(__file__).read_text() != "",
+        sorted(path.name for path in Path(__file__).parent.iterdir()),
+    ]
 
 
 @tried
 def files_of_others() -> Any:
-    names = ("/etc/passwd", "/etc/shadow", "/home", "/var", "/run", "/sys", "/mnt", "/root/.ssh", "/proc/1/root/etc/passwd")
+    names = (
+        "/etc/passwd",
+        "/etc/shadow",
+        "/home",
+        "/var",
+        "/run",
+        "/sys",
+        "/mnt",
+        "/root/.ssh",
+        "/proc/1/root/etc/passwd",
+    )
     return [name for name in names if Path(name).exists()]
 
 
 @tried
 def writing() -> Any:
     places = (__file__, f"{sys.prefix}/x", "/x", "/dev/x", "/usr/x")
-    return [told for told in answers(lambda name: Path(name).open("a"), places) if told not in ("EACCES", "EROFS")]
+    return [
+        told
+        for told in answers(lambda name: Path(name).open("a"), places)
+        if told not in ("EACCES", "EROFS")
+    ]
 
 
 @tried
@@ -238,7 +285,11 @@ def hidden_memory() -> Any:
     """Memory that stays although no process maps it."""
     zero = os.open("/dev/zero", os.O_RDWR)
     try:
-        return [answer(lambda: mmap.mmap(-1, 4096)), answer(lambda: mmap.mmap(zero, 4096)), os.read(zero, 4).hex()]
+        return [
+            answer(lambda: mmap.mmap(-1, 4096)),
+            answer(lambda: mmap.mmap(zero, 4096)),
+            os.read(zero, 4).hex(),
+        ]
     finally:
         os.close(zero)
 
@@ -257,8 +308,15 @@ def cores() -> Any:
 def limits_of_a_process() -> Any:
     import resource
 
-    kinds = (resource.RLIMIT_FSIZE, resource.RLIMIT_CPU, resource.RLIMIT_CORE, resource.RLIMIT_NOFILE)
-    return [resource.getrlimit(kind)[0] for kind in kinds] + [answer(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1)))]
+    kinds = (
+        resource.RLIMIT_FSIZE,
+        resource.RLIMIT_CPU,
+        resource.RLIMIT_CORE,
+        resource.RLIMIT_NOFILE,
+    )
+    return [resource.getrlimit(kind)[0] for kind in kinds] + [
+        answer(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1)))
+    ]
 
 
 @tried
@@ -269,14 +327,18 @@ def threads_and_processes() -> Any:
     thread.join()
     return [
         seen,
-        subprocess.run([sys.executable, "-c", "print(6 * 7)"], capture_output=True, text=True, check=True).stdout.strip(),
+        subprocess.run(
+            [sys.executable, "-c", "print(6 * 7)"], capture_output=True, text=True, check=True
+        ).stdout.strip(),
     ]
 
 
 @tried
 def open_files() -> Any:
     """Sockets and files of the runner that it inherited; it has its pipes."""
-    kinds = {str(one.readlink()).partition(":")[0] for one in list(Path("/proc/self/fd").iterdir())[:-1]}
+    kinds = {
+        str(one.readlink()).partition(":")[0] for one in list(Path("/proc/self/fd").iterdir())[:-1]
+    }
     return sorted(kinds - {"pipe", "/dev/null"})
 
 

@@ -1,4 +1,6 @@
-"""Contests of the runner's tests: a document, its run in this process, and what the store holds afterwards."""
+"""Contests of the runner's tests: a document, its run in this process, and what the store holds
+afterwards.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +19,16 @@ from botdrome.store.store import Store
 
 HERE = Isolation(in_process=True)
 FAILING = "def bot(view):\n    raise ValueError('no idea')\n"
-FIRST = "def bot(view):\n    return {'space': next([x, y] for x in range(3) for y in range(3) if not view['board'][x][y])}\n"
+FIRST = (
+    "def bot(view):\n    return {'space': next([x, y] for x in range(3) for y in range(3) if "
+    "not view['board'][x][y])}\n"
+)
 
 
 def a_document(*bots: str, **other: Any) -> ContestDocument:
-    entrants = tuple(OfflineEntrant(bot=bot, name=f"bot {number}") for number, bot in enumerate(bots, 1))
+    entrants = tuple(
+        OfflineEntrant(bot=bot, name=f"bot {number}") for number, bot in enumerate(bots, 1)
+    )
     return ContestDocument(name="cup", game="noughts-and-crosses", entrants=entrants, **other)
 
 
@@ -37,7 +44,9 @@ async def in_store(folder: Path, work: Callable[[Store], Any]) -> Any:
         await store.close()
 
 
-async def run_in(store: Store, document: ContestDocument, players: type[PlayersHere] = PlayersHere, **other: Any) -> str:
+async def run_in(
+    store: Store, document: ContestDocument, players: type[PlayersHere] = PlayersHere, **other: Any
+) -> str:
     contest = await open_contest(ContestJournal(store), document, "olga", HERE)
     plan = contest_plan(document, contest.entrants, HERE)
     return await ContestRun(store, contest, players(plan), "olga", **other).play()

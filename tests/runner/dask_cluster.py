@@ -1,4 +1,6 @@
-"""A Dask cluster of real processes: a scheduler and workers on 127.0.0.1, on ports that the system chooses."""
+"""A Dask cluster of real processes: a scheduler and workers on 127.0.0.1, on ports that the system
+chooses.
+"""
 
 import os
 import re
@@ -22,7 +24,13 @@ class Cluster:
 
     def add_worker(self) -> int:
         """Start a worker, and return its process id when it has joined."""
-        options = ("--no-nanny", "--nthreads", "1", "--local-directory", str(self._folder / "worker"))
+        options = (
+            "--no-nanny",
+            "--nthreads",
+            "1",
+            "--local-directory",
+            str(self._folder / "worker"),
+        )
         worker, _ = self._start("worker", self.address, *options, awaited="Registered to:")
         self.workers[worker.pid] = worker
         return worker.pid
@@ -35,7 +43,15 @@ class Cluster:
             _kill(process)
 
     def _start(self, kind: str, *words: str, awaited: str) -> tuple[Popen[str], str]:
-        command = [sys.executable, "-m", "distributed.cli.dask_" + kind, *words, "--host", "127.0.0.1", "--no-dashboard"]
+        command = [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_" + kind,
+            *words,
+            "--host",
+            "127.0.0.1",
+            "--no-dashboard",
+        ]
         process = Popen(command, cwd=self._folder, stderr=PIPE, text=True, env=os.environ | QUIET)
         assert process.stderr is not None
         seen = ""

@@ -23,8 +23,14 @@ SYS_EXIT = "import sys\ndef bot(view):\n    sys.exit(3)"
 OS_EXIT = "import os\ndef bot(view):\n    print('about to leave')\n    os._exit(3)"
 EXIT_IN_IMPORT = "import os\nos._exit(4)"
 BAD_IMPORT = "import no_such_library\ndef bot(view): pass"
-BAD_INIT = "class Bot:\n    def __init__(self):\n        raise ValueError('no idea')\n    def move(self, view): pass"
-BAD_BEGIN = "class Bot:\n    def begin(self, match):\n        raise ValueError('no idea')\n    def move(self, view): pass"
+BAD_INIT = (
+    "class Bot:\n    def __init__(self):\n        raise ValueError('no idea')\n"
+    "    def move(self, view): pass"
+)
+BAD_BEGIN = (
+    "class Bot:\n    def begin(self, match):\n        raise ValueError('no idea')\n"
+    "    def move(self, view): pass"
+)
 NO_JSON = "def bot(view): return object()"
 SEGFAULT = "import ctypes\ndef bot(view):\n    ctypes.string_at(0)"
 SWALLOWS = """def bot(view):
@@ -129,12 +135,18 @@ def bot(view):
 
 
 def daemon(pids: Path, after: str = "pass") -> str:
-    """A bot that starts a process which leaves its group and its parent, and writes down the two process ids."""
+    """A bot that starts a process which leaves its group and its parent, and writes down the two
+    process ids.
+    """
     return DAEMON.replace("PIDS", repr(str(pids))).replace("AFTER", after)
 
 
 def played(
-    folder: Path, code: str, terms: Terms = NEVER, isolation: Isolation = ISOLATED, opponent: str = "house:random"
+    folder: Path,
+    code: str,
+    terms: Terms = NEVER,
+    isolation: Isolation = ISOLATED,
+    opponent: str = "house:random",
 ) -> tuple[Match, OfflineTable, str]:
     """The match of a bot against another, its table, and the log of the bot."""
     path = folder / "my_bot.py"
@@ -142,8 +154,13 @@ def played(
     return played_by(str(path), terms, isolation, opponent)
 
 
-def played_by(entrant: str, terms: Terms, isolation: Isolation, opponent: str, game: str = GAME) -> tuple[Any, OfflineTable, str]:
-    seats = [make_seat(bot, game, name, 1, isolation) for bot, name in ((entrant, "one"), (opponent, "two"))]
+def played_by(
+    entrant: str, terms: Terms, isolation: Isolation, opponent: str, game: str = GAME
+) -> tuple[Any, OfflineTable, str]:
+    seats = [
+        make_seat(bot, game, name, 1, isolation)
+        for bot, name in ((entrant, "one"), (opponent, "two"))
+    ]
     match = Match(FORMATS[game].game, 2, terms, 1)
     table = OfflineTable(match, seats, ("one", "two"))
     try:

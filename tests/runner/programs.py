@@ -15,7 +15,10 @@ for line in sys.stdin:
         free = [[r, c] for r in range(3) for c in range(3) if not state["board"][r][c]]
         print(json.dumps({"mark": mark, "space": free[0]}), flush=True)
 """
-POLITE = 'import json\nprint(json.dumps({"gameType": "X", "name": "x", "password": "y"}), flush=True)' + GOOD
+POLITE = (
+    'import json\nprint(json.dumps({"gameType": "X", "name": "x", "password": "y"}), flush=True)'
+    + GOOD
+)
 TALKATIVE = 'import sys\nprint("thinking", file=sys.stderr, flush=True)' + GOOD
 DEAF = "import time\ntime.sleep(600)"
 CRASHING = "import sys\nsys.stdin.readline()\nraise ValueError('no idea')"
@@ -26,7 +29,10 @@ BOTTOMLESS = "print('[' * 100_000, flush=True)\nimport time; time.sleep(600)"
 FLOODING = "import sys\nwhile True: sys.stdout.write('5\\n' * 1000)"
 ENDLESS_LINE = "import sys\nwhile True: sys.stdout.write('5' * 100000)"
 CHATTING = "import sys, time\nfor _ in range(300): print(5)\nsys.stdout.flush()\ntime.sleep(600)"
-NOISY = "import sys\nsys.stderr.write('e' * 1_000_000 + '\\nthe end')\nsys.stderr.flush()\nsys.stdin.readline()\nsys.exit(3)"
+NOISY = (
+    "import sys\nsys.stderr.write('e' * 1_000_000 + '\\nthe end')\nsys.stderr.flush()\n"
+    "sys.stdin.readline()\nsys.exit(3)"
+)
 
 
 def program(folder: Path, code: str, name: str = "prog.py") -> str:

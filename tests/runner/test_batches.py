@@ -26,7 +26,9 @@ class LatestFirst(Executor):
         self.most = max(self.most, len(self.waiting))
         return future
 
-    def wait(self, running: set[Future[Any]], **_: Any) -> tuple[set[Future[Any]], set[Future[Any]]]:
+    def wait(
+        self, running: set[Future[Any]], **_: Any
+    ) -> tuple[set[Future[Any]], set[Future[Any]]]:
         future, work = self.waiting.pop()
         future.set_result(work())
         return {future}, running - {future}
@@ -59,7 +61,9 @@ def test_a_bounded_number_of_batches_is_in_flight(monkeypatch: pytest.MonkeyPatc
 
 def test_more_workers_get_more_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, workers = LatestFirst(monkeypatch), iter([1] * 3 + [5] * 1000)
-    assert sorted(in_batches(pool, same, range(100), lambda: next(workers), most=1)) == [*range(100)]
+    assert sorted(in_batches(pool, same, range(100), lambda: next(workers), most=1)) == [
+        *range(100)
+    ]
     assert pool.most == IN_FLIGHT * 5
 
 
@@ -67,5 +71,7 @@ def test_a_batch_takes_about_as_long_as_it_should(monkeypatch: pytest.MonkeyPatc
     clock = iter(range(1_000_000))
     monkeypatch.setattr(batches, "perf_counter", lambda: next(clock))  # each batch takes a second
     pool = LatestFirst(monkeypatch)
-    assert sorted(in_batches(pool, same, range(1000), lambda: 1, most=50, seconds=4)) == [*range(1000)]
+    assert sorted(in_batches(pool, same, range(1000), lambda: 1, most=50, seconds=4)) == [
+        *range(1000)
+    ]
     assert pool.sizes[:6] == [1, 1, 4, 16, 50, 50] and pool.sizes[-1] == 1

@@ -25,7 +25,8 @@ def test_a_game_from_the_offer_to_the_results() -> None:
     game, squares = LineGame(TRIAL, 0), "".join(TRIAL.position(0))
     assert game.offer() == OFFER
     assert lines(game.hear(f"J|walker|{boat_rows(8, 8)}".encode())) == [
-        "J|walker", "J|Skipper", f"B|walker||{BLANK}|0|0", f"B|Skipper||{BLANK}|0|0", "S|walker|Skipper", "N|walker",
+        "J|walker", "J|Skipper", f"B|walker||{BLANK}|0|0", f"B|Skipper||{BLANK}|0|0",
+        "S|walker|Skipper", "N|walker",
     ]  # fmt: skip
     seen, hits = BLANK, 0
     for at, square in enumerate(squares.rstrip(".")):
@@ -35,12 +36,20 @@ def test_a_game_from_the_offer_to_the_results() -> None:
         told = lines(game.hear(f"S|Skipper|{x + 1}|{y + 1}".encode()))
         last = hits == 17
         assert told == [
-            *([f"H|walker|Skipper|{'abcdefgh'[x]}{y + 1}", f"B|walker||{BLANK}|{hits}|0"] if hit else []),
+            *(
+                [f"H|walker|Skipper|{'abcdefgh'[x]}{y + 1}", f"B|walker||{BLANK}|{hits}|0"]
+                if hit
+                else []
+            ),
             f"B|Skipper||{seen}|0|{at}",
             "N|Skipper",
             "K|Skipper|",
             *(
-                [f"F|finished|{at + 1}|2", f"R|walker|17|0|{at + 1}|", f"R|Skipper|0|{at + 1}|{at + 1}|"]
+                [
+                    f"F|finished|{at + 1}|2",
+                    f"R|walker|17|0|{at + 1}|",
+                    f"R|Skipper|0|{at + 1}|{at + 1}|",
+                ]
                 if last
                 else ["N|walker"]
             ),
@@ -80,7 +89,11 @@ def test_who_cannot_join_has_to_go(line: str, answer: bytes) -> None:
 
 def test_another_name_may_be_tried_some_times() -> None:
     game = LineGame(TRIAL, 0)
-    for name, words in (("Skipper", "name in use"), ("me", "invalid name"), ("somebody long", "name too long")):
+    for name, words in (
+        ("Skipper", "name in use"),
+        ("me", "invalid name"),
+        ("somebody long", "name too long"),
+    ):
         assert game.hear(f"J|{name}|{boat_rows(8, 8)}".encode()) == [f"E|{words}".encode()]
     for _ in range(MOST_NAMES - 4):
         game.hear(b"J|me")
@@ -107,13 +120,20 @@ def test_a_refused_shot_may_be_made_again(line: str, words: str) -> None:
 
 def test_a_skip_is_a_turn() -> None:
     game = joined()
-    assert lines(game.hear(b"K|thinking")) == ["K|walker|thinking", "N|Skipper", "K|Skipper|", "N|walker"]
+    assert lines(game.hear(b"K|thinking")) == [
+        "K|walker|thinking",
+        "N|Skipper",
+        "K|Skipper|",
+        "N|walker",
+    ]
     assert game.run().turns == 1
 
 
 def test_nobody_talks_back() -> None:
     game = joined()
-    assert [game.hear(line) for line in (b"M||hello", b"M|Skipper|hello", b"T|hit|ouch", b"J|walker|x")] == [[], [], [], []]
+    assert [
+        game.hear(line) for line in (b"M||hello", b"M|Skipper|hello", b"T|hit|ouch", b"J|walker|x")
+    ] == [[], [], [], []]
     assert [game.hear(line) for line in (b"what", b"|", b"|x")] == [[b"protocol error"]] * 3
     assert not game.over
 

@@ -17,12 +17,17 @@ BOATS = boats_in(Battleship().boats)
 def free_border(fleet: Rows, boats: Sequence[str]) -> float:
     """As the client measures it: by another way than the trial."""
     size = str(len(fleet[0])), str(len(fleet))
-    return border_of("".join(fleet), offer_in(["G", "", "", "N", "2", "2", "0", "0", *size, str(len(boats)), *boats]))
+    return border_of(
+        "".join(fleet),
+        offer_in(["G", "", "", "N", "2", "2", "0", "0", *size, str(len(boats)), *boats]),
+    )
 
 
 @pytest.mark.parametrize(("width", "height"), [(10, 10), (8, 22), (22, 8)])
 @pytest.mark.parametrize("border", [0, 70])
-def test_a_position_is_a_fleet_and_the_same_for_the_same_seed_and_number(width: int, height: int, border: int) -> None:
+def test_a_position_is_a_fleet_and_the_same_for_the_same_seed_and_number(
+    width: int, height: int, border: int
+) -> None:
     trial = Trial("house:random", 20, 7, width, height, border)
     fleets = [trial.position(number) for number in range(20)]
     for fleet in fleets:
@@ -35,7 +40,9 @@ def test_a_position_is_a_fleet_and_the_same_for_the_same_seed_and_number(width: 
 
 
 def test_every_fleet_that_there_can_be_is_as_likely_as_any_other() -> None:
-    """On 3 by 3 there are 12 places for each of two boats of 2, and of the 144 pairs of places 88 do not overlap."""
+    """On 3 by 3 there are 12 places for each of two boats of 2, and of the 144 pairs of places 88
+    do not overlap.
+    """
     chance = Chance(1)
     counts = Counter(drawn_position(3, 3, ("A2", "B2"), 0, chance) for _ in range(8800))
     assert len(counts) == 88

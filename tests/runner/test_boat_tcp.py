@@ -88,13 +88,17 @@ def test_who_comes_when_all_boards_are_given_out_is_told_so() -> None:
         first = Sailor(port)
         first.hear_until("G")
         second = Sailor(port)
-        assert second.hear() == "G|1.2.0|boat trial|N|2|2|2|17|8|8|5|A5|B4|C3|D3|E2", "as a server greets"
+        assert second.hear() == "G|1.2.0|boat trial|N|2|2|2|17|8|8|5|A5|B4|C3|D3|E2", (
+            "as a server greets"
+        )
         assert second.hear() == "game is full"
         assert second.hear() == ""
         second.close()
         first.close()
         sail(port, 8, 8)
-        assert ended.get(timeout=PATIENCE).number == 0, "a board that nobody shot at is for the next"
+        assert ended.get(timeout=PATIENCE).number == 0, (
+            "a board that nobody shot at is for the next"
+        )
 
 
 def test_rubbish_before_joining_costs_nothing_but_the_connection() -> None:
@@ -147,5 +151,9 @@ def test_a_bot_that_does_not_hang_up_is_hung_up_on(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_port_that_is_taken_is_an_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, asyncio.Runner() as runner, pytest.raises(OSError):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        asyncio.Runner() as runner,
+        pytest.raises(OSError),
+    ):
         runner.run(TrialServer(Trial("tcp", 1, 1)).open("127.0.0.1", taken.getsockname()[1]))

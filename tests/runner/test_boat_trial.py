@@ -26,7 +26,9 @@ def results(trial: Trial, jobs: int = 1) -> list[BoardRun]:
 def test_a_house_bot_hunts_the_same_with_the_same_seed_in_one_process_or_in_several() -> None:
     trial = Trial("house:gunner", 6, 3)
     found = [(run.number, run.board, run.turns, run.fault) for run in results(trial)]
-    assert found == [(run.number, run.board, run.turns, run.fault) for run in results(trial, jobs=2)]
+    assert found == [
+        (run.number, run.board, run.turns, run.fault) for run in results(trial, jobs=2)
+    ]
     assert [number for number, _, _, _ in found] == list(range(6))
     assert all(17 <= turns <= 100 and not fault for _, _, turns, fault in found)
     other = [run.turns for run in results(Trial("house:gunner", 6, 4))]
@@ -49,7 +51,9 @@ def test_any_bot_can_be_tried(tmp_path: Path, kind: str) -> None:
 
 def test_programs_play_in_several_processes(tmp_path: Path) -> None:
     trial = Trial(walker(tmp_path, "shell"), 4, 5, 9, 8)
-    assert [run.turns for run in results(trial, jobs=2)] == [walked(trial, number) for number in range(4)]
+    assert [run.turns for run in results(trial, jobs=2)] == [
+        walked(trial, number) for number in range(4)
+    ]
 
 
 def test_a_shell_bot_that_ends_after_a_game_is_started_again(tmp_path: Path) -> None:
@@ -69,7 +73,14 @@ def test_a_bot_is_known_by_what_it_says_of_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "name"), [(b"I|Hal|2.0|hal", "Hal"), (b"I|Hal", "Hal"), (b"I|", None), (b"J|Hal", None), (b'{"x": 1}', None)]
+    ("line", "name"),
+    [
+        (b"I|Hal|2.0|hal", "Hal"),
+        (b"I|Hal", "Hal"),
+        (b"I|", None),
+        (b"J|Hal", None),
+        (b'{"x": 1}', None),
+    ],
 )
 def test_an_introduction(line: bytes, name: str | None) -> None:
     found = introduction(line)
@@ -89,19 +100,33 @@ SHELL = 'import sys\nprint("I|Odd|1|odd", flush=True)\n'
     ("code", "fault"),
     [
         ("import sys\nsys.exit(3)", "crash: it ended with status 3"),
-        ("import sys\nsys.stdin.readline()\nprint('hello', flush=True)\nsys.stdin.read()", "unreadable"),
-        (SHELL + "sys.stdin.readline()\nraise ValueError('no idea')", "it ended with status 1: ValueError: no idea"),
-        (SHELL + "sys.stdin.readline()\nprint('J|odd|' + '.' * 100, flush=True)\nsys.stdin.read()", "invalid board"),
+        (
+            "import sys\nsys.stdin.readline()\nprint('hello', flush=True)\nsys.stdin.read()",
+            "unreadable",
+        ),
+        (
+            SHELL + "sys.stdin.readline()\nraise ValueError('no idea')",
+            "it ended with status 1: ValueError: no idea",
+        ),
+        (
+            SHELL
+            + "sys.stdin.readline()\nprint('J|odd|' + '.' * 100, flush=True)\nsys.stdin.read()",
+            "invalid board",
+        ),
         (SHELL + "while True: sys.stdout.write('5\\n' * 1000)", "more than 1000 lines at once"),
     ],
     ids=["native crash", "native rubbish", "shell crash", "shell without boats", "shell flood"],
 )
-def test_a_bot_at_fault_sinks_nothing_and_stops_nobody(tmp_path: Path, code: str, fault: str) -> None:
+def test_a_bot_at_fault_sinks_nothing_and_stops_nobody(
+    tmp_path: Path, code: str, fault: str
+) -> None:
     found = results(Trial(program(tmp_path, code), 2, 1))
     assert [fault in run.fault for run in found] == [True, True], found
 
 
-def test_a_shell_bot_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shell_bot_that_falls_silent_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(boat_bots, "PATIENCE", 0.1)
     trial = Trial(program(tmp_path, SHELL + "sys.stdin.read()"), 1, 1)
     assert [run.fault for run in results(trial)] == ["no line of it within 0.1 s"]
@@ -110,7 +135,8 @@ def test_a_shell_bot_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: 
 def test_a_shell_bot_that_does_not_introduce_itself_again(tmp_path: Path) -> None:
     marker = tmp_path / "been here"
     code = (
-        f"import pathlib\nhere = pathlib.Path({str(marker)!r})\nif not here.exists():\n    here.touch()\n    print('I|Odd|1|odd')"
+        f"import pathlib\nhere = pathlib.Path({str(marker)!r})\nif not here.exists():\n"
+        "    here.touch()\n    print('I|Odd|1|odd')"
     )
     (run,) = results(Trial(program(tmp_path, code), 1, 1))
     assert run.fault == "it ended with status 0"
@@ -122,5 +148,7 @@ def test_every_shot_can_be_watched(tmp_path: Path, kind: str) -> None:
     seen: list[View] = []
     (run,) = runs(trial, entered(trial), 2, seen.append)
     assert len(seen) == run.turns
-    assert [sum(mark != "." for row in view["boards"][1] for mark in row) for view in seen] == list(range(1, run.turns + 1))
+    assert [sum(mark != "." for row in view["boards"][1] for mark in row) for view in seen] == list(
+        range(1, run.turns + 1)
+    )
     assert "".join(seen[-1]["own"]).upper().replace("0", ".") == "".join(trial.position(0))

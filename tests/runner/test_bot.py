@@ -33,12 +33,17 @@ def loaded(folder: Path, code: str, name: str = "") -> BotInstance:
         ("async def bot(view): return view", ""),
         ("class Bot:\n    def move(self, view): return view", ""),
         ("class Bot:\n    async def move(self, view): return view", ""),
-        ("import botdrome.runner.bot as it\nclass Bot(it.Bot):\n    def move(self, view): return view", ""),
+        (
+            "import botdrome.runner.bot as it\nclass Bot(it.Bot):\n"
+            "    def move(self, view): return view",
+            "",
+        ),
         ("from botdrome.runner.bot import Bot\ndef other(view): return view", "other"),
         ("class Old:\n    def __call__(self, view): return view", "Old"),
         ("class Old:\n    def move(self, view): return view\nmade = Old()", "made"),
         (
-            "from dataclasses import dataclass\n@dataclass\nclass Bot:\n    x: 'int' = 1\n    def move(self, view): return view",
+            "from dataclasses import dataclass\n@dataclass\nclass Bot:\n    x: 'int' = 1\n"
+            "    def move(self, view): return view",
             "",
         ),
     ],
@@ -86,7 +91,10 @@ def test_a_bot_without_move_says_so() -> None:
     ("code", "problem"),
     [
         ("x = 1", "there is no function `bot` and no class `Bot` in "),
-        ("from botdrome.runner.bot import Bot", "there is no function `bot` and no class `Bot` in "),
+        (
+            "from botdrome.runner.bot import Bot",
+            "there is no function `bot` and no class `Bot` in ",
+        ),
         ("bot = 5", "there is no function `bot` and no class `Bot` in "),
         ("def bot(view: return 1", r"SyntaxError: .* \(line 1 of my_bot.py\)"),
         ("if 1:\nbot = 1", r"IndentationError: .* \(line 2 of my_bot.py\)"),
@@ -112,10 +120,14 @@ def test_a_folder_is_the_bot_in_its_file(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "mine"
     folder.mkdir()
-    with pytest.raises(CannotLoad, match=r"this is a directory without bot\.py or main\.py; name a file in it"):
+    with pytest.raises(
+        CannotLoad, match=r"this is a directory without bot\.py or main\.py; name a file in it"
+    ):
         load("mine")
     for name in ("main.py", "bot.py"):
-        (folder / name).write_text(f"def bot(view): return {name!r}\ndef other(view): return 'other'")
+        (folder / name).write_text(
+            f"def bot(view): return {name!r}\ndef other(view): return 'other'"
+        )
         assert load("mine")({}) == load(f"{folder}/")({}) == name
     assert load("mine:other")({}) == "other"
     assert distinct_names(["mine", f"{folder}/"]) == ("mine", "mine #2")
@@ -143,7 +155,12 @@ class Recorder:
 
     def __call__(self, view: dict[str, Any]) -> Any:
         self.told.append(view)
-        free = next([row, column] for row in range(3) for column in range(3) if not view["board"][row][column])
+        free = next(
+            [row, column]
+            for row in range(3)
+            for column in range(3)
+            if not view["board"][row][column]
+        )
         return {"mark": view["marks"][view["you"]], "space": free}
 
     def begin(self, match: Any) -> None:
@@ -156,13 +173,29 @@ class Recorder:
 def test_a_bot_is_told_of_the_match_the_views_as_json_and_the_result() -> None:
     recorder = Recorder()
     match = Match(NOUGHTS, 2, TERMS, 1)
-    OfflineTable(match, [make_seat("house:random", NOUGHTS.name, "a", 1), FunctionSeat(recorder, False, 7)], ("a", "b")).play()
+    OfflineTable(
+        match,
+        [make_seat("house:random", NOUGHTS.name, "a", 1), FunctionSeat(recorder, False, 7)],
+        ("a", "b"),
+    ).play()
     begun, view, *_, ended = recorder.told
-    assert begun == {"game": NOUGHTS.name, "options": {}, "players": ["a", "b"], "you": 1, "seed": 7, "limit": 60_000}
+    assert begun == {
+        "game": NOUGHTS.name,
+        "options": {},
+        "players": ["a", "b"],
+        "you": 1,
+        "seed": 7,
+        "limit": 60_000,
+    }
     assert type(view["board"]) is list
     assert type(view["marks"]) is list
     assert match.result is not None
-    assert ended == {"places": [*match.result.places], "scores": [*match.result.scores], "causes": ["complete"] * 2, "you": 1}
+    assert ended == {
+        "places": [*match.result.places],
+        "scores": [*match.result.scores],
+        "causes": ["complete"] * 2,
+        "you": 1,
+    }
 
 
 def test_a_match_in_progress_is_continued(tmp_path: Path) -> None:
@@ -171,7 +204,10 @@ def test_a_match_in_progress_is_continued(tmp_path: Path) -> None:
     match = Match(NOUGHTS, 2, TERMS, 1)
     match.start()
     match.submit(0, {"mark": "X", "space": [1, 1]}, 700)
-    seats = [make_seat(program(tmp_path, programs.GOOD), NOUGHTS.name, "a", 1), FunctionSeat(recorder, False)]
+    seats = [
+        make_seat(program(tmp_path, programs.GOOD), NOUGHTS.name, "a", 1),
+        FunctionSeat(recorder, False),
+    ]
     OfflineTable(match, seats, ("a", "b")).play()
     for seat in seats:
         seat.close()
@@ -186,8 +222,15 @@ def test_a_match_that_is_over_is_only_told() -> None:
     match = Match(NOUGHTS, 2, TERMS, 1)
     match.start()
     match.abort(0)
-    OfflineTable(match, [FunctionSeat(recorder, False), FunctionSeat(recorder, False)], ("a", "b")).play()
-    assert [told.get("causes") for told in recorder.told] == [None, None, ["aborted"] * 2, ["aborted"] * 2]
+    OfflineTable(
+        match, [FunctionSeat(recorder, False), FunctionSeat(recorder, False)], ("a", "b")
+    ).play()
+    assert [told.get("causes") for told in recorder.told] == [
+        None,
+        None,
+        ["aborted"] * 2,
+        ["aborted"] * 2,
+    ]
 
 
 def test_the_second_board_is_continued_with_the_result_of_the_first(tmp_path: Path) -> None:
@@ -197,7 +240,10 @@ def test_the_second_board_is_continued_with_the_result_of_the_first(tmp_path: Pa
     match = Match(game, 2, Terms(Pace(60_000), strikes=1, boards=2), 1)
     match.start()
     match.submit(0, "nonsense", 0)
-    seats = [make_seat(program(tmp_path, code), "gomoku", "a", 1), make_seat("house:random", "gomoku", "b", 1)]
+    seats = [
+        make_seat(program(tmp_path, code), "gomoku", "a", 1),
+        make_seat("house:random", "gomoku", "b", 1),
+    ]
     OfflineTable(match, seats, ("a", "b")).play()
     for seat in seats:
         seat.close()

@@ -21,10 +21,16 @@ def played(view, space):
     return {"mark": view["marks"][view["you"]], "space": space}
 """
 GOOD = FIRST_FREE + "def bot(view): return played(view, free(view)[0])"
-ILLEGAL = FIRST_FREE + "def bot(view): return played(view, [1, 1] if len(free(view)) == 6 else free(view)[0])"
-CRASHING = FIRST_FREE + "def bot(view): return played(view, free(view)[4 - 4 * (len(free(view)) > 4)])"
+ILLEGAL = (
+    FIRST_FREE
+    + "def bot(view): return played(view, [1, 1] if len(free(view)) == 6 else free(view)[0])"
+)
+CRASHING = (
+    FIRST_FREE + "def bot(view): return played(view, free(view)[4 - 4 * (len(free(view)) > 4)])"
+)
 UNSTEADY = (
-    FIRST_FREE + "import itertools\nturn = itertools.count()\ndef bot(view): return played(view, free(view)[next(turn) % 2])"
+    FIRST_FREE + "import itertools\nturn = itertools.count()\n"
+    "def bot(view): return played(view, free(view)[next(turn) % 2])"
 )
 SEEDED = (
     FIRST_FREE
@@ -37,7 +43,10 @@ class bot:
 )
 SLOW = "import time\ndef bot(view):\n    time.sleep(0.3)\n    return {'action': 'WAIT'}"
 HANGING = "def bot(view):\n    while True: pass"
-LEAKING = FIRST_FREE + "kept = []\ndef bot(view):\n    kept.append(b'x' * 2_000_000)\n    return played(view, free(view)[0])"
+LEAKING = (
+    FIRST_FREE + "kept = []\ndef bot(view):\n    kept.append(b'x' * 2_000_000)\n"
+    "    return played(view, free(view)[0])"
+)
 LEAKING_PROGRAM = """
 import json, sys
 kept = []
@@ -49,7 +58,9 @@ for line in sys.stdin:
 """
 
 
-def checked(entrant: str, game: str = "noughts-and-crosses", positions: int = 60, matches: int = 0) -> Checker:
+def checked(
+    entrant: str, game: str = "noughts-and-crosses", positions: int = 60, matches: int = 0
+) -> Checker:
     checker = Checker(CheckPlan(entrant, game, {}, positions, matches, 1))
     assert sum(checker.positions()) == positions
     assert sum(checker.matches()) == matches
@@ -116,7 +127,10 @@ def test_crashes_are_told_with_the_line(tmp_path: Path) -> None:
     checker = checked(written(tmp_path, CRASHING), matches=2)
     assert kinds(checker) == {"crash"}
     assert any("in a match: crash: " in finding.text for finding in checker.report.findings)
-    assert "IndexError: list index out of range (line 7 of my_bot.py)" in checker.report.findings[0].text
+    assert (
+        "IndexError: list index out of range (line 7 of my_bot.py)"
+        in checker.report.findings[0].text
+    )
     dead = checked(program(tmp_path, programs.CRASHING), positions=4)
     assert kinds(dead) == {"crash"}
     assert "ValueError: no idea" in dead.report.findings[0].text
@@ -149,7 +163,17 @@ def test_a_growing_process_is_found(tmp_path: Path) -> None:
 
 
 def test_a_bot_without_a_process_is_not_judged(tmp_path: Path) -> None:
-    checker = Checker(CheckPlan(written(tmp_path, LEAKING), "noughts-and-crosses", {}, 40, 0, 1, Isolation(in_process=True)))
+    checker = Checker(
+        CheckPlan(
+            written(tmp_path, LEAKING),
+            "noughts-and-crosses",
+            {},
+            40,
+            0,
+            1,
+            Isolation(in_process=True),
+        )
+    )
     assert sum(checker.positions()) == 40
     assert (checker.report.growth, checker.report.memory, checker.report.findings) == (None, {}, [])
 

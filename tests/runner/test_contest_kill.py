@@ -14,7 +14,16 @@ from botdrome.runner import contest_run
 from botdrome.store import sqlite
 from botdrome.store.contest_journal import ContestJournal, StoredContest
 from botdrome.store.store import Store
-from tests.runner.contests import FAILING, a_document, in_store, run, run_in, standings_of, stored, withdrawing
+from tests.runner.contests import (
+    FAILING,
+    a_document,
+    in_store,
+    run,
+    run_in,
+    standings_of,
+    stored,
+    withdrawing,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +31,9 @@ POINTS = 100
 
 
 class Snapshots:
-    """Copies of the store's files before each transaction, before its commit and after it: what a killed process leaves."""
+    """Copies of the store's files before each transaction, before its commit and after it: what a
+    killed process leaves.
+    """
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._folder, self.taken = folder, 0
@@ -54,8 +65,12 @@ CONTESTS: dict[FormatName, dict[str, Any]] = {
 """In the round robin, a bot that fails is withdrawn."""
 
 
-async def test_killed_at_a_hundred_points_it_ends_as_if_undisturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "SETTINGS", ("synchronous = OFF",))  # a killed process loses nothing that the system has taken
+async def test_killed_at_a_hundred_points_it_ends_as_if_undisturbed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sqlite, "SETTINGS", ("synchronous = OFF",)
+    )  # a killed process loses nothing that the system has taken
     monkeypatch.setattr(contest_run, "LARGEST_PORTION", 1)
     (tmp_path / "bad.py").write_text(FAILING)
     points = 0
@@ -63,7 +78,9 @@ async def test_killed_at_a_hundred_points_it_ends_as_if_undisturbed(tmp_path: Pa
         folder = tmp_path / format_
         folder.mkdir()
         bots = ("house:random", "house:perfect", "house:random", str(tmp_path / "bad.py"))
-        points += await kill_everywhere(folder, a_document(*bots, format_=format_, **settings), monkeypatch)
+        points += await kill_everywhere(
+            folder, a_document(*bots, format_=format_, **settings), monkeypatch
+        )
     assert points >= POINTS
 
 
@@ -72,8 +89,12 @@ async def continued(store: Store, document: ContestDocument) -> StoredContest:
     return await ContestJournal(store).load("cup")
 
 
-async def kill_everywhere(folder: Path, document: ContestDocument, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Continue the contest from each point at which it may have been killed, and return their number."""
+async def kill_everywhere(
+    folder: Path, document: ContestDocument, monkeypatch: pytest.MonkeyPatch
+) -> int:
+    """Continue the contest from each point at which it may have been killed, and return their
+    number.
+    """
     with monkeypatch.context() as patch:
         snapshots = Snapshots(folder, patch)
         assert await run(folder, document) == ""
@@ -81,8 +102,13 @@ async def kill_everywhere(folder: Path, document: ContestDocument, monkeypatch: 
     for point in range(snapshots.taken):
         killed = folder / f"killed {point}"
         contest = await in_store(killed, lambda store: continued(store, document))
-        assert standings_of(contest) == standings_of(undisturbed), f"{document.format_}, killed at point {point}"
-        places = [{key: result.places for key, result in one.results.items()} for one in (contest, undisturbed)]
+        assert standings_of(contest) == standings_of(undisturbed), (
+            f"{document.format_}, killed at point {point}"
+        )
+        places = [
+            {key: result.places for key, result in one.results.items()}
+            for one in (contest, undisturbed)
+        ]
         assert places[0] == places[1]
         shutil.rmtree(killed)
     return snapshots.taken

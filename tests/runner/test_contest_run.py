@@ -1,4 +1,6 @@
-"""A contest that runs offline: matches in the store, faults, withdrawals, pauses, changed bots and changed documents."""
+"""A contest that runs offline: matches in the store, faults, withdrawals, pauses, changed bots and
+changed documents.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -8,7 +10,14 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 
-from botdrome.contest.document import BadDocument, ClockRules, ContestDocument, EntryRules, OfflineEntrant, Penalties
+from botdrome.contest.document import (
+    BadDocument,
+    ClockRules,
+    ContestDocument,
+    EntryRules,
+    OfflineEntrant,
+    Penalties,
+)
 from botdrome.contest.formats.format import ContestFixture
 from botdrome.contest.progress import ContestProgress, fixture_result
 from botdrome.formats import FORMATS
@@ -20,7 +29,18 @@ from botdrome.runner.contest_players import PlayedFixture, PlayersHere, contest_
 from botdrome.runner.contest_run import ContestRun
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal, result_note
 from botdrome.store.store import Note, Store, Wanted
-from tests.runner.contests import FAILING, FIRST, HERE, a_document, in_store, run, run_in, standings_of, stored, withdrawing
+from tests.runner.contests import (
+    FAILING,
+    FIRST,
+    HERE,
+    a_document,
+    in_store,
+    run,
+    run_in,
+    standings_of,
+    stored,
+    withdrawing,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -35,11 +55,17 @@ async def test_its_matches_are_stored_with_records_as_on_a_server(tmp_path: Path
 
     async def looked_at(store: Store) -> None:
         matches = await store.matches(Wanted(contest="cup", status="ended"))
-        assert {match.id for match in matches} == {result.match for result in contest.results.values()}
+        assert {match.id for match in matches} == {
+            result.match for result in contest.results.values()
+        }
         for match in matches:
             record = read(await store.record(match.id) or b"")
             verify(record, FORMATS[match.game].game)
-            assert (record.result, record.setup.seed, record.setup.names) == (match.result, match.seed, match.players)
+            assert (record.result, record.setup.seed, record.setup.names) == (
+                match.result,
+                match.seed,
+                match.players,
+            )
 
     await in_store(tmp_path, looked_at)
     assert [line.action for line in contest.log] == ["created", "running", "over"]
@@ -47,7 +73,9 @@ async def test_its_matches_are_stored_with_records_as_on_a_server(tmp_path: Path
     assert len((await stored(tmp_path)).log) == 3
 
 
-async def test_a_bot_with_too_many_faults_is_withdrawn_and_forfeits_the_rest(tmp_path: Path) -> None:
+async def test_a_bot_with_too_many_faults_is_withdrawn_and_forfeits_the_rest(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "bad.py").write_text(FAILING)
     document = a_document(*HOUSE, str(tmp_path / "bad.py"), penalties=withdrawing(2))
     assert await run(tmp_path, document) == ""
@@ -56,7 +84,9 @@ async def test_a_bot_with_too_many_faults_is_withdrawn_and_forfeits_the_rest(tmp
     crashed = [key for key, result in contest.results.items() if result.crashed]
     absent = [key for key, result in contest.results.items() if result.absent]
     assert (len(crashed), len(absent)) == (2, 4)
-    assert ("arena", "withdrawn", "bot 4: 2 no-shows and crashes") in [(x.author, x.action, x.detail) for x in contest.log]
+    assert ("arena", "withdrawn", "bot 4: 2 no-shows and crashes") in [
+        (x.author, x.action, x.detail) for x in contest.log
+    ]
     last = standings_of(contest)[-1]
     assert (last.entrant, last.crashes, last.no_shows, last.score) == (3, 2, 4, 0)
 
@@ -99,7 +129,9 @@ async def test_without_enough_bots_it_waits_for_the_organiser(tmp_path: Path) ->
     with pytest.raises(RuntimeError, match="stop"):
         await run(tmp_path, document, watch=stop_after(2))
     (tmp_path / "bad.py").unlink()
-    with pytest.raises(ContestRefusal, match=r"bot 2 cannot start: .*bad.py: the file cannot be read"):
+    with pytest.raises(
+        ContestRefusal, match=r"bot 2 cannot start: .*bad.py: the file cannot be read"
+    ):
         await run(tmp_path, document)
     entry = (await stored(tmp_path)).entry
     assert entry.state == "paused" and "cannot start" in entry.why
@@ -117,7 +149,9 @@ def stop_after(matches: int) -> Callable[[ContestRun], None]:
 
 
 @pytest.mark.parametrize(("no_show", "places"), [("forfeit", [1, 2]), ("skip", [])])
-async def test_a_program_that_vanishes_is_a_no_show(tmp_path: Path, no_show: Literal["forfeit", "skip"], places: object) -> None:
+async def test_a_program_that_vanishes_is_a_no_show(
+    tmp_path: Path, no_show: Literal["forfeit", "skip"], places: object
+) -> None:
     assert await run_without_program(tmp_path, Penalties(no_show=no_show)) == ""
     result = (await stored(tmp_path)).results["1.1.1"]
     assert sorted(result.places) == places and len(result.absent) == 1
@@ -137,7 +171,9 @@ async def run_without_program(folder: Path, penalties: Penalties) -> str:
     return await run(folder, document, watch=lambda _: program.unlink(missing_ok=True))
 
 
-async def test_it_pauses_between_matches_until_it_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_pauses_between_matches_until_it_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(contest_run, "POLL", 0)
     counts: list[int] = []
 
@@ -145,10 +181,14 @@ async def test_it_pauses_between_matches_until_it_is_resumed(tmp_path: Path, mon
         journal, tasks = ContestJournal(store), set[asyncio.Task[None]]()
 
         class Pausing(PlayersHere):
-            def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]:
+            def play(
+                self, fixtures: Sequence[ContestFixture]
+            ) -> asyncio.Future[list[PlayedFixture]]:
                 return asyncio.ensure_future(self._pause_at_third(fixtures))
 
-            async def _pause_at_third(self, fixtures: Sequence[ContestFixture]) -> list[PlayedFixture]:
+            async def _pause_at_third(
+                self, fixtures: Sequence[ContestFixture]
+            ) -> list[PlayedFixture]:
                 if fixtures[0].key == "1.2.1":
                     await journal.change_state("cup", "paused", "olga")
                 return await super().play(fixtures)
@@ -163,14 +203,23 @@ async def test_it_pauses_between_matches_until_it_is_resumed(tmp_path: Path, mon
 
     assert await in_store(tmp_path, paused_and_resumed) == ""
     assert len(counts) >= 3 and set(counts) == {3}
-    assert [line.action for line in (await stored(tmp_path)).log] == ["created", "running", "paused", "running", "over"]
+    assert [line.action for line in (await stored(tmp_path)).log] == [
+        "created",
+        "running",
+        "paused",
+        "running",
+        "over",
+    ]
 
 
 async def test_a_changed_document_is_refused_after_the_start(tmp_path: Path) -> None:
     document = a_document(*HOUSE)
     with pytest.raises(RuntimeError):
         await run(tmp_path, document, watch=stop_after(2))
-    with pytest.raises(ContestRefusal, match="can be changed only before the start: games was null, is 4; undo the change"):
+    with pytest.raises(
+        ContestRefusal,
+        match="can be changed only before the start: games was null, is 4; undo the change",
+    ):
         await run(tmp_path, replace(document, games=4))
     with pytest.raises(ContestRefusal, match="entrants was"):
         await run(tmp_path, a_document(*HOUSE, "house:random"))
@@ -178,7 +227,9 @@ async def test_a_changed_document_is_refused_after_the_start(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-async def test_a_changed_bot_plays_on_only_if_the_document_allows_it(tmp_path: Path, allowed: bool) -> None:
+async def test_a_changed_bot_plays_on_only_if_the_document_allows_it(
+    tmp_path: Path, allowed: bool
+) -> None:
     bot = tmp_path / "first.py"
     bot.write_text(FIRST)
     document = a_document("house:random", str(bot), games=4, entry=EntryRules(versions=allowed))
@@ -189,7 +240,9 @@ async def test_a_changed_bot_plays_on_only_if_the_document_allows_it(tmp_path: P
         assert await run(tmp_path, document) == ""
         assert "new version" in [line.action for line in (await stored(tmp_path)).log]
     else:
-        with pytest.raises(ContestRefusal, match=r"bot 2 has changed since the contest started: version .*, now "):
+        with pytest.raises(
+            ContestRefusal, match=r"bot 2 has changed since the contest started: version .*, now "
+        ):
             await run(tmp_path, document)
 
 
@@ -204,14 +257,21 @@ async def test_late_bots_enter_where_the_document_allows_it(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
-        (ContestDocument(name="cup", game="gomoku"), "entrants: a contest that runs offline names its bots"),
         (
-            ContestDocument(name="cup", game="gomoku", entrants=(OfflineEntrant(bot="a.py", name="x"),) * 2),
+            ContestDocument(name="cup", game="gomoku"),
+            "entrants: a contest that runs offline names its bots",
+        ),
+        (
+            ContestDocument(
+                name="cup", game="gomoku", entrants=(OfflineEntrant(bot="a.py", name="x"),) * 2
+            ),
             "entrants: two are called 'x'",
         ),
     ],
 )
-async def test_a_document_that_cannot_run_offline_is_refused(tmp_path: Path, document: ContestDocument, problem: str) -> None:
+async def test_a_document_that_cannot_run_offline_is_refused(
+    tmp_path: Path, document: ContestDocument, problem: str
+) -> None:
     with pytest.raises(BadDocument, match=problem):
         await run(tmp_path, document)
 
@@ -232,14 +292,20 @@ async def test_a_contest_that_began_under_older_rules_goes_on_under_them(tmp_pat
     document = a_document(*(["house:random"] * 6), format_="swiss", rounds=3, games=1)
 
     async def halfway(store: Store) -> None:
-        contest = await open_contest(ContestJournal(store), replace(document, pairing=1), "olga", HERE)
+        contest = await open_contest(
+            ContestJournal(store), replace(document, pairing=1), "olga", HERE
+        )
         (note,) = (await store.notes("contests")).values()
         del note["document"]["pairing"], note["document"]["bye"]  # as older versions stored it
         await store.keep([Note("contests", "cup", note)])
         players = PlayersHere(contest_plan(document, contest.entrants, HERE))
         stop = ContestRun(store, contest, players, "olga")
         await ContestJournal(store).change_state("cup", "running", "olga")
-        played = [one for fixture in stop.progress.open.fixtures() for one in players.play([fixture]).result()]
+        played = [
+            one
+            for fixture in stop.progress.open.fixtures()
+            for one in players.play([fixture]).result()
+        ]
         for one in played:
             assert one.outcome is not None
             result = fixture_result(one.outcome.result, "")
@@ -248,7 +314,11 @@ async def test_a_contest_that_began_under_older_rules_goes_on_under_them(tmp_pat
     await in_store(tmp_path, halfway)
     assert await run(tmp_path, document) == ""
     contest = await stored(tmp_path)
-    assert (contest.entry.document.pairing, contest.entry.state, len(contest.results)) == (1, "over", 9)
+    assert (contest.entry.document.pairing, contest.entry.state, len(contest.results)) == (
+        1,
+        "over",
+        9,
+    )
     expected = ContestProgress(replace(document, pairing=1), contest.entrants, contest.results)
     assert expected.over, "all results belong to pairs of the older rules"
     assert await run(tmp_path, document) == "", "the same file is no change of the document"

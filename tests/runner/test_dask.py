@@ -1,4 +1,6 @@
-"""Tournaments on a real Dask cluster: the same bytes as on this machine, killed workers, lost schedulers, wrong workers."""
+"""Tournaments on a real Dask cluster: the same bytes as on this machine, killed workers, lost
+schedulers, wrong workers.
+"""
 
 import json
 import os
@@ -23,8 +25,13 @@ from tests.runner import programs
 from tests.runner.dask_cluster import Cluster, cluster
 
 NOUGHTS = ("play", "noughts-and-crosses")
-HELPED = "from mine.helper import first\n\ndef bot(view):\n    print('hello')\n    return first(view)\n"
-HELPER = "def first(view):\n    return {'space': next([x, y] for x in range(3) for y in range(3) if not view['board'][x][y])}\n"
+HELPED = (
+    "from mine.helper import first\n\ndef bot(view):\n    print('hello')\n    return first(view)\n"
+)
+HELPER = (
+    "def first(view):\n    return {'space': next([x, y] for x in range(3) for y in range(3) "
+    "if not view['board'][x][y])}\n"
+)
 NAUGHTY = "def bot(view):\n    return view['no such key']\n"
 WAITING = """\
 import os
@@ -87,7 +94,9 @@ def without_times(text: str) -> str:
     return re.sub(r'("meanSecondsPerMove":)[\d.e-]+', r"\g<1>0", text)
 
 
-def test_a_cluster(folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One cluster for all steps, since it takes seconds to start."""
     with cluster(tmp_path_factory.mktemp("cluster")) as it:
         it.add_worker()
@@ -104,7 +113,9 @@ def the_same_seed_gives_the_same_bytes_as_on_this_machine(it: Cluster) -> None:
     words = (*NOUGHTS, *bots, "-n", "1", "--save", "saved")
     there, saved = printed(*words, "--dask", it.address), contents("saved")
     assert there == printed(*words) and saved == contents("saved")
-    assert len(saved) > 6 and [match["number"] for match in json.loads(there)["matches"]] == [*range(1, 7)]
+    assert len(saved) > 6 and [match["number"] for match in json.loads(there)["matches"]] == [
+        *range(1, 7)
+    ]
 
 
 def contents(folder: str) -> dict[str, bytes]:
@@ -119,30 +130,58 @@ def workers_with_other_versions_are_named(it: Cluster, monkeypatch: pytest.Monke
         patch.setattr(dask_pool, "__version__", "0.0.1")
         result = run(*NOUGHTS, *TWO, "--dask", it.address)
     assert result.exit_code == 1
-    assert re.search(r"the worker tcp://\S+ has Botdrome \S+ and Python \S+, not 0.0.1 and", result.stderr)
+    assert re.search(
+        r"the worker tcp://\S+ has Botdrome \S+ and Python \S+, not 0.0.1 and", result.stderr
+    )
     assert "; install the same versions on each machine" in result.stderr
 
 
-def a_bot_that_only_loads_here_is_no_loser(it: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def a_bot_that_only_loads_here_is_no_loser(
+    it: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "bots").mkdir()
     (folder / "bots/needy.py").write_text("import helper\n\ndef bot(view):\n    return 1\n")
     with monkeypatch.context() as patch:
         patch.setenv("PYTHONPATH", f"{os.environ.get('PYTHONPATH', '')}:{folder}/mine")
         result = run(*NOUGHTS, "bots/needy.py", "house:random", "--dask", it.address)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "needy.py can be loaded where you started it, but not here: crash: ModuleNotFoundError" in result.stderr
+    assert (
+        "needy.py can be loaded where you started it, but not here: crash: ModuleNotFoundError"
+        in result.stderr
+    )
 
 
 def a_match_that_ends_the_process_that_plays_it_is_reported(it: Cluster, folder: Path) -> None:
     (folder / "deadly.py").write_text(DEADLY)
-    result = run(*NOUGHTS, "house:random", "deadly.py", "-n", "2", "--seed", "7", "--in-process", "--dask", it.address)
+    result = run(
+        *NOUGHTS,
+        "house:random",
+        "deadly.py",
+        "-n",
+        "2",
+        "--seed",
+        "7",
+        "--in-process",
+        "--dask",
+        it.address,
+    )
     assert result.exit_code == 1 and "noughts-and-crosses: 1 match, seed 7" in result.stdout
     why = "the process that played it ended with status 3, 3 times"
     assert f"Not played: match 2, seed 7, deadly.py, house:random: {why}" in result.stdout
 
 
 def a_killed_worker_loses_nothing_and_repeats_nothing(it: Cluster, folder: Path) -> None:
-    words = (*NOUGHTS, "waiting.py", "house:random", "house:perfect", "-n", "20", "--limit", "600000", "--in-process")
+    words = (
+        *NOUGHTS,
+        "waiting.py",
+        "house:random",
+        "house:perfect",
+        "-n",
+        "20",
+        "--limit",
+        "600000",
+        "--in-process",
+    )
     process = started([], folder, *words, "--json", "--dask", it.address)
     (worker,) = it.workers
     it.kill(worker)
@@ -153,16 +192,23 @@ def a_killed_worker_loses_nothing_and_repeats_nothing(it: Cluster, folder: Path)
 
 
 def started(seen: list[bytes], folder: Path, *words: str) -> Popen[str]:
-    """Run a command until one of its bots waits on a worker, in a process that has not waited before."""
+    """Run a command until one of its bots waits on a worker, in a process that has not waited
+    before.
+    """
     (folder / "wait").touch()
     process = Popen([sys.executable, "-m", "botdrome", *words], stdout=PIPE, stderr=PIPE, text=True)
-    while (waits := (folder / "waits").read_bytes().split()[-1:]) in (seen, []):  # ends when a bot opens it
+    while (waits := (folder / "waits").read_bytes().split()[-1:]) in (
+        seen,
+        [],
+    ):  # ends when a bot opens it
         pass
     seen[:] = waits
     return process
 
 
-def a_contest_that_is_interrupted_or_loses_its_scheduler_continues(it: Cluster, folder: Path) -> None:
+def a_contest_that_is_interrupted_or_loses_its_scheduler_continues(
+    it: Cluster, folder: Path
+) -> None:
     seen: list[bytes] = []
     for name in ("cup", "calm"):
         (folder / f"{name}.toml").write_text(CUP.replace("cup", name))
@@ -170,13 +216,19 @@ def a_contest_that_is_interrupted_or_loses_its_scheduler_continues(it: Cluster, 
     process = started(seen, folder, *words, "--dask", it.address)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
-    assert process.returncode == 130 and "Paused. Continue it with: botdrome contest run cup.toml" in errors
+    assert (
+        process.returncode == 130
+        and "Paused. Continue it with: botdrome contest run cup.toml" in errors
+    )
     assert "Traceback" not in errors
     process = started(seen, folder, *words, "--dask", it.address)
     it.scheduler.kill()
     _, errors = process.communicate()
     (folder / "wait").unlink()
-    assert process.returncode == 1 and f"the connection to the Dask scheduler at {it.address} is lost" in errors
+    assert (
+        process.returncode == 1
+        and f"the connection to the Dask scheduler at {it.address} is lost" in errors
+    )
     assert "then continue the contest with: botdrome contest run cup.toml" in errors
     shown = []
     for name in ("cup", "calm"):
@@ -218,11 +270,19 @@ def test_a_batch_that_kills_workers_is_divided_until_the_match_is_found() -> Non
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        ("tcp://127.0.0.1:9", r"no Dask scheduler answers at tcp://127.0.0.1:9 .*; start one with: dask scheduler"),
-        ("localhost", "--dask is the address of a scheduler such as tcp://10.0.0.5:8786, not 'localhost'"),
+        (
+            "tcp://127.0.0.1:9",
+            r"no Dask scheduler answers at tcp://127.0.0.1:9 .*; start one with: dask scheduler",
+        ),
+        (
+            "localhost",
+            "--dask is the address of a scheduler such as tcp://10.0.0.5:8786, not 'localhost'",
+        ),
     ],
 )
-def test_a_wrong_address_is_one_line(address: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_address_is_one_line(
+    address: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dask_pool, "CONNECT", 0.5)
     result = run(*NOUGHTS, *TWO, "--dask", address)
     assert result.exit_code == 1 and re.fullmatch(f"botdrome: {told}", result.stderr.strip())
@@ -231,10 +291,22 @@ def test_a_wrong_address_is_one_line(address: str, told: str, monkeypatch: pytes
 def test_without_distributed_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     result = run(*NOUGHTS, *TWO, "--dask", "tcp://127.0.0.1:9")
-    assert (result.exit_code, result.stderr.strip(), result.stdout) == (1, f"botdrome: {dask_pool.NO_DASK}", "")
+    assert (result.exit_code, result.stderr.strip(), result.stdout) == (
+        1,
+        f"botdrome: {dask_pool.NO_DASK}",
+        "",
+    )
 
 
 def test_options_that_exclude_dask_are_refused(folder: Path) -> None:
-    assert "--dask cannot be combined with -j" in run(*NOUGHTS, *TWO, "--dask", "x", "-j", "2").stderr
-    assert "--dask cannot be combined with --open" in run(*NOUGHTS, *TWO, "--dask", "x", "--open").stderr
-    assert "--dask cannot be combined with -j" in run("contest", "run", "x.toml", "--dask", "x", "-j", "2").stderr
+    assert (
+        "--dask cannot be combined with -j" in run(*NOUGHTS, *TWO, "--dask", "x", "-j", "2").stderr
+    )
+    assert (
+        "--dask cannot be combined with --open"
+        in run(*NOUGHTS, *TWO, "--dask", "x", "--open").stderr
+    )
+    assert (
+        "--dask cannot be combined with -j"
+        in run("contest", "run", "x.toml", "--dask", "x", "-j", "2").stderr
+    )

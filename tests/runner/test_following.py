@@ -40,7 +40,9 @@ for line in sys.stdin:
 
 def short(record: Record) -> Record:
     """The record of a match with a time limit of 10 ms."""
-    return replace(record, setup=replace(record.setup, terms=replace(record.setup.terms, pace=Pace(10))))
+    return replace(
+        record, setup=replace(record.setup, terms=replace(record.setup.terms, pace=Pace(10)))
+    )
 
 
 def written(folder: Path, code: str, name: str = "my_bot.py") -> str:
@@ -50,7 +52,9 @@ def written(folder: Path, code: str, name: str = "my_bot.py") -> str:
 
 @pytest.mark.parametrize("game", FORMATS)
 def test_house_bots_play_their_own_matches_again(game: str, tmp_path: Path) -> None:
-    plan = TournamentPlan(game, ("house:random", "house:random"), ("one", "two"), 2, 1, 5, save=str(tmp_path))
+    plan = TournamentPlan(
+        game, ("house:random", "house:random"), ("one", "two"), 2, 1, 5, save=str(tmp_path)
+    )
     for outcome in play_all(plan, 1):
         record, rules = restored(Path(outcome.file).read_bytes())
         for player in (0, 1):
@@ -70,7 +74,12 @@ def test_the_first_difference_is_reported_and_the_recorded_moves_go_on(tmp_path:
 
 def test_a_program_is_told_the_messages_of_the_match(tmp_path: Path) -> None:
     diary = tmp_path / "diary"
-    report = rerun(*recorded(lost_by_bob()), 0, program(tmp_path, KEEPS_A_DIARY.format(diary=str(diary))), every=True)
+    report = rerun(
+        *recorded(lost_by_bob()),
+        0,
+        program(tmp_path, KEEPS_A_DIARY.format(diary=str(diary))),
+        every=True,
+    )
     assert [found.step for found in report.divergences] == [0, 2, 4]
     told = [line for line in diary.read_text().splitlines() if '"turn"' in line]
     assert '"space":[0,0],"name":"player 0"' in told[0]
@@ -92,7 +101,9 @@ def test_a_refused_move_is_told_and_asked_again(tmp_path: Path) -> None:
         match.submit(1, mark(1, *space), 0)
     report = rerun(*recorded(match), 1, program(tmp_path, programs.GOOD), every=True)
     assert report.asked == 2
-    assert [found.recorded for found in report.divergences] == ['{"mark":"O","space":[0,0]} (space [0, 0] is taken)']
+    assert [found.recorded for found in report.divergences] == [
+        '{"mark":"O","space":[0,0]} (space [0, 0] is taken)'
+    ]
 
 
 @pytest.mark.parametrize(
@@ -109,18 +120,27 @@ def test_a_program_that_fails_now(tmp_path: Path, code: str, why: str) -> None:
     assert (report.crashed_at, report.asked, report.same) == (0, 1, False)
 
 
-def test_a_program_that_never_answers_makes_no_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_never_answers_makes_no_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.runner.following.START", 0.0)
     match = new_match("noughts-and-crosses")
     match.submit(0, mark(0, 0, 0), 0)
     record, game = recorded(match)
-    answers = [answer for _, answer in follow(short(record), game, 0, program(tmp_path, programs.DEAF))]
+    answers = [
+        answer for _, answer in follow(short(record), game, 0, program(tmp_path, programs.DEAF))
+    ]
     assert [answer.fault for answer in answers] == ["no move within 0.01 s"]
     assert not answers[0].crashed
 
 
 def test_a_function_that_fails_now(tmp_path: Path) -> None:
-    report = rerun(*recorded(lost_by_bob()), 0, written(tmp_path, "def bot(view):\n    return view['nothing']"), every=False)
+    report = rerun(
+        *recorded(lost_by_bob()),
+        0,
+        written(tmp_path, "def bot(view):\n    return view['nothing']"),
+        every=False,
+    )
     assert report.crash == "crash: KeyError: 'nothing' (line 2 of my_bot.py)"
     report = rerun(*recorded(lost_by_bob()), 0, written(tmp_path, UNLUCKY, "other.py"), every=False)
     assert "ZeroDivisionError" in report.crash
@@ -144,10 +164,14 @@ class bot:
     def end(self, result):
         pathlib.Path({file!r}).write_text(str(result["places"]))
 """
-    (_, answer), *_ = follow(*recorded(lost_by_bob()), 1, written(tmp_path, code.format(file=str(tmp_path / "end"))))
+    (_, answer), *_ = follow(
+        *recorded(lost_by_bob()), 1, written(tmp_path, code.format(file=str(tmp_path / "end")))
+    )
     assert answer.raw["players"] == ["player 0", "player 1"]
     assert (answer.raw["you"], answer.raw["game"]) == (1, "noughts-and-crosses")
-    (_, again), *_ = follow(*recorded(lost_by_bob()), 1, written(tmp_path, code.format(file=str(tmp_path / "end"))))
+    (_, again), *_ = follow(
+        *recorded(lost_by_bob()), 1, written(tmp_path, code.format(file=str(tmp_path / "end")))
+    )
     assert again.raw == answer.raw
     assert (tmp_path / "end").read_text() == "[1, 2]"
 
@@ -160,4 +184,7 @@ def test_a_bot_may_join_in_the_middle(tmp_path: Path) -> None:
     _, state, *_ = diary.read_text().splitlines()
     assert '"board":[["X","",""],["","O",""],["","",""]]' in state
     assert '"turn"' not in state
-    assert [question.step for question, _ in follow(*recorded(lost_by_bob()), 0, written(tmp_path, FIRST_FREE), 2)] == [2, 4]
+    assert [
+        question.step
+        for question, _ in follow(*recorded(lost_by_bob()), 0, written(tmp_path, FIRST_FREE), 2)
+    ] == [2, 4]

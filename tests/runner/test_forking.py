@@ -28,7 +28,9 @@ def forked(step: int, *entrants: str, number: int = 0) -> Continuation:
 
 @pytest.mark.parametrize("game", FORMATS)
 def test_recorded_moves_lead_to_the_recorded_result(game: str, tmp_path: Path) -> None:
-    plan = TournamentPlan(game, ("house:random", "house:random"), NAMES, 2, 1, 5, save=str(tmp_path))
+    plan = TournamentPlan(
+        game, ("house:random", "house:random"), NAMES, 2, 1, 5, save=str(tmp_path)
+    )
     for outcome in play_all(plan, 1):
         record, rules = restored(Path(outcome.file).read_bytes())
         middle = len(record.lines) // 4
@@ -52,14 +54,18 @@ def test_a_better_move_saves_the_match() -> None:
 
 
 def test_a_house_bot_takes_over_when_recorded_moves_are_illegal(tmp_path: Path) -> None:
-    """The program takes the first free space [0, 2], which is the recorded last move of player 0."""
+    """The program takes the first free space [0, 2], which is the recorded last move of
+    player 0.
+    """
     continuation = forked(3, RECORDED, program(tmp_path, GOOD))
     assert continuation.left == {0: 4}
     assert continuation.match.result is not None
 
 
 def test_continuations_have_other_seeds() -> None:
-    matches = [forked(0, "house:random", "house:random", number=number).match for number in range(5)]
+    matches = [
+        forked(0, "house:random", "house:random", number=number).match for number in range(5)
+    ]
     assert len({str(match.inputs) for match in matches}) > 1
     again = forked(0, "house:random", "house:random", number=3).match
     assert again.inputs == matches[3].inputs

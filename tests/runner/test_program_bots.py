@@ -59,7 +59,9 @@ def entrant(folder: Path, prefix: str, code: str, *words: str) -> str:
 
 def played(game: str, bot: str, matches: int = 2, **options: object) -> list[MatchOutcome]:
     entrants = (bot, "house:random")
-    plan = TournamentPlan(game, entrants, entrants, 2, matches, 7, limit=LONG, options=dict(options))
+    plan = TournamentPlan(
+        game, entrants, entrants, 2, matches, 7, limit=LONG, options=dict(options)
+    )
     return list(play_all(plan, jobs=1))
 
 
@@ -82,7 +84,9 @@ def test_a_program_plays_from_views_and_stays_for_the_next_match(tmp_path: Path)
         (READY + "while True: sys.stdout.write('5' * 100000)", "flood", "a line of more than"),
     ],
 )
-def test_a_program_that_fails_is_told_why(tmp_path: Path, code: str, cause: str, words: str) -> None:
+def test_a_program_that_fails_is_told_why(
+    tmp_path: Path, code: str, cause: str, words: str
+) -> None:
     (outcome,) = played("noughts-and-crosses", entrant(tmp_path, "view", code), matches=1)
     assert outcome.result.causes[0] == cause
     assert words in outcome.faults[0]
@@ -100,7 +104,9 @@ def test_the_memory_of_a_program_can_be_measured(tmp_path: Path) -> None:
 
 def test_a_program_that_is_silent_runs_out_of_time(tmp_path: Path) -> None:
     bot = entrant(tmp_path, "view", READY + "sys.stdin.read()")
-    plan = TournamentPlan("noughts-and-crosses", (bot, "house:random"), ("a", "b"), 2, 1, 7, limit=1)
+    plan = TournamentPlan(
+        "noughts-and-crosses", (bot, "house:random"), ("a", "b"), 2, 1, 7, limit=1
+    )
     (outcome,) = play_all(plan, jobs=1)
     assert outcome.result.causes[0] == "timeout"
 
@@ -122,13 +128,21 @@ def test_an_engine_of_gomocup_plays_both_boards_and_the_next_match(tmp_path: Pat
 
 
 def test_an_engine_that_reports_an_error_is_out_with_its_words(tmp_path: Path) -> None:
-    code = "import sys\nsys.stdin.readline()\nprint('ERROR no such size', flush=True)\nsys.stdin.read()"
+    code = (
+        "import sys\nsys.stdin.readline()\nprint('ERROR no such size', flush=True)\n"
+        "sys.stdin.read()"
+    )
     (outcome,) = played("gomoku", entrant(tmp_path, "pbrain", code), matches=1)
     assert "the engine answered 'ERROR no such size'" in outcome.faults[0]
 
 
 def test_an_engine_plays_for_five_in_a_row_only(tmp_path: Path) -> None:
-    (outcome,) = played("gomoku", entrant(tmp_path, "pbrain", ENGINE, str(tmp_path / "log")), matches=1, win_length=4)
+    (outcome,) = played(
+        "gomoku",
+        entrant(tmp_path, "pbrain", ENGINE, str(tmp_path / "log")),
+        matches=1,
+        win_length=4,
+    )
     assert "the engines of Gomocup play for 5 in a row, not 4" in outcome.faults[0]
 
 
@@ -139,7 +153,8 @@ def test_an_engine_is_refused_for_other_games(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bot", "words"), [("view:", "a program is missing after view:"), ("pbrain:./none", "there is no program")]
+    ("bot", "words"),
+    [("view:", "a program is missing after view:"), ("pbrain:./none", "there is no program")],
 )
 def test_a_missing_program_is_named(bot: str, words: str) -> None:
     with pytest.raises(CannotStart, match=words):

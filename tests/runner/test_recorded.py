@@ -19,7 +19,9 @@ NOUGHTS = "noughts-and-crosses"
 
 def played(game: str, *entrants: str, save: str = "", seed: int = 5) -> MatchOutcome:
     names = tuple(f"player {number}" for number in range(len(entrants)))
-    (outcome,) = play_all(TournamentPlan(game, entrants, names, len(entrants), 1, seed, save=save), 1)
+    (outcome,) = play_all(
+        TournamentPlan(game, entrants, names, len(entrants), 1, seed, save=save), 1
+    )
     return outcome
 
 
@@ -33,7 +35,10 @@ def test_two_recorded_players_play_their_match_again(game: str, tmp_path: Path) 
 def test_when_the_moves_run_out_it_resigns(tmp_path: Path) -> None:
     """The recorded moves of player 1 are [1, 1] and [2, 2]."""
     file = saved(tmp_path)
-    code = "turns = iter([[0, 1], [0, 2], [1, 0]])\ndef bot(view): return {'mark': 'X', 'space': next(turns)}"
+    code = (
+        "turns = iter([[0, 1], [0, 2], [1, 0]])\n"
+        "def bot(view): return {'mark': 'X', 'space': next(turns)}"
+    )
     (tmp_path / "slow.py").write_text(code)
     outcome = played(NOUGHTS, str(tmp_path / "slow.py"), f"replay:{file}")
     assert outcome.faults == {1: "resigned: all 2 recorded moves are played"}
@@ -44,7 +49,9 @@ def test_a_refused_move_is_named(tmp_path: Path) -> None:
     """The recorded moves of player 0 are [0, 0], [0, 1] and [0, 2]."""
     (tmp_path / "thief.py").write_text("def bot(view): return {'mark': 'O', 'space': [0, 1]}")
     outcome = played(NOUGHTS, f"replay:{saved(tmp_path)}", str(tmp_path / "thief.py"))
-    assert outcome.faults == {0: "illegal moves: recorded move 2 is refused here: space [0, 1] is taken"}
+    assert outcome.faults == {
+        0: "illegal moves: recorded move 2 is refused here: space [0, 1] is taken"
+    }
     assert outcome.refused[0] == 1
 
 
@@ -64,7 +71,12 @@ def test_turns_without_a_move_keep_their_place(tmp_path: Path) -> None:
             match.submit(1, {"action": "PLACE_BOMB"}, match.deadline or 0)
         match.wake((match.deadline or 0) + 1)
     turns = recorded_turns(f"replay:{saved(tmp_path, match=match)}", "bomberman", 1)
-    assert turns == [None, {"action": "PLACE_BOMB"}, None, {"action": "WAIT"}]  # there is one bomb, so the second is refused
+    assert turns == [
+        None,
+        {"action": "PLACE_BOMB"},
+        None,
+        {"action": "WAIT"},
+    ]  # there is one bomb, so the second is refused
 
 
 def test_the_end_of_a_player_that_failed_is_no_move(tmp_path: Path) -> None:

@@ -22,7 +22,9 @@ def bot_of(folder: Path, code: str) -> str:
 
 def test_a_step_into_a_crate_is_an_illegal_move(tmp_path: Path) -> None:
     bot = bot_of(tmp_path, "def bot(view):\n    return {'action': 'MOVE_UP'}")
-    match, table, _ = played_by(bot, offline(FORMATS["bomberman"].terms), IN_PROCESS, bot, "bomberman")
+    match, table, _ = played_by(
+        bot, offline(FORMATS["bomberman"].terms), IN_PROCESS, bot, "bomberman"
+    )
     assert set(match.result.causes) <= {"illegal moves", "complete"}
     assert "illegal moves" in match.result.causes
     assert not any("timeout" in fault for fault in table.faults.values())
@@ -43,7 +45,11 @@ def bot(view):
 @pytest.mark.parametrize(
     ("game", "code", "headline"),
     [
-        ("bomberman", CRATE, "lost at step 4: CANNOT_MOVE: there is a crate on [7, 12], third illegal move"),
+        (
+            "bomberman",
+            CRATE,
+            "lost at step 4: CANNOT_MOVE: there is a crate on [7, 12], third illegal move",
+        ),
         ("battleship", SHOT, "lost at step 1: x is a whole number, not 'A', third illegal move"),
     ],
 )
@@ -64,9 +70,16 @@ def test_nonsense_in_time_is_no_timeout(tmp_path: Path, game: str) -> None:
     assert table.refused[0] == 30, "three tries in each of ten steps"
 
 
-def test_a_program_that_falls_silent_after_a_refused_move_made_an_illegal_move(tmp_path: Path) -> None:
+def test_a_program_that_falls_silent_after_a_refused_move_made_an_illegal_move(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "prog.py"
-    path.write_text("import sys\nfor _ in range(2): sys.stdin.readline()\nprint('5', flush=True)\nsys.stdin.read()")
-    match, table, _ = played_by(f"cmd:{sys.executable} {path}", Terms(Pace(1)), Isolation(), "house:random")
+    path.write_text(
+        "import sys\nfor _ in range(2): sys.stdin.readline()\nprint('5', flush=True)\n"
+        "sys.stdin.read()"
+    )
+    match, table, _ = played_by(
+        f"cmd:{sys.executable} {path}", Terms(Pace(1)), Isolation(), "house:random"
+    )
     assert match.result.causes == ("illegal moves", "complete")
     assert table.headline(0) == "lost at step 0: a move is a JSON object, not 5, first illegal move"

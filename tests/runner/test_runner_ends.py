@@ -11,7 +11,10 @@ import pytest
 
 from tests.runner.failing_bots import daemon
 
-CODE = "import signal; signal.signal(2, signal.default_int_handler); from botdrome.cli.app import main; main()"
+CODE = (
+    "import signal; signal.signal(2, signal.default_int_handler); from botdrome.cli.app import "
+    "main; main()"
+)
 """A shell starts commands in the background with SIGINT ignored."""
 COMMAND = [sys.executable, "-c", CODE, "play", "noughts-and-crosses"]
 
@@ -23,8 +26,21 @@ def test_no_process_outlives_the_runner(tmp_path: Path, how: signal.Signals, job
     os.mkfifo(tmp_path / "ready")
     ready = f"open({str(tmp_path / 'ready')!r}, 'w').close(); time.sleep(600)"
     bot.write_text(daemon(pids, ready))
-    prog.write_text(f"import os, time\nopen({str(tmp_path / 'program')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)")
-    words = [*COMMAND, str(bot), f"cmd:{sys.executable} {prog}", "-n", "1", "-j", jobs, "--limit", "3600000"]
+    prog.write_text(
+        f"import os, time\nopen({str(tmp_path / 'program')!r}, 'w').write(str(os.getpid()))\n"
+        "time.sleep(600)"
+    )
+    words = [
+        *COMMAND,
+        str(bot),
+        f"cmd:{sys.executable} {prog}",
+        "-n",
+        "1",
+        "-j",
+        jobs,
+        "--limit",
+        "3600000",
+    ]
     runner = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     (tmp_path / "ready").open().close()  # waits until the bot is asked
     bots = [os.pidfd_open(int(pid)) for pid in pids.read_text().split()]

@@ -1,4 +1,6 @@
-"""The sandbox: a bot in it has no network, no files but its own, and limited resources; it sees no other process."""
+"""The sandbox: a bot in it has no network, no files but its own, and limited resources; it sees no
+other process.
+"""
 
 import os
 import shutil
@@ -44,7 +46,10 @@ def answer(folder: Path, code: str, isolation: Isolation = IN_SANDBOX) -> str:
     """What a bot says that raises an exception."""
     body = "\n".join(f"    {line}" for line in code.strip().splitlines())
     _, table, _ = played(
-        folder, f"import glob, os, socket, sys\ndef bot(view):\n{body}\n    raise ValueError(said)", NEVER, isolation
+        folder,
+        f"import glob, os, socket, sys\ndef bot(view):\n{body}\n    raise ValueError(said)",
+        NEVER,
+        isolation,
     )
     return table.faults[0].removeprefix("crash: ValueError: ").rpartition(" (line ")[0]
 
@@ -53,11 +58,15 @@ def steals(folder: Path, isolation: Isolation) -> tuple[Any, OfflineTable]:
     """A match of the thief against the best house bot."""
     path = folder / "thief.py"
     path.write_text(failing_bots.THIEF)
-    match, table, _ = played_by(str(path), Terms(Pace(None)), isolation, "house:hunter", "battleship")
+    match, table, _ = played_by(
+        str(path), Terms(Pace(None)), isolation, "house:hunter", "battleship"
+    )
     return match, table
 
 
-def test_an_in_process_bot_can_read_the_fleet_of_its_opponent_and_others_cannot(tmp_path: Path) -> None:
+def test_an_in_process_bot_can_read_the_fleet_of_its_opponent_and_others_cannot(
+    tmp_path: Path,
+) -> None:
     match, table = steals(tmp_path, Isolation(in_process=True))
     assert (match.result.places, table.faults) == ((1, 2), {})
     assert match.position.scores[0] == match.position.turns[0] == 17, "every shot hits"
@@ -84,21 +93,33 @@ said = "attached" if attached == 0 else os.strerror(ctypes.get_errno())
 @pytest.mark.usefixtures("bwrap")
 def test_a_bot_in_the_sandbox_cannot_reach_the_memory_of_the_runner(tmp_path: Path) -> None:
     runner = str(os.getpid())
-    assert answer(tmp_path, f"said = open('/proc/{runner}/mem', 'rb')").startswith("crash: FileNotFoundError: ")
-    assert answer(tmp_path, ATTACH.replace("RUNNER", runner)) in ("No such process", "Operation not permitted")
+    assert answer(tmp_path, f"said = open('/proc/{runner}/mem', 'rb')").startswith(
+        "crash: FileNotFoundError: "
+    )
+    assert answer(tmp_path, ATTACH.replace("RUNNER", runner)) in (
+        "No such process",
+        "Operation not permitted",
+    )
 
 
 @pytest.mark.usefixtures("bwrap")
 def test_no_process_in_the_sandbox_belongs_to_root() -> None:
     with closing(Program(["sleep", "600"], SANDBOXED, sees=BotFiles())) as program:
-        statuses = [Path(f"/proc/{one}/status").read_text() for one in (program.pid, *descendants(program.pid))]
-    users = {word for status in statuses for word in status.partition("Uid:")[2].splitlines()[0].split()}
+        statuses = [
+            Path(f"/proc/{one}/status").read_text()
+            for one in (program.pid, *descendants(program.pid))
+        ]
+    users = {
+        word for status in statuses for word in status.partition("Uid:")[2].splitlines()[0].split()
+    }
     assert users == {str(os.geteuid() or NOBODY)}
 
 
 @pytest.mark.usefixtures("bwrap")
 def test_no_process_of_a_sandbox_survives_its_guard() -> None:
-    program = Program(["sh", "-c", "sleep 600 & echo started; setsid sleep 600"], SANDBOXED, sees=BotFiles())
+    program = Program(
+        ["sh", "-c", "sleep 600 & echo started; setsid sleep 600"], SANDBOXED, sees=BotFiles()
+    )
     assert program.next_lines(perf_counter() + 600) == [b"started"]
     processes = [program.pid, *descendants(program.pid)]
     assert len(processes) > 3
@@ -112,15 +133,23 @@ def test_root_is_told_which_folder_its_bots_cannot_read(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir(mode=0o700)
     (folder / "bot.py").write_text(failing_bots.PLAY)
-    with pytest.raises(CannotStart, match=f"run as the user 65534 in the sandbox, which cannot read {folder}: chmod -R o"):
+    with pytest.raises(
+        CannotStart,
+        match=f"run as the user 65534 in the sandbox, which cannot read {folder}: chmod -R o",
+    ):
         check_bot(str(folder), GAME, IN_SANDBOX)
 
 
 def test_a_link_shows_no_secret_to_a_program(tmp_path: Path) -> None:
     (tmp_path / "key").touch(mode=0o600)
     (tmp_path / "weights").symlink_to("key")
-    with pytest.raises(CannotStart, match="weights is a link to a file that not every user may read; give the file itself"):
-        Program(["cat", "weights"], SANDBOXED, sees=files_of_command(["cat", str(tmp_path / "weights")]))
+    with pytest.raises(
+        CannotStart,
+        match="weights is a link to a file that not every user may read; give the file itself",
+    ):
+        Program(
+            ["cat", "weights"], SANDBOXED, sees=files_of_command(["cat", str(tmp_path / "weights")])
+        )
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no unshare")
@@ -138,16 +167,30 @@ def test_root_that_cannot_become_another_user_is_told_what_to_do(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("bwrap")
-@pytest.mark.parametrize(("needs", "fault"), [("import helper", "No module named 'helper'"), ("open('weights')", "'weights'")])
-def test_a_bot_sees_the_files_beside_it_in_a_folder_or_project_alone(tmp_path: Path, needs: str, fault: str) -> None:
+@pytest.mark.parametrize(
+    ("needs", "fault"),
+    [("import helper", "No module named 'helper'"), ("open('weights')", "'weights'")],
+)
+def test_a_bot_sees_the_files_beside_it_in_a_folder_or_project_alone(
+    tmp_path: Path, needs: str, fault: str
+) -> None:
     folder = tmp_path / "mine"
     folder.mkdir(mode=0o755)
-    for name, text in (("bot.py", f"{needs}\n{failing_bots.PLAY}\nbot = play"), ("helper.py", ""), ("weights", "")):
+    for name, text in (
+        ("bot.py", f"{needs}\n{failing_bots.PLAY}\nbot = play"),
+        ("helper.py", ""),
+        ("weights", ""),
+    ):
         (folder / name).write_text(text)
-    (folder / "bot.py").write_text(f"import os; os.chdir(os.path.dirname(__file__))\n{(folder / 'bot.py').read_text()}")
+    (folder / "bot.py").write_text(
+        f"import os; os.chdir(os.path.dirname(__file__))\n{(folder / 'bot.py').read_text()}"
+    )
     _, table, _ = played_by(str(folder / "bot.py"), NEVER, IN_SANDBOX, "house:random")
     assert fault in table.faults[0]
-    assert "with the bot as bot or main and an empty file positions.jsonl, which makes it a project" in table.faults[0]
+    assert (
+        "with the bot as bot or main and an empty file positions.jsonl, which makes it a project"
+        in table.faults[0]
+    )
     _, table, _ = played_by(str(folder), NEVER, IN_SANDBOX, "house:random")
     assert table.faults == {}
     close_idle()
@@ -176,13 +219,17 @@ def test_a_module_plays_in_the_sandbox(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_program_plays_in_the_sandbox(tmp_path: Path) -> None:
     _, table, _ = played_by(program(tmp_path, programs.GOOD), NEVER, IN_SANDBOX, "house:random")
     assert table.faults == {}
-    spy = program(tmp_path, f"import os, sys\nsys.stdin.readline()\nsys.exit(str(os.path.exists({__file__!r})))")
+    spy = program(
+        tmp_path,
+        f"import os, sys\nsys.stdin.readline()\nsys.exit(str(os.path.exists({__file__!r})))",
+    )
     _, table, _ = played_by(spy, NEVER, IN_SANDBOX, "house:random")
     assert table.faults[0] == "crash: it ended with status 1: False"
 
 
 @pytest.mark.parametrize(
-    ("words", "mode", "used"), [("--disable-userns", 0o755, True), ("--disable-userns", 0o4755, False), ("", 0o755, False)]
+    ("words", "mode", "used"),
+    [("--disable-userns", 0o755, True), ("--disable-userns", 0o4755, False), ("", 0o755, False)],
 )
 def test_older_bubblewraps_get_the_options_that_they_know(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, mode: int, used: bool
@@ -198,7 +245,9 @@ def test_older_bubblewraps_get_the_options_that_they_know(
 def test_a_machine_without_a_filter_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "MACHINES", {})
     sandbox._filter.cache_clear()
-    with pytest.raises(CannotStart, match="--sandbox needs a filter of system calls, which exists for"):
+    with pytest.raises(
+        CannotStart, match="--sandbox needs a filter of system calls, which exists for"
+    ):
         check_bot("house:random", GAME, IN_SANDBOX)
     sandbox._filter.cache_clear()
 
@@ -207,10 +256,17 @@ def test_a_missing_bubblewrap_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sandbox, "_user", lambda folders: 0)
     sandbox.bubblewrap.cache_clear()
-    with pytest.raises(CannotStart, match="--sandbox needs bubblewrap; on Debian: apt-get install bubblewrap"):
+    with pytest.raises(
+        CannotStart, match="--sandbox needs bubblewrap; on Debian: apt-get install bubblewrap"
+    ):
         check_bot("house:random", GAME, IN_SANDBOX)
-    (tmp_path / "bwrap").write_text(f"#!{sys.executable}\nimport sys\nsys.exit('bwrap: No permissions to create new namespace')")
+    (tmp_path / "bwrap").write_text(
+        f"#!{sys.executable}\nimport sys\nsys.exit('bwrap: No permissions to create new namespace')"
+    )
     (tmp_path / "bwrap").chmod(0o755)
-    with pytest.raises(CannotStart, match="bwrap: No permissions to create new namespace; ordinary users need user name"):
+    with pytest.raises(
+        CannotStart,
+        match="bwrap: No permissions to create new namespace; ordinary users need user name",
+    ):
         check_bot("house:random", GAME, IN_SANDBOX)
     sandbox.bubblewrap.cache_clear()

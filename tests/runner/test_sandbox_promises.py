@@ -1,4 +1,6 @@
-"""What a sandboxed bot can and cannot do: one tries each line of docs/playing-offline.md, for root and for another user."""
+"""What a sandboxed bot can and cannot do: one tries each line of docs/playing-offline.md, for root
+and for another user.
+"""
 
 import json
 import os
@@ -52,23 +54,38 @@ ATTACKS: dict[str, dict[str, Any]] = {
     },
     "become root, or have its rights": {"user": [65534, 65534, "EINVAL", "0" * 16]},
     "change settings of the kernel in `/proc/sys`": {"settings_of_the_kernel": ["EROFS"]},
-    "see other processes, or send them signals": {"processes": ["bwrap", "python"], "signals": [["ESRCH"], 1]},
+    "see other processes, or send them signals": {
+        "processes": ["bwrap", "python"],
+        "signals": [["ESRCH"], 1],
+    },
     "use a second core": {"cores": [1, DENIED]},
-    "raise its limits": {"limits_of_a_process": [64 << 20, 3600, 0, 256, "ValueError"], "memory": "MemoryError"},
+    "raise its limits": {
+        "limits_of_a_process": [64 << 20, 3600, 0, 256, "ValueError"],
+        "memory": "MemoryError",
+    },
     "hide memory from the limit": {"hidden_memory": [DENIED, "ENODEV", "00000000"]},
     "make namespaces": {"namespaces": [DENIED] * 7},
     "open raw, packet or netlink sockets": {"unusual_sockets": [DENIED]},
     "make system calls of other machines": {"foreign_calls": [UNKNOWN, UNKNOWN]},
     "make these system calls": {
-        "calls": {name: UNKNOWN if name.startswith(("io_uring", "clone3")) else DENIED for name in attacks.CALLS}
+        "calls": {
+            name: UNKNOWN if name.startswith(("io_uring", "clone3")) else DENIED
+            for name in attacks.CALLS
+        }
     },
 }
 """The lines of the page, and the answers of the bot that tries them."""
 KILLED = {
     "have more than 64 processes": (failing_bots.FORK_BOMB, "it had more than 64 processes"),
     "have more than 512 threads": (failing_bots.THREAD_BOMB, "it had more than 512 threads"),
-    "have more than 1024 open files": (failing_bots.SOCKET_BOMB, "it had more than 1024 open files"),
-    "use more memory with all its processes than `--memory`": (failing_bots.GREEDY_FAMILY, "it used more than 200 MB of memory"),
+    "have more than 1024 open files": (
+        failing_bots.SOCKET_BOMB,
+        "it had more than 1024 open files",
+    ),
+    "use more memory with all its processes than `--memory`": (
+        failing_bots.GREEDY_FAMILY,
+        "it used more than 200 MB of memory",
+    ),
 }
 """The lines about bots that are killed: such a bot, and the reason that its author reads."""
 ELSEWHERE = {
@@ -84,14 +101,27 @@ def python(who: str, folder: Path, *words: str) -> "subprocess.CompletedProcess[
         for path in (folder, *folder.iterdir()):
             os.chown(path, ORDINARY, ORDINARY)
         words = ("-c", AS_ORDINARY, str(folder), *words)
-    return subprocess.run([sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
 
 
 def played(who: str, folder: Path, code: str, name: str = "attacks.py") -> Any:
     """Return the match of a bot in the sandbox, as `--json` tells it."""
     (folder / name).write_text(code)
     (folder / "opponent.py").write_text("# a secret opening")
-    words = ("play", "noughts-and-crosses", name, "house:random", "-n", "1", "--sandbox", "--memory", "200", "--json")
+    words = (
+        "play",
+        "noughts-and-crosses",
+        name,
+        "house:random",
+        "-n",
+        "1",
+        "--sandbox",
+        "--memory",
+        "200",
+        "--json",
+    )
     done = python(who, folder, "-m", "botdrome", *words)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)["matches"][0]
@@ -108,15 +138,24 @@ def who(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_a_bot_in_the_sandbox_can_do_what_the_page_says_and_nothing_else(who: str, tmp_path: Path) -> None:
-    """One bot tries everything, since a start takes longer than all tries together. Its answers come by its log."""
+def test_a_bot_in_the_sandbox_can_do_what_the_page_says_and_nothing_else(
+    who: str, tmp_path: Path
+) -> None:
+    """One bot tries everything, since a start takes longer than all tries together.
+
+    Its answers come by its log.
+    """
     (log,) = played(who, tmp_path, Path(attacks.__file__).read_text())["logs"].values()
     answers = json.loads(next(line for line in log.splitlines() if line.startswith("{")))
-    assert {line: {name: answers[name] for name in expected} for line, expected in ATTACKS.items()} == ATTACKS
+    assert {
+        line: {name: answers[name] for name in expected} for line, expected in ATTACKS.items()
+    } == ATTACKS
 
 
 @pytest.mark.parametrize("line", KILLED)
-def test_a_bot_in_the_sandbox_that_takes_too_much_is_killed(line: str, who: str, tmp_path: Path) -> None:
+def test_a_bot_in_the_sandbox_that_takes_too_much_is_killed(
+    line: str, who: str, tmp_path: Path
+) -> None:
     code, reason = KILLED[line]
     (fault,) = played(who, tmp_path, code)["faults"].values()
     assert reason in fault

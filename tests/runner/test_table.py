@@ -32,8 +32,13 @@ def seat(entrant: str, player: int) -> Seat:
     return make_seat(entrant, "noughts-and-crosses", NAMES[player], 7 + player)
 
 
-def played(one: Any, two: Any, terms: Terms = PATIENT, game: Any = NOUGHTS) -> tuple[Match, OfflineTable]:
-    seats = [seat(bot, player) if isinstance(bot, str) else FunctionSeat(bot, False) for player, bot in enumerate((one, two))]
+def played(
+    one: Any, two: Any, terms: Terms = PATIENT, game: Any = NOUGHTS
+) -> tuple[Match, OfflineTable]:
+    seats = [
+        seat(bot, player) if isinstance(bot, str) else FunctionSeat(bot, False)
+        for player, bot in enumerate((one, two))
+    ]
     match = Match(game, 2, terms, 1)
     table = OfflineTable(match, seats, NAMES)
     try:
@@ -63,7 +68,10 @@ def test_a_program_plays_a_function(tmp_path: Path) -> None:
 
 
 def test_two_programs_meet_and_one_may_log_in_first(tmp_path: Path) -> None:
-    polite, talkative = program(tmp_path, programs.POLITE, "a.py"), program(tmp_path, programs.TALKATIVE, "b.py")
+    polite, talkative = (
+        program(tmp_path, programs.POLITE, "a.py"),
+        program(tmp_path, programs.TALKATIVE, "b.py"),
+    )
     match, table = played(polite, talkative)
     assert match.result is not None
     assert match.result.causes == ("complete", "complete")
@@ -77,15 +85,23 @@ def test_two_programs_meet_and_one_may_log_in_first(tmp_path: Path) -> None:
         (programs.SILENT_END, "crash", "crash: it closed its output"),
         (programs.KILLED, "crash", "crash: it was ended by SIGKILL"),
         (programs.NOISY, "crash", "crash: it ended with status 3: the end"),
-        (programs.RUBBISH, "unreadable", "unreadable: JSON is malformed: invalid character (byte 0): hello world"),
+        (
+            programs.RUBBISH,
+            "unreadable",
+            "unreadable: JSON is malformed: invalid character (byte 0): hello world",
+        ),
         (programs.BOTTOMLESS, "unreadable", "unreadable: maximum recursion depth exceeded"),
         (programs.FLOODING, "flood", "flood: more than "),
         (programs.ENDLESS_LINE, "flood", "flood: a line of more than 1048576 bytes"),
     ],
 )
-def test_a_program_that_fails_loses_with_the_cause_named(tmp_path: Path, code: str, cause: str, words: str) -> None:
+def test_a_program_that_fails_loses_with_the_cause_named(
+    tmp_path: Path, code: str, cause: str, words: str
+) -> None:
     terms = Terms(Pace(20_000))
-    match, table = played(program(tmp_path, code), program(tmp_path, programs.GOOD, "good.py"), terms)
+    match, table = played(
+        program(tmp_path, code), program(tmp_path, programs.GOOD, "good.py"), terms
+    )
     assert match.result is not None
     assert match.result.places == (2, 1)
     assert match.result.causes == (cause, "complete")
@@ -100,7 +116,11 @@ def test_a_program_that_hangs_is_out_of_time(tmp_path: Path) -> None:
 
 
 def test_a_program_that_talks_out_of_turn_is_flooding(tmp_path: Path) -> None:
-    match, table = played(program(tmp_path, programs.DEAF, "d.py"), program(tmp_path, programs.CHATTING), Terms(Pace(60_000)))
+    match, table = played(
+        program(tmp_path, programs.DEAF, "d.py"),
+        program(tmp_path, programs.CHATTING),
+        Terms(Pace(60_000)),
+    )
     assert match.result is not None
     assert match.result.causes == ("complete", "flood")
     assert table.faults == {1: "flood: more than 200 messages in a row that were not taken"}
@@ -138,7 +158,9 @@ def endless(view: dict[str, Any]) -> Any:
         (lambda view: None, "illegal moves", "illegal moves: a move is a JSON object, not None"),
     ],
 )
-def test_a_function_that_fails_loses_with_the_cause_named(bot: Callable[[Any], Any], cause: str, words: str) -> None:
+def test_a_function_that_fails_loses_with_the_cause_named(
+    bot: Callable[[Any], Any], cause: str, words: str
+) -> None:
     match, table = played(bot, first_free)
     assert match.result is not None
     assert match.result.causes == (cause, "complete")
@@ -149,11 +171,15 @@ def test_a_function_that_never_returns_is_stopped() -> None:
     match, table = played(endless, first_free, Terms(Pace(1)))
     assert match.result is not None
     assert match.result.causes == ("timeout", "complete")
-    assert re.fullmatch(r"timeout: no move within 1 ms, stopped in line \d+ of test_table.py", table.faults[0])
+    assert re.fullmatch(
+        r"timeout: no move within 1 ms, stopped in line \d+ of test_table.py", table.faults[0]
+    )
     assert {now for now, *_ in match.inputs} == {0}, "no time of the clock is in the record"
 
 
-def test_a_function_that_never_returns_is_stopped_even_without_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_that_never_returns_is_stopped_even_without_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("botdrome.runner.table.UNLIMITED", 0.001)
     _, table = played(endless, first_free, Terms(Pace(None)))
     assert table.faults[0].startswith("timeout: no move within 0.001 s, stopped in line ")
@@ -168,7 +194,9 @@ def test_a_function_that_takes_too_long_is_late() -> None:
     match, table = played(slow, first_free, Terms(Pace(1)))
     assert match.result is not None
     assert match.result.causes == ("timeout", "complete")
-    assert (table.refused, table.late) == ([0, 0], [0, 0]), "the timeout is counted, and the move that caused it is not"
+    assert (table.refused, table.late) == ([0, 0], [0, 0]), (
+        "the timeout is counted, and the move that caused it is not"
+    )
 
 
 def test_a_late_move_that_puts_nobody_out_is_no_refused_one() -> None:
@@ -197,7 +225,9 @@ class TimedSeat(FunctionSeat):
 def timed(game: str, *spent: float) -> Match:
     row = FORMATS[game]
     match = Match(row.game, len(spent), offline(row.terms), 1)
-    OfflineTable(match, [TimedSeat(game, each) for each in spent], ("one", "two", "three")[: len(spent)]).play()
+    OfflineTable(
+        match, [TimedSeat(game, each) for each in spent], ("one", "two", "three")[: len(spent)]
+    ).play()
     return match
 
 
@@ -251,7 +281,10 @@ def test_the_time_limit_is_for_the_main_thread_only() -> None:
 @pytest.mark.parametrize(
     ("entrant", "problem"),
     [
-        ("house:nobody", "house:nobody: for noughts-and-crosses the house has random, blocker, perfect"),
+        (
+            "house:nobody",
+            "house:nobody: for noughts-and-crosses the house has random, blocker, perfect",
+        ),
         ("cmd:", "cmd:: a program is missing after cmd:"),
         ("cmd:'", "cmd:': No closing quotation"),
         ("cmd:/no/such/program", "cmd:/no/such/program: there is no program '/no/such/program'"),
@@ -282,7 +315,10 @@ def test_a_program_that_is_no_program_cannot_start(tmp_path: Path) -> None:
 
 def test_a_class_is_made_anew_for_each_match(tmp_path: Path) -> None:
     path = tmp_path / "classy.py"
-    path.write_text("class Bot:\n    seen = 0\n    def __call__(self, view):\n        self.seen += 1\n        return self.seen\n")
+    path.write_text(
+        "class Bot:\n    seen = 0\n    def __call__(self, view):\n        self.seen += 1\n"
+        "        return self.seen\n"
+    )
     for _ in range(2):
         made = seat(f"{path}:Bot", 0)
         assert isinstance(made, ProcessSeat)

@@ -53,6 +53,8 @@ def test_players_of_one_step_do_not_pay_for_each_other() -> None:
 
 
 def test_programs_pay_too(tmp_path: Path) -> None:
-    match, _ = played(program(tmp_path, programs.GOOD), first_free, Terms(read_time_control("600"), strikes=3))
+    match, _ = played(
+        program(tmp_path, programs.GOOD), first_free, Terms(read_time_control("600"), strikes=3)
+    )
     assert match.result is not None and match.result.causes == ("complete", "complete")
     assert all(0 < left <= 600_000 for left in match.clocks.left)

@@ -21,7 +21,12 @@ def plan(entrants: tuple[str, ...], **changes: Any) -> TournamentPlan:
 
 
 def told(outcome: MatchOutcome) -> Any:
-    return (outcome.fixture, outcome.result, outcome.faults, [effort.moves for effort in outcome.efforts])
+    return (
+        outcome.fixture,
+        outcome.result,
+        outcome.faults,
+        [effort.moves for effort in outcome.efforts],
+    )
 
 
 def test_the_same_seeds_give_the_same_matches_in_one_process_or_two() -> None:
@@ -44,7 +49,9 @@ def test_a_bot_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
 def test_matches_are_kept_with_what_programs_wrote_to_their_standard_error(tmp_path: Path) -> None:
     talkative = program(tmp_path, programs.TALKATIVE)
     folder = tmp_path / "kept" / "here"
-    outcomes = list(play_all(plan((talkative, "house:random"), matches=2, save=str(folder)), jobs=1))
+    outcomes = list(
+        play_all(plan((talkative, "house:random"), matches=2, save=str(folder)), jobs=1)
+    )
     assert [Path(outcome.file).name for outcome in outcomes] == [
         "noughts-and-crosses-7-00001.jsonl",
         "noughts-and-crosses-7-00002.jsonl",

@@ -22,7 +22,9 @@ from tests.patience import PATIENCE as PATIENCE
 @asynccontextmanager
 async def server(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
     """A server on a port of the system's choice."""
-    quick: dict[str, Any] = dict.fromkeys(("port", "duel_port", "boats_port", "bomber_port", "cube_port"), 0)
+    quick: dict[str, Any] = dict.fromkeys(
+        ("port", "duel_port", "boats_port", "bomber_port", "cube_port"), 0
+    )
     quick |= {"match_start_delay": 0.0, "drain": 0.0, "cube_limit": 60.0}
     quick["db"] = f"sqlite:///{folder / 'test.db'}"
     house = await open_server(load_settings(quick | changes))
@@ -44,7 +46,11 @@ def unhurried(game: str) -> Iterator[None]:
     """Matches of this game wait for their players longer than any test does."""
     row = FORMATS[game]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(FORMATS, game, replace(row, terms=replace(row.terms, pace=replace(row.terms.pace, limit=3_600_000))))
+        patch.setitem(
+            FORMATS,
+            game,
+            replace(row, terms=replace(row.terms, pace=replace(row.terms.pace, limit=3_600_000))),
+        )
         yield
 
 
@@ -86,17 +92,25 @@ async def client(house: RunningServer, path: str = "/") -> AsyncIterator[Client]
 
 NOTICES = {"features": ["notices"]}
 """In a login: tell this bot why a wait or its connection ends."""
-GAME_TYPES = {"NOUGHTS_AND_CROSSES": "noughts-and-crosses", "BUMBLEBOTS": "bumblebots", "GOMOKU": "gomoku"}
+GAME_TYPES = {
+    "NOUGHTS_AND_CROSSES": "noughts-and-crosses",
+    "BUMBLEBOTS": "bumblebots",
+    "GOMOKU": "gomoku",
+}
 
 
-async def registered(house: RunningServer, name: str, game: str = "noughts-and-crosses") -> dict[str, Any]:
+async def registered(
+    house: RunningServer, name: str, game: str = "noughts-and-crosses"
+) -> dict[str, Any]:
     """A new bot's login."""
     _, token = await house.arena.register(game, name, "somebody")
     return {"gameType": game.upper().replace("-", "_"), "name": name, "password": token}
 
 
 @asynccontextmanager
-async def bot(house: RunningServer, login: dict[str, Any], path: str = "/") -> AsyncIterator[Client]:
+async def bot(
+    house: RunningServer, login: dict[str, Any], path: str = "/"
+) -> AsyncIterator[Client]:
     """A client that has logged in."""
     async with client(house, path) as one:
         await one.send(login)
@@ -106,7 +120,9 @@ async def bot(house: RunningServer, login: dict[str, Any], path: str = "/") -> A
 
 
 @asynccontextmanager
-async def pair(house: RunningServer, game: str = "noughts-and-crosses", **extra: Any) -> AsyncIterator[tuple[Client, Client]]:
+async def pair(
+    house: RunningServer, game: str = "noughts-and-crosses", **extra: Any
+) -> AsyncIterator[tuple[Client, Client]]:
     """Ada and Bob at one table, after the first message."""
     ada, bob = [await registered(house, name, game) | extra for name in ("ada", "bob")]
     async with bot(house, ada) as one, bot(house, bob) as two:

@@ -1,4 +1,6 @@
-"""Fuzzing: rubbish of every kind, sent by many clients at every stage of a conversation, to a real server."""
+"""Fuzzing: rubbish of every kind, sent by many clients at every stage of a conversation, to a real
+server.
+"""
 
 import asyncio
 import json
@@ -22,12 +24,25 @@ from tests.server.network.socket_traps import ALL, fall
 
 CLIENTS = 12
 SEEDS: list[Any] = [
-    None, True, 0, -1, 1e308, 10**25, "", "toString", "UL", "🤖", [], [[]], {}, {"orders": {}}, {"orders": {"a": "UL"}},
-    {"mark": "X", "space": [1, 1]}, {"x": 3, "y": 4}, {"board": "." * 100}, {"target": 1, "x": 0, "y": 0}, {"skip": True},
-    [{"task": "MOVE", "direction": "+X"}], [{"task": "BOMB", "x": 1, "y": 2, "z": 3}], {"action": "PLACE_BOMB"},
-    {"gameType": "GOMOKU", "name": "x", "password": "y"}, {"__proto__": None}, {"name": {"$ne": None}},
+    None, True, 0, -1, 1e308, 10**25, "", "toString", "UL", "🤖", [], [[]], {}, {"orders": {}},
+    {"orders": {"a": "UL"}}, {"mark": "X", "space": [1, 1]}, {"x": 3, "y": 4}, {"board": "." * 100},
+    {"target": 1, "x": 0, "y": 0}, {"skip": True}, [{"task": "MOVE", "direction": "+X"}],
+    [{"task": "BOMB", "x": 1, "y": 2, "z": 3}], {"action": "PLACE_BOMB"},
+    {"gameType": "GOMOKU", "name": "x", "password": "y"}, {"__proto__": None},
+    {"name": {"$ne": None}},
 ]  # fmt: skip
-RAW = [b"", b"{", b"\xff\xff", b"NaN", b"[" * 3000, b'{"a":', b"5" * 3000, b"\x00\x01", b'"\\ud800"', b"1e999"]
+RAW = [
+    b"",
+    b"{",
+    b"\xff\xff",
+    b"NaN",
+    b"[" * 3000,
+    b'{"a":',
+    b"5" * 3000,
+    b"\x00\x01",
+    b'"\\ud800"',
+    b"1e999",
+]
 
 
 def mutated(chance: Chance, value: Any, depth: int = 0) -> Any:
@@ -35,9 +50,14 @@ def mutated(chance: Chance, value: Any, depth: int = 0) -> Any:
     if depth > 3 or chance.below(3) == 0:
         return chance.choice(SEEDS)
     if isinstance(value, dict):
-        return {key if chance.below(6) else f"{key} ": mutated(chance, inner, depth + 1) for key, inner in value.items()}
+        return {
+            key if chance.below(6) else f"{key} ": mutated(chance, inner, depth + 1)
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
-        return [mutated(chance, inner, depth + 1) for inner in value for _ in range(chance.below(3))]
+        return [
+            mutated(chance, inner, depth + 1) for inner in value for _ in range(chance.below(3))
+        ]
     return value
 
 
@@ -55,14 +75,21 @@ class Fuzz:
 
     async def run(self) -> None:
         for number, game in enumerate(FORMATS):
-            self._logins += [await registered(self._house, f"fuzz {game} {number} {side}", game) for side in range(2)]
-        await asyncio.gather(*(self._client(Chance(self._seed, number)) for number in range(CLIENTS)))
+            self._logins += [
+                await registered(self._house, f"fuzz {game} {number} {side}", game)
+                for side in range(2)
+            ]
+        await asyncio.gather(
+            *(self._client(Chance(self._seed, number)) for number in range(CLIENTS))
+        )
 
     async def _client(self, chance: Chance) -> None:
         url = self._house.url.replace("http", "ws", 1)
         while self._left > 0:
             try:
-                async with connect(url, max_size=None, ping_interval=None, close_timeout=1) as socket:
+                async with connect(
+                    url, max_size=None, ping_interval=None, close_timeout=1
+                ) as socket:
                     if chance.below(4):
                         await socket.send(json.dumps(chance.choice(self._logins)))
                     reader = asyncio.create_task(self._read(socket))
@@ -116,7 +143,9 @@ async def _trap(folder: Path, clients: int, chance: Chance) -> None:
         await played_by_the_house(house.arena.store, entry_of("over", "Ann", "Bob", game="gomoku"))
         for _ in range(0, clients, CLIENTS):
             traps = [chance.choice(ALL) for _ in range(CLIENTS)]
-            await asyncio.gather(*(fall(house.port, *one, apart=bool(chance.below(2))) for one in traps))
+            await asyncio.gather(
+                *(fall(house.port, *one, apart=bool(chance.below(2))) for one in traps)
+            )
 
 
 async def _fuzz(folder: Path, messages: int, seed: int) -> None:
@@ -133,7 +162,9 @@ def main(messages: int) -> None:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         seed = int(time.time())
-        problems = asyncio.run(fuzz(Path(folder), messages, seed)) + asyncio.run(trap(Path(folder), messages // 100, seed))
+        problems = asyncio.run(fuzz(Path(folder), messages, seed)) + asyncio.run(
+            trap(Path(folder), messages // 100, seed)
+        )
     print(f"{messages:,} messages in {time.perf_counter() - began:.0f} s, {len(problems)} problems")
     for problem in problems[:10]:
         print(problem)

@@ -37,13 +37,18 @@ class Meter:
         if spent > self.longest:
             callback = getattr(handle, "_callback", None)
             task = getattr(callback, "__self__", None)
-            self.longest, self.culprit = spent, repr(task if isinstance(task, asyncio.Task) else callback)
+            self.longest, self.culprit = (
+                spent,
+                repr(task if isinstance(task, asyncio.Task) else callback),
+            )
 
 
 @contextmanager
 def metered() -> Iterator[Meter]:
-    """Measures every callback of the loop of this thread. The garbage collector is left out, since it runs at any time. So
-    is the tracing of a coverage measurement, which makes traced code several times slower."""
+    """Measures every callback of the loop of this thread. The garbage collector is left out, since
+    it runs at any time. So is the tracing of a coverage measurement, which makes traced code
+    several times slower.
+    """
     meter, here, run, trace = Meter(), threading.get_ident(), asyncio.Handle._run, sys.gettrace()
 
     def measured(self: Any) -> None:

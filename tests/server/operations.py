@@ -1,4 +1,6 @@
-"""Operations on a server, from outside: each is a function that a thread of its own calls, as a client would be a process."""
+"""Operations on a server, from outside: each is a function that a thread of its own calls, as a
+client would be a process.
+"""
 
 import json
 import socket
@@ -15,18 +17,27 @@ PATIENCE = 120
 LARGEST = 65_536
 COPIES = "{" + " liveTables{id}" * 490 + "}"
 ALL = (
-    "... on Match { id gameType bots { name owner dateRegistered } result { victor { name } reason } startTime endTime status "
+    "... on Match { id gameType bots { name owner dateRegistered } result { victor { name } reason "
+    "} startTime endTime status "
     "seats { place score cause } state options contest { name } }"
 )
-TURNS = "{ games(gameType: GOMOKU, filters: {limit: 100}) { ... on AnyGame { turns { step moves { move } } } } }"
-CONTESTS = "{ contests(gameType: GOMOKU) { name rankings { bot { name } score } games { ... on Match { id } } } }"
+TURNS = (
+    "{ games(gameType: GOMOKU, filters: {limit: 100}) { ... on AnyGame { turns { step moves { "
+    "move } } } } }"
+)
+CONTESTS = (
+    "{ contests(gameType: GOMOKU) { name rankings { bot { name } score } games { ... on "
+    "Match { id } } } }"
+)
 NESTED = "[" * 900 + "]" * 900
 
 
 class Target:
     """The address of a server, and the logins."""
 
-    def __init__(self, port: int, ports: dict[str, int], logins: dict[str, dict[str, Any]], host_token: str) -> None:
+    def __init__(
+        self, port: int, ports: dict[str, int], logins: dict[str, dict[str, Any]], host_token: str
+    ) -> None:
         self.port, self.ports, self.logins, self.host_token = port, ports, logins, host_token
         self.url = f"http://127.0.0.1:{port}"
 
@@ -34,7 +45,13 @@ class Target:
         return httpx.Client(base_url=self.url, timeout=PATIENCE, trust_env=False)
 
     def socket(self, path: str = "/", **more: Any) -> Any:
-        return connect(f"ws://127.0.0.1:{self.port}{path}", open_timeout=PATIENCE, max_size=None, proxy=None, **more)
+        return connect(
+            f"ws://127.0.0.1:{self.port}{path}",
+            open_timeout=PATIENCE,
+            max_size=None,
+            proxy=None,
+            **more,
+        )
 
 
 Operation = Callable[[Target], None]
@@ -104,7 +121,9 @@ def subscribe(query: str, messages: int) -> Operation:
     def operation(target: Target) -> None:
         with target.socket("/graphql", subprotocols=["graphql-transport-ws"]) as subscriber:
             subscriber.send('{"type": "connection_init"}')
-            subscriber.send(json.dumps({"type": "subscribe", "id": "1", "payload": {"query": query}}))
+            subscriber.send(
+                json.dumps({"type": "subscribe", "id": "1", "payload": {"query": query}})
+            )
             _hear(subscriber, messages)
 
     return operation
@@ -112,7 +131,10 @@ def subscribe(query: str, messages: int) -> Operation:
 
 def raw(port: str, content: bytes) -> Operation:
     def operation(target: Target) -> None:
-        with socket.create_connection(("127.0.0.1", target.ports[port]), PATIENCE) as client, suppress(OSError):
+        with (
+            socket.create_connection(("127.0.0.1", target.ports[port]), PATIENCE) as client,
+            suppress(OSError),
+        ):
             client.sendall(content)
             client.shutdown(socket.SHUT_WR)
             while client.recv(65_536):
@@ -140,7 +162,10 @@ def organise(*messages: Any) -> Operation:
 def host(*orders: str) -> Operation:
     def operation(target: Target) -> None:
         headers = {"authorization": f"Bearer {target.host_token}"}
-        with suppress(Exception), target.socket("/boats/host", additional_headers=headers) as console:
+        with (
+            suppress(Exception),
+            target.socket("/boats/host", additional_headers=headers) as console,
+        ):
             for order in orders:
                 console.send(order)
             _hear(console, 2)
@@ -164,15 +189,25 @@ def keys(size: int) -> str:
 
 DRAWN = {"arena": "drawn", "side": 16, "walls": 40, "drones": 8, "flowers": 20, "starts": "drawn"}
 FLEET = " ".join(f"{letter}8" for letter in "ABCDEFGHIJKLMNOPQRSTUVW")
-CUBE = {"edgeLength": 1000, "maxNumOfTicks": 50, "numOfTasksPerTick": 1000, "delayTimeBeforeStart": 0, "delayTimeBetweenTicks": 0}
+CUBE = {
+    "edgeLength": 1000,
+    "maxNumOfTicks": 50,
+    "numOfTasksPerTick": 1000,
+    "delayTimeBeforeStart": 0,
+    "delayTimeBetweenTicks": 0,
+}
 RIVALS = [{"name": f"rival {number}", "url": "house:random"} for number in range(64)]
 NEW_GAME = ["NEW_GAME", {"setup": CUBE, "players": RIVALS}]
 
 OPERATIONS: dict[str, Operation] = {
     "login drawn arena, wrong password": log_in("bumblebots", "wrong", options=DRAWN),
     "login drawn arena": log_in("bumblebots", options=DRAWN, opponent="house:forager"),
-    "login bomberman": log_in("bomberman", options={"height": 25, "width": 25}, players=8, opponent="house:random"),
-    "login battleship": log_in("battleship", options={"width": 26, "height": 26, "boats": FLEET}, opponent="house:random"),
+    "login bomberman": log_in(
+        "bomberman", options={"height": 25, "width": 25}, players=8, opponent="house:random"
+    ),
+    "login battleship": log_in(
+        "battleship", options={"width": 26, "height": 26, "boats": FLEET}, opponent="house:random"
+    ),
     "login battlecube": log_in("battlecube", options={"edge": 1000}, opponent="house:stalker"),
     "login gomoku": log_in("gomoku", options={"size": 25}, opponent="house:threat"),
     "login noughts": log_in("noughts-and-crosses", opponent="house:perfect"),
@@ -185,16 +220,32 @@ OPERATIONS: dict[str, Operation] = {
     "graphql hostile": ask(COPIES),
     "graphql games": ask(f"{{ games(gameType: GOMOKU) {{ {ALL} }} }}"),
     "graphql games with turns": ask(TURNS),
-    "graphql bots": ask("{ bots(gameType: GOMOKU) { name owner dateRegistered called } botsCount(gameType: GOMOKU) }"),
+    "graphql bots": ask(
+        "{ bots(gameType: GOMOKU) { name owner dateRegistered called } botsCount(gameType: GOMOKU) "
+        "}"
+    ),
     "graphql contests": ask(CONTESTS),
-    "graphql contest": ask('{ contest(gameType: GOMOKU, name: "cup 1") { gamesCount rankings { bot { name } } } }'),
+    "graphql contest": ask(
+        '{ contest(gameType: GOMOKU, name: "cup 1") { gamesCount rankings { bot { name } } } }'
+    ),
     "graphql game": ask('{ game(gameType: GOMOKU, id: "m1") { ... on Match { record state } } }'),
-    "graphql live": ask("{ liveTables { id gameType bots { name owner } contest { name } steps spectators startTime } }"),
-    "graphql register": ask('mutation { registerBot(name: "new", owner: "me", gameType: GOMOKU) { password } }'),
-    "graphql large body": body("/graphql", b'{"query": "{ __typename }", "variables": ' + flat(90_000).encode() + b"}"),
-    "graphql over a socket": subscribe(f"{{ games(gameType: GOMOKU, filters: {{limit: 300}}) {{ {ALL} }} }}", 3),
+    "graphql live": ask(
+        "{ liveTables { id gameType bots { name owner } contest { name } steps spectators "
+        "startTime } }"
+    ),
+    "graphql register": ask(
+        'mutation { registerBot(name: "new", owner: "me", gameType: GOMOKU) { password } }'
+    ),
+    "graphql large body": body(
+        "/graphql", b'{"query": "{ __typename }", "variables": ' + flat(90_000).encode() + b"}"
+    ),
+    "graphql over a socket": subscribe(
+        f"{{ games(gameType: GOMOKU, filters: {{limit: 300}}) {{ {ALL} }} }}", 3
+    ),
     "subscription of a match": subscribe('subscription { match(id: "m1") }', 500),
-    "subscription of tables": subscribe("subscription { liveTables { id bots { name } contest { name } } }", 2),
+    "subscription of tables": subscribe(
+        "subscription { liveTables { id bots { name } contest { name } } }", 2
+    ),
     "rest games": get("/api/v1/games"),
     "rest bots": get("/api/v1/bots?limit=1000"),
     "rest matches": get("/api/v1/matches?limit=1000"),
@@ -218,8 +269,12 @@ OPERATIONS: dict[str, Operation] = {
     "boats, many lines": raw("xbs", b"J|\n" * 20_000),
     "bomberman, large body": body("/bomber/rest/default/register", flat(60_000).encode()),
     "bomberman, rules": get("/bomber/rest/default/rules"),
-    "socket.io, 1 MB": organise(["NEW_GAME", {"players": [{"name": "x" * 1_000_000, "url": "house:random"}]}]),
-    "socket.io, long text": organise(["NEW_GAME", {"players": [{"name": "x" * 99_900, "url": "house:random"}]}]),
+    "socket.io, 1 MB": organise(
+        ["NEW_GAME", {"players": [{"name": "x" * 1_000_000, "url": "house:random"}]}]
+    ),
+    "socket.io, long text": organise(
+        ["NEW_GAME", {"players": [{"name": "x" * 99_900, "url": "house:random"}]}]
+    ),
     "socket.io, many numbers": organise(["NEW_GAME", {"players": [1] * 33_000}]),
     "socket.io, many keys": organise(["NEW_GAME", {f"k{number}": {} for number in range(7_000)}]),
     "socket.io, largest game": organise(NEW_GAME),

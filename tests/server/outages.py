@@ -35,11 +35,15 @@ class Outage:
         self.writes = self.reads = True
 
     async def silent(self, *awaited: Any) -> list[asyncio.Future[Any]]:
-        """Check that the awaited message does not come, though the store retries and all tasks get their turn."""
+        """Check that the awaited message does not come, though the store retries and all tasks get
+        their turn.
+        """
         futures = [asyncio.ensure_future(one) for one in awaited]
         tries = self.tries + 50
         await until(lambda: self.tries >= tries)
-        assert not any(future.done() for future in futures), [future for future in futures if future.done()]
+        assert not any(future.done() for future in futures), [
+            future for future in futures if future.done()
+        ]
         return futures
 
 
@@ -48,7 +52,12 @@ class Unsteady:
 
     def __init__(self, database: Database, outage: Outage) -> None:
         self._database, self._outage = database, outage
-        self.open, self.claim, self.close, self.source = database.open, database.claim, database.close, database.source
+        self.open, self.claim, self.close, self.source = (
+            database.open,
+            database.claim,
+            database.close,
+            database.source,
+        )
 
     async def carry_out(self, batch: Sequence[Change]) -> list[Outcome]:
         if not self._outage.writes:

@@ -1,4 +1,6 @@
-"""Paths through the server: those that docs/architecture.md describes, and the functions that are really called."""
+"""Paths through the server: those that docs/architecture.md describes, and the functions that are
+really called.
+"""
 
 import re
 import sys
@@ -39,7 +41,9 @@ def _modules(frame: FrameType | None) -> list[str]:
 
 
 class Calls:
-    """The functions of this package that were called, in order, and for each the modules on its stack."""
+    """The functions of this package that were called, in order, and for each the modules on its
+    stack.
+    """
 
     def __init__(self) -> None:
         self.made: list[Step] = []

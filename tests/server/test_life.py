@@ -21,7 +21,17 @@ from websockets.exceptions import WebSocketException
 from botdrome.store.store import Wanted
 from tests.cli.commands import run
 from tests.patience import until
-from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, pair, play_noughts, registered, server
+from tests.server.clients import (
+    NOTICES,
+    PATIENCE,
+    Client,
+    bot,
+    client,
+    pair,
+    play_noughts,
+    registered,
+    server,
+)
 
 pytestmark = pytest.mark.anyio
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
@@ -39,11 +49,16 @@ class Process:
 
     async def graphql(self, query: str) -> Any:
         async with httpx.AsyncClient() as http:
-            answer = await http.post(self.url.replace("ws", "http", 1) + "/graphql", json={"query": query})
+            answer = await http.post(
+                self.url.replace("ws", "http", 1) + "/graphql", json={"query": query}
+            )
             return answer.json()["data"]
 
     async def register(self, name: str, game: str = "NOUGHTS_AND_CROSSES") -> dict[str, Any]:
-        query = f'mutation {{ registerBot(gameType: {game}, name: "{name}", owner: "me") {{ password }} }}'
+        query = (
+            f'mutation {{ registerBot(gameType: {game}, name: "{name}", owner: "me") {{ '
+            f"password }} }}"
+        )
         data = await self.graphql(query)
         return {"gameType": game, "name": name, "password": data["registerBot"]["password"]}
 
@@ -98,7 +113,9 @@ async def test_the_start_up_screen_says_what_listens_and_how_to_register(tmp_pat
 async def test_the_command_of_the_start_up_screen_registers_a_bot(tmp_path: Path) -> None:
     async with serving(tmp_path) as running:
         command = next(line for line in running.screen.splitlines() if "curl" in line)
-        answer = await asyncio.to_thread(subprocess.run, command, shell=True, capture_output=True, check=True)
+        answer = await asyncio.to_thread(
+            subprocess.run, command, shell=True, capture_output=True, check=True
+        )
         assert len(json.loads(answer.stdout)["data"]["registerBot"]["password"]) == 64
 
 
@@ -106,7 +123,11 @@ async def test_sigterm_lets_running_matches_end_and_lets_nobody_in(tmp_path: Pat
     async with serving(tmp_path, "--set", "drain=60") as running:
         ada, bob = await running.register("ada"), await running.register("bob")
         cleo = await running.register("cleo", "GOMOKU") | NOTICES
-        async with playing(running.url, ada) as one, playing(running.url, bob) as two, playing(running.url, cleo) as three:
+        async with (
+            playing(running.url, ada) as one,
+            playing(running.url, bob) as two,
+            playing(running.url, cleo) as three,
+        ):
             first = await one.receive()
             running.process.send_signal(signal.SIGTERM)
             assert (await three.until_closed())[:2] == ([{"error": "the server is stopping"}], 1001)
@@ -128,7 +149,9 @@ async def test_what_runs_too_long_is_stored_as_aborted(tmp_path: Path) -> None:
         assert (match.status, match.reason) == ("aborted", "the server was stopped")
 
 
-async def test_a_match_that_has_not_begun_when_the_server_stops_never_begins(tmp_path: Path) -> None:
+async def test_a_match_that_has_not_begun_when_the_server_stops_never_begins(
+    tmp_path: Path,
+) -> None:
     async with server(tmp_path, drain=0.0, match_start_delay=3600.0) as house:
         ada, bob = [await registered(house, name) for name in ("ada", "bob")]
         async with bot(house, ada) as one, bot(house, bob):
@@ -146,7 +169,9 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
             running.process.send_signal(signal.SIGTERM)
             async with httpx.AsyncClient() as http:
                 url = running.url.replace("ws", "http", 1)
-                while (await http.get(f"{url}/healthz")).is_success and (await http.get(f"{url}/readyz")).is_success:
+                while (await http.get(f"{url}/healthz")).is_success and (
+                    await http.get(f"{url}/readyz")
+                ).is_success:
                     pass
             assert await running.end(signal.SIGTERM) == -signal.SIGTERM
 
@@ -171,23 +196,37 @@ async def test_after_a_crash_everything_that_was_told_is_there_once(tmp_path: Pa
             assert isinstance(result, WebSocketException | OSError), result
     async with serving(tmp_path) as running:
         data = await running.graphql(
-            "{ games(gameType: NOUGHTS_AND_CROSSES) { ... on NoughtsAndCrossesGame { id status result { reason } } } }"
+            "{ games(gameType: NOUGHTS_AND_CROSSES) { ... on NoughtsAndCrossesGame { id status "
+            "result { reason } } } }"
         )
         games = data["games"]
         assert len({game["id"] for game in games}) == len(games)
         ended = [game for game in games if game["result"]]
         assert 2 * len(ended) >= told
-        assert all(game["status"] in ("ENDED", "ABORTED", "ended", "aborted") for game in games), "nothing runs for ever"
+        assert all(game["status"] in ("ENDED", "ABORTED", "ended", "aborted") for game in games), (
+            "nothing runs for ever"
+        )
         async with playing(running.url, logins[0]) as one, playing(running.url, logins[1]) as two:
             await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
 
 
 async def test_health_readiness_and_metrics(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, pair(house), httpx.AsyncClient(base_url=house.url) as http:
+    async with (
+        server(tmp_path) as house,
+        pair(house),
+        httpx.AsyncClient(base_url=house.url) as http,
+    ):
         assert (await http.get("/healthz")).status_code == 200
         assert (await http.get("/readyz")).text == "ready\n"
         text = (await http.get("/metrics")).text
-        for name in ("connections", "tables", "moves", "beat_lateness_seconds", "store_seconds", "waiting"):
+        for name in (
+            "connections",
+            "tables",
+            "moves",
+            "beat_lateness_seconds",
+            "store_seconds",
+            "waiting",
+        ):
             assert f"botdrome_{name}" in text
         assert "botdrome_tables 1.0" in text
         house.desk.closing = True
@@ -211,14 +250,22 @@ async def test_two_servers_cannot_have_one_port(tmp_path: Path) -> None:
         (["--set", "colour"], "a setting is KEY=VALUE, not 'colour'"),
         (["--db", "mysql://x"], "db: mysql://x: "),
         (["--db", "sqlite:////dev/null/x.db"], "db: sqlite:////dev/null/x.db: "),
-        (["--db", "postgresql://nobody:x@127.0.0.1:1/x"], "db: postgresql://nobody:***@127.0.0.1:1/x: "),
+        (
+            ["--db", "postgresql://nobody:x@127.0.0.1:1/x"],
+            "db: postgresql://nobody:***@127.0.0.1:1/x: ",
+        ),
         (["--host", "no.such.host.invalid"], "host: cannot listen on 'no.such.host.invalid'"),
         (["--config", "/no/such/file.toml"], "No such file"),
         (["--tls-cert", "/no/such/cert.pem"], "tls.key: it has to be given with tls.cert"),
-        (["--set", "tls_key=/no/such/[key].pem", "--set", "tls_cert=/dev/null"], "tls.key: /no/such/[key].pem: No such file"),
+        (
+            ["--set", "tls_key=/no/such/[key].pem", "--set", "tls_cert=/dev/null"],
+            "tls.key: /no/such/[key].pem: No such file",
+        ),
     ],
 )
-def test_settings_that_cannot_be_are_named_and_nothing_starts(tmp_path: Path, words: list[str], problem: str) -> None:
+def test_settings_that_cannot_be_are_named_and_nothing_starts(
+    tmp_path: Path, words: list[str], problem: str
+) -> None:
     database = [] if "--db" in words else ["--db", f"sqlite:///{tmp_path / 'x.db'}"]
     result = run("serve", "--port", "0", *database, *words)
     assert result.exit_code == 2
@@ -228,8 +275,24 @@ def test_settings_that_cannot_be_are_named_and_nothing_starts(tmp_path: Path, wo
 
 async def test_tls_by_certificate_files(tmp_path: Path) -> None:
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    await asyncio.to_thread(subprocess.run, [*make, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
+    make = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
+    await asyncio.to_thread(
+        subprocess.run,
+        [*make, "-keyout", str(key), "-out", str(cert)],
+        check=True,
+        capture_output=True,
+    )
     trusting = ssl.create_default_context(cafile=str(cert))
     trusting.check_hostname = False
     async with server(tmp_path, tls_cert=str(cert), tls_key=str(key)) as house:
@@ -238,7 +301,9 @@ async def test_tls_by_certificate_files(tmp_path: Path) -> None:
             one = Client(socket)
             await one.send(login)
             assert (await one.receive())["authentication"] == "OK"
-        answer = await asyncio.to_thread(urllib.request.urlopen, f"{house.url}/healthz", context=trusting)
+        answer = await asyncio.to_thread(
+            urllib.request.urlopen, f"{house.url}/healthz", context=trusting
+        )
         assert answer.read() == b"ok\n"
         answer.close()
 

@@ -28,7 +28,9 @@ from tests.server.operations import OPERATIONS, Operation, Target
 pytestmark = pytest.mark.anyio
 
 TRIES = 10
-"""The least of this number of measurements: caches are cold at first, and a busy machine adds to all of them."""
+"""The least of this number of measurements: caches are cold at first, and a busy machine adds to
+all of them.
+"""
 MATCHES, BOTS, DUELLISTS, LIVE = 1500, 1200, 1200, 250
 
 
@@ -43,15 +45,34 @@ async def _fill(house: RunningServer) -> None:
     entry, record = await store.match("m0"), await store.record("m0")
     assert entry is not None and entry.view is not None and record is not None
     for number in range(1, MATCHES):
-        store.begin(entry_of(f"m{number}", "Ann", "Bob", game="gomoku", contest=f"cup {number % 300}", started=NOON + number))
-        finish = store.finish(Finish(f"m{number}", "ended", NOON + number, entry.result, entry.view, record, (b"", b"")))
+        store.begin(
+            entry_of(
+                f"m{number}",
+                "Ann",
+                "Bob",
+                game="gomoku",
+                contest=f"cup {number % 300}",
+                started=NOON + number,
+            )
+        )
+        finish = store.finish(
+            Finish(
+                f"m{number}", "ended", NOON + number, entry.result, entry.view, record, (b"", b"")
+            )
+        )
     await finish
     for number in range(BOTS):
         bot = store.register(BotEntry(f"bot {number}", "gomoku", "somebody", NOON + number, None))
         await bot
     row = FORMATS["gomoku"]
     for number in range(LIVE):
-        house.desk.tables.set_table(row.game, row.terms, (f"one {number}", f"two {number}"), ("", ""), contest=f"cup {number}")
+        house.desk.tables.set_table(
+            row.game,
+            row.terms,
+            (f"one {number}", f"two {number}"),
+            ("", ""),
+            contest=f"cup {number}",
+        )
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +80,12 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runni
     folder: Path = tmp_path_factory.mktemp("bound")
     ports = {"duel_port": -1, "boats_port": -1, "boats_host_token": "host"}
     store = await open_store(f"sqlite:///{folder / 'test.db'}")
-    await store.keep([Note(PLAYERS, f"duellist {number}", asdict(DuelRecord(wins=number))) for number in range(DUELLISTS)])
+    await store.keep(
+        [
+            Note(PLAYERS, f"duellist {number}", asdict(DuelRecord(wins=number)))
+            for number in range(DUELLISTS)
+        ]
+    )
     await store.close()
     async with server(folder, http_rate=0, **ports) as house:
         await _fill(house)
@@ -84,7 +110,9 @@ async def _bounded(act: Callable[[], Awaitable[None]]) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
-async def test_an_operation_blocks_the_loop_for_5_ms_at_most(target: Target, operation: Operation) -> None:
+async def test_an_operation_blocks_the_loop_for_5_ms_at_most(
+    target: Target, operation: Operation
+) -> None:
     await _bounded(lambda: asyncio.to_thread(operation, target))
 
 
@@ -100,7 +128,9 @@ async def test_a_match_of_64_house_bots_from_its_start_to_its_end(house: Running
 
     async def play() -> None:
         game = with_options(row.game, {"ticks": 10})
-        table = house.desk.tables.set_table(game, row.terms, tuple(f"bot {number}" for number in range(64)), ("",) * 64)
+        table = house.desk.tables.set_table(
+            game, row.terms, tuple(f"bot {number}" for number in range(64)), ("",) * 64
+        )
         for number in range(64):
             HouseSeat(house.desk.workers, table, number, HOUSE["battlecube"]["random"]).sit_down()
         await _played(house, table)

@@ -1,4 +1,7 @@
-"""While the store is down, matches go on and clients of all protocols get no results. Afterwards they get them."""
+"""While the store is down, matches go on and clients of all protocols get no results.
+
+Afterwards they get them.
+"""
 
 import asyncio
 from pathlib import Path
@@ -24,11 +27,15 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
     return Outage(monkeypatch)
 
 
-async def test_battlebot_s_last_state_waits_and_so_does_the_end_for_spectators(tmp_path: Path, outage: Outage) -> None:
+async def test_battlebot_s_last_state_waits_and_so_does_the_end_for_spectators(
+    tmp_path: Path, outage: Outage
+) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
         match_id = house.desk.tables.live()[0].id
         async with client(house, f"/watch/{match_id}") as spectator:
-            assert (await spectator.receive())["snapshot"] and await house.arena.store.match(match_id)
+            assert (await spectator.receive())["snapshot"] and await house.arena.store.match(
+                match_id
+            )
             outage.begin()
             await ada.send(mark(0, 1, 1))
             for each in (ada, bob):
@@ -47,14 +54,25 @@ async def test_battlebot_s_last_state_waits_and_so_does_the_end_for_spectators(t
         assert stored is not None and stored.status == "ended"
 
 
-async def test_a_contest_is_complete_when_its_matches_are_stored(tmp_path: Path, outage: Outage) -> None:
+async def test_a_contest_is_complete_when_its_matches_are_stored(
+    tmp_path: Path, outage: Outage
+) -> None:
     async with server(tmp_path, contest_games=1, contest_wait=0.0) as house:
-        logins = [await registered(house, name) | {"contest": "cup"} | NOTICES for name in ("ada", "bob")]
+        logins = [
+            await registered(house, name) | {"contest": "cup"} | NOTICES for name in ("ada", "bob")
+        ]
         async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
             await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
-        async with bot(house, logins[0]) as one, bot(house, logins[1]) as two, bot(house, logins[0]) as waiting:
+        async with (
+            bot(house, logins[0]) as one,
+            bot(house, logins[1]) as two,
+            bot(house, logins[0]) as waiting,
+        ):
             outage.begin()
-            games = [asyncio.ensure_future(play_noughts(one, "ada")), asyncio.ensure_future(play_noughts(two, "bob"))]
+            games = [
+                asyncio.ensure_future(play_noughts(one, "ada")),
+                asyncio.ensure_future(play_noughts(two, "bob")),
+            ]
             await until(lambda: house.arena.store.unwritten)
             [complete, *_] = await outage.silent(waiting.receive(), *games)
             outage.end()
@@ -84,12 +102,18 @@ async def test_duel_boards_and_ratings_wait(tmp_path: Path, outage: Outage) -> N
         await two.answer(second, 99, 99)
         ends = await outage.silent(one.receive(), two.receive())
         outage.end()
-        assert {message["event"] for message in await asyncio.gather(*ends)} == {"win", "invalid_move"}
+        assert {message["event"] for message in await asyncio.gather(*ends)} == {
+            "win",
+            "invalid_move",
+        }
         assert duel_boards(house) == 4
 
 
 async def test_results_and_statistics_of_boats_wait(tmp_path: Path, outage: Outage) -> None:
-    async with boats.boat_server(tmp_path) as house, boats.sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boats.boat_server(tmp_path) as house,
+        boats.sailors(house, "ann", "bob") as (ann, bob),
+    ):
         outage.begin()
         boats.the_room(house).games[0].table.conclude()
         ann.send("P|still here")

@@ -1,4 +1,6 @@
-"""When too many results wait for the store, no new match begins, and clients are told why in the terms of their protocol."""
+"""When too many results wait for the store, no new match begins, and clients are told why in the
+terms of their protocol.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,14 +23,27 @@ from botdrome.store.store import StoreUnavailable
 from tests.patience import until
 from tests.server.boats import clients as boats
 from tests.server.bomber import clients as bombers
-from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, leap, pair, play_noughts, registered, server
+from tests.server.clients import (
+    NOTICES,
+    PATIENCE,
+    Client,
+    bot,
+    client,
+    leap,
+    pair,
+    play_noughts,
+    registered,
+    server,
+)
 from tests.server.cube import clients as cubes
 from tests.server.duel import clients as duellists
 from tests.server.outages import Outage
 
 pytestmark = pytest.mark.anyio
 
-REGISTER = 'mutation { registerBot(gameType: NOUGHTS_AND_CROSSES, name: "late", owner: "x") { password } }'
+REGISTER = (
+    'mutation { registerBot(gameType: NOUGHTS_AND_CROSSES, name: "late", owner: "x") { password } }'
+)
 
 
 @pytest.fixture
@@ -44,9 +59,16 @@ async def one_waits(house: RunningServer, bob: Client) -> None:
 
 
 @asynccontextmanager
-async def full_house(folder: Path, outage: Outage, **changes: Any) -> AsyncIterator[tuple[RunningServer, dict[str, Any]]]:
+async def full_house(
+    folder: Path, outage: Outage, **changes: Any
+) -> AsyncIterator[tuple[RunningServer, dict[str, Any]]]:
     """A server that may begin no match, and the login of a bot that wants one."""
-    limited = {"limits_unwritten": 1, "boats_port": -1, "duel_port": -1, "bomber_rooms": bombers.STEPS}
+    limited = {
+        "limits_unwritten": 1,
+        "boats_port": -1,
+        "duel_port": -1,
+        "bomber_rooms": bombers.STEPS,
+    }
     async with server(folder, **limited | changes) as house, pair(house) as (_, bob):
         login = await registered(house, "cleo") | NOTICES
         async with bot(house, login):
@@ -64,21 +86,30 @@ def web(house: RunningServer) -> httpx.AsyncClient:
 
 
 async def test_bots_over_websockets(tmp_path: Path, outage: Outage) -> None:
-    """Clients that connect are refused, since Battlebot's own client connects again after any close. Others may use /play."""
+    """Clients that connect are refused, since Battlebot's own client connects again after any
+    close. Others may use /play.
+    """
     async with full_house(tmp_path, outage) as (house, login):
         with pytest.raises(InvalidStatus) as refused:
             async with bot(house, login):
                 pass
-        assert (refused.value.response.status_code, refused.value.response.body) == (503, NOT_STORED.encode())
+        assert (refused.value.response.status_code, refused.value.response.body) == (
+            503,
+            NOT_STORED.encode(),
+        )
         async with bot(house, login, "/play") as cleo:
             assert (await cleo.until_closed())[:2] == ([{"error": NOT_STORED}], 1013)
 
 
-async def test_bots_of_the_original_wait_in_silence_until_results_can_be_stored(tmp_path: Path, outage: Outage) -> None:
+async def test_bots_of_the_original_wait_in_silence_until_results_can_be_stored(
+    tmp_path: Path, outage: Outage
+) -> None:
     async with full_house(tmp_path, outage) as (house, cleo):
         del cleo["features"]
         async with bot(house, cleo, "/play") as one:
-            await asyncio.wait_for(await one.socket.ping(), PATIENCE)  # a message or a close would come before the pong
+            await asyncio.wait_for(
+                await one.socket.ping(), PATIENCE
+            )  # a message or a close would come before the pong
             outage.end()
             await until(lambda: not house.arena.store.unwritten)
             async with bot(house, await registered(house, "dan")) as two:
@@ -86,7 +117,9 @@ async def test_bots_of_the_original_wait_in_silence_until_results_can_be_stored(
                 await asyncio.gather(play_noughts(one, "cleo"), play_noughts(two, "dan"))
 
 
-async def test_a_bot_of_the_original_that_leaves_meanwhile_is_forgotten(tmp_path: Path, outage: Outage) -> None:
+async def test_a_bot_of_the_original_that_leaves_meanwhile_is_forgotten(
+    tmp_path: Path, outage: Outage
+) -> None:
     async with full_house(tmp_path, outage) as (house, cleo):
         del cleo["features"]
         async with bot(house, cleo, "/play") as one:
@@ -115,7 +148,11 @@ async def test_duellists(tmp_path: Path, outage: Outage) -> None:
 async def test_bomberman_users(tmp_path: Path, outage: Outage) -> None:
     async with full_house(tmp_path, outage) as (house, _), bombers.api(house) as one:
         answer = await one.ask("POST", "/register/Ada")
-        assert (answer.status_code, answer.json()["information"], answer.json()["detail"]) == (503, "UNAVAILABLE", NOT_STORED)
+        assert (answer.status_code, answer.json()["information"], answer.json()["detail"]) == (
+            503,
+            "UNAVAILABLE",
+            NOT_STORED,
+        )
 
 
 async def test_battlecube_organisers(tmp_path: Path, outage: Outage) -> None:
@@ -135,7 +172,9 @@ async def test_rest_graphql_and_probes(tmp_path: Path, outage: Outage) -> None:
         assert (await http.get("/healthz")).status_code == 200
 
 
-async def test_an_idle_server_whose_store_cannot_be_written_is_not_ready(tmp_path: Path, outage: Outage) -> None:
+async def test_an_idle_server_whose_store_cannot_be_written_is_not_ready(
+    tmp_path: Path, outage: Outage
+) -> None:
     async with server(tmp_path) as house, web(house) as http:
         assert (await http.get("/readyz")).status_code == 200
         outage.begin()
@@ -157,7 +196,10 @@ async def test_an_outage_fills_no_log(tmp_path: Path, outage: Outage) -> None:
             outage.end()
             async with bot(house, login):
                 pass
-        assert [line["event"] for line in logs] == ["the store cannot be read", "the store can be read again"]
+        assert [line["event"] for line in logs] == [
+            "the store cannot be read",
+            "the store can be read again",
+        ]
 
 
 async def test_a_server_that_stops_meanwhile_tells_nobody(
@@ -173,6 +215,10 @@ async def test_a_server_that_stops_meanwhile_tells_nobody(
             leap(60.0)
             with capture_logs() as logs, pytest.raises(StoreUnavailable):
                 await closing
-            assert "a result was not stored, and is told to nobody" in [line["event"] for line in logs]
-            assert all(message["state"]["result"] is None for message in (await ada.until_closed())[0])
+            assert "a result was not stored, and is told to nobody" in [
+                line["event"] for line in logs
+            ]
+            assert all(
+                message["state"]["result"] is None for message in (await ada.until_closed())[0]
+            )
             raise StoreUnavailable("1 result not stored, and told to nobody")

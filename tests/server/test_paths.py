@@ -1,4 +1,6 @@
-"""The path of one move, for each protocol: docs/architecture.md describes it, and this shows that it is true."""
+"""The path of one move, for each protocol: docs/architecture.md describes it, and this shows that
+it is true.
+"""
 
 from pathlib import Path
 
@@ -24,7 +26,10 @@ async def test_a_battlebot_move(tmp_path: Path) -> None:
 
 async def test_a_duel_move(tmp_path: Path) -> None:
     calls = Calls()
-    async with duellists.arena(tmp_path) as house, duellists.pair(house, "ada", "bob") as (ada, bob, question):
+    async with (
+        duellists.arena(tmp_path) as house,
+        duellists.pair(house, "ada", "bob") as (ada, bob, question),
+    ):
         with calls.recorded():
             await ada.answer(question, 7, 7)
             await bob.receive()
@@ -33,7 +38,10 @@ async def test_a_duel_move(tmp_path: Path) -> None:
 
 async def test_a_shot(tmp_path: Path) -> None:
     calls = Calls()
-    async with boats.boat_server(tmp_path) as house, boats.sailors(house, "ada", "bob") as (ada, bob):
+    async with (
+        boats.boat_server(tmp_path) as house,
+        boats.sailors(house, "ada", "bob") as (ada, bob),
+    ):
         with calls.recorded():
             ada.send("S|bob|1|1")
             await bob.until("N|")

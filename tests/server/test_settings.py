@@ -1,4 +1,6 @@
-"""Settings come from flags, the environment and a file; a bad one is refused by its name, and an old name still works."""
+"""Settings come from flags, the environment and a file; a bad one is refused by its name, and an
+old name still works.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,23 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_flags_override_the_environment_and_that_overrides_the_file(tmp_path: Path) -> None:
-    file = written(tmp_path, 'port = 1000\nhost = "0.0.0.0"\ndrain = 5\n[house]\nfill = true\n[duel]\nport = 7\nwindow = 2\n')
+    file = written(
+        tmp_path,
+        'port = 1000\nhost = "0.0.0.0"\ndrain = 5\n[house]\nfill = true\n[duel]\nport = 7\n'
+        "window = 2\n",
+    )
     flags = {"port": 3, "host": None, "duel.port": "8"}
-    settings = load_settings(flags, {"BOTDROME_PORT": "2", "BOTDROME_HOST": "::1", "BOTDROME_DUEL_PORT": "9", "OTHER": "x"}, file)
-    assert (settings.port, settings.host, settings.house.fill, settings.drain) == (3, "::1", True, 5.0)
+    settings = load_settings(
+        flags,
+        {"BOTDROME_PORT": "2", "BOTDROME_HOST": "::1", "BOTDROME_DUEL_PORT": "9", "OTHER": "x"},
+        file,
+    )
+    assert (settings.port, settings.host, settings.house.fill, settings.drain) == (
+        3,
+        "::1",
+        True,
+        5.0,
+    )
     assert settings.of(DuelSection) == DuelSection(port=8, window=2.0)
     assert settings.of(BoatsSection) == BoatsSection()
 
@@ -45,7 +60,9 @@ def test_the_port_is_also_read_from_the_variable_of_the_original(
 
 
 def test_a_bad_port_in_the_environment_is_named() -> None:
-    with pytest.raises(BadSetting, match=r"port: expected `int`, got `str`, not 'tcp://10\.0\.0\.1:80'"):
+    with pytest.raises(
+        BadSetting, match=r"port: expected `int`, got `str`, not 'tcp://10\.0\.0\.1:80'"
+    ):
         load_settings({}, {"PORT": "tcp://10.0.0.1:80"})
 
 
@@ -73,7 +90,10 @@ def test_a_bad_variable_is_named() -> None:
         load_settings({}, {"BOTDROME_MESSAGE_BURST": "none"})
 
 
-@pytest.mark.parametrize("name", ["BOTDROME_NOSUCH", "BOTDROME_port", "BOTDROME_", "BOTDROME_PORT_3000_TCP", "BOTDROME_DUEL"])
+@pytest.mark.parametrize(
+    "name",
+    ["BOTDROME_NOSUCH", "BOTDROME_port", "BOTDROME_", "BOTDROME_PORT_3000_TCP", "BOTDROME_DUEL"],
+)
 def test_a_variable_that_is_no_setting_is_named(name: str) -> None:
     with pytest.raises(BadSetting, match=f"there is no setting for the variable {name}$"):
         load_settings({}, {name: "x"})
@@ -92,7 +112,9 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path, text: str | bytes) -> 
         load_settings({}, {}, file)
 
 
-@pytest.mark.parametrize("text", ["[duel]\ncolour = 1", "[nosuch]\nport = 1", "[host]\nport = 1", "colour = 1"])
+@pytest.mark.parametrize(
+    "text", ["[duel]\ncolour = 1", "[nosuch]\nport = 1", "[host]\nport = 1", "colour = 1"]
+)
 def test_a_file_with_an_unknown_setting_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadSetting, match="there is no setting"):
         load_settings({}, {}, written(tmp_path, text))
@@ -106,7 +128,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_every_setting_says_what_it_means() -> None:
     settings = list(all_settings(protocol_sections()))
     assert all(one.meaning for one in settings)
-    assert len({one.name for one in settings}) == len(settings), "no two settings have the same flag"
+    assert len({one.name for one in settings}) == len(settings), (
+        "no two settings have the same flag"
+    )
 
 
 def test_old_names_work_with_a_warning_that_names_the_new_one(tmp_path: Path) -> None:
@@ -114,7 +138,13 @@ def test_old_names_work_with_a_warning_that_names_the_new_one(tmp_path: Path) ->
     file = written(tmp_path, 'duel_port = 1\nhouse = true\n[[boats]]\ntitle = "One"\n')
     settings = load_settings({"xbs_port": 2}, {"BOTDROME_LOGIN_LIMIT": "3"}, file, notes.append)
     assert settings == load_settings(
-        {"duel.port": 1, "house.fill": True, "boats.rooms": [{"title": "One"}], "boats.port": 2, "limits.login": 3}
+        {
+            "duel.port": 1,
+            "house.fill": True,
+            "boats.rooms": [{"title": "One"}],
+            "boats.port": 2,
+            "limits.login": 3,
+        }
     )
     last = "the old name stops working in the next version"
     assert notes == [
@@ -138,11 +168,18 @@ def test_every_old_name_leads_to_a_setting() -> None:
 
 def test_new_names_give_no_warning(tmp_path: Path) -> None:
     notes: list[str] = []
-    load_settings({"duel_port": 1}, {"BOTDROME_CUBE_LIMIT": "3"}, written(tmp_path, "[boats]\nport = 1\n"), notes.append)
+    load_settings(
+        {"duel_port": 1},
+        {"BOTDROME_CUBE_LIMIT": "3"},
+        written(tmp_path, "[boats]\nport = 1\n"),
+        notes.append,
+    )
     assert not notes
 
 
 def test_the_store_is_a_file_of_the_user_by_default() -> None:
     assert Settings().store_url.startswith("sqlite:///")
     assert Settings().store_url.endswith("botdrome.db")
-    assert Settings(db="postgresql://ada:secret@host/db").store_shown == "postgresql://ada:...@host/db"
+    assert (
+        Settings(db="postgresql://ada:secret@host/db").store_shown == "postgresql://ada:...@host/db"
+    )

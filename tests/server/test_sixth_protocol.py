@@ -1,4 +1,6 @@
-"""A protocol takes its own folder and one row: its clients meet those of other protocols, and the server lists its port."""
+"""A protocol takes its own folder and one row: its clients meet those of other protocols, and the
+server lists its port.
+"""
 
 import asyncio
 import io
@@ -51,7 +53,10 @@ async def play(house: RunningServer, name: str) -> str:
 
 
 async def test_it_plays_against_a_client_of_another_protocol(tmp_path: Path) -> None:
-    ports = {f"{row.name}_port": 0 for row in PROTOCOLS if row.section} | {"port": 0, "noughts_port": -1}
+    ports = {f"{row.name}_port": 0 for row in PROTOCOLS if row.section} | {
+        "port": 0,
+        "noughts_port": -1,
+    }
     wanted = ports | {"db": f"sqlite:///{tmp_path / 'six.db'}", "match.start_delay": 0, "drain": 0}
     house = await open_server(load_settings(wanted, protocols=SIX), protocols=SIX)
     try:
@@ -61,10 +66,15 @@ async def test_it_plays_against_a_client_of_another_protocol(tmp_path: Path) -> 
         assert line == f"you are number {1 if victor in ('ann', None) else 2}"
         assert isinstance(house.host_of(NoughtsHost), NoughtsHost)
         async with httpx.AsyncClient(base_url=house.url) as http:
-            assert (await http.get("/api/v1/server")).json()["ports"]["noughts"] == house.ports["noughts"]
+            assert (await http.get("/api/v1/server")).json()["ports"]["noughts"] == house.ports[
+                "noughts"
+            ]
         screen = Terminal(file=io.StringIO(), record=True)
         show(house, screen)
-        assert f"  noughts (TCP)           127.0.0.1:{house.ports['noughts']}" in screen.export_text().splitlines()
+        assert (
+            f"  noughts (TCP)           127.0.0.1:{house.ports['noughts']}"
+            in screen.export_text().splitlines()
+        )
     finally:
         await house.close()
 
@@ -76,4 +86,6 @@ def test_the_page_shows_this_protocol() -> None:
 
 
 def test_its_port_is_a_setting() -> None:
-    assert load_settings({}, {"BOTDROME_NOUGHTS_PORT": "7"}, protocols=SIX) == load_settings({"noughts.port": 7}, protocols=SIX)
+    assert load_settings({}, {"BOTDROME_NOUGHTS_PORT": "7"}, protocols=SIX) == load_settings(
+        {"noughts.port": 7}, protocols=SIX
+    )

@@ -40,7 +40,10 @@ async def test_a_native_bot_meets_one_of_duel_arena(tmp_path: Path) -> None:
         assert await versions(house) == {"nat": "n1", "dora": "d 2"}
         (match,) = (await http.get("/api/v1/matches")).json()["matches"]
         assert {seat["bot"]: seat["version"] for seat in match["seats"]} == await versions(house)
-        query = f'{{ game(gameType: GOMOKU, id: "{match["id"]}") {{ ... on AnyGame {{ seats {{ version }} }} }} }}'
+        query = (
+            f'{{ game(gameType: GOMOKU, id: "{match["id"]}") {{ ... on AnyGame {{ seats {{ '
+            f"version }} }} }} }}"
+        )
         told = (await http.post("/graphql", json={"query": query})).json()["data"]["game"]
         assert {seat["version"] for seat in told["seats"]} == {"n1", "d 2"}
 
@@ -75,11 +78,15 @@ async def test_a_user_of_the_bomberman_api_registers_with_it(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("told", "named"), [("1.5", "1.5"), (5, None)])
-async def test_a_bot_with_a_url_names_it_when_it_answers_the_challenge(tmp_path: Path, told: Any, named: str | None) -> None:
+async def test_a_bot_with_a_url_names_it_when_it_answers_the_challenge(
+    tmp_path: Path, told: Any, named: str | None
+) -> None:
     async with server(tmp_path) as house, url_bot() as called:
         await with_address(house, "called", called)
         called.instead = answering(told)
-        async with bot(house, await registered(house, "ada") | NOTICES | {"opponent": "called"}) as ada:
+        async with bot(
+            house, await registered(house, "ada") | NOTICES | {"opponent": "called"}
+        ) as ada:
             message = await ada.receive()
             if named is None:
                 assert message == {"error": "called does not answer"}

@@ -20,14 +20,26 @@ def bot(name: str, game_type: str = "NOUGHTS_AND_CROSSES", **changes: Any) -> di
 
 
 def turn(name: str, mark: str, row: int, column: int, after: int, **more: Any) -> dict[str, Any]:
-    return {"mark": mark, "space": [row, column], **more, "name": name, "time": {"$numberLong": str(START + after)}}
+    return {
+        "mark": mark,
+        "space": [row, column],
+        **more,
+        "name": name,
+        "time": {"$numberLong": str(START + after)},
+    }
 
 
-LEFT_COLUMN = [turn("Ada", "X", 0, 0, 120), turn("Bob", "O", 0, 1, 140, comment="hi"), turn("Ada", "X", 1, 0, 200)]
+LEFT_COLUMN = [
+    turn("Ada", "X", 0, 0, 120),
+    turn("Bob", "O", 0, 1, 140, comment="hi"),
+    turn("Ada", "X", 1, 0, 200),
+]
 LEFT_COLUMN += [turn("Bob", "O", 1, 1, 250), turn("Ada", "X", 2, 0, 300)]
 
 
-def noughts(match_id: str, reason: str = "complete", victor: str | None = "Ada", **changes: Any) -> dict[str, Any]:
+def noughts(
+    match_id: str, reason: str = "complete", victor: str | None = "Ada", **changes: Any
+) -> dict[str, Any]:
     """Ada takes the left column."""
     return {
         "_id": match_id,
@@ -48,7 +60,9 @@ def cut_short(match_id: str, reason: str, victor: str, **changes: Any) -> dict[s
     return noughts(match_id, reason, victor, turns=LEFT_COLUMN[:2], board=board) | changes
 
 
-def bumblebots(match_id: str, reason: str = "BUMBLEBOTS_FULL_TIME", victor: str | None = "Bea", **changes: Any) -> dict[str, Any]:
+def bumblebots(
+    match_id: str, reason: str = "BUMBLEBOTS_FULL_TIME", victor: str | None = "Bea", **changes: Any
+) -> dict[str, Any]:
     return {
         "_id": match_id,
         "gameType": "BUMBLEBOTS",
@@ -74,4 +88,8 @@ def array(*documents: Any) -> bytes:
 
 
 def pretty(*documents: Any) -> bytes:
-    return b"[" + b",\n".join(json.dumps(document, indent="\t").encode() for document in documents) + b"\n]\n"
+    return (
+        b"["
+        + b",\n".join(json.dumps(document, indent="\t").encode() for document in documents)
+        + b"\n]\n"
+    )

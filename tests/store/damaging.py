@@ -7,7 +7,9 @@ from pathlib import Path
 from botdrome.store.opening import open_store
 from tests.store.entries import a_match, play
 
-RECORD = b'{"botdrome":1}\n' + b"\n".join(b"line %d of a long record" % number for number in range(5000))
+RECORD = b'{"botdrome":1}\n' + b"\n".join(
+    b"line %d of a long record" % number for number in range(5000)
+)
 PAGE = 4096
 
 
@@ -16,7 +18,9 @@ def file_of(url: str) -> Path:
 
 
 async def damage_record(url: str, match_id: str) -> None:
-    """Store a match whose record needs several pages, and damage one of them: its link to the next page leads nowhere."""
+    """Store a match whose record needs several pages, and damage one of them: its link to the next
+    page leads nowhere.
+    """
     store = await open_store(url)
     await play(store, a_match(match_id), record=RECORD)
     await store.close()

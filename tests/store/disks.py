@@ -31,7 +31,10 @@ class Disk:
             await self.tried_again()
 
     async def write(self, changes: Sequence[Change]) -> list[Outcome]:
-        names = [change.id if isinstance(change, Begin | End) else getattr(change, "name", PROBE) for change in changes]
+        names = [
+            change.id if isinstance(change, Begin | End) else getattr(change, "name", PROBE)
+            for change in changes
+        ]
         self.batches.append(names)
         self.asked.set()
         await self.free.wait()

@@ -9,10 +9,21 @@ GAME = "noughts-and-crosses"
 
 
 def a_bot(name: str, registered: int = 1, **other: Any) -> BotEntry:
-    return BotEntry(name, **{"game": GAME, "owner": "olga", "registered": registered, "token_hash": f"{len(name):064x}", **other})
+    return BotEntry(
+        name,
+        **{
+            "game": GAME,
+            "owner": "olga",
+            "registered": registered,
+            "token_hash": f"{len(name):064x}",
+            **other,
+        },
+    )
 
 
-def a_match(match_id: str, players: tuple[str, ...] = ("ada", "bob"), started: int = 1000, **other: Any) -> MatchEntry:
+def a_match(
+    match_id: str, players: tuple[str, ...] = ("ada", "bob"), started: int = 1000, **other: Any
+) -> MatchEntry:
     return MatchEntry(match_id, other.pop("game", GAME), players, started, **other)
 
 

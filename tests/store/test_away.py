@@ -1,4 +1,6 @@
-"""Errors of a database that is away, after which a change is tried again, and errors of a change, which fails alone."""
+"""Errors of a database that is away, after which a change is tried again, and errors of a change,
+which fails alone.
+"""
 
 import sqlite3
 
@@ -33,7 +35,13 @@ def test_a_file_that_is_away(code: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", [sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH]
+    "code",
+    [
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_TOOBIG,
+        sqlite3.SQLITE_CONSTRAINT,
+        sqlite3.SQLITE_MISMATCH,
+    ],
 )
 def test_a_change_that_sqlite_does_not_take(code: int) -> None:
     assert not sqlite.is_away(an_error(code))

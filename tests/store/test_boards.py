@@ -14,7 +14,13 @@ pytestmark = pytest.mark.anyio
 
 def a_board(match_id: str, **other: Any) -> Finish:
     """One board is over, and the match goes on."""
-    given = {"status": "running", "ended": None, "record": b"one board", "flights": (), "view": {"board": 1}}
+    given = {
+        "status": "running",
+        "ended": None,
+        "record": b"one board",
+        "flights": (),
+        "view": {"board": 1},
+    }
     return an_end(match_id, (1, 1), **given | other)
 
 
@@ -33,7 +39,9 @@ async def test_a_board_stands_when_the_server_was_killed(store: Store, boards: i
     store.begin(a_match("m"))
     for number in range(boards):
         result = replace(a_result(1, 1), boards=a_result(1, 1).boards * (number + 1))
-        await store.finish(a_board("m", view={"board": number}, record=b"board %d" % number, result=result))
+        await store.finish(
+            a_board("m", view={"board": number}, record=b"board %d" % number, result=result)
+        )
     assert await store.abort_running("it crashed", 3000) == 1
     match = await store.match("m")
     assert match and (match.status, match.ended, match.reason) == ("aborted", 3000, "it crashed")
@@ -48,7 +56,12 @@ async def test_the_end_of_a_match_replaces_its_boards(store: Store) -> None:
     end = an_end("m", (2, 1))
     await store.finish(end)
     match = await store.match("m")
-    assert match and (match.status, match.ended, match.result, match.view) == ("ended", 2000, end.result, end.view)
+    assert match and (match.status, match.ended, match.result, match.view) == (
+        "ended",
+        2000,
+        end.result,
+        end.view,
+    )
     assert await store.record("m") == end.record and await store.flight("m", 1) == end.flights[1]
 
 
@@ -56,7 +69,9 @@ async def test_a_beginning_a_board_and_an_end_may_be_written_at_once(store: Stor
     store.begin(a_match("m"))
     store.begin(a_match("other"))
     end = an_end("m", (2, 1))
-    await asyncio.gather(store.finish(a_board("m")), store.finish(a_board("other")), store.finish(end))
+    await asyncio.gather(
+        store.finish(a_board("m")), store.finish(a_board("other")), store.finish(end)
+    )
     first, other = await store.match("m"), await store.match("other")
     assert first and (first.status, first.result) == ("ended", end.result)
     assert await store.record("m") == end.record

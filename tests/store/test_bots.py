@@ -20,7 +20,9 @@ async def test_a_bot_is_as_it_was_registered(store: Store) -> None:
 
 async def test_nobody_has_another_name(store: Store) -> None:
     await store.register(a_bot("ada"))
-    assert [await store.bot(name) for name in ("Ada", "ada ", "", "ad", "%", "\0", "\ud800")] == [None] * 7
+    assert [await store.bot(name) for name in ("Ada", "ada ", "", "ad", "%", "\0", "\ud800")] == [
+        None
+    ] * 7
 
 
 async def test_a_name_is_taken_once_whatever_the_game(store: Store) -> None:
@@ -33,11 +35,14 @@ async def test_a_name_is_taken_once_whatever_the_game(store: Store) -> None:
     assert await store.bots() == [first]
 
 
-async def test_one_of_many_that_want_a_name_at_once_gets_it_and_the_others_are_none_the_worse(store: Store) -> None:
+async def test_one_of_many_that_want_a_name_at_once_gets_it_and_the_others_are_none_the_worse(
+    store: Store,
+) -> None:
     wishes = [a_bot("ada", owner=f"owner {number}") for number in range(20)]
     others = [a_bot(f"bot {number}", 2 + number) for number in range(20)]
     answers = await asyncio.gather(
-        *(store.register(bot) for pair in zip(wishes, others, strict=True) for bot in pair), return_exceptions=True
+        *(store.register(bot) for pair in zip(wishes, others, strict=True) for bot in pair),
+        return_exceptions=True,
     )
     assert [type(answer) for answer in answers[::2]] == [type(None)] + [NameTaken] * 19
     assert answers[1::2] == [None] * 20
@@ -55,7 +60,13 @@ async def test_two_servers_that_register_the_same_name_do_not_both_have_it(url: 
 
 
 async def test_bots_are_listed_by_the_time_of_their_registration(store: Store) -> None:
-    bots = [a_bot("zoe", 1), a_bot("ada", 2, game="gomoku"), a_bot("bob", 3, owner="otto"), a_bot("Ann", 4), a_bot("ann", 4)]
+    bots = [
+        a_bot("zoe", 1),
+        a_bot("ada", 2, game="gomoku"),
+        a_bot("bob", 3, owner="otto"),
+        a_bot("Ann", 4),
+        a_bot("ann", 4),
+    ]
     for bot in reversed(bots):
         await store.register(bot)
     assert await store.bots() == bots
@@ -103,11 +114,18 @@ async def test_a_bot_may_have_a_url_and_change_it(store: Store) -> None:
 
 
 async def test_bots_are_listed_in_pieces_and_counted(store: Store) -> None:
-    everybody = [a_bot(f"bot {number}", number, game="gomoku" if number % 2 else "battleship") for number in range(10)]
+    everybody = [
+        a_bot(f"bot {number}", number, game="gomoku" if number % 2 else "battleship")
+        for number in range(10)
+    ]
     for bot in everybody:
         await store.register(bot)
     assert await store.bots(limit=3) == everybody[:3]
     assert await store.bots(offset=8) == everybody[8:]
     assert await store.bots(game="gomoku", limit=2, offset=1) == [everybody[3], everybody[5]]
-    counts = [await store.count_bots(), await store.count_bots(game="gomoku"), await store.count_bots("gomoku", "nobody")]
+    counts = [
+        await store.count_bots(),
+        await store.count_bots(game="gomoku"),
+        await store.count_bots("gomoku", "nobody"),
+    ]
     assert counts == [10, 5, 0]

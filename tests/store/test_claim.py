@@ -1,4 +1,6 @@
-"""A store is one server's: a second one must not take the running matches of the first for those of one that crashed."""
+"""A store is one server's: a second one must not take the running matches of the first for those of
+one that crashed.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -44,16 +46,34 @@ async def test_matches_of_a_server_that_crashed_are_closed_before_the_first_port
 
     monkeypatch.setattr("botdrome.server.protocol.listen", looking)
     house = await open_server(
-        load_settings({"port": 0, "db": url, "duel_port": -1, "boats_port": -1, "bomber_port": 0, "cube_port": 0})
+        load_settings(
+            {
+                "port": 0,
+                "db": url,
+                "duel_port": -1,
+                "boats_port": -1,
+                "bomber_port": 0,
+                "cube_port": 0,
+            }
+        )
     )
     assert len(seen) >= 3 and set(seen) == {"aborted"}
     await house.close()
     await crashed.close()
 
 
-async def test_a_second_server_on_a_store_leaves_alone_what_runs_at_the_first(tmp_path: Path) -> None:
+async def test_a_second_server_on_a_store_leaves_alone_what_runs_at_the_first(
+    tmp_path: Path,
+) -> None:
     settings = load_settings(
-        {"port": 0, "db": f"sqlite:///{tmp_path}/store.db", "duel_port": 0, "boats_port": 0, "bomber_port": 0, "cube_port": 0}
+        {
+            "port": 0,
+            "db": f"sqlite:///{tmp_path}/store.db",
+            "duel_port": 0,
+            "boats_port": 0,
+            "bomber_port": 0,
+            "cube_port": 0,
+        }
     )
     house = await open_server(settings)
     store = house.arena.store

@@ -1,4 +1,6 @@
-"""A claim on a PostgreSQL store: a live server keeps it even without connections, and a dead one loses it."""
+"""A claim on a PostgreSQL store: a live server keeps it even without connections, and a dead one
+loses it.
+"""
 
 import asyncio
 import os
@@ -54,7 +56,9 @@ async def end_heartbeats(url: str) -> None:
     """The connection is lost, as when PostgreSQL restarts."""
     connection = await asyncpg.connect(url)
     mine = "application_name = 'botdrome heartbeat'"
-    await connection.execute(f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE {mine}")
+    await connection.execute(
+        f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE {mine}"
+    )
     await connection.close()
 
 
@@ -62,7 +66,11 @@ async def end_heartbeats(url: str) -> None:
 async def test_a_live_server_keeps_its_claim_though_its_connections_are_lost(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
 ) -> None:
-    async with a_store(postgres_url) as first, a_store(postgres_url) as second, a_store(postgres_url) as third:
+    async with (
+        a_store(postgres_url) as first,
+        a_store(postgres_url) as second,
+        a_store(postgres_url) as third,
+    ):
         assert await first.claim()
         if elsewhere:
             on_another_machine(monkeypatch)
@@ -72,7 +80,9 @@ async def test_a_live_server_keeps_its_claim_though_its_connections_are_lost(
         assert not await third.claim(), "when it beats again"
 
 
-async def test_a_claim_is_given_up_when_the_store_is_closed(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_claim_is_given_up_when_the_store_is_closed(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     on_another_machine(monkeypatch)
     async with a_store(postgres_url) as first:
         assert await first.claim()
@@ -101,7 +111,9 @@ async def test_a_server_that_died_on_another_machine_loses_its_claim_after_a_whi
         assert await dead.take()
         with capture_logs() as logs:
             assert await store.claim()
-        assert [line["event"] for line in logs] == ["the store may belong to another server: waiting for its heartbeat"]
+        assert [line["event"] for line in logs] == [
+            "the store may belong to another server: waiting for its heartbeat"
+        ]
         await dead.close()
         await beats_on(postgres_url)
 
@@ -122,14 +134,18 @@ async def test_a_server_that_died_on_this_machine_loses_its_claim_at_once(
         await dead.close()
 
 
-async def test_a_server_that_lost_its_claim_says_so(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_lost_its_claim_says_so(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with a_store(postgres_url) as first:
         connection = await asyncpg.connect(postgres_url)
         with capture_logs() as logs:
             assert await first.claim()
             await connection.execute("UPDATE heartbeats SET owner = 'another'")
             await until(lambda: logs)
-        assert [line["event"] for line in logs] == ["another server has claimed this store: what both count will be wrong"]
+        assert [line["event"] for line in logs] == [
+            "another server has claimed this store: what both count will be wrong"
+        ]
         await connection.close()
 
 

@@ -25,7 +25,9 @@ Members = dict[str, bytes]
 async def archive(tmp_path: Path) -> Path:
     """The archive of a contest with crashes, a withdrawal and forfeits."""
     (tmp_path / "bad.py").write_text(FAILING)
-    document = a_document("house:perfect", "house:random", str(tmp_path / "bad.py"), games=4, penalties=withdrawing(2))
+    document = a_document(
+        "house:perfect", "house:random", str(tmp_path / "bad.py"), games=4, penalties=withdrawing(2)
+    )
     assert await run(tmp_path, document) == ""
     await in_store(tmp_path, lambda store: write_archive(store, "cup", tmp_path / "cup.zip"))
     return tmp_path / "cup.zip"
@@ -48,7 +50,11 @@ def changed(archive: Path, change: Callable[[Members], None], sums: bool = True)
     change(members)
     if sums:
         manifest = msgspec.json.decode(members["manifest.json"])
-        files = {name: hashlib.sha256(data).hexdigest() for name, data in members.items() if name != "manifest.json"}
+        files = {
+            name: hashlib.sha256(data).hexdigest()
+            for name, data in members.items()
+            if name != "manifest.json"
+        }
         members["manifest.json"] = msgspec.json.encode(manifest | {"files": files})
     target = archive.with_name("changed.zip")
     with ZipFile(target, "w", ZIP_DEFLATED) as new:
@@ -75,7 +81,9 @@ def swap_records(members: Members) -> None:
 def change_record(members: Members) -> None:
     lines = members["matches/1.1.1.jsonl"].splitlines(keepends=True)
     text = b"".join(lines[:1] + lines[2:-1])
-    members["matches/1.1.1.jsonl"] = text + b'{"digest":"sha256:%s"}\n' % hashlib.sha256(text).hexdigest().encode()
+    members["matches/1.1.1.jsonl"] = (
+        text + b'{"digest":"sha256:%s"}\n' % hashlib.sha256(text).hexdigest().encode()
+    )
 
 
 def lose_match(members: Members) -> None:
@@ -90,25 +98,73 @@ ATTACKS: dict[str, tuple[Callable[[Members], None], str]] = {
     "a record": (change_record, r"matches/1\.1\.1\.jsonl: line \d+: "),
     "the order of records": (swap_records, r"matches/1\.1\.1\.jsonl: the seed is"),
     "a missing match": (lose_match, "manifest.json: the match files is"),
-    "a result": (edited("results.json", lambda r: r["1.1.1"].update(places=[1, 1])), r"the result of fixture 1\.1\.1 is"),
-    "a hidden crash": (edited("results.json", lambda r: r["1.2.1"].pop("crashed") and None), r"the result of fixture 1\.2\.1 is"),
-    "a missing result": (edited("results.json", lambda r: r.pop("1.1.4") and None), "fixture 1.1.4 has no result"),
-    "another result": (edited("results.json", lambda r: r.update({"9.9.9": {"places": [1, 2]}})), "no fixture 9.9.9"),
-    "an invented win": (edited("results.json", lambda r: r["1.3.4"].pop("absent") and None), "neither a match nor absent"),
+    "a result": (
+        edited("results.json", lambda r: r["1.1.1"].update(places=[1, 1])),
+        r"the result of fixture 1\.1\.1 is",
+    ),
+    "a hidden crash": (
+        edited("results.json", lambda r: r["1.2.1"].pop("crashed") and None),
+        r"the result of fixture 1\.2\.1 is",
+    ),
+    "a missing result": (
+        edited("results.json", lambda r: r.pop("1.1.4") and None),
+        "fixture 1.1.4 has no result",
+    ),
+    "another result": (
+        edited("results.json", lambda r: r.update({"9.9.9": {"places": [1, 2]}})),
+        "no fixture 9.9.9",
+    ),
+    "an invented win": (
+        edited("results.json", lambda r: r["1.3.4"].pop("absent") and None),
+        "neither a match nor absent",
+    ),
     "an absent winner": (edited("results.json", forfeit), "the match files is"),
-    "the order of standings": (edited("standings.json", lambda s: s[::-1]), "standings.json: the line 1 is"),
-    "a lost line": (edited("standings.json", lambda s: s[:-1]), "number of lines is 2, and must be 3"),
-    "a rating": (edited("ratings.json", lambda r: r["bot 1"].update(rating=1900.0)), "the rating of bot 1 is 1900.0"),
-    "the seed": (edited("document.json", lambda d: d.update(seed=2)), r"matches/1\.1\.1\.jsonl: the seed is"),
-    "the time limit": (edited("document.json", lambda d: d["clock"].update(limit=9)), "the terms is"),
-    "the order of entrants": (edited("entrants.json", lambda e: e[::-1]), "matches/.*: the players is|no result|no fixture"),
-    "the game": (edited("document.json", lambda d: d.update(game="chess")), "document.json: game: there is no game 'chess'"),
-    "the version": (edited("manifest.json", lambda m: m.update(botdrome_contest=9)), "version 9 is not known"),
+    "the order of standings": (
+        edited("standings.json", lambda s: s[::-1]),
+        "standings.json: the line 1 is",
+    ),
+    "a lost line": (
+        edited("standings.json", lambda s: s[:-1]),
+        "number of lines is 2, and must be 3",
+    ),
+    "a rating": (
+        edited("ratings.json", lambda r: r["bot 1"].update(rating=1900.0)),
+        "the rating of bot 1 is 1900.0",
+    ),
+    "the seed": (
+        edited("document.json", lambda d: d.update(seed=2)),
+        r"matches/1\.1\.1\.jsonl: the seed is",
+    ),
+    "the time limit": (
+        edited("document.json", lambda d: d["clock"].update(limit=9)),
+        "the terms is",
+    ),
+    "the order of entrants": (
+        edited("entrants.json", lambda e: e[::-1]),
+        "matches/.*: the players is|no result|no fixture",
+    ),
+    "the game": (
+        edited("document.json", lambda d: d.update(game="chess")),
+        "document.json: game: there is no game 'chess'",
+    ),
+    "the version": (
+        edited("manifest.json", lambda m: m.update(botdrome_contest=9)),
+        "version 9 is not known",
+    ),
     "the name": (edited("manifest.json", lambda m: m.update(name="mug")), "the name is 'mug'"),
     "no table": (lambda members: members.update({"log.json": b"{"}), "log.json: "),
-    "a path": (lambda members: members.update({"../../evil": b""}), "'../../evil' does not belong into an archive"),
-    "a bomb": (lambda members: members.update({"matches/7.jsonl": bytes(60 << 20)}), "more than 200 times the archive"),
-    "a large file": (lambda members: members.update({"matches/7.jsonl": bytes((64 << 20) + 1)}), "at most 67108864 are allowed"),
+    "a path": (
+        lambda members: members.update({"../../evil": b""}),
+        "'../../evil' does not belong into an archive",
+    ),
+    "a bomb": (
+        lambda members: members.update({"matches/7.jsonl": bytes(60 << 20)}),
+        "more than 200 times the archive",
+    ),
+    "a large file": (
+        lambda members: members.update({"matches/7.jsonl": bytes((64 << 20) + 1)}),
+        "at most 67108864 are allowed",
+    ),
 }
 
 
@@ -141,15 +197,23 @@ async def test_files_that_are_no_archives_are_refused(archive: Path) -> None:
 
 async def test_a_secret_is_published_only_when_the_contest_is_over(tmp_path: Path) -> None:
     async def export(store: Store) -> None:
-        await ContestJournal(store).create(a_document("house:random", "house:random"), "olga", secret="secret")
+        await ContestJournal(store).create(
+            a_document("house:random", "house:random"), "olga", secret="secret"
+        )
         await write_archive(store, "cup", tmp_path / "cup.zip")
 
-    with pytest.raises(ContestRefusal, match="until it is over, its archive would reveal hidden draws"):
+    with pytest.raises(
+        ContestRefusal, match="until it is over, its archive would reveal hidden draws"
+    ):
         await in_store(tmp_path, export)
 
 
-async def test_the_archive_of_a_contest_with_a_password_holds_and_does_not_have_it(tmp_path: Path) -> None:
-    document = a_document("house:perfect", "house:random", entry=EntryRules(kind="password", password="autumn leaves"))
+async def test_the_archive_of_a_contest_with_a_password_holds_and_does_not_have_it(
+    tmp_path: Path,
+) -> None:
+    document = a_document(
+        "house:perfect", "house:random", entry=EntryRules(kind="password", password="autumn leaves")
+    )
     assert await run(tmp_path, document) == ""
     archive = tmp_path / "cup.zip"
     await in_store(tmp_path, lambda store: write_archive(store, "cup", archive))

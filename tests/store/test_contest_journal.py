@@ -1,4 +1,6 @@
-"""The journal of contests: states, entrants, results that count once, and the log of every change."""
+"""The journal of contests: states, entrants, results that count once, and the log of
+every change.
+"""
 
 from typing import Any
 
@@ -6,7 +8,13 @@ import pytest
 
 from botdrome.contest.document import ContestDocument, EntryRules
 from botdrome.contest.formats.format import Entrant, FixtureResult
-from botdrome.store.contest_journal import TRANSITIONS, ContestJournal, ContestRefusal, UnknownContest, result_note
+from botdrome.store.contest_journal import (
+    TRANSITIONS,
+    ContestJournal,
+    ContestRefusal,
+    UnknownContest,
+    result_note,
+)
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Store
 from tests.store.entries import a_match, an_end, play
@@ -33,7 +41,11 @@ async def test_a_contest_is_kept_whole(store: Store) -> None:
     await journal.create(ContestDocument(name="other", game="gomoku"), "olga")
     found = await journal.load("cup")
     assert (found.entry.document, found.entry.state, found.entry.created) == (CUP, "draft", 1000)
-    assert found.entrants == [Entrant("ada", "olga", "1"), Entrant("bob", "olga", "1", left=3), Entrant("cy", version="v2")]
+    assert found.entrants == [
+        Entrant("ada", "olga", "1"),
+        Entrant("bob", "olga", "1", left=3),
+        Entrant("cy", version="v2"),
+    ]
     assert [*await journal.contests()] == ["cup", "other"]
     assert await log_of(journal) == [
         ("olga", "created", "2 entrants"), ("cy", "entered", "cy"), ("olga", "withdrawn", "bob: ill")
@@ -55,37 +67,54 @@ async def test_a_name_is_taken_once(store: Store) -> None:
 async def test_states_follow_one_table(sqlite_url: str, now: Any, then: Any) -> None:
     store = await open_store(sqlite_url)
     journal = await a_contest(store)
-    for state in {"draft": (), "open": ("open",), "running": ("running",)}.get(now, ("running", now)):
+    for state in {"draft": (), "open": ("open",), "running": ("running",)}.get(
+        now, ("running", now)
+    ):
         await journal.change_state("cup", state, "olga")
     if then in TRANSITIONS[now]:
         await journal.change_state("cup", then, "olga", "because")
-        assert ((await journal.entry("cup")).state, (await log_of(journal))[-1]) == (then, ("olga", then, "because"))
+        assert ((await journal.entry("cup")).state, (await log_of(journal))[-1]) == (
+            then,
+            ("olga", then, "because"),
+        )
     else:
-        with pytest.raises(ContestRefusal, match=f"is {now} and cannot become {then}; it can become"):
+        with pytest.raises(
+            ContestRefusal, match=f"is {now} and cannot become {then}; it can become"
+        ):
             await journal.change_state("cup", then, "olga")
     await store.close()
 
 
 async def test_a_document_changes_only_before_the_start(store: Store) -> None:
     journal = await a_contest(store)
-    longer = ContestDocument(name="cup", game="gomoku", options={"width": 15}, format_="swiss", rounds=7)
+    longer = ContestDocument(
+        name="cup", game="gomoku", options={"width": 15}, format_="swiss", rounds=7
+    )
     await journal.change_document("cup", longer, "olga")
     assert (await journal.entry("cup")).document == longer
     assert (await log_of(journal))[-1] == ("olga", "changed", "rounds was null, is 7")
     with pytest.raises(ContestRefusal, match="stays 'cup'"):
         await journal.change_document("cup", ContestDocument(name="mug", game="gomoku"), "olga")
     await journal.change_state("cup", "running", "olga")
-    with pytest.raises(ContestRefusal, match="is running; its document can be changed only before the start"):
+    with pytest.raises(
+        ContestRefusal, match="is running; its document can be changed only before the start"
+    ):
         await journal.change_document("cup", CUP, "olga")
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-async def test_a_new_version_enters_only_where_the_document_allows_it(store: Store, allowed: bool) -> None:
-    journal = await a_contest(store, ContestDocument(name="cup", game="gomoku", entry=EntryRules(versions=allowed)), "ada")
+async def test_a_new_version_enters_only_where_the_document_allows_it(
+    store: Store, allowed: bool
+) -> None:
+    journal = await a_contest(
+        store, ContestDocument(name="cup", game="gomoku", entry=EntryRules(versions=allowed)), "ada"
+    )
     await journal.replace_version("cup", 0, "2", "ada")
     await journal.change_state("cup", "running", "olga")
     if not allowed:
-        with pytest.raises(ContestRefusal, match="ada has changed since the contest started: version 2, now 3"):
+        with pytest.raises(
+            ContestRefusal, match="ada has changed since the contest started: version 2, now 3"
+        ):
             await journal.replace_version("cup", 0, "3", "ada")
     else:
         await journal.replace_version("cup", 0, "3", "ada")
@@ -96,12 +125,19 @@ async def test_a_result_comes_with_the_end_of_its_match_and_counts_once(store: S
     journal = await a_contest(store, CUP, "ada", "bob")
     won = FixtureResult((1, 2), match="m")
     await play(store, a_match("m"), 1, 2, notes=(result_note("cup", "1.1.1", won),))
-    await store.finish(an_end("m", notes=(Note("contest results cup", "1.1.1", {"places": [2, 1]}),)))
-    await journal.keep_results("cup", {"1.1.2": FixtureResult((2, 1), absent=(0,))}, "arena", "ada did not come")
+    await store.finish(
+        an_end("m", notes=(Note("contest results cup", "1.1.1", {"places": [2, 1]}),))
+    )
+    await journal.keep_results(
+        "cup", {"1.1.2": FixtureResult((2, 1), absent=(0,))}, "arena", "ada did not come"
+    )
     found = await journal.load("cup")
     assert found.results == {"1.1.1": won, "1.1.2": FixtureResult((2, 1), absent=(0,))}
     assert (await log_of(journal))[-1] == ("arena", "decided", "1.1.2: ada did not come")
-    assert (await journal.load_small("cup")).results == {**found.results, "1.1.1": FixtureResult((1, 2))}
+    assert (await journal.load_small("cup")).results == {
+        **found.results,
+        "1.1.1": FixtureResult((1, 2)),
+    }
 
 
 async def test_annulled_results_stay_in_the_log(store: Store) -> None:
@@ -110,10 +146,14 @@ async def test_annulled_results_stay_in_the_log(store: Store) -> None:
     await journal.keep_results("cup", old, "arena", "played")
     await journal.annul_results("cup", {"1.1.1": old["1.1.1"]}, "olga", "bob crashed")
     for found in await journal.load("cup"), await journal.load_small("cup"):
-        assert found.results == {"1.1.2": old["1.1.2"]} and found.log[-1].old == {"1.1.1": old["1.1.1"]}
+        assert found.results == {"1.1.2": old["1.1.2"]} and found.log[-1].old == {
+            "1.1.1": old["1.1.1"]
+        }
     await journal.keep_results("cup", {"1.1.1": FixtureResult((2, 1))}, "arena", "played again")
     assert (await journal.load("cup")).results["1.1.1"] == FixtureResult((2, 1))
-    await journal.keep_results("cup", {f"2.{number}.1": FixtureResult((1, 2)) for number in range(12)}, "arena", "imported")
+    await journal.keep_results(
+        "cup", {f"2.{number}.1": FixtureResult((1, 2)) for number in range(12)}, "arena", "imported"
+    )
     assert (await log_of(journal))[-1][2].endswith("2.8.1, 2.9.1 and 2 more: imported")
     await journal.write_log("cup", "olga", "remark", "all is well")
     assert (await log_of(journal))[-1] == ("olga", "remark", "all is well")

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.anyio
 
 async def told_before_the_kill(url: str, wait_for: int) -> set[str]:
     """The results that a process reports as stored until it is killed."""
-    child = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.store.finisher", url, stdout=PIPE)
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.store.finisher", url, stdout=PIPE
+    )
     assert child.stdout
     told = [await child.stdout.readline() for _ in range(wait_for)]
     child.kill()
@@ -47,6 +49,9 @@ async def test_what_was_told_is_there_once(url: str, wait_for: int) -> None:
         assert [await store.flight(match_id, player) for player in (0, 1)] == list(end.flights)
     assert await store.count(Wanted(status="running")) == 0
     assert await store.meetings(GAME, "cup") == ({("ada", "bob"): len(found)}, {})
-    assert [(line.wins, line.losses) for line in await store.contest_lines(GAME, "cup")] == [(len(found), 0), (0, len(found))]
+    assert [(line.wins, line.losses) for line in await store.contest_lines(GAME, "cup")] == [
+        (len(found), 0),
+        (0, len(found)),
+    ]
     await play(store, a_match("life goes on"))
     await store.close()

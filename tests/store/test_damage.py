@@ -1,4 +1,6 @@
-"""Damage: a store or a match that cannot be read any more is named as such, and is not said to come back."""
+"""Damage: a store or a match that cannot be read any more is named as such, and is not said to come
+back.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -20,9 +22,13 @@ from tests.store.entries import a_match, play
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_server_does_not_start_on_a_damaged_file_and_names_the_way_back(sqlite_url: str) -> None:
+async def test_a_server_does_not_start_on_a_damaged_file_and_names_the_way_back(
+    sqlite_url: str,
+) -> None:
     await damage_record(sqlite_url, "m")
-    with pytest.raises(BadSetting, match=r"^db: sqlite:///.*store\.db is damaged \(.*\); .*`botdrome backup FILE`"):
+    with pytest.raises(
+        BadSetting, match=r"^db: sqlite:///.*store\.db is damaged \(.*\); .*`botdrome backup FILE`"
+    ):
         await open_server(load_settings({"db": sqlite_url, "port": 0}))
 
 
@@ -68,7 +74,9 @@ async def test_the_check_ends_after_its_time() -> None:
 
     with capture_logs() as logs:
         check_file(sqlite3.connect(":memory:", factory=Large), "a store", seconds=0.0)
-    assert [line["event"] for line in logs] == ["the store is large, so only a part of it was checked"]
+    assert [line["event"] for line in logs] == [
+        "the store is large, so only a part of it was checked"
+    ]
 
 
 async def test_a_match_on_a_damaged_page_is_broken_and_the_others_are_not(sqlite_url: str) -> None:
@@ -93,7 +101,9 @@ async def test_a_match_whose_row_makes_no_sense_is_broken(sqlite_url: str) -> No
         await store.flight("m", 0)
     with capture_logs() as logs:
         assert [entry.id for entry in await store.matches(Wanted())] == ["other"]
-    assert [(line["event"], line["match"]) for line in logs] == [("a match is broken in the store", "m")]
+    assert [(line["event"], line["match"]) for line in logs] == [
+        ("a match is broken in the store", "m")
+    ]
     last = b""
     with pytest.raises(BrokenMatch, match="these matches are broken and were left out: m"):
         async for line in store.export():

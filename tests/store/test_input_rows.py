@@ -14,7 +14,10 @@ async def test_postgresql_stores_the_rows_of_a_live_node_only(postgres_url: str)
     store = await open_store(postgres_url)
     connection = await asyncpg.connect(postgres_url)
     columns = "name, epoch, alive, messages, machine, handover, version, url, draining, beat, load"
-    await connection.execute(f"INSERT INTO nodes ({columns}) VALUES ('ant', 1, true, 1, '', '', '', '', false, 0, '{{}}')")
+    await connection.execute(
+        f"INSERT INTO nodes ({columns}) VALUES ('ant', 1, true, 1, '', '', '', '', false, 0, "
+        f"'{{}}')"
+    )
     rows = InputRows(postgres_url, "the store", "ant", 1)
     await rows.open()
     for number, data in ((1, b"a"), (2, b"torn"), (2, b"b"), (3, b"c")):

@@ -44,7 +44,13 @@ async def test_what_is_refused_is_tried_alone() -> None:
     one, bad, unknown, two = await (await entered(pages, "one", "bad", "unknown", "two"))
     assert (one, two) == ("did one", "did two")
     assert isinstance(bad, Unstorable) and isinstance(unknown, UnknownBot)
-    assert disk.batches == [["one", "bad", "unknown", "two"], ["one"], ["bad"], ["unknown"], ["two"]]
+    assert disk.batches == [
+        ["one", "bad", "unknown", "two"],
+        ["one"],
+        ["bad"],
+        ["unknown"],
+        ["two"],
+    ]
     await pages.close()
 
 
@@ -97,7 +103,9 @@ class Processor:
         return self._spent
 
 
-async def test_a_process_that_is_busy_lets_a_change_wait_for_company(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_process_that_is_busy_lets_a_change_wait_for_company(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(journal, "LOAD_WINDOW", 1e-9)
     monkeypatch.setattr(journal, "LONGEST_DELAY", 3600.0)
     disk = Disk()

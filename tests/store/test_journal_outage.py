@@ -21,19 +21,23 @@ def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "SHORTEST_PAUSE", 0.0)
 
 
-async def test_while_the_disk_is_full_changes_fail_at_once_and_what_comes_later_is_written() -> None:
+async def test_changes_fail_at_once_while_the_disk_is_full_and_later_ones_are_written() -> None:
     disk = Disk()
     pages = Journal(disk.write)
     disk.full = True
     problems = await (await entered(pages, "a", "b"))
-    assert [str(problem) for problem in problems] == ["disk full"] * 2 and problems[0] is not problems[1]
+    assert [str(problem) for problem in problems] == ["disk full"] * 2 and problems[
+        0
+    ] is not problems[1]
     assert pages.trouble == "disk full"
     [problem] = await (await entered(pages, "c"))
     assert isinstance(problem, StoreUnavailable)
     disk.full = False
     await disk.writes_again(pages)
     assert await pages.enter(change("d")) == "did d"
-    assert [batch for batch in disk.batches if batch != [PROBE]] == [["a", "b"], ["d"]], "c was not even tried"
+    assert [batch for batch in disk.batches if batch != [PROBE]] == [["a", "b"], ["d"]], (
+        "c was not even tried"
+    )
     await pages.close()
 
 
@@ -51,7 +55,9 @@ async def test_ends_wait_for_the_disk_in_their_order() -> None:
     disk.full, disk.batches = False, []
     await asyncio.gather(*ends)
     assert not pages.trouble and pages.unwritten == 0
-    assert [name for batch in disk.batches for name in batch] == ["m", "n", "m", "n"], "beginnings go first"
+    assert [name for batch in disk.batches for name in batch] == ["m", "n", "m", "n"], (
+        "beginnings go first"
+    )
     await pages.close()
 
 
@@ -81,7 +87,10 @@ async def test_a_bad_end_among_those_that_wait_for_the_disk() -> None:
     disk = Disk()
     pages = Journal(disk.write)
     disk.full = True
-    ends = [asyncio.ensure_future(pages.enter(ended(an_end(name)), lasting=True)) for name in ("a", "bad", "b")]
+    ends = [
+        asyncio.ensure_future(pages.enter(ended(an_end(name)), lasting=True))
+        for name in ("a", "bad", "b")
+    ]
     await disk.tried_again()
     disk.full = False
     one, bad, two = await asyncio.gather(*ends, return_exceptions=True)
@@ -111,11 +120,16 @@ async def test_an_outage_is_logged_when_it_begins_and_when_it_ends() -> None:
             await disk.tried_again()
         disk.full = False
         await end
-    assert [line["event"] for line in logs] == ["the store cannot be written", "the store can be written again"]
+    assert [line["event"] for line in logs] == [
+        "the store cannot be written",
+        "the store can be written again",
+    ]
     await pages.close()
 
 
-async def test_closing_says_how_many_results_were_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_closing_says_how_many_results_were_not_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(journal, "CLOSING_TIME", 0.0)
     disk = Disk()
     pages = Journal(disk.write)

@@ -11,18 +11,30 @@ from tests.store.entries import GAME, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio
 
-TABLES: list[tuple[str, ...]] = [("ada", "bob"), ("bob", "ada"), ("carl", "dora"), ("ada", "carl", "dora"), ("ada", "ada")]
+TABLES: list[tuple[str, ...]] = [
+    ("ada", "bob"),
+    ("bob", "ada"),
+    ("carl", "dora"),
+    ("ada", "carl", "dora"),
+    ("ada", "ada"),
+]
 
 
 async def fill(store: Store) -> list[MatchEntry]:
     """Some of everything; the newest first."""
     matches = []
-    for number, (players, game, contest) in enumerate(product(TABLES, (GAME, "gomoku"), (None, "cup", "league"))):
-        match = a_match(f"m{number:02}", players, started=1000 + number // 2, game=game, contest=contest)
+    for number, (players, game, contest) in enumerate(
+        product(TABLES, (GAME, "gomoku"), (None, "cup", "league"))
+    ):
+        match = a_match(
+            f"m{number:02}", players, started=1000 + number // 2, game=game, contest=contest
+        )
         store.begin(match)
         if number % 3:
             places = tuple(range(1, len(players) + 1))
-            await store.finish(an_end(match.id, places, status="ended" if number % 3 == 1 else "aborted"))
+            await store.finish(
+                an_end(match.id, places, status="ended" if number % 3 == 1 else "aborted")
+            )
         found = await store.match(match.id)
         assert found
         matches.append(found)
@@ -40,7 +52,13 @@ def fits(match: MatchEntry, question: Wanted) -> bool:
 
 
 def questions() -> list[Wanted]:
-    groups: list[tuple[str, ...]] = [(), ("ada",), ("bob", "ada"), ("ada", "ada"), ("nobody", "carl", "bob")]
+    groups: list[tuple[str, ...]] = [
+        (),
+        ("ada",),
+        ("bob", "ada"),
+        ("ada", "ada"),
+        ("nobody", "carl", "bob"),
+    ]
     statuses: list[Status | None] = [None, "running", "ended", "aborted"]
     return [
         Wanted(game, contest, all_of, any_of, status)
@@ -50,7 +68,9 @@ def questions() -> list[Wanted]:
 
 
 @pytest.mark.parametrize("many", [match_query.MANY, 1])
-async def test_every_combination_of_conditions(store: Store, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_combination_of_conditions(
+    store: Store, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(match_query, "MANY", many)
     matches = await fill(store)
     for question in questions():
@@ -129,7 +149,9 @@ async def test_lines_of_a_contest_count_what_has_ended(store: Store) -> None:
     ]
 
 
-async def test_meetings_count_what_runs_or_has_ended_in_the_order_of_the_players(store: Store) -> None:
+async def test_meetings_count_what_runs_or_has_ended_in_the_order_of_the_players(
+    store: Store,
+) -> None:
     cup: dict[str, Any] = {"contest": "cup"}
     await play(store, a_match("1", **cup))
     await play(store, a_match("2", ("bob", "ada"), **cup))

@@ -7,14 +7,25 @@ import pytest
 
 from botdrome.store.opening import open_store
 from botdrome.store.rows import LONG, compressed, packed, unpacked
-from botdrome.store.store import AlreadyOver, MatchEntry, Note, Store, StoreUnavailable, UnknownMatch, Unstorable, Wanted
+from botdrome.store.store import (
+    AlreadyOver,
+    MatchEntry,
+    Note,
+    Store,
+    StoreUnavailable,
+    UnknownMatch,
+    Unstorable,
+    Wanted,
+)
 from tests.store.entries import GAME, a_bot, a_match, a_result, an_end, play
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_match_that_has_begun_is_read_at_once(store: Store) -> None:
-    match = MatchEntry("m", GAME, ("ada", "bob"), 1_731_675_000_123, "cup", {"size": 3, "names": ["x"]}, 2**80 + 1)
+    match = MatchEntry(
+        "m", GAME, ("ada", "bob"), 1_731_675_000_123, "cup", {"size": 3, "names": ["x"]}, 2**80 + 1
+    )
     store.begin(match)
     assert await store.match("m") == match
     assert await store.matches(Wanted()) == [match]
@@ -25,18 +36,40 @@ async def test_a_match_that_has_begun_is_read_at_once(store: Store) -> None:
 async def test_a_match_that_has_ended_is_kept_with_all_that_belongs_to_it(store: Store) -> None:
     options: dict[str, Any] = {"win": 3}
     store.begin(a_match("m", contest="cup", options=options, seed=7))
-    end = an_end("m", (2, 1), record=bytes(range(256)) * 40, flights=(b"", b"\0\xff"), reason="so it was")
+    end = an_end(
+        "m", (2, 1), record=bytes(range(256)) * 40, flights=(b"", b"\0\xff"), reason="so it was"
+    )
     await store.finish(end)
     assert await store.match("m") == MatchEntry(
-        "m", GAME, ("ada", "bob"), 1000, "cup", options, 7, "ended", 2000, a_result(2, 1), end.view, "so it was"
+        "m",
+        GAME,
+        ("ada", "bob"),
+        1000,
+        "cup",
+        options,
+        7,
+        "ended",
+        2000,
+        a_result(2, 1),
+        end.view,
+        "so it was",
     )
     assert await store.record("m") == end.record
-    assert [await store.flight("m", player) for player in (0, 1, 2, -1, 10**30)] == [b"", b"\0\xff", None, None, None]
+    assert [await store.flight("m", player) for player in (0, 1, 2, -1, 10**30)] == [
+        b"",
+        b"\0\xff",
+        None,
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("length", [LONG // 2, LONG, 1_000_000])
 async def test_long_flight_records_come_back_as_they_were(store: Store, length: int) -> None:
-    flights = (b"all alike" * (length // 9), bytes(number * number % 251 for number in range(length)))
+    flights = (
+        b"all alike" * (length // 9),
+        bytes(number * number % 251 for number in range(length)),
+    )
     store.begin(a_match("m"))
     await store.finish(an_end("m", flights=flights))
     assert (await store.flight("m", 0), await store.flight("m", 1)) == flights
@@ -53,12 +86,19 @@ async def test_a_match_can_be_aborted_with_and_without_a_result(store: Store) ->
     store.begin(a_match("broken"))
     await store.finish(an_end("broken", (), status="aborted", result=None))
     drained, broken = await store.match("drained"), await store.match("broken")
-    assert drained and drained.result == a_result(1, 1) and drained.reason == "the server was stopped"
+    assert (
+        drained and drained.result == a_result(1, 1) and drained.reason == "the server was stopped"
+    )
     assert broken and broken.result is None and broken.status == "aborted"
 
 
 async def all_of(store: Store) -> object:
-    return await store.match("m"), await store.record("m"), await store.flight("m", 0), await store.notes("book")
+    return (
+        await store.match("m"),
+        await store.record("m"),
+        await store.flight("m", 0),
+        await store.notes("book"),
+    )
 
 
 async def test_the_same_end_may_come_twice(store: Store) -> None:
@@ -70,15 +110,22 @@ async def test_the_same_end_may_come_twice(store: Store) -> None:
     await store.keep([Note("book", "ada", {"wins": 2})])
     store.begin(a_match("m"))
     await store.finish(end)
-    assert await store.notes("book") == {"ada": {"wins": 2}}, "the notes of an end are not written again"
+    assert await store.notes("book") == {"ada": {"wins": 2}}, (
+        "the notes of an end are not written again"
+    )
     await store.keep([Note("book", "ada", {"wins": 1})])
     assert await all_of(store) == before
 
 
 async def test_another_end_of_the_same_match_is_refused(store: Store) -> None:
     store.begin(a_match("m"))
-    first, second = an_end("m", (1, 2)), an_end("m", (2, 1), record=b"another", flights=(b"x", b"y"), ended=9)
-    together = await asyncio.gather(store.finish(first), store.finish(second), return_exceptions=True)
+    first, second = (
+        an_end("m", (1, 2)),
+        an_end("m", (2, 1), record=b"another", flights=(b"x", b"y"), ended=9),
+    )
+    together = await asyncio.gather(
+        store.finish(first), store.finish(second), return_exceptions=True
+    )
     assert [type(answer) for answer in together] == [type(None), AlreadyOver]
     before = await all_of(store)
     with pytest.raises(AlreadyOver, match="m is ended"):
@@ -123,7 +170,12 @@ async def test_a_value_that_no_database_takes_spoils_no_other(store: Store) -> N
         store.register(a_bot("ada")),
         return_exceptions=True,
     )
-    assert [type(answer) for answer in answers] == [type(None), Unstorable, UnknownMatch, type(None)]
+    assert [type(answer) for answer in answers] == [
+        type(None),
+        Unstorable,
+        UnknownMatch,
+        type(None),
+    ]
     assert await store.match("a") is not None and await store.bots() == [a_bot("ada")]
 
 
@@ -166,7 +218,10 @@ async def test_a_thousand_matches_at_once(store: Store) -> None:
 async def test_who_no_longer_waits_leaves_the_others_alone(store: Store) -> None:
     store.begin(a_match("a"))
     store.begin(a_match("b"))
-    impatient, patient = asyncio.ensure_future(store.finish(an_end("a"))), asyncio.ensure_future(store.finish(an_end("b")))
+    impatient, patient = (
+        asyncio.ensure_future(store.finish(an_end("a"))),
+        asyncio.ensure_future(store.finish(an_end("b"))),
+    )
     await asyncio.sleep(0)
     impatient.cancel()
     await patient
@@ -183,7 +238,10 @@ async def test_closing_writes_everything_first(url: str) -> None:
     await asyncio.gather(*ends)
     await store.close()
     again = await open_store(url)
-    assert (await again.count(Wanted(status="ended")), await again.count(Wanted(status="running"))) == (49, 1)
+    assert (
+        await again.count(Wanted(status="ended")),
+        await again.count(Wanted(status="running")),
+    ) == (49, 1)
     await again.close()
 
 

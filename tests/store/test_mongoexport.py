@@ -19,7 +19,9 @@ def found(data: bytes) -> list[tuple[int, Any]]:
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 20])
 @pytest.mark.parametrize("written", [lines, array, pretty])
-def test_documents_in_every_form_and_in_any_pieces(written: Any, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_in_every_form_and_in_any_pieces(
+    written: Any, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(mongoexport, "CHUNK", chunk)
     assert [document for _, document in found(written(*DOCUMENTS))] == DOCUMENTS
 
@@ -53,7 +55,9 @@ def test_a_byte_order_mark_is_no_document() -> None:
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "line 1: the document is nested too deep"),
     ],
 )
-def test_what_is_no_json_is_named_with_its_line(data: bytes, words: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_json_is_named_with_its_line(
+    data: bytes, words: str, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(mongoexport, "CHUNK", max(chunk, len(data) // 10))
     with pytest.raises(BadExport) as caught:
         found(data)

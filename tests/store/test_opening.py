@@ -120,13 +120,18 @@ async def test_matches_from_before_versions_have_none(url: str) -> None:
     await _run(url, "UPDATE alembic_version SET version_num = 'nodes'")
     store = await open_store(url)
     await play(store, a_match("new", versions=("1.2", "")))
-    assert [match.versions for match in await store.matches(Wanted(oldest_first=True))] == [(), ("1.2", "")]
+    assert [match.versions for match in await store.matches(Wanted(oldest_first=True))] == [
+        (),
+        ("1.2", ""),
+    ]
     await store.close()
 
 
 async def _run(url: str, statement: str) -> None:
     if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
+        with closing(
+            sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+        ) as connection:
             connection.execute(statement)
     else:
         connection = await asyncpg.connect(url)
@@ -227,7 +232,9 @@ async def test_only_the_owner_reads_a_store_and_its_backups(tmp_path: Path) -> N
         store = await open_store(f"sqlite:///{tmp_path}/new/store.db")
         await store.claim()
         await store.register(a_bot("ada"))
-        await asyncio.to_thread(backup_sqlite, f"sqlite:///{tmp_path}/new/store.db", tmp_path / "new" / "copy.db")
+        await asyncio.to_thread(
+            backup_sqlite, f"sqlite:///{tmp_path}/new/store.db", tmp_path / "new" / "copy.db"
+        )
         names = {"store.db", "store.db-wal", "store.db-shm", "store.db-server", "copy.db"}
         assert modes(tmp_path / "new") == dict.fromkeys(names, "0o600")
         await store.close()
@@ -256,7 +263,9 @@ async def test_a_folder_in_the_place_of_a_store_stays_as_it_is(tmp_path: Path) -
     assert modes(tmp_path) == {"shared": "0o777"}
 
 
-async def test_a_store_of_another_user_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_store_of_another_user_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def not_ours(*_: Any) -> None:
         raise PermissionError("Operation not permitted")
 

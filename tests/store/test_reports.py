@@ -32,7 +32,9 @@ async def test_matches_by_winner_and_time(store: Store) -> None:
     assert await ids(store, Wanted(since=2, until=5, oldest_first=True)) == "b c d"
     assert await ids(store, Wanted(all_of=["cid"], since=5)) == "e"
     assert await ids(store, Wanted(oldest_first=True, all_of=["ada"])) == "a b c d e f"
-    assert [match.id for match in await store.matches(Wanted(oldest_first=True, limit=2, offset=1))] == ["b", "c"]
+    assert [
+        match.id for match in await store.matches(Wanted(oldest_first=True, limit=2, offset=1))
+    ] == ["b", "c"]
 
 
 async def test_bots_in_any_order(store: Store) -> None:
@@ -52,14 +54,19 @@ async def test_results_by_opponent(store: Store) -> None:
     await play(store, a_match("a", started=1), 1, 2)
     await play(store, a_match("b", started=2), 2, 1)
     await play(store, a_match("c", ("ada", LONG), started=3), 1, 1)
-    await play(store, a_match("d", ("cid", "ada", "bob"), started=4, versions=("", "2", "7")), 2, 1, 3)
+    await play(
+        store, a_match("d", ("cid", "ada", "bob"), started=4, versions=("", "2", "7")), 2, 1, 3
+    )
     await play(store, a_match("e", started=5), 1, 1, status="aborted")
     bob, cid = Opponent("bob", 3, 2, 0, 1, 4), Opponent("cid", 1, 1, 0, 0, 4)
     long = Opponent(LONG, 1, 0, 1, 0, 3)
     everybody = await store.reports.opponents("ada", 0, "games", True, 10, 0)
     assert (everybody[0][0], everybody[1]) == (bob, 3)
     assert (await store.reports.opponents("ada", 0, "last", False, 1, 0)) == ([long], 3)
-    assert (await store.reports.opponents("ada", 4, "name", True, 10, 0)) == ([cid, Opponent("bob", 1, 1, 0, 0, 4)], 2)
+    assert (await store.reports.opponents("ada", 4, "name", True, 10, 0)) == (
+        [cid, Opponent("bob", 1, 1, 0, 0, 4)],
+        2,
+    )
     assert (await store.reports.opponents("ada", 0, "wins", True, 1, 1)) == ([cid], 3)
     assert await store.reports.causes("ada", 0) == {"complete": 4, "timeout": 1}
     assert await store.reports.causes("bob", 2) == {"complete": 2, "timeout": 1}
@@ -77,7 +84,10 @@ async def test_results_are_read_on_from_where_they_were_left(store: Store) -> No
     store.begin(a_match("other", game="gomoku"))
     last = await store.reports.last_number()
     assert await store.reports.running(GAME, last) == {"b": 2}
-    assert await store.reports.seatings(GAME, 0, last) == [Seating("a", "ada", 1, 1000), Seating("a", "bob", 2, 1000, "2")]
+    assert await store.reports.seatings(GAME, 0, last) == [
+        Seating("a", "ada", 1, 1000),
+        Seating("a", "bob", 2, 1000, "2"),
+    ]
     await play(store, a_match("b"), 1, 1)
     assert await store.reports.running(GAME, last) == {}
     assert [seat.place for seat in await store.reports.seatings_of(GAME, ["b", "other"])] == [1, 1]
@@ -137,8 +147,16 @@ async def test_one_note_and_the_latest(store: Store) -> None:
 
 
 async def test_the_notes_of_a_book_in_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    await store.keep([Note(book, f"1.{number}.1", {"n": number}) for book in ("a", "book", "c") for number in range(12)])
+    await store.keep(
+        [
+            Note(book, f"1.{number}.1", {"n": number})
+            for book in ("a", "book", "c")
+            for number in range(12)
+        ]
+    )
     monkeypatch.setattr(reports, "PAGE", 5)
     pages = [page async for page in store.reports.note_pages("book")]
     assert [len(page) for page in pages] == [5, 5, 2]
-    assert {name: value for page in pages for name, value in page.items()} == await store.notes("book")
+    assert {name: value for page in pages for name, value in page.items()} == await store.notes(
+        "book"
+    )

@@ -38,7 +38,10 @@ async def test_a_full_disk(sqlite_url: str, tmp_path: Path) -> None:
     big = os.urandom(300_000)
     with files_no_larger_than((tmp_path / "store.db-wal").stat().st_size + 100_000):
         store.begin(a_match("c"))
-        ends = [asyncio.ensure_future(store.finish(an_end(name, record=big))) for name in ("a", "b", "c")]
+        ends = [
+            asyncio.ensure_future(store.finish(an_end(name, record=big)))
+            for name in ("a", "b", "c")
+        ]
         await until(lambda: store.trouble)
         assert sqlite_url in store.trouble and store.unwritten == 3
         assert await store.count(Wanted(status="ended")) == 1, "it can still be read"
@@ -77,7 +80,9 @@ async def test_a_connection_that_is_lost_while_it_writes(postgres_url: str) -> N
             ends = [asyncio.ensure_future(store.finish(an_end(name))) for name in ("a", "b")]
             await asyncio.sleep(0)
             store.begin(a_match("c"))
-            while not (waiting := await other.fetchval(f"SELECT pid {OTHERS} AND wait_event_type = 'Lock'")):
+            while not (
+                waiting := await other.fetchval(f"SELECT pid {OTHERS} AND wait_event_type = 'Lock'")
+            ):
                 await asyncio.sleep(PAUSE)
             await other.execute("SELECT pg_terminate_backend($1)", waiting)
             await until(lambda: store.trouble)
@@ -101,7 +106,10 @@ async def test_connections_that_are_lost_while_nothing_happens(postgres_url: str
     await play(store, a_match("a"))
     await store.match("a")
     async with visitor(postgres_url) as other:
-        lost = [row["pid"] for row in await other.fetch(f"SELECT pid, pg_terminate_backend(pid) {OTHERS}")]
+        lost = [
+            row["pid"]
+            for row in await other.fetch(f"SELECT pid, pg_terminate_backend(pid) {OTHERS}")
+        ]
         assert len(lost) >= 2
         while await other.fetchval(f"SELECT count(*) {OTHERS} AND pid = ANY ($1)", lost):
             await asyncio.sleep(PAUSE)
@@ -111,7 +119,9 @@ async def test_connections_that_are_lost_while_nothing_happens(postgres_url: str
     await store.close()
 
 
-async def test_an_end_that_is_lost_with_the_connection_while_it_is_committed(postgres_url: str) -> None:
+async def test_an_end_that_is_lost_with_the_connection_while_it_is_committed(
+    postgres_url: str,
+) -> None:
     """Whether it was committed or not, it is written once."""
     store = await open_store(postgres_url)
     async with visitor(postgres_url) as other:
@@ -120,7 +130,9 @@ async def test_an_end_that_is_lost_with_the_connection_while_it_is_committed(pos
             end = asyncio.ensure_future(store.finish(an_end(f"m{number}")))
             for _ in range(number):
                 await asyncio.sleep(0)
-            await other.execute(f"SELECT pg_terminate_backend(pid) {OTHERS} AND query LIKE '%COMMIT%'")
+            await other.execute(
+                f"SELECT pg_terminate_backend(pid) {OTHERS} AND query LIKE '%COMMIT%'"
+            )
             await end
     assert await store.count(Wanted(status="ended")) == 20
     await store.close()

@@ -1,4 +1,6 @@
-"""Every template of `botdrome new` is built, tested and plays, with the commands of its own README."""
+"""Every template of `botdrome new` is built, tested and plays, with the commands of its
+own README.
+"""
 
 import os
 import re
@@ -29,7 +31,9 @@ TOOLS = {
     "cpp": ("g++",),
 }
 NODE_MODULES = Path(__file__).parents[2] / "web" / "node_modules"
-"""The same versions of TypeScript and Node's types as in the template, so nothing has to be fetched."""
+"""The same versions of TypeScript and Node's types as in the template, so nothing has to be
+fetched.
+"""
 
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -37,11 +41,15 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def commands_of(readme: str) -> list[str]:
-    return [line.partition("  #")[0].strip() for line in readme.splitlines() if line.startswith("    ")]
+    return [
+        line.partition("  #")[0].strip() for line in readme.splitlines() if line.startswith("    ")
+    ]
 
 
 def run(command: str, folder: Path) -> None:
-    done = subprocess.run(command, check=False, shell=True, cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        command, check=False, shell=True, cwd=folder, capture_output=True, text=True
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
@@ -52,7 +60,9 @@ def botdrome(*words: str) -> str:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_project_of_each_game_builds_tests_and_plays(language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_of_each_game_builds_tests_and_plays(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The games share a folder, so that only the strategy is compiled anew."""
     absent = [tool for tool in TOOLS[language] if shutil.which(tool) is None]
     if absent:
@@ -72,13 +82,17 @@ def test_a_project_of_each_game_builds_tests_and_plays(language: str, tmp_path: 
             run(command.removeprefix("npm install && "), folder)
         assert beats_random(play) == (2, {}), game
     folder.chmod(0o755)
-    assert beats_random(play, *(() if bubblewrap.problem() else ("--sandbox",))) == (2, {}), "in the sandbox"
+    assert beats_random(play, *(() if bubblewrap.problem() else ("--sandbox",))) == (2, {}), (
+        "in the sandbox"
+    )
 
 
 def beats_random(play: str, *options: str) -> tuple[float, dict[str, int]]:
     """Return the points and faults of a bot after two matches."""
     _, *words = shlex.split(play)
-    report = msgspec.json.decode(botdrome(*words, *options, "-n", "2", "--limit", "600000", "--json"))
+    report = msgspec.json.decode(
+        botdrome(*words, *options, "-n", "2", "--limit", "600000", "--json")
+    )
     bot = next(row for row in report["standings"] if not row["bot"].startswith("house:"))
     return bot["points"], bot["faults"]
 
@@ -86,14 +100,20 @@ def beats_random(play: str, *options: str) -> tuple[float, dict[str, int]]:
 def test_the_versions_of_typescript_are_those_of_the_pages() -> None:
     template = Path(__file__).parents[2] / "src/botdrome/templates/typescript/package.json"
     wanted = msgspec.json.decode(template.read_bytes())["devDependencies"]
-    pages = msgspec.json.decode((NODE_MODULES.parent / "package.json").read_bytes())["devDependencies"]
+    pages = msgspec.json.decode((NODE_MODULES.parent / "package.json").read_bytes())[
+        "devDependencies"
+    ]
     assert wanted == {name: pages[name] for name in wanted}
 
 
 def test_every_language_has_every_game() -> None:
     templates = Path(__file__).parents[2] / "src/botdrome/templates"
     for language, row in LANGUAGES.items():
-        found = {file.stem.replace("_", "-") for file in (templates / language / "strategies").iterdir() if file.is_file()}
+        found = {
+            file.stem.replace("_", "-")
+            for file in (templates / language / "strategies").iterdir()
+            if file.is_file()
+        }
         assert found == set(FORMATS), language
         assert re.fullmatch(r"[\w/]+\.\w+", row.strategy)
         assert shlex.split(row.bot)

@@ -50,7 +50,10 @@ class MemoryTable:
     def publish(self, news: News) -> list[list[Any]]:
         """The messages to each client."""
         stands = standing(self.match, 0)
-        return [[json.loads(message) for message in talk.conversation.notify(news, stands)] for talk in self.talks]
+        return [
+            [json.loads(message) for message in talk.conversation.notify(news, stands)]
+            for talk in self.talks
+        ]
 
     def start(self) -> list[list[Any]]:
         return self.publish(self.match.start())
@@ -60,5 +63,7 @@ class MemoryTable:
         assert sent == [] and isinstance(submit, Submit)
         return self.publish(self.match.submit(player, submit.raw, 0))
 
-    def dismiss(self, failed: bool = False, stopping: bool = False) -> list[tuple[list[Any], list[Command]]]:
+    def dismiss(
+        self, failed: bool = False, stopping: bool = False
+    ) -> list[tuple[list[Any], list[Command]]]:
         return [talk.hear(Dismissed(failed, stopping)) for talk in self.talks]

@@ -14,7 +14,13 @@ def view(*stones: tuple[int, int], you: int = 0) -> dict[str, Any]:
     for number, (x, y) in enumerate(stones):
         board[y][x] = "XO"[number % 2]
     moves = [list(stone) for stone in stones]
-    return {"you": you, "size": 15, "winLength": 5, "board": ["".join(row) for row in board], "moves": moves}
+    return {
+        "you": you,
+        "size": 15,
+        "winLength": 5,
+        "board": ["".join(row) for row in board],
+        "moves": moves,
+    }
 
 
 def started(limit: int | None = 5000) -> GomocupManager:
@@ -105,7 +111,10 @@ def test_openings_count_from_the_centre() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("0,0\n0,0,1", "line 2: 3 numbers are no pairs of x,y: '0,0,1'; an opening is x,y of each stone, "),
+        (
+            "0,0\n0,0,1",
+            "line 2: 3 numbers are no pairs of x,y: '0,0,1'; an opening is x,y of each stone, ",
+        ),
         ("0,1.5", "line 1: '1.5' is no whole number; an opening is x,y of each stone, "),
         ("0,0,", "line 1: 3 numbers"),
         ("", "there are no openings; an opening is x,y of each stone, "),

@@ -27,7 +27,18 @@ def test_a_half_is_read_as_the_unknown_character(json: bytes, value: object) -> 
 
 
 @pytest.mark.parametrize(
-    "json", [rb'"\\ud800"', rb'"\\\\ud800"', rb'"\ud83d\ude00"', b'"\\\n"', b"\\", b"\\ud8", b"", b"\xff", b"{"]
+    "json",
+    [
+        rb'"\\ud800"',
+        rb'"\\\\ud800"',
+        rb'"\ud83d\ude00"',
+        b'"\\\n"',
+        b"\\",
+        b"\\ud8",
+        b"",
+        b"\xff",
+        b"{",
+    ],
 )
 def test_all_else_stays_as_it_is(json: bytes) -> None:
     assert without_halves(json) == json

@@ -30,7 +30,10 @@ READERS: dict[str, tuple[Callable[[bytes], Any], type[Exception]]] = {
     "duel arena": (read_frame, BadFrame),
     "Bomberman": (read_message, BadRequest),
     "answers of Battlecube bots": (read_answer, UnreadableAnswer),
-    "JSON in the text of such an answer": (lambda message: plan_in(message.decode(), 1), IllegalMove),
+    "JSON in the text of such an answer": (
+        lambda message: plan_in(message.decode(), 1),
+        IllegalMove,
+    ),
 }
 
 
@@ -47,8 +50,12 @@ def test_of_a_large_event_the_name_is_left() -> None:
     assert unpacked(MANY.decode()) == MANY.decode()
 
 
-@pytest.mark.parametrize("talk", [HostConversation(1.0, 9, 0.0), TunnelConversation(1.0, 1.0, 9, 1 << 16, 0.0)])
-def test_a_login_with_too_many_values_is_closed(talk: HostConversation | TunnelConversation) -> None:
+@pytest.mark.parametrize(
+    "talk", [HostConversation(1.0, 9, 0.0), TunnelConversation(1.0, 1.0, 9, 1 << 16, 0.0)]
+)
+def test_a_login_with_too_many_values_is_closed(
+    talk: HostConversation | TunnelConversation,
+) -> None:
     told = talk.receive(b'{"name": "a", "password": "b", "token": %b}' % MANY, 0.0)
     assert [type(each) for each in told[-1:]] == [Close]
 
@@ -60,7 +67,9 @@ def test_a_broken_message_with_many_escapes_is_not_read_a_second_time() -> None:
         value_of(half[:-1] + b'\\n"')
 
 
-DECODING = re.compile(r"(json\.decode|json\.loads|DECODER\.decode|ANSWERS?\.decode|LOGIN\.decode)\((?!bounded\()")
+DECODING = re.compile(
+    r"(json\.decode|json\.loads|DECODER\.decode|ANSWERS?\.decode|LOGIN\.decode)\((?!bounded\()"
+)
 TRUSTED = {
     "api/bodies.py": 1,  # it is bounded in the line before
     "api/rest/ratings.py": 1,  # options in their normal form
@@ -71,7 +80,10 @@ TRUSTED = {
     "server/settings_sources.py": 1,  # the operator's
     "match/record.py": 1,  # match files, which worker processes read
 }
-"""How often a file decodes JSON of its own or of a trusted program, or reads it a second time. Nodes trust each other."""
+"""How often a file decodes JSON of its own or of a trusted program, or reads it a second time.
+
+Nodes trust each other.
+"""
 
 
 def test_every_decoder_of_strangers_input_is_bounded() -> None:

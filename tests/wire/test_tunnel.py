@@ -1,4 +1,6 @@
-"""The conversation of `botdrome connect` as transcripts: messages in and out, and commands for the server."""
+"""The conversation of `botdrome connect` as transcripts: messages in and out, and commands for the
+server.
+"""
 
 from typing import Any
 
@@ -62,7 +64,9 @@ def test_an_unreadable_login(message: Any) -> None:
     assert close == Close(1008, said["error"])
 
 
-@pytest.mark.parametrize("message", [b"{", {"call": "1"}, {"status": 200}, b"[" * 20_000, b'"\xff"'])
+@pytest.mark.parametrize(
+    "message", [b"{", {"call": "1"}, {"status": 200}, b"[" * 20_000, b'"\xff"']
+)
 def test_an_unreadable_answer(message: Any) -> None:
     (said,), _ = bot().say(message)
     assert said["error"].startswith("unreadable: ")
@@ -85,7 +89,11 @@ def test_a_login_that_is_refused(reply: Reply, words: str) -> None:
 
 def test_answers_to_unknown_calls_are_limited() -> None:
     talk = bot(burst=2)
-    assert [talk.hear(UnknownCall()) for _ in range(3)] == [([], []), ([], []), refused("too many messages", kind="flood")]
+    assert [talk.hear(UnknownCall()) for _ in range(3)] == [
+        ([], []),
+        ([], []),
+        refused("too many messages", kind="flood"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,4 +111,7 @@ def test_how_it_ends(reply: Reply, words: str, code: int) -> None:
 def test_it_takes_no_seat() -> None:
     talk = bot()
     assert talk.hear(WaitLimit(5, "wait")) == ([], [])
-    assert talk.conversation.notify([], Standing(now=0, time_left=0, strikes=(), players=0, board=0)) == []
+    assert (
+        talk.conversation.notify([], Standing(now=0, time_left=0, strikes=(), players=0, board=0))
+        == []
+    )

@@ -1,1 +1,3 @@
-"""Analysis of recorded matches: what a bot was asked, other continuations, and the step that lost a match. Pure."""
+"""Analysis of recorded matches: what a bot was asked, other continuations, and the step that lost a
+match. Pure.
+"""

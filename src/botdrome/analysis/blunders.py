@@ -1,4 +1,6 @@
-"""Blunders: the last step at which a lost match could still be saved, and the moves that would have held."""
+"""Blunders: the last step at which a lost match could still be saved, and the moves that would have
+held.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -16,11 +18,16 @@ from botdrome.match.events import Player
 from botdrome.match.record import Record
 
 MARGIN = 0.2
-"""A move holds if its interval is more than this above the recorded result; an exact value must only be above it."""
+"""A move holds if its interval is more than this above the recorded result; an exact value must
+only be above it.
+"""
 MOST_CANDIDATES = 12
 FINALISTS = 3
 ONE_BY_ONE = 8
-"""The number of steps at the end that are tried one by one. Before them, the steps between two tries double."""
+"""The number of steps at the end that are tried one by one.
+
+Before them, the steps between two tries double.
+"""
 
 
 class Blunder(Struct, frozen=True):
@@ -29,17 +36,26 @@ class Blunder(Struct, frozen=True):
     question: Question
     puzzle: Puzzle
     clear: bool
-    """Whether another move is better than the recorded one beyond doubt. Otherwise later chance or replies lost the match."""
+    """Whether another move is better than the recorded one beyond doubt.
+
+    Otherwise later chance or replies lost the match.
+    """
 
 
-def find_blunder(record: Record, game: Game[Any], player: Player, playouts: int, seed: int = 1) -> Blunder | None:
-    """Return the last step at which the player could have done better on a board that it lost; None if there is none."""
+def find_blunder(
+    record: Record, game: Game[Any], player: Player, playouts: int, seed: int = 1
+) -> Blunder | None:
+    """Return the last step at which the player could have done better on a board that it lost; None
+    if there is none.
+    """
     assert record.result is not None
     asked = list(turning_points(questions(record, game, player)))
     for number, board in reversed([*enumerate(record.result.boards)]):
         if board.places[player] > 1:
             result = share(board.places, player)
-            search = _Search([question for question in asked if question.board == number], result, playouts, seed)
+            search = _Search(
+                [question for question in asked if question.board == number], result, playouts, seed
+            )
             if blunder := search.last():
                 return blunder
     return None
@@ -57,21 +73,26 @@ class _Search:
         return None if number is None else self._found[number]
 
     def _saveable(self, number: int) -> bool:
-        blunder = _judged(Judge(self._asked[number], self._seed), self._result, self._playouts, self._seed)
+        blunder = _judged(
+            Judge(self._asked[number], self._seed), self._result, self._playouts, self._seed
+        )
         if blunder:
             self._found[number] = blunder
         return blunder is not None
 
 
 def turning_points(asked: Iterable[Question]) -> Iterator[Question]:
-    """Yield the last question of each step, since a refused move is followed by another question."""
+    """Yield the last question of each step, since a refused move is followed by another
+    question.
+    """
     yield from {question.step: question for question in asked}.values()
 
 
 def last_saveable(count: int, saveable: Callable[[int], bool]) -> int | None:
     """Return the last of `count` steps that is saveable, if no step after it is.
 
-    The last steps are tried one by one, then steps at growing distances, then the steps between the last two tries.
+    The last steps are tried one by one, then steps at growing distances, then the steps between the
+    last two tries.
     """
     lost, at, gap = count, count - 1, 1
     while at >= 0:
@@ -98,16 +119,23 @@ def _judged(judge: Judge, result: float, playouts: int, seed: int) -> Blunder | 
     question = judge.question
     recorded = [question.recorded] if question.accepted else []
     others = [raw for raw in candidates(question, seed) if not _among(raw, recorded, question)]
-    tried = [(raw, judge.estimate(raw, max(3, playouts // 8), 0).share) for raw in (*recorded, *others)]
+    tried = [
+        (raw, judge.estimate(raw, max(3, playouts // 8), 0).share) for raw in (*recorded, *others)
+    ]
     if all(share <= result for _, share in tried):
         return None
     finalists = sorted(tried[len(recorded) :], key=lambda pair: -pair[1])[:FINALISTS]
-    rated = [RatedMove(raw, judge.estimate(raw, playouts, 1)) for raw in (*recorded, *[raw for raw, _ in finalists])]
+    rated = [
+        RatedMove(raw, judge.estimate(raw, playouts, 1))
+        for raw in (*recorded, *[raw for raw, _ in finalists])
+    ]
     if not any(holds(move.estimate, result) for move in rated):
         return None
     lost = rated.pop(0) if recorded else None
     floor = lost.estimate.share if lost else 0.0
-    better = [move for move in rated if holds(move.estimate, result) and move.estimate.share > floor]
+    better = [
+        move for move in rated if holds(move.estimate, result) and move.estimate.share > floor
+    ]
     better.sort(key=lambda move: -move.estimate.share)
     text = method_text(question.position.name, playouts)
     clear = any(move.estimate.low > floor for move in better)
@@ -127,7 +155,11 @@ def candidates(question: Question, seed: int) -> list[Raw]:
     suggested = [bot(view, chance) for bot in house_bots(position.name).values() for _ in range(2)]
     chosen: list[Raw] = []
     for raw in (*suggested, *chance.sample(legal, MOST_CANDIDATES)):
-        if len(chosen) < MOST_CANDIDATES and not _among(raw, chosen, question) and not refusal(position, seat, raw):
+        if (
+            len(chosen) < MOST_CANDIDATES
+            and not _among(raw, chosen, question)
+            and not refusal(position, seat, raw)
+        ):
             chosen.append(raw)
     return chosen
 

@@ -7,7 +7,9 @@ from msgspec import Struct, field
 
 from botdrome.analysis.position_file import PositionFile
 
-Kind = Literal["illegal move", "crash", "timeout", "too slow", "nondeterminism", "memory growth", "puzzle"]
+Kind = Literal[
+    "illegal move", "crash", "timeout", "too slow", "nondeterminism", "memory growth", "puzzle"
+]
 
 WARM_UP = 0.25
 """The part of the answers after which a bot should have all the memory that it needs."""
@@ -52,7 +54,9 @@ class CheckReport(Struct):
 
     @property
     def growth(self) -> int | None:
-        """The largest growth of a process, in bytes; None if no process gave enough answers to judge it."""
+        """The largest growth of a process, in bytes; None if no process gave enough answers to
+        judge it.
+        """
         judged = [samples for samples in self.memory.values() if len(samples) >= FEWEST_SAMPLES]
         return max(map(growth_of, judged), default=None)
 

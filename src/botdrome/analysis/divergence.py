@@ -31,10 +31,15 @@ class Divergence(Struct, frozen=True):
 
 
 def divergence(question: Question, answer: Answer) -> Divergence | None:
-    """Compare an answer with the recorded one. Two answers without a move are the same, whatever the reasons."""
+    """Compare an answer with the recorded one.
+
+    Two answers without a move are the same, whatever the reasons.
+    """
     if not question.answered or _agrees(question, answer):
         return None
-    return Divergence(question.step, question.board, recorded_text(question), answer_text(question, answer))
+    return Divergence(
+        question.step, question.board, recorded_text(question), answer_text(question, answer)
+    )
 
 
 def _agrees(question: Question, answer: Answer) -> bool:

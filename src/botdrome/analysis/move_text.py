@@ -9,7 +9,9 @@ COORDINATES = {"x", "y", "z"}
 
 
 def move_text(raw: Raw) -> str:
-    """Return `(7,7)` for coordinates, the value of an object with one entry, and shortened JSON for all others."""
+    """Return `(7,7)` for coordinates, the value of an object with one entry, and shortened JSON for
+    all others.
+    """
     if isinstance(raw, dict) and raw and raw.keys() <= COORDINATES:
         return f"({','.join(_json(value) for value in raw.values())})"
     if isinstance(raw, dict) and len(raw) == 1:

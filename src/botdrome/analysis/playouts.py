@@ -16,7 +16,7 @@ from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.contest.rating import wilson
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw, Seat
-from botdrome.match.match import board_result, places_by
+from botdrome.match.board import board_result, places_by
 
 
 class Method(Struct, frozen=True):
@@ -50,7 +50,10 @@ def method_text(game: str, playouts: int) -> str:
     method, hidden = method_of(game), HIDDEN.get(game)
     if method.exact:
         return "solved exactly"
-    words = f"{playouts} playouts for each move, in which house:{method.bot} plays for all players, up to {method.horizon} steps"
+    words = (
+        f"{playouts} playouts for each move, in which house:{method.bot} plays for all "
+        f"players, up to {method.horizon} steps"
+    )
     return f"{words}; chance is drawn anew" + (f"; {hidden.assumed}" if hidden else "")
 
 
@@ -68,7 +71,10 @@ class Judge:
         if self.method.exact:
             value = _solved(question.position, question.seat, raw)
             return Estimate(value, value, value, 0)
-        shares = [self._share_in(raw, Chance(self._seed, series).turn_to(number)) for number in range(playouts)]
+        shares = [
+            self._share_in(raw, Chance(self._seed, series).turn_to(number))
+            for number in range(playouts)
+        ]
         mean = sum(shares) / playouts
         return Estimate(mean, *wilson(mean, playouts), playouts)
 
@@ -77,13 +83,20 @@ class Judge:
         question = self.question
         position = redrawn(question.position, question.seat, chance)
         seed = chance.bits()
-        final = play_on(position, question.out, self._bot, seed, self.method.horizon, {question.seat: raw})
+        final = play_on(
+            position, question.out, self._bot, seed, self.method.horizon, {question.seat: raw}
+        )
         seats = range(len(question.order))
         return share(board_result(final, seats, question.out).places, question.seat)
 
 
 def play_on(
-    position: Game[Any], out: Mapping[Seat, Any], bot: HouseBot, seed: int, horizon: int, first: Mapping[Seat, Raw]
+    position: Game[Any],
+    out: Mapping[Seat, Any],
+    bot: HouseBot,
+    seed: int,
+    horizon: int,
+    first: Mapping[Seat, Raw],
 ) -> Game[Any]:
     """Play a position to its end, or up to the horizon. `first` has moves for the first step."""
     chance, mind = Chance(seed), Chance(seed, -1)

@@ -1,4 +1,5 @@
-"""Position files: a step of a match as a JSON file, with the record up to it, which can be asked and continued again.
+"""Position files: a step of a match as a JSON file, with the record up to it, which can be asked
+and continued again.
 
 A puzzle is a position file that also has the move that lost the match, and moves that hold better.
 """
@@ -24,7 +25,9 @@ class BadPosition(Exception):
 
 
 class Estimate(Struct, frozen=True):
-    """The expected share of the points, from 0 (last place) to 1 (first place), with its 95 % interval."""
+    """The expected share of the points, from 0 (last place) to 1 (first place), with its 95 %
+    interval.
+    """
 
     share: float
     low: float
@@ -71,10 +74,13 @@ class PositionFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Record(self.setup, self.inputs)
 
 
-def position_file(question: Question, record: Record, note: str = "", puzzle: Puzzle | None = None) -> PositionFile:
+def position_file(
+    question: Question, record: Record, note: str = "", puzzle: Puzzle | None = None
+) -> PositionFile:
     return PositionFile(
         position=VERSION, note=note, step=question.step, player=question.player, view=question.view,
-        setup=record.setup, inputs=record.lines[: question.opened], result=record.result, puzzle=puzzle,
+        setup=record.setup, inputs=record.lines[: question.opened], result=record.result,
+        puzzle=puzzle,
     )  # fmt: skip
 
 
@@ -82,7 +88,8 @@ def encoded(file: PositionFile) -> bytes:
     """Return the file as JSON, with a line for each key."""
     entries = msgspec.to_builtins(file).items()
     return b"{\n%b\n}\n" % b",\n".join(
-        b" %b: %b" % (msgspec.json.encode(key), msgspec.json.encode(value)) for key, value in entries
+        b" %b: %b" % (msgspec.json.encode(key), msgspec.json.encode(value))
+        for key, value in entries
     )
 
 
@@ -98,9 +105,14 @@ def read_position(data: bytes) -> tuple[PositionFile, Game[Any]]:
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadPosition(f"this is not a position file: {error}") from None
     if file.position != VERSION:
-        raise BadPosition(f"this is a position file of version {file.position}, and this Botdrome reads version {VERSION}")
+        raise BadPosition(
+            f"this is a position file of version {file.position}, and this Botdrome reads version "
+            f"{VERSION}"
+        )
     if not 0 <= file.player < len(file.setup.names):
-        raise BadPosition(f"there is no player {file.player}; the match has {len(file.setup.names)}")
+        raise BadPosition(
+            f"there is no player {file.player}; the match has {len(file.setup.names)}"
+        )
     return file, restored_game(checked(file.setup))
 
 
@@ -113,7 +125,10 @@ def last_question(file: PositionFile, game: Game[Any]) -> Question:
 
 
 def match_at(record: Record, game: Game[Any], step: int) -> Match:
-    """Return the match in the position after some steps. Raise BadPosition if it has no such step."""
+    """Return the match in the position after some steps.
+
+    Raise BadPosition if it has no such step.
+    """
     last = 0
     for match, _, _ in replay_match(record, game):
         if match.result is None:

@@ -1,6 +1,7 @@
 """Questions: the turns of one player in a recorded match, with the answers that were recorded.
 
-Steps are numbered from 0: step 41 is asked in the position after 41 steps, which `botdrome replay --turn 41` shows.
+Steps are numbered from 0: step 41 is asked in the position after 41 steps, which `botdrome replay
+--turn 41` shows.
 """
 
 from collections.abc import Iterator
@@ -59,12 +60,15 @@ class Told(Struct, frozen=True):
 
 
 def retold(record: Record, game: Game[Any], player: Player) -> Iterator[Question | Told]:
-    """Replay a match as one player experienced it: the news, and the questions before the news of their answers.
+    """Replay a match as one player experienced it: the news, and the questions before the news of
+    their answers.
 
     Raise BadRecord as `replay` does.
     """
     turn = _Turn(player)
-    for number, (line, (match, now, news)) in enumerate(zip((None, *record.lines), replay_match(record, game), strict=True)):
+    for number, (line, (match, now, news)) in enumerate(
+        zip((None, *record.lines), replay_match(record, game), strict=True)
+    ):
         if line is not None and (question := turn.after(line, match, news)):
             yield question
         yield Told(match, now, news)
@@ -75,7 +79,9 @@ def retold(record: Record, game: Game[Any], player: Player) -> Iterator[Question
 
 def questions(record: Record, game: Game[Any], player: Player) -> list[Question]:
     """Return the questions that the player was asked."""
-    return [item for item in retold(record, game, player) if isinstance(item, Question) and item.due]
+    return [
+        item for item in retold(record, game, player) if isinstance(item, Question) and item.due
+    ]
 
 
 class _Turn:
@@ -86,7 +92,9 @@ class _Turn:
         self._step = self._board = -1
         self._opened = 0
         self._tried = self._moved = self._asked = False
-        """Whether the player has sent a move in this step, whether one was accepted, and whether it is asked."""
+        """Whether the player has sent a move in this step, whether one was accepted, and whether it
+        is asked.
+        """
 
     def look(self, match: Match, inputs: int) -> None:
         """Note the match before its next input."""
@@ -104,17 +112,25 @@ class _Turn:
             fault, due = _fault(news, self._player), self._asked
             self._tried, self._moved = True, self._moved or (due and not fault)
             return self._question(True, line.say, fault, due)
-        if self._asked and not self._tried and (match.steps > self._step or _is_out(news, self._player)):
-            return self._question(False, None, _fault(news, self._player) or "no move in time", True)
+        if (
+            self._asked
+            and not self._tried
+            and (match.steps > self._step or _is_out(news, self._player))
+        ):
+            return self._question(
+                False, None, _fault(news, self._player) or "no move in time", True
+            )
         return None
 
     def unanswered(self) -> Question | None:
         return self._question(False, None, "", True, answered=False) if self._asked else None
 
-    def _question(self, moved: bool, raw: Raw, fault: str, due: bool, answered: bool = True) -> Question:
+    def _question(
+        self, moved: bool, raw: Raw, fault: str, due: bool, answered: bool = True
+    ) -> Question:
         return Question(
-            self._step, self._board, self._player, self._seat, self._order, self._out, self._position, self._opened,
-            moved, raw, fault, due, answered,
+            self._step, self._board, self._player, self._seat, self._order, self._out,
+            self._position, self._opened, moved, raw, fault, due, answered,
         )  # fmt: skip
 
 

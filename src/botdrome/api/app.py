@@ -50,15 +50,23 @@ class Api(Starlette):
         """Routes of others, which come first."""
         self.router.routes[:0] = routes
 
-    def receive_socket(self, target: str, headers: Mapping[bytes, bytes]) -> SocketOptions | bytes | None:
-        """Open a WebSocket of GraphQL or a spectator; bytes: the answer that refuses it; None: it is neither."""
+    def receive_socket(
+        self, target: str, headers: Mapping[bytes, bytes]
+    ) -> SocketOptions | bytes | None:
+        """Open a WebSocket of GraphQL or a spectator; bytes: the answer that refuses it; None: it
+        is neither.
+        """
         path = target.partition("?")[0]
         refusal = None if self._rate is None else partial(self._rate.refusal, path)
         graphql = self._sockets.receive(headers, refusal)
         if graphql is not None:
             return graphql if f"{path}/".startswith("/graphql/") else NO_SOCKET
         if path.startswith(PREFIX):
-            return NO_SOCKET if "/" in path.removeprefix(PREFIX) else watch_socket(self._arena, target, refusal)
+            return (
+                NO_SOCKET
+                if "/" in path.removeprefix(PREFIX)
+                else watch_socket(self._arena, target, refusal)
+            )
         return None
 
     async def close(self) -> None:
@@ -67,7 +75,9 @@ class Api(Starlette):
         self._sockets.close()
 
 
-def make_app(arena: Arena, operator: Operator | None = None, rate: RequestRate | None = None) -> Api:
+def make_app(
+    arena: Arena, operator: Operator | None = None, rate: RequestRate | None = None
+) -> Api:
     """Without an operator there are no endpoints for one."""
     return Api(arena, operator, rate)
 
@@ -77,6 +87,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
     words = f"{request.method} {request.url.path}: {HTTPStatus(error.status_code).phrase.lower()}"
     if request.url.path.startswith((BASE, "/watch")):
         return error_response(Problem(words, error.status_code, error.headers))
-    if error.status_code == HTTPStatus.NOT_FOUND and "text/html" in request.headers.get("accept", ""):
+    if error.status_code == HTTPStatus.NOT_FOUND and "text/html" in request.headers.get(
+        "accept", ""
+    ):
         return shell_page(request.url.path, error.status_code)
     return PlainTextResponse(words + "\n", error.status_code, error.headers)

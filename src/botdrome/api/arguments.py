@@ -68,11 +68,18 @@ def javascript(epoch: Epoch) -> str:
 
 def iso(epoch: Epoch) -> str:
     """`2026-11-15T02:27:15.123Z`."""
-    return datetime.fromtimestamp(epoch / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(epoch / 1000, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
 
 
 def epoch(text: str) -> Epoch:
-    """Read a date or a moment in ISO 8601, in UTC unless it has an offset. Raise ValueError if it is neither, or out of range."""
+    """Read a date or a moment in ISO 8601, in UTC unless it has an offset.
+
+    Raise ValueError if it is neither, or out of range.
+    """
     at = datetime.fromisoformat(text)
     try:
         return int((at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)

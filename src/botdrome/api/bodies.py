@@ -48,7 +48,9 @@ def _announced(request: Request) -> int:
 
 
 def lenient_json(text: str | bytes) -> Any:
-    """Read JSON that may have raw line breaks inside its strings, as in the documentation of the original."""
+    """Read JSON that may have raw line breaks inside its strings, as in the documentation of the
+    original.
+    """
     try:
         bounded(text.encode(errors="replace") if isinstance(text, str) else text)
         value = json.loads(text, strict=False, parse_constant=_refuse)
@@ -97,11 +99,19 @@ class PiecewiseResponse(Response):
     def __init__(self, head: ResponseHead, source: PieceSource) -> None:
         self._head, self._source = head, source
         self.status_code, self.background = head.status, None
-        self.raw_headers = Headers({"content-length": str(head.length), "content-type": head.media, **head.headers}).raw
+        self.raw_headers = Headers(
+            {"content-length": str(head.length), "content-type": head.media, **head.headers}
+        ).raw
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": self.status_code,
+                    "headers": self.raw_headers,
+                }
+            )
             if scope["method"] != "HEAD":
                 async with aclosing(self._source.pieces()) as pieces:
                     async for piece in pieces:

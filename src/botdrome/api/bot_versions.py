@@ -6,9 +6,14 @@ from itertools import pairwise
 from botdrome.store.store import Epoch
 
 KEPT = 4
-"""The newest versions of a bot that have ratings of their own. Older ones are rated together, as results without a version."""
+"""The newest versions of a bot that have ratings of their own.
+
+Older ones are rated together, as results without a version.
+"""
 MOST = 1000
-"""Versions of all bots that are remembered one by one; then the older ones of each bot are put together."""
+"""Versions of all bots that are remembered one by one; then the older ones of each bot are put
+together.
+"""
 
 
 def rated_key(bot: str, version: str) -> str:
@@ -56,14 +61,20 @@ class BotVersions:
         return bool(version_of(key)), first, key
 
     def forget_old(self) -> dict[str, str]:
-        """Forget old versions if there are too many. Return the keys under which their results count from now on."""
+        """Forget old versions if there are too many.
+
+        Return the keys under which their results count from now on.
+        """
         if self._count <= self._limit:
             return {}
         moved: dict[str, str] = {}
         for bot, seen in self._seen.items():
             old = {key: seen.pop(key) for key in sorted(seen, key=self.age)[:-KEPT]}
             if old:
-                seen[bot] = min(first for first, _ in old.values()), max(last for _, last in old.values())
+                seen[bot] = (
+                    min(first for first, _ in old.values()),
+                    max(last for _, last in old.values()),
+                )
                 moved |= {key: bot for key in old if key != bot}
                 self._current[bot] = moved.get(self._current[bot], self._current[bot])
         self._count = sum(map(len, self._seen.values()))
@@ -72,10 +83,15 @@ class BotVersions:
 
 
 class VersionChains:
-    """The rated versions of each bot at tables of one size, oldest first. Older ones have one key together."""
+    """The rated versions of each bot at tables of one size, oldest first.
+
+    Older ones have one key together.
+    """
 
     def __init__(self, versions: BotVersions, keys: Iterable[str], most: int) -> None:
-        """`keys` are those with results; there shall be no more than `most` rated versions in all, if possible."""
+        """`keys` are those with results; there shall be no more than `most` rated versions in all,
+        if possible.
+        """
         chains: dict[str, list[str]] = {}
         for key in keys:
             chains.setdefault(bot_of(key), []).append(key)
@@ -83,7 +99,14 @@ class VersionChains:
             chain.sort(key=versions.age)
             if versions.age(versions.current(bot)) > versions.age(chain[-1]):
                 chain.append(versions.current(bot))
-        kept = next((kept for kept in range(KEPT, 1, -1) if sum(min(len(one), kept + 1) for one in chains.values()) <= most), 1)
+        kept = next(
+            (
+                kept
+                for kept in range(KEPT, 1, -1)
+                if sum(min(len(one), kept + 1) for one in chains.values()) <= most
+            ),
+            1,
+        )
         self.stand_ins: dict[str, str] = {}
         """The key under which the results of an older version count."""
         self.merged: dict[str, list[str]] = {}
@@ -102,10 +125,15 @@ class VersionChains:
         return self.stand_ins.get(key, key)
 
     def shown(self, bot: str) -> str | None:
-        """Return the key of the version that stands for a bot: the current one, or else the newest. None: it is unrated."""
+        """Return the key of the version that stands for a bot: the current one, or else the newest.
+
+        None: it is unrated.
+        """
         chain, current = self.of_bot.get(bot), self.key(self._current.get(bot, bot))
         return None if chain is None else current if current in chain else chain[-1]
 
     @property
     def parents(self) -> Mapping[str, str]:
-        return {child: parent for chain in self.of_bot.values() for parent, child in pairwise(chain)}
+        return {
+            child: parent for chain in self.of_bot.values() for parent, child in pairwise(chain)
+        }

@@ -32,12 +32,16 @@ FRESH = 0.5
 class DuelPlayer(Struct):
     name: str
     online: bool
-    rating: Annotated[float, Meta(description="Elo: starts at 1200, with 30 points at stake on each board.")]
+    rating: Annotated[
+        float, Meta(description="Elo: starts at 1200, with 30 points at stake on each board.")
+    ]
     score: Annotated[int, Meta(description="Boards won.")]
     losses: Annotated[int, Meta(description="Boards lost while the player was connected.")]
     draws: int
     boards: Annotated[int, Meta(description="Boards that were completed.")]
-    invalid: Annotated[int, Meta(description="Boards lost by an illegal move, a timeout or a disconnect.")]
+    invalid: Annotated[
+        int, Meta(description="Boards lost by an illegal move, a timeout or a disconnect.")
+    ]
     seconds: Annotated[float, Meta(description="Seconds online.")]
 
 
@@ -81,9 +85,13 @@ async def duelboard(context: ReadContext, request: RestRequest) -> NumberedBoard
     board_id = request.path("id")
     board = await _noted(context, board_id)
     if board is None:
-        raise Problem(f"there is no board {board_id}; players receive the number of a board when it ends", 404)
+        raise Problem(
+            f"there is no board {board_id}; players receive the number of a board when it ends", 404
+        )
     number = 0
-    while (before := await _noted(context, board_id - number - 1)) is not None and before.match == board.match:
+    while (
+        before := await _noted(context, board_id - number - 1)
+    ) is not None and before.match == board.match:
         number += 1
     return NumberedBoard(_board(board), number)
 
@@ -95,7 +103,9 @@ async def _noted(context: ReadContext, board_id: int) -> DuelBoard | None:
 
 async def duellists(arena: Arena, request: RestRequest) -> DuelPlayers:
     page = arena.duel.lines(request.offset, request.limit)
-    return DuelPlayers([_player(arena.duel, *entry) for entry in page], **request.page(arena.duel.players))
+    return DuelPlayers(
+        [_player(arena.duel, *entry) for entry in page], **request.page(arena.duel.players)
+    )
 
 
 async def duellist(arena: Arena, request: RestRequest) -> DuelProfile:
@@ -103,13 +113,16 @@ async def duellist(arena: Arena, request: RestRequest) -> DuelProfile:
     line = arena.duel.line(name)
     if line is None:
         raise Problem(f"there is no duel arena player {name!r}", 404)
-    return DuelProfile(_player(arena.duel, name, line), [_board(board) for board in await arena.duel.boards_of(name)])
+    return DuelProfile(
+        _player(arena.duel, name, line),
+        [_board(board) for board in await arena.duel.boards_of(name)],
+    )
 
 
 def _player(table: DuelLeaderboard, name: str, line: DuelRecord) -> DuelPlayer:
     return DuelPlayer(
-        name, table.online(name), line.rating, line.wins, line.losses, line.draws, line.total_games, line.invalid_moves,
-        line.total_seconds,
+        name, table.online(name), line.rating, line.wins, line.losses, line.draws, line.total_games,
+        line.invalid_moves, line.total_seconds,
     )  # fmt: skip
 
 
@@ -130,7 +143,10 @@ def duel_pages(arena: Arena) -> list[BaseRoute]:
 
 
 class ResultsPage:
-    """The page of the original. It is made once for all visitors of the same moment, in parts, so that no player waits for it."""
+    """The page of the original.
+
+    It is made once for all visitors of the same moment, in parts, so that no player waits for it.
+    """
 
     def __init__(self, table: DuelLeaderboard) -> None:
         self._table = table
@@ -148,7 +164,9 @@ class ResultsPage:
     async def _rows(self) -> list[str]:
         rows: list[str] = []
         for offset in range(0, SHOWN, AT_ONCE):
-            rows += [_row(self._table, name, line) for name, line in self._table.lines(offset, AT_ONCE)]
+            rows += [
+                _row(self._table, name, line) for name, line in self._table.lines(offset, AT_ONCE)
+            ]
             await asyncio.sleep(0)
         return rows
 
@@ -158,16 +176,25 @@ def _page(rows: list[str]) -> str:
     body = "\n".join(rows)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Duel arena</title>'
-        '<link rel="stylesheet" href="/static/style.css"><script src="/static/duel.js" defer></script></head>\n'
+        '<link rel="stylesheet" href="/static/style.css"><script src="/static/duel.js" '
+        "defer></script></head>\n"
         f"<body>\n<h1>Duel arena</h1>\n<table>\n<thead><tr>{head}</tr></thead>\n"
-        f'<tbody>\n{body}\n</tbody>\n</table>\n<p id="note" class="quiet" role="status"></p>\n</body>\n</html>\n'
+        f'<tbody>\n{body}\n</tbody>\n</table>\n<p id="note" class="quiet" role="status"></p>\n'
+        "</body>\n</html>\n"
     )
 
 
 def _row(table: DuelLeaderboard, name: str, line: DuelRecord) -> str:
     mark = "online" if table.online(name) else "offline"
     user = f'[{mark}] <a href="/profile/{quote(name, safe="")}">{escape(name)}</a>'
-    cells = (user, round(line.rating), line.wins, online_time(line.total_seconds), line.total_games, line.invalid_moves)
+    cells = (
+        user,
+        round(line.rating),
+        line.wins,
+        online_time(line.total_seconds),
+        line.total_games,
+        line.invalid_moves,
+    )
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 

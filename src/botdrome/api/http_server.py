@@ -1,4 +1,6 @@
-"""HTTP server: a port for HTTP and WebSockets, and the ASGI application behind its HTTP connections."""
+"""HTTP server: a port for HTTP and WebSockets, and the ASGI application behind its HTTP
+connections.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +15,22 @@ from starlette.types import ASGIApp, Message, Scope
 
 from botdrome.api.bodies import LARGEST_BODY
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.dispatcher import Dispatcher, Forwarding, LeavesNode, MakeHttp, OpenWebSocket
-from botdrome.server.network.http import DirectService, Exchange, HttpConnection, HttpLimits, HttpResponse, HttpService, HttpSite
+from botdrome.server.network.dispatcher import (
+    Dispatcher,
+    Forwarding,
+    LeavesNode,
+    MakeHttp,
+    OpenWebSocket,
+)
+from botdrome.server.network.http import (
+    DirectService,
+    Exchange,
+    HttpConnection,
+    HttpLimits,
+    HttpResponse,
+    HttpService,
+    HttpSite,
+)
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
@@ -41,10 +57,14 @@ def http_factory(
     """`forwarding`: some requests are answered by another node."""
 
     def dispatcher(make_http: MakeHttp | None = None) -> Dispatcher:
-        return Dispatcher(open_websocket, make_http, connection_limits, settings, origins, forwarding)
+        return Dispatcher(
+            open_websocket, make_http, connection_limits, settings, origins, forwarding
+        )
 
     leaves = None if forwarding is None else forwarding.leaves
-    return partial(dispatcher, http_stack(app, connection_limits, dispatcher, direct, body_limits, leaves))
+    return partial(
+        dispatcher, http_stack(app, connection_limits, dispatcher, direct, body_limits, leaves)
+    )
 
 
 def http_stack(
@@ -55,7 +75,9 @@ def http_stack(
     body_limits: Mapping[bytes, int] | None = None,
     leaves: LeavesNode | None = None,
 ) -> MakeHttp:
-    """Return the maker of HTTP connections. The `direct` services answer their targets, the application all others.
+    """Return the maker of HTTP connections.
+
+    The `direct` services answer their targets, the application all others.
 
     `body_limits`: limits in bytes other than LARGEST_BODY, by the beginning of the target.
     """
@@ -72,7 +94,10 @@ def http_stack(
 
 
 class AppService:
-    """Runs an ASGI application for each request. Of a body that is too long it gets the beginning, and refuses it."""
+    """Runs an ASGI application for each request.
+
+    Of a body that is too long it gets the beginning, and refuses it.
+    """
 
     limits, player = APP_LIMITS, False
 
@@ -81,14 +106,21 @@ class AppService:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def longest_body(self, target: bytes) -> int:
-        return next((most for start, most in self._body_limits.items() if target.startswith(start)), LARGEST_BODY)
+        return next(
+            (most for start, most in self._body_limits.items() if target.startswith(start)),
+            LARGEST_BODY,
+        )
 
     def streams(self, target: bytes) -> bool:
         """A socket.io session ends if a client leaves in the middle of a body."""
         return target.startswith(b"/socket.io/")
 
     def refusal(self, request: HttpRequest) -> HttpResponse | None:
-        return None if request.target.isascii() else self.refuse(400, "BAD_REQUEST", "a target is ASCII text")
+        return (
+            None
+            if request.target.isascii()
+            else self.refuse(400, "BAD_REQUEST", "a target is ASCII text")
+        )
 
     def refuse(self, status: int, word: str, sentence: str) -> HttpResponse:
         return HttpResponse(status, sentence.encode(), "text/plain")
@@ -133,7 +165,10 @@ class AsgiAnswer:
             self.fail(500, "Internal Server Error")
 
     def fail(self, status: int = 500, words: str = "") -> None:
-        """Answer with these words. Where an answer has begun, or without words, cut the connection."""
+        """Answer with these words.
+
+        Where an answer has begun, or without words, cut the connection.
+        """
         exchange, connection = self._exchange, self._exchange.connection
         if connection is None:
             return None
@@ -156,7 +191,10 @@ class AsgiAnswer:
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:
-        """The head is sent with the beginning of the body. Without a known length it goes first, since the body may take long."""
+        """The head is sent with the beginning of the body.
+
+        Without a known length it goes first, since the body may take long.
+        """
         exchange, connection = self._exchange, self._exchange.connection
         if connection is None:
             return
@@ -182,14 +220,21 @@ class AsgiAnswer:
         self._bodiless = exchange.request.method == "HEAD" or status in WITHOUT_BODY
         old = exchange.request.version != "1.1"
         self._chunked = not self._bodiless and b"content-length" not in names
-        exchange.keep = exchange.keep and b"close" not in names.get(b"connection", b"") and not (old and self._chunked)
+        exchange.keep = (
+            exchange.keep
+            and b"close" not in names.get(b"connection", b"")
+            and not (old and self._chunked)
+        )
         if exchange.request.stream is not None and exchange.request.stream.more:
             exchange.keep = False
         if b"connection" not in names and (old or not exchange.keep):
             headers.append((b"connection", b"keep-alive" if exchange.keep else b"close"))
         if self._chunked and not old:
             headers.append((b"transfer-encoding", b"chunked"))
-        lines = [b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode()), b"date: " + formatdate(usegmt=True).encode()]
+        lines = [
+            b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode()),
+            b"date: " + formatdate(usegmt=True).encode(),
+        ]
         lines += [name.lower() + b": " + value for name, value in headers]
         return b"\r\n".join([*lines, b"", b""])
 
@@ -198,13 +243,19 @@ class AsgiAnswer:
             return b""
         if not self._chunked or self._exchange.request.version != "1.1":
             return body
-        return (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
+        return (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (
+            b"" if more else b"0\r\n\r\n"
+        )
 
 
 def _scope(exchange: Exchange) -> Scope:
     request, connection = exchange.request, exchange.connection
     path, _, query = exchange.target.partition(b"?")
-    about: Callable[[str], Any] = connection.transport.get_extra_info if connection and connection.transport else lambda _: None
+    about: Callable[[str], Any] = (
+        connection.transport.get_extra_info
+        if connection and connection.transport
+        else lambda _: None
+    )
     server, client = about("sockname"), about("peername")
     return {
         "type": "http",

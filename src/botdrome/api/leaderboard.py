@@ -1,7 +1,8 @@
 """The ratings of the bots of a game and of their versions, kept up to date in each worker process.
 
-Each match is counted once: an update reads the matches that began since the last one, and those that have ended since. Rating
-all bots anew takes longer the more there are, so it may take a twentieth of the time; meanwhile the last ratings stand.
+Each match is counted once: an update reads the matches that began since the last one, and those
+that have ended since. Rating all bots anew takes longer the more there are, so it may take a
+twentieth of the time; meanwhile the last ratings stand.
 """
 
 import re
@@ -56,7 +57,10 @@ def rated_name(name: str) -> str:
 
 
 def standard_form(game: str, options: str) -> str | None:
-    """Return the options that differ from the defaults of the game, as JSON. None: the game has no such options."""
+    """Return the options that differ from the defaults of the game, as JSON.
+
+    None: the game has no such options.
+    """
     try:
         wanted = msgspec.json.decode(bounded(options.encode(errors="replace")), type=dict[str, Any])
         set_up = with_options(FORMATS[game].game, wanted)
@@ -68,10 +72,13 @@ def standard_form(game: str, options: str) -> str | None:
 class TableResults:
     """The rated matches at tables of one size with one set of options.
 
-    Matches of a contest on one seed are a block, since they depend on each other; each other match is a block of its own.
+    Matches of a contest on one seed are a block, since they depend on each other; each other match
+    is a block of its own.
     """
 
-    def __init__(self, versions: BotVersions, seats: int = 2, anchors: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, versions: BotVersions, seats: int = 2, anchors: Mapping[str, float] | None = None
+    ) -> None:
         """`anchors` are the fixed ratings of house bots."""
         self.lines: dict[str, RatedRecord] = {}
         """By the keys of bots and versions."""
@@ -90,7 +97,10 @@ class TableResults:
         self._rated_state, self._rest_until = (0, 0), 0.0
 
     def add(self, places: dict[str, int], alone: bool, block: str = "") -> None:
-        """Count a match of rated bots. `alone`: one player alone was first. `block`: its contest and seed."""
+        """Count a match of rated bots.
+
+        `alone`: one player alone was first. `block`: its contest and seed.
+        """
         self.matches += 1
         for key in places:
             bot = bot_of(key)
@@ -118,7 +128,9 @@ class TableResults:
         if self.matches and self._rated_state != state and monotonic() >= self._rest_until:
             began = process_time()
             self.chains = VersionChains(self._versions, self.lines, LARGEST)
-            self._ratings = rate_blocks(_moved(self._blocks(), self.chains.stand_ins), self.chains.parents, self._anchors)
+            self._ratings = rate_blocks(
+                _moved(self._blocks(), self.chains.stand_ins), self.chains.parents, self._anchors
+            )
             self._rated_state, self.rated_at = state, int(time() * 1000)
             self._rest_until = monotonic() + PAUSES * (process_time() - began)
         return self._ratings
@@ -171,9 +183,14 @@ class GameResults:
         self._running: set[str] = set()
 
     def option_sets(self, name: str | None = None) -> list[str]:
-        """Return the sets of options with rated matches, or with those of one bot; the standard one first, then by matches."""
+        """Return the sets of options with rated matches, or with those of one bot; the standard one
+        first, then by matches.
+        """
         played = {options: self.matches(options, name) for options, _ in self.tables}
-        return sorted(filter(played.get, played), key=lambda options: (options != STANDARD, -played[options], options))
+        return sorted(
+            filter(played.get, played),
+            key=lambda options: (options != STANDARD, -played[options], options),
+        )
 
     def matches(self, options: str, name: str | None = None) -> int:
         """Return the number of rated matches with these options, or of those of one bot."""
@@ -181,7 +198,9 @@ class GameResults:
         return sum(table.matches if name is None else table.games_of(name) for table in tables)
 
     def sizes(self, options: str, name: str | None = None) -> list[int]:
-        """Return the table sizes with rated matches, or with those of one bot; the one with most matches comes first."""
+        """Return the table sizes with rated matches, or with those of one bot; the one with most
+        matches comes first.
+        """
         played = {
             size: table.matches if name is None else table.games_of(name)
             for (form, size), table in self.tables.items()
@@ -196,11 +215,15 @@ class GameResults:
     def form(self, options: str) -> str:
         """Return options as they are stored in their standard form."""
         if options not in self._forms:
-            self._forms[options] = standard_form(self.game, options) or options  # those of an older version stay
+            self._forms[options] = (
+                standard_form(self.game, options) or options
+            )  # those of an older version stay
         return self._forms[options]
 
     async def refresh(self, store: Store) -> None:
-        """A request may be cancelled at any await: in between, the counts and `_last` and `_running` agree."""
+        """A request may be cancelled at any await: in between, the counts and `_last` and
+        `_running` agree.
+        """
         reports, game = store.reports, self.game
         last = await reports.last_number()
         running = await reports.running(game, last)
@@ -215,7 +238,9 @@ class GameResults:
             seatings = await reports.seatings(game, self._last, end)
             self._count(seatings)
             counted = {seating.match for seating in seatings}
-            self._running |= {match for match, number in running.items() if self._last < number <= end} - counted
+            self._running |= {
+                match for match, number in running.items() if self._last < number <= end
+            } - counted
             self._last = end
 
     def _count(self, seatings: Sequence[Seating]) -> None:
@@ -236,7 +261,9 @@ class GameResults:
             alone = sum(seat.place == 1 for seat in seats) == 1
             table = self.form(seats[0].options), len(seats)
             if table not in self.tables:
-                self.tables[table] = TableResults(self._versions, len(seats), _anchors(self.game, *table))
+                self.tables[table] = TableResults(
+                    self._versions, len(seats), _anchors(self.game, *table)
+                )
             for key in places:
                 self._versions.note(key, seats[0].started)
             self.tables[table].add(places, alone, seats[0].block)
@@ -248,7 +275,10 @@ class GameResults:
 
 
 def _anchors(game: str, options: str, seats: int) -> dict[str, float]:
-    """Return the fixed ratings. They were measured at tables of two with the standard options; elsewhere one bot is enough."""
+    """Return the fixed ratings.
+
+    They were measured at tables of two with the standard options; elsewhere one bot is enough.
+    """
     ratings = {HOUSE + bot: rating for bot, rating in HOUSE_RATINGS.get(game, {}).items()}
     if (options, seats) == (STANDARD, 2):
         return ratings

@@ -1,8 +1,9 @@
 """The running tables: a list of them, and the list again whenever it changes.
 
-Theory of operation. All clients that subscribed to the list with the same query share one `TableList`. A new subscriber is sent
-the latest version, or a new one if that is old. When tables open or close, a worker process makes a new version, and the
-subscribers are notified in small groups. A pause as long as the work follows each step, so that moves of bots come first.
+Theory of operation. All clients that subscribed to the list with the same query share one
+`TableList`. A new subscriber is sent the latest version, or a new one if that is old. When tables
+open or close, a worker process makes a new version, and the subscribers are notified in small
+groups. A pause as long as the work follows each step, so that moves of bots come first.
 """
 
 import asyncio
@@ -63,8 +64,14 @@ class TableList:
         self._updating = asyncio.create_task(self._update())
 
     async def versions(self) -> AsyncGenerator[bytes, None]:
-        """The latest version, then each that differs from the one before. A slow subscriber misses some."""
-        version, told = self._version, self._latest if self._is_new() else await self._paced.do(self._fresh)
+        """The latest version, then each that differs from the one before.
+
+        A slow subscriber misses some.
+        """
+        version, told = (
+            self._version,
+            self._latest if self._is_new() else await self._paced.do(self._fresh),
+        )
         yield told
         while True:
             if version == self._version and self._problem is None:
@@ -121,7 +128,9 @@ class TableList:
 
 
 async def _notify(waiting: list[asyncio.Future[None]]) -> None:
-    """Returns after these subscribers have sent their message, unless they have to wait themselves."""
+    """Returns after these subscribers have sent their message, unless they have to wait
+    themselves.
+    """
     for change in waiting:
         if not change.done():
             change.set_result(None)

@@ -1,4 +1,7 @@
-"""The pages that are built from `web/`, and a few plain ones. No page loads anything from another server."""
+"""The pages that are built from `web/`, and a few plain ones.
+
+No page loads anything from another server.
+"""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,20 +18,25 @@ from botdrome.formats import FORMATS
 STATIC = Path(__file__).with_name("static")
 WEB = STATIC / "web"
 """Built from `web/` by `python -m tools.web`."""
-_CSP = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors "
+_CSP = (
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors "
+)
 CSP = _CSP + "'none'"
 """Nothing from other servers, and nothing inline."""
 EMBED = "/embed/"
 """The only path whose pages other sites may show in a frame."""
 EMBED_CSP = _CSP + "*"
 PAGES = (
-    "/", "/play", "/play/{game}", "/matches", "/matches/{id}", "/matches/{id}/why/{seat}", "/games", "/games/{game}",
-    "/bots", "/bots/{name:path}", "/contests", "/contests/{game}/{name:path}", "/tv", "/organise", "/organise/{part}", "/open",
-    "/search", "/duel", "/profile/{name:path}", "/history", "/board/{id}", "/embed/{id}",
+    "/", "/play", "/play/{game}", "/matches", "/matches/{id}", "/matches/{id}/why/{seat}", "/games",
+    "/games/{game}", "/bots", "/bots/{name:path}", "/contests", "/contests/{game}/{name:path}",
+    "/tv", "/organise", "/organise/{part}", "/open", "/search", "/duel", "/profile/{name:path}",
+    "/history", "/board/{id}", "/embed/{id}",
 )  # fmt: skip
 """The paths of pages, as in `web/src/router.ts`. All others are 404."""
 GAME = next(iter(FORMATS))
-NOT_BUILT = "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
+NOT_BUILT = (
+    "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
+)
 FOR_EVER = "public, max-age=31536000, immutable"
 
 
@@ -55,10 +63,16 @@ def shell_page(path: str, status: int = 200) -> Response:
 
 
 class BuiltFiles(StaticFiles):
-    """The scripts and styles of the pages, compressed at build time. The name of a chunk changes with its content."""
+    """The scripts and styles of the pages, compressed at build time.
+
+    The name of a chunk changes with its content.
+    """
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        packed = "gzip" in Headers(scope=scope).get("accept-encoding", "") and (WEB / f"{path}.gz").is_file()
+        packed = (
+            "gzip" in Headers(scope=scope).get("accept-encoding", "")
+            and (WEB / f"{path}.gz").is_file()
+        )
         response = await super().get_response(f"{path}.gz" if packed else path, scope)
         response.headers["cache-control"] = FOR_EVER if path.startswith("chunks/") else "no-cache"
         response.headers.add_vary_header("accept-encoding")

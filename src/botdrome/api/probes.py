@@ -61,7 +61,11 @@ def probe_routes(desk: Desk, store: Store) -> list[Route]:
             return PlainTextResponse("starting\n", 503)
         if not await probe.answers():
             return PlainTextResponse("the store cannot be written\n", 503)
-        return PlainTextResponse(f"{desk.refusal}\n", 503) if desk.refusal else PlainTextResponse("ready\n")
+        return (
+            PlainTextResponse(f"{desk.refusal}\n", 503)
+            if desk.refusal
+            else PlainTextResponse("ready\n")
+        )
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

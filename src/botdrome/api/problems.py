@@ -13,8 +13,8 @@ from botdrome.store.damage import BrokenMatch, StoreDamaged
 from botdrome.store.store import LooksAlike, NameTaken, StoreUnavailable
 
 IN_THEIR_WORDS: dict[type[Exception], int] = {
-    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429, BrokenMatch: 500,
-    JobFailed: 503, NoAnswer: 503,
+    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429,
+    BrokenMatch: 500, JobFailed: 503, NoAnswer: 503,
 }  # fmt: skip
 """Errors whose words are for the client, and their status."""
 TAKEN = "Bot already registered with that name"
@@ -23,7 +23,9 @@ TAKEN = "Bot already registered with that name"
 class Problem(Exception):
     """An error for the client, with the status of HTTP."""
 
-    def __init__(self, words: str, status: int = 400, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, words: str, status: int = 400, headers: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(words)
         self.words, self.status, self.headers = words, status, headers
 
@@ -50,5 +52,7 @@ def known_problem(error: BaseException | None) -> Problem | None:
         return Problem(STORE_DAMAGED, 500)
     if isinstance(error, StoreUnavailable):
         return Problem(STORE_AWAY, 503)
-    status = next((status for kind, status in IN_THEIR_WORDS.items() if isinstance(error, kind)), None)
+    status = next(
+        (status for kind, status in IN_THEIR_WORDS.items() if isinstance(error, kind)), None
+    )
     return None if status is None else Problem(str(error), status)

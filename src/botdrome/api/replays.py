@@ -34,7 +34,10 @@ class PlayedStep(Struct, frozen=True):
 
 
 def replayed(match_id: str, data: bytes) -> Iterator[tuple[Milliseconds, News]]:
-    """The news of a stored match, with their times. Raise BrokenMatch if its record cannot be played again."""
+    """The news of a stored match, with their times.
+
+    Raise BrokenMatch if its record cannot be played again.
+    """
     try:
         yield from replay(*restored(data))
     except BadRecord as error:
@@ -43,7 +46,12 @@ def replayed(match_id: str, data: bytes) -> Iterator[tuple[Milliseconds, News]]:
 
 def steps_of(match_id: str, data: bytes) -> list[PlayedStep]:
     played = replayed(match_id, data)
-    return [PlayedStep(t, event.step, event.moves) for t, news in played for event, _ in news if isinstance(event, Played)]
+    return [
+        PlayedStep(t, event.step, event.moves)
+        for t, news in played
+        for event, _ in news
+        if isinstance(event, Played)
+    ]
 
 
 class _Recorder:
@@ -70,12 +78,20 @@ def spectator_messages(entry: MatchEntry, data: bytes) -> Iterator[bytes]:
     for number, (t, news) in enumerate(replayed(entry.id, data)):
         if not number:
             audience.join(recorder, 0, entry.players, news[0][1].view(None))
-        audience.see(t, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
+        audience.see(
+            t,
+            [(event, position.view(None)) for event, position in news if meant_for(event) is None],
+        )
         yield from recorder.fetched()
 
 
-async def replay_job(_server: ServerCaller, source: Source, match_id: str) -> PiecewiseResult | bool:
-    """A job of a worker process: the messages of a match that is over, in lists. False: it is not over yet."""
+async def replay_job(
+    _server: ServerCaller, source: Source, match_id: str
+) -> PiecewiseResult | bool:
+    """A job of a worker process: the messages of a match that is over, in lists.
+
+    False: it is not over yet.
+    """
     store = await reader(source)
     entry = await store.match(match_id)
     if entry is None:
@@ -84,7 +100,10 @@ async def replay_job(_server: ServerCaller, source: Source, match_id: str) -> Pi
         return False
     record = await store.record(match_id)
     if record is None:
-        raise Problem(f"match {entry.id} cannot be shown: it was {entry.status}, and nothing was recorded", 404)
+        raise Problem(
+            f"match {entry.id} cannot be shown: it was {entry.status}, and nothing was recorded",
+            404,
+        )
     return PiecewiseResult(True, list(_in_pieces(spectator_messages(entry, record))))
 
 
@@ -104,7 +123,9 @@ HEADLINE_SECONDS = 2.0
 """Of processor time. Matches of house bots take less than 10 ms."""
 
 
-def headlines_of_match(data: bytes, seconds: float = HEADLINE_SECONDS) -> tuple[tuple[str, ...], str]:
+def headlines_of_match(
+    data: bytes, seconds: float = HEADLINE_SECONDS
+) -> tuple[tuple[str, ...], str]:
     """The outcome for each player in one line, and what decided the match.
 
     Both are empty if the record has no end, or cannot be played again in this time.
@@ -120,14 +141,21 @@ def headlines_of_match(data: bytes, seconds: float = HEADLINE_SECONDS) -> tuple[
                 ended = ended or isinstance(event, Ended)
     except BadRecord:
         return (), ""
-    return (headlines.all(len(record.setup.names)), headlines.verdict(record.setup.names)) if ended else ((), "")
+    return (
+        (headlines.all(len(record.setup.names)), headlines.verdict(record.setup.names))
+        if ended
+        else ((), "")
+    )
 
 
 ELSEWHERE = "`botdrome replay FILE --html film.html` makes it on your machine, without a limit"
 
 
 class FilmLimits(Struct, frozen=True):
-    """How much work one film may be. Match files come from strangers, and may be made to take hours."""
+    """How much work one film may be.
+
+    Match files come from strangers, and may be made to take hours.
+    """
 
     inputs: int = 250_000
     seconds: float = 15.0
@@ -140,7 +168,10 @@ LIMITS = FilmLimits()
 
 
 def film_of_file(data: bytes, limits: FilmLimits = LIMITS) -> bytes:
-    """Return the film of a match file. Raise Problem with the line and the reason if it cannot be played."""
+    """Return the film of a match file.
+
+    Raise Problem with the line and the reason if it cannot be played.
+    """
     try:
         return _film(data, None, (), limits)
     except BadRecord as problem:
@@ -148,7 +179,10 @@ def film_of_file(data: bytes, limits: FilmLimits = LIMITS) -> bytes:
 
 
 def film_of_match(entry: MatchEntry, owners: Iterable[str | None], record: bytes) -> bytes:
-    """The film of a stored match. `owners` has the owner of each player that is a registered bot."""
+    """The film of a stored match.
+
+    `owners` has the owner of each player that is a registered bot.
+    """
     try:
         return _film(record, entry, owners, LIMITS)
     except BadRecord as error:
@@ -159,10 +193,14 @@ def _broken(match_id: str, error: BadRecord) -> BrokenMatch:
     return BrokenMatch(f"match {match_id} is broken: its record cannot be played again: {error}")
 
 
-def _film(data: bytes, entry: MatchEntry | None, owners: Iterable[str | None], limits: FilmLimits) -> bytes:
+def _film(
+    data: bytes, entry: MatchEntry | None, owners: Iterable[str | None], limits: FilmLimits
+) -> bytes:
     record, game = restored(data)
     if len(record.lines) > limits.inputs:
-        raise _too_much(f"has {len(record.lines)} inputs, and {limits.inputs} are the most; {ELSEWHERE}")
+        raise _too_much(
+            f"has {len(record.lines)} inputs, and {limits.inputs} are the most; {ELSEWHERE}"
+        )
     header = header_of(record)
     if entry is not None:
         header = _with_owners(header, entry, owners)
@@ -171,10 +209,17 @@ def _film(data: bytes, entry: MatchEntry | None, owners: Iterable[str | None], l
 
 def _with_owners(header: FilmHeader, entry: MatchEntry, owners: Iterable[str | None]) -> FilmHeader:
     """With the names, owners and result that the store has."""
-    players = tuple(FilmPlayer(name, owner or UNSET) for name, owner in zip(entry.players, owners, strict=True))
+    players = tuple(
+        FilmPlayer(name, owner or UNSET) for name, owner in zip(entry.players, owners, strict=True)
+    )
     return replace(
-        header, match=entry.id, players=players, contest=entry.contest, started=entry.started, result=entry.result
-    )  # fmt: skip
+        header,
+        match=entry.id,
+        players=players,
+        contest=entry.contest,
+        started=entry.started,
+        result=entry.result,
+    )
 
 
 def _bounded(lines: Iterable[bytes], limits: FilmLimits) -> Iterator[bytes]:

@@ -1,4 +1,5 @@
-"""ASGI middleware that checks every HTTP request before the application answers it, and adds safe headers to every answer.
+"""ASGI middleware that checks every HTTP request before the application answers it, and adds safe
+headers to every answer.
 
 | request | passes with |
 |---|---|
@@ -7,7 +8,8 @@
 | requests that may change something, or have cookies; socket.io | a trusted Origin, or none |
 | any of these with a token | any Origin, since no browser adds a token by itself |
 
-Requests start one by one: between two of them, everything else gets its turn. While many wait, the addresses take turns.
+Requests start one by one: between two of them, everything else gets its turn. While many wait, the
+addresses take turns.
 """
 
 import asyncio
@@ -45,7 +47,9 @@ class RequestRate:
 
     def __init__(self, settings: Settings) -> None:
         self._loopback = settings.http.rate_loopback
-        self._buckets = Buckets(settings.http.rate, settings.http.burst) if settings.http.rate else None
+        self._buckets = (
+            Buckets(settings.http.rate, settings.http.burst) if settings.http.rate else None
+        )
 
     def wait(self, address: str) -> int:
         """Seconds until the next request from this address is allowed; 0: it is allowed now."""
@@ -84,7 +88,11 @@ class WaitingRequest:
 
 class RequestChecks:
     def __init__(
-        self, app: ASGIApp, origins: Origins, rate: RequestRate, has_session: Callable[[str], bool] = lambda _: False
+        self,
+        app: ASGIApp,
+        origins: Origins,
+        rate: RequestRate,
+        has_session: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """`has_session`: whether socket.io has a session of this id."""
         self._app, self._origins, self._rate, self._has_session = app, origins, rate, has_session
@@ -101,19 +109,27 @@ class RequestChecks:
                 self._secure(MutableHeaders(scope=message), path, origin, host)
             await send(message)
 
-        refusal = self._origins.refusal(host, origin or _unnamed(scope, headers), _open_to_all(scope, headers))
+        refusal = self._origins.refusal(
+            host, origin or _unnamed(scope, headers), _open_to_all(scope, headers)
+        )
         if refusal is not None:
             return await refused(path, refusal.status, refusal.words)(scope, receive, send_safely)
         if _is_preflight(scope, headers):
             return await _allowed(headers)(scope, receive, send_safely)
         seconds = await self._admit(scope, headers)
         if seconds:
-            limited = {"retry-after": str(seconds), "connection": "close"}  # later requests on this connection are not answered
+            limited = {
+                "retry-after": str(seconds),
+                "connection": "close",
+            }  # later requests on this connection are not answered
             return await refused(path, 429, TOO_FAST, limited)(scope, receive, send_safely)
         return await self._app(scope, receive, send_safely)
 
     async def _admit(self, scope: Scope, headers: Headers) -> int:
-        """Wait for the turn of this request. Return 0, or the seconds to wait if the address sends too many."""
+        """Wait for the turn of this request.
+
+        Return 0, or the seconds to wait if the address sends too many.
+        """
         client, peer = scope.get("client"), PEER.get()
         address = client[0] if client else ""
         if peer is not None:
@@ -151,13 +167,18 @@ class RequestChecks:
             return self._has_session(QueryParams(scope["query_string"]).get("sid", ""))
         return path in PATHS
 
-    def _secure(self, headers: MutableHeaders, path: str, origin: bytes | None, host: bytes | None) -> None:
+    def _secure(
+        self, headers: MutableHeaders, path: str, origin: bytes | None, host: bytes | None
+    ) -> None:
         for name, value in SAFE_HEADERS:
             headers[name] = value
         if path.startswith(EMBED):
             del headers["x-frame-options"]
         headers.setdefault("content-security-policy", NOTHING)
-        headers.setdefault("cross-origin-resource-policy", "cross-origin" if path.startswith("/socket.io") else "same-origin")
+        headers.setdefault(
+            "cross-origin-resource-policy",
+            "cross-origin" if path.startswith("/socket.io") else "same-origin",
+        )
         headers.add_vary_header("origin")
         if origin is not None and self._origins.trusts(origin, host):
             headers["access-control-allow-origin"] = origin.decode("latin-1")
@@ -171,7 +192,9 @@ def refused(path: str, status: int, words: str, headers: dict[str, str] | None =
     if path.startswith(("/api/", "/watch/")):
         return _json({"error": words}, status, headers)
     if path.startswith(SOCKETIO):
-        return _json(EngineError(FORBIDDEN if status == 403 else BAD_REQUEST, words).answer, status, headers)
+        return _json(
+            EngineError(FORBIDDEN if status == 403 else BAD_REQUEST, words).answer, status, headers
+        )
     return PlainTextResponse(words + "\n", status, headers)
 
 
@@ -189,7 +212,9 @@ def _changes(scope: Scope) -> bool:
 
 
 def _unnamed(scope: Scope, headers: Headers) -> bytes | None:
-    """Return the origin `null` for a request of another site whose browser sends no Origin header."""
+    """Return the origin `null` for a request of another site whose browser sends no
+    Origin header.
+    """
     return b"null" if _changes(scope) and headers.get("sec-fetch-site") == "cross-site" else None
 
 
@@ -206,5 +231,8 @@ def _is_preflight(scope: Scope, headers: Headers) -> bool:
 
 def _allowed(headers: Headers) -> Response:
     wanted = headers.get("access-control-request-headers", "content-type")
-    allowed = {"access-control-allow-methods": "GET, POST, PUT, DELETE", "access-control-allow-headers": wanted}
+    allowed = {
+        "access-control-allow-methods": "GET, POST, PUT, DELETE",
+        "access-control-allow-headers": wanted,
+    }
     return Response(status_code=204, headers=allowed | {"access-control-max-age": PREFLIGHT_KEPT})

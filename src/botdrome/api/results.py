@@ -22,7 +22,15 @@ def native_state(entry: MatchEntry, view: View) -> Message:
     boards = result.boards if result else ()
     board = max(len(boards) - 1, 0)
     bots = tuple(names[(seat + board) % len(names)] for seat in range(len(names)))
-    scene = UpdateParts(names, bots, time_left=None, strikes=(0,) * len(names), boards=boards, result=result, turn=None)
+    scene = UpdateParts(
+        names,
+        bots,
+        time_left=None,
+        strikes=(0,) * len(names),
+        boards=boards,
+        result=result,
+        turn=None,
+    )
     message = update_of(entry.game, extras=True)(scene, view)
     state: Message = message.get("state", message)
     return state
@@ -57,9 +65,15 @@ class Rank(Struct, frozen=True):
     losses: int
     played: int
     score: Annotated[
-        float, Meta(description="As in the standings of its document; without a document, the points of the method.")
+        float,
+        Meta(
+            description="As in the standings of its document; without a document, the points of "
+            "the method."
+        ),
     ]
-    note: Annotated[str, Meta(description="Such as `lost the final`; empty without a document.")] = ""
+    note: Annotated[
+        str, Meta(description="Such as `lost the final`; empty without a document.")
+    ] = ""
 
 
 async def contest_ranks(
@@ -67,16 +81,28 @@ async def contest_ranks(
 ) -> tuple[list[Rank], ContestProgress | None]:
     """Return the standings of a contest, best first, and its progress if it has a document.
 
-    A contest without a document is ranked by the points of the method, then more wins, then fewer losses.
+    A contest without a document is ranked by the points of the method, then more wins, then fewer
+    losses.
     """
     progress = await _progress(store, game, name)
     if progress is not None:
         names = [entrant.name for entrant in progress.entrants]
         return [_rank(one, names[one.entrant]) for one in progress.standings()], progress
-    lines = [(method.points(line.wins, line.draws), line) for line in await store.contest_lines(game, name)]
+    lines = [
+        (method.points(line.wins, line.draws), line)
+        for line in await store.contest_lines(game, name)
+    ]
     lines.sort(key=lambda item: (-item[0], -item[1].wins, item[1].losses, item[1].name))
     return [
-        Rank(place, line.name, line.wins, line.draws, line.losses, line.wins + line.draws + line.losses, points)
+        Rank(
+            place,
+            line.name,
+            line.wins,
+            line.draws,
+            line.losses,
+            line.wins + line.draws + line.losses,
+            points,
+        )
         for place, (points, line) in enumerate(lines, 1)
     ], None
 
@@ -93,4 +119,13 @@ async def _progress(store: Store, game: str, name: str) -> ContestProgress | Non
 
 
 def _rank(one: Standing, bot: str) -> Rank:
-    return Rank(one.place, bot, one.wins, one.draws, one.losses, one.wins + one.draws + one.losses, one.score, one.note)
+    return Rank(
+        one.place,
+        bot,
+        one.wins,
+        one.draws,
+        one.losses,
+        one.wins + one.draws + one.losses,
+        one.score,
+        one.note,
+    )

@@ -1,4 +1,6 @@
-"""Calls from worker processes to the server, for what a job cannot read from the store: both ends of them."""
+"""Calls from worker processes to the server, for what a job cannot read from the store: both ends
+of them.
+"""
 
 from botdrome.api.live_tables import live_tables
 from botdrome.contest.document import ContestDocument
@@ -13,7 +15,13 @@ from botdrome.store.store import MatchEntry, Store
 
 OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
 
-CONTEST_ORDERS = {"create_contest", "change_contest", "act_on_contest", "withdraw_bot", "rerun_contest"}
+CONTEST_ORDERS = {
+    "create_contest",
+    "change_contest",
+    "act_on_contest",
+    "withdraw_bot",
+    "rerun_contest",
+}
 ORDERS = CONTEST_ORDERS | {"register", "move", "rotate", "revoke", "enter", "withdraw"}
 """The calls that change something."""
 
@@ -92,7 +100,9 @@ def contest_calls(arena: Arena) -> ServerCalls:
 
 
 class ReadContext:
-    """The context of a read-only request in a worker process: its own store, and calls to the server."""
+    """The context of a read-only request in a worker process: its own store, and calls to the
+    server.
+    """
 
     def __init__(self, server: ServerCaller, store: Store) -> None:
         self.server, self.store = server, store

@@ -1,7 +1,8 @@
 """Spectators of one match, on a WebSocket or as server-sent events.
 
-A running match is shown from its present position on; a match that is over is replayed from its record by a worker process.
-Messages that a spectator has not read yet wait in a bounded backlog. A spectator that reads too slowly is disconnected.
+A running match is shown from its present position on; a match that is over is replayed from its
+record by a worker process. Messages that a spectator has not read yet wait in a bounded backlog. A
+spectator that reads too slowly is disconnected.
 """
 
 import asyncio
@@ -33,13 +34,19 @@ REPLAY = "botdrome.api.replays:replay_job"
 LONGEST_MESSAGE = 64 << 10
 """Bytes of a message from a spectator."""
 CHANGEOVER, UNTOLD, PAUSE = 5.0, 1.0, 0.1
-"""Seconds within which a match that is over is stored, and other nodes know a new one; between two looks for it; and at least."""
+"""Seconds within which a match that is over is stored, and other nodes know a new one; between two
+looks for it; and at least.
+"""
 NOTHING_TO_SEE = 4404
 HEARTBEAT = 15.0
 """Seconds of silence after which a stream of events shows that it is still there."""
 LAST_EVENT = 2.0
 """Seconds for a spectator that is disconnected to read the reason."""
-HEADERS = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
+HEADERS = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
 
 _messages = msgspec.msgpack.Decoder(list[bytes])
 
@@ -48,7 +55,9 @@ Ending = Literal["over", "cut", "gone"]
 
 
 class Viewing:
-    """One spectator of one match: call `enter`, then `attend` or `messages`, and `leave` in any case."""
+    """One spectator of one match: call `enter`, then `attend` or `messages`, and `leave` in any
+    case.
+    """
 
     def __init__(self, arena: Arena, match_id: str) -> None:
         self._arena, self._match_id = arena, match_id
@@ -72,7 +81,9 @@ class Viewing:
         if await self._watches():
             return True
         replay = await self._arena.workers.read(self._arena.store, REPLAY, self._match_id)
-        self._replay = replay if replay.value else None  # an answer without pieces need not be dropped
+        self._replay = (
+            replay if replay.value else None
+        )  # an answer without pieces need not be dropped
         return bool(replay.value) or await self._found_at_its_node()
 
     async def _found_at_its_node(self) -> bool:
@@ -81,7 +92,10 @@ class Viewing:
         return entry is not None and entry.status == "running" and await self._watches(entry.node)
 
     async def _watches(self, node: str = "") -> bool:
-        """Wait for the present position. Another node may have listed the match, and then it was over there."""
+        """Wait for the present position.
+
+        Another node may have listed the match, and then it was over there.
+        """
         self._live = self._arena.tables.watch(self._match_id, self._backlog, node)
         if self._live and not await self._backlog.begun():
             self._live = False
@@ -102,20 +116,34 @@ class Viewing:
             forget()
 
     async def messages(self) -> AsyncGenerator[bytes, None]:
-        """Yield JSON messages: a snapshot, then all events. Raise TooSlow if the spectator does not keep up."""
+        """Yield JSON messages: a snapshot, then all events.
+
+        Raise TooSlow if the spectator does not keep up.
+        """
         if self._replay is not None:
             async with aclosing(self._replay.pieces()) as pieces:
                 async for piece in pieces:
                     for message in _messages.decode(piece):
                         yield message
-                        await asyncio.sleep(0)  # a client that reads fast must not keep all others waiting
+                        await asyncio.sleep(
+                            0
+                        )  # a client that reads fast must not keep all others waiting
             return
         while (shown := await self._backlog.take()) is not None:
             yield shown
 
-    async def attend(self, write: Callable[[bytes], Awaitable[None]], gone: Callable[[], Coroutine[Any, Any, None]]) -> Ending:
-        """Write every message until the match is over, the spectator is too slow, or `gone` returns."""
-        tasks = [asyncio.create_task(way) for way in (self._play(write), gone(), self._backlog.cut.wait())]
+    async def attend(
+        self,
+        write: Callable[[bytes], Awaitable[None]],
+        gone: Callable[[], Coroutine[Any, Any, None]],
+    ) -> Ending:
+        """Write every message until the match is over, the spectator is too slow, or `gone`
+        returns.
+        """
+        tasks = [
+            asyncio.create_task(way)
+            for way in (self._play(write), gone(), self._backlog.cut.wait())
+        ]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -152,12 +180,19 @@ async def _wait_for_change(changed: asyncio.Event) -> None:
 # WebSockets: every message is a text frame; closed when the match is over.
 
 
-def watch_socket(arena: Arena, target: str, rate_refusal: Callable[[str], bytes] | None = None) -> SocketOptions:
-    """The sessions of /watch/ (many matches) and /watch/MATCH. Only replays are work, and count as requests."""
+def watch_socket(
+    arena: Arena, target: str, rate_refusal: Callable[[str], bytes] | None = None
+) -> SocketOptions:
+    """The sessions of /watch/ (many matches) and /watch/MATCH.
+
+    Only replays are work, and count as requests.
+    """
     path, _, _ = target.partition("?")
     match_id = unquote(path.removeprefix(PREFIX))
     if not match_id:
-        return SocketOptions(lambda connection: TvSession(arena, connection), LONGEST_MESSAGE, Socket, player=False)
+        return SocketOptions(
+            lambda connection: TvSession(arena, connection), LONGEST_MESSAGE, Socket, player=False
+        )
     if glance(arena.tables, match_id) is not None:
         live = lambda connection: LiveSpectator(arena, match_id, connection)  # noqa: E731
         return SocketOptions(live, LONGEST_MESSAGE, Socket, player=False)
@@ -225,7 +260,9 @@ class ReplaySpectator:
 
 
 class WatchEvents:
-    """`/watch/{match}/events`: every message is an event's data; an event `end` says how the stream ended."""
+    """`/watch/{match}/events`: every message is an event's data; an event `end` says how the stream
+    ended.
+    """
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
@@ -235,10 +272,16 @@ class WatchEvents:
         stream = EventStream(receive, send)
         try:
             await viewing.enter()
-            ending = "over" if scope["method"] == "HEAD" else await viewing.attend(stream.data, stream.gone)
+            ending = (
+                "over"
+                if scope["method"] == "HEAD"
+                else await viewing.attend(stream.data, stream.gone)
+            )
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_EVENT):
-                    await stream.end({"over": "the match is over", "cut": TOO_SLOW, "gone": ""}[ending])
+                    await stream.end(
+                        {"over": "the match is over", "cut": TOO_SLOW, "gone": ""}[ending]
+                    )
         except Problem as problem:
             if stream.begun:
                 await stream.end(problem.words)

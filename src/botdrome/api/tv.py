@@ -1,7 +1,8 @@
 """Many running matches over one WebSocket, at a pace for small boards, as the TV page shows them.
 
-The client sends the list of matches that it shows, and again whenever the list changes. The server sends the messages of the
-spectator streams, but at most one message a match in 0.2 s, the newest: bots may play hundreds of steps a second.
+The client sends the list of matches that it shows, and again whenever the list changes. The server
+sends the messages of the spectator streams, but at most one message a match in 0.2 s, the newest:
+bots may play hundreds of steps a second.
 """
 
 import asyncio
@@ -54,7 +55,11 @@ class TvMatch:
         """The messages to send now."""
         kept = [message for message in (self._start, self._newest) if message is not None]
         self._start = self._newest = None
-        return [*kept, msgspec.json.encode({"match": self.match_id, "end": True})] if self._over else kept
+        return (
+            [*kept, msgspec.json.encode({"match": self.match_id, "end": True})]
+            if self._over
+            else kept
+        )
 
 
 class TvSession:

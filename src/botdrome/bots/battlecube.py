@@ -11,7 +11,9 @@ from botdrome.games.game import Raw, Seat, View
 
 
 def random(view: View, chance: Chance) -> Raw:
-    """Choose at random, for each tick: a step inside the cube, no action, or a bomb anywhere in the cube."""
+    """Choose at random, for each tick: a step inside the cube, no action, or a bomb anywhere in the
+    cube.
+    """
     edge, cell = view["edge"], own_cell(view)
     plan: list[Raw] = []
     for _ in range(view["tasks"]):
@@ -31,7 +33,11 @@ def random(view: View, chance: Chance) -> Raw:
 def dodger(view: View, chance: Chance) -> Raw:
     """Like random, but step on no bomb and no other bot, and throw bombs only beside others."""
     edge, cell = view["edge"], own_cell(view)
-    others = [(player["x"], player["y"], player["z"]) for player in view["players"] if player["seat"] != view["you"]]
+    others = [
+        (player["x"], player["y"], player["z"])
+        for player in view["players"]
+        if player["seat"] != view["you"]
+    ]
     closed = {*others, *((x, y, z) for x, y, z in view["bombs"])}
     plan: list[Raw] = []
     for _ in range(view["tasks"]):
@@ -49,14 +55,24 @@ def dodger(view: View, chance: Chance) -> Raw:
 
 
 def survivor(view: View, chance: Chance) -> Raw:
-    """Avoid bombs and cells that others can reach; if it can stay, sometimes bomb the cells that others are on or may enter."""
+    """Avoid bombs and cells that others can reach; if it can stay, sometimes bomb the cells that
+    others are on or may enter.
+    """
     edge, cell = view["edge"], own_cell(view)
-    others = [(player["x"], player["y"], player["z"]) for player in view["players"] if player["seat"] != view["you"]]
+    others = [
+        (player["x"], player["y"], player["z"])
+        for player in view["players"]
+        if player["seat"] != view["you"]
+    ]
     bombs = {(x, y, z) for x, y, z in view["bombs"]}
     plan: list[Raw] = []
     for ahead in range(1, view["tasks"] + 1):
         refuges = refuges_of(cell, edge, others, bombs, ahead)
-        target = _target(cell, edge, others, bombs, chance) if "" in refuges and _dares(others, chance) else None
+        target = (
+            _target(cell, edge, others, bombs, chance)
+            if "" in refuges and _dares(others, chance)
+            else None
+        )
         if target:
             bombs.add(target)
             plan.append(bomb_on(target))
@@ -67,23 +83,39 @@ def survivor(view: View, chance: Chance) -> Raw:
 
 
 def _dares(others: list[Cell], chance: Chance) -> bool:
-    """Decide at random whether to throw a bomb. A thrower stands still, which is riskier the more opponents there are."""
+    """Decide at random whether to throw a bomb.
+
+    A thrower stands still, which is riskier the more opponents there are.
+    """
     return bool(others) and chance.below(len(others) + 1) == 0
 
 
-def refuges_of(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahead: int) -> dict[str, Cell]:
-    """Return the steps ("": stay) to the best cells: few others can reach them within `ahead` ticks, and they have exits."""
-    options = {"": cell} | {direction: to for direction, to in ways_from(cell, edge) if to not in bombs}
+def refuges_of(
+    cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahead: int
+) -> dict[str, Cell]:
+    """Return the steps ("": stay) to the best cells: few others can reach them within `ahead`
+    ticks, and they have exits.
+    """
+    options = {"": cell} | {
+        direction: to for direction, to in ways_from(cell, edge) if to not in bombs
+    }
     worth = {
-        direction: (-sum(distance(to, other) <= ahead for other in others), min(2, len(exits(to, edge, bombs))))
+        direction: (
+            -sum(distance(to, other) <= ahead for other in others),
+            min(2, len(exits(to, edge, bombs))),
+        )
         for direction, to in options.items()
     }
     best = max(worth.values())
     return {direction: to for direction, to in options.items() if worth[direction] == best}
 
 
-def _target(cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], chance: Chance) -> Cell | None:
-    """Return the cell of the opponent with the fewest exits, or one of those exits; never a cell next to `cell`."""
+def _target(
+    cell: Cell, edge: int, others: list[Cell], bombs: set[Cell], chance: Chance
+) -> Cell | None:
+    """Return the cell of the opponent with the fewest exits, or one of those exits; never a cell
+    next to `cell`.
+    """
     out = {other: exits(other, edge, bombs) for other in others}
     fewest = min(len(ways) for ways in out.values())
     victim = chance.choice([other for other in others if len(out[other]) == fewest])
@@ -125,7 +157,8 @@ def ways_from(cell: Cell, edge: int) -> tuple[tuple[str, Cell], ...]:
 # each seat.
 
 NEAR = 2
-"""A bomb at most this far from a player was aimed at it: the player may have moved one step since."""
+"""A bomb at most this far from a player was aimed at it: the player may have moved one step since.
+"""
 STRAY = 0.04
 """The chance in each tick that a bomb not aimed at you lands near you."""
 LONG = 7
@@ -171,7 +204,9 @@ def cube_of(view: View) -> Cube:
 
 
 def careful(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
-    """Stay out of others' reach; if it can stay, it may bomb the opponent with the fewest exits, or one of those exits."""
+    """Stay out of others' reach; if it can stay, it may bomb the opponent with the fewest exits, or
+    one of those exits.
+    """
     cell, own = cube.cells[seat], cube.cells[you]
     others = [other for of, other in cube.cells.items() if of != seat]
     refuges = refuges_of(cell, cube.edge, others, cube.bombs, 1)
@@ -180,7 +215,11 @@ def careful(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
     if throws:
         yours = exits(own, cube.edge, cube.bombs)
         ways = [len(exits(other, cube.edge, cube.bombs)) for other in others]
-        aims = [to for to in (own, own, *yours) if distance(cell, to) > 1] if len(yours) == min(ways) else []
+        aims = (
+            [to for to in (own, own, *yours) if distance(cell, to) > 1]
+            if len(yours) == min(ways)
+            else []
+        )
         at_you = throws / ways.count(min(ways)) if aims else 0.0
         yield from (Odd(at_you / len(aims), cell, to) for to in aims)
         yield Odd(throws - at_you, cell)
@@ -209,7 +248,9 @@ def sniper(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
 def chaser(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
     """Step towards you."""
     cell, own = cube.cells[seat], cube.cells[you]
-    nearer = [to for to in exits(cell, cube.edge, cube.bombs) if distance(to, own) < distance(cell, own)] or [cell]
+    nearer = [
+        to for to in exits(cell, cube.edge, cube.bombs) if distance(to, own) < distance(cell, own)
+    ] or [cell]
     yield from (Odd(1 / len(nearer), to) for to in nearer)
 
 
@@ -218,7 +259,13 @@ def chaser(cube: Cube, seat: Seat, you: Seat) -> Iterator[Odd]:
 Signs = tuple[float, float, float, float, float]
 """How well an observation fits each kind, in the order of KINDS."""
 
-KINDS: Mapping[Kind, float] = {careful: 0.6, aimless: 0.19, statue: 0.08, sniper: 0.07, chaser: 0.06}
+KINDS: Mapping[Kind, float] = {
+    careful: 0.6,
+    aimless: 0.19,
+    statue: 0.08,
+    sniper: 0.07,
+    chaser: 0.06,
+}
 """The kinds, with their shares before anything is known."""
 
 DOINGS: Mapping[str, Signs] = {
@@ -234,22 +281,33 @@ DOINGS: Mapping[str, Signs] = {
 
 
 def guessed(cube: Cube, seat: Seat, you: Seat) -> dict[Kind, float]:
-    """Return the probability of each kind, given the seat's last action and, in a duel, the bombs on the board."""
+    """Return the probability of each kind, given the seat's last action and, in a duel, the bombs
+    on the board.
+    """
     doing = _doing(cube, seat, you)
     signs = [DOINGS[doing]]
     if cube.is_duel:
         signs.append(_bomb_signs(cube, seat, you, doing))
-    weights = {kind: prod((prior, *of)) for (kind, prior), *of in zip(KINDS.items(), *signs, strict=True)}
+    weights = {
+        kind: prod((prior, *of)) for (kind, prior), *of in zip(KINDS.items(), *signs, strict=True)
+    }
     whole = sum(weights.values())
     return {kind: weight / whole for kind, weight in weights.items() if weight > SLIGHT * whole}
 
 
 def _doing(cube: Cube, seat: Seat, you: Seat) -> str:
-    """Classify the seat's last action. A bomb is a hit (on a cell where another stood), aimed (near another) or astray."""
+    """Classify the seat's last action.
+
+    A bomb is a hit (on a cell where another stood), aimed (near another) or astray.
+    """
     doing = cube.last.get(seat, UNSEEN)
     if doing["did"] == "move":
         own = _before(cube, you)
-        return "nearer" if distance(cube.cells[seat], own) < distance(_before(cube, seat), own) else "move"
+        return (
+            "nearer"
+            if distance(cube.cells[seat], own) < distance(_before(cube, seat), own)
+            else "move"
+        )
     if doing["did"] != "bomb":
         return str(doing["did"])
     at = doing["x"], doing["y"], doing["z"]
@@ -267,9 +325,13 @@ def _before(cube: Cube, seat: Seat) -> Cell:
 
 
 def _bomb_signs(cube: Cube, seat: Seat, you: Seat, doing: str) -> Signs:
-    """Weigh the bombs near you: a seat that throws at you leaves some; the longer there are none, the less likely it does."""
+    """Weigh the bombs near you: a seat that throws at you leaves some; the longer there are none,
+    the less likely it does.
+    """
     cell, own = cube.cells[seat], cube.cells[you]
-    if doing in ("hit", "aimed") or any(distance(bomb, own) < min(2 * NEAR, distance(bomb, cell)) for bomb in cube.bombs):
+    if doing in ("hit", "aimed") or any(
+        distance(bomb, own) < min(2 * NEAR, distance(bomb, cell)) for bomb in cube.bombs
+    ):
         return 1.0, min(1.0, STRAY * cube.tick), 1.0, 1.0, 1.0
     thrower = 0.5 ** min(cube.tick, LONG)
     return thrower, 1.0, 1.0, thrower, 1.0
@@ -279,7 +341,10 @@ def _bomb_signs(cube: Cube, seat: Seat, you: Seat, doing: str) -> Signs:
 # likely actions.
 
 MOST = 4
-"""The number of opponents that are predicted, nearest first. The bot keeps away from all of them."""
+"""The number of opponents that are predicted, nearest first.
+
+The bot keeps away from all of them.
+"""
 ALIKE = 0.002
 """Options whose values differ by less count as equal."""
 WAYS = 6
@@ -291,7 +356,8 @@ OUTLOOK: Mapping[Kind, tuple[float, float]] = {
     sniper: (0.1, 0.0),
     chaser: (0.9, 0.01),
 }
-"""The chance to outlive each kind from a cell with all exits, and the loss for each missing exit."""
+"""The chance to outlive each kind from a cell with all exits, and the loss for each missing exit.
+"""
 CLOSE = 0.03
 """The loss for standing so close to an aimless player that it may come next to you."""
 TIE = 0.2
@@ -308,37 +374,59 @@ class Prospect(NamedTuple):
 
 
 def stalker(view: View, chance: Chance) -> Raw:
-    """Choose the action with the best chance to outlive all others. Given several tasks, first leave the cell that others see."""
+    """Choose the action with the best chance to outlive all others.
+
+    Given several tasks, first leave the cell that others see.
+    """
     cube, you = cube_of(view), view["you"]
     own = own_cell(view)
-    others = sorted((seat for seat in cube.cells if seat != you), key=lambda seat: distance(cube.cells[seat], own))
+    others = sorted(
+        (seat for seat in cube.cells if seat != you),
+        key=lambda seat: distance(cube.cells[seat], own),
+    )
     near = others[:MOST]
     if view["tasks"] > 1:
         return _plan(cube, own, [cube.cells[seat] for seat in near], view["tasks"], chance)
     close = cube._replace(cells={seat: cube.cells[seat] for seat in (you, *near)})
     rivals = [Rival(close, seat, you) for seat in near]
     worth = [
-        pair for way, to in _clear(cube, own, [cube.cells[seat] for seat in others]) for pair in _options(cube, way, to, rivals)
+        pair
+        for way, to in _clear(cube, own, [cube.cells[seat] for seat in others])
+        for pair in _options(cube, way, to, rivals)
     ]
     best = max(value for _, value in worth)
     return [chance.choice([task for task, value in worth if value > best - ALIKE])]
 
 
 def _clear(cube: Cube, own: Cell, others: list[Cell]) -> list[tuple[str, Cell]]:
-    """Return the steps ("": stay) to the cells that the fewest opponents can enter, ideally none."""
-    options = [("", own), *((way, to) for way, to in ways_from(own, cube.edge) if to not in cube.bombs)]
+    """Return the steps ("": stay) to the cells that the fewest opponents can enter,
+    ideally none.
+    """
+    options = [
+        ("", own),
+        *((way, to) for way, to in ways_from(own, cube.edge) if to not in cube.bombs),
+    ]
     reached = [sum(distance(to, other) <= 1 for other in others) for _, to in options]
     return [option for option, reach in zip(options, reached, strict=True) if reach == min(reached)]
 
 
 def _options(cube: Cube, way: str, to: Cell, rivals: list["Rival"]) -> Iterator[tuple[Raw, float]]:
-    """Yield the tasks for this step, with the chance to outlive all. A bot that stays may bomb cells that others may enter."""
+    """Yield the tasks for this step, with the chance to outlive all.
+
+    A bot that stays may bomb cells that others may enter.
+    """
     ways = len(exits(to, cube.edge, cube.bombs))
     prospects = [rival.prospect(to, ways) for rival in rivals]
-    yield {"task": "MOVE", "direction": way} if way else {"task": "NOOP"}, prod(prospect.chance for prospect in prospects)
+    yield (
+        {"task": "MOVE", "direction": way} if way else {"task": "NOOP"},
+        prod(prospect.chance for prospect in prospects),
+    )
     if not way:
         for aim in {aim: None for prospect in prospects for aim in prospect.more}:
-            yield bomb_on(aim), prod(prospect.chance + prospect.more.get(aim, 0.0) for prospect in prospects)
+            yield (
+                bomb_on(aim),
+                prod(prospect.chance + prospect.more.get(aim, 0.0) for prospect in prospects),
+            )
 
 
 class Rival:
@@ -346,14 +434,19 @@ class Rival:
 
     def __init__(self, cube: Cube, seat: Seat, you: Seat) -> None:
         self.cell = cube.cells[seat]
-        self.kinds = [(kind, *_summed(kind(cube, seat, you), weight)) for kind, weight in guessed(cube, seat, you).items()]
+        self.kinds = [
+            (kind, *_summed(kind(cube, seat, you), weight))
+            for kind, weight in guessed(cube, seat, you).items()
+        ]
 
     def prospect(self, cell: Cell, ways: int) -> Prospect:
         chance, more = 0.0, dict[Cell, float]()
         for kind, ends, hits in self.kinds:
             for to, odds in ends.items():
                 if to != cell:
-                    falls = hits.get(cell, 0.0) if to == self.cell else 0.0  # a player that throws stays on its cell
+                    falls = (
+                        hits.get(cell, 0.0) if to == self.cell else 0.0
+                    )  # a player that throws stays on its cell
                     then = _outlook(kind, distance(cell, to), ways)
                     chance += (odds - falls) * then
                     more[to] = more.get(to, 0.0) + (odds - falls) * (1.0 - then) + falls * TIE
@@ -379,7 +472,9 @@ def _outlook(kind: Kind, apart: int, ways: int) -> float:
 
 
 def _plan(cube: Cube, own: Cell, others: list[Cell], tasks: int, chance: Chance) -> Raw:
-    """Step away from the cell that others have seen, then bomb the cells of the others and around them, the likeliest first."""
+    """Step away from the cell that others have seen, then bomb the cells of the others and around
+    them, the likeliest first.
+    """
     aims = [cell for other in others for cell in (other, *exits(other, cube.edge, cube.bombs))]
     aims.sort(key=lambda aim: aim not in others)
     cell, bombs, plan = own, set(cube.bombs), list[Raw]()
@@ -394,8 +489,18 @@ def _plan(cube: Cube, own: Cell, others: list[Cell], tasks: int, chance: Chance)
     return plan
 
 
-def _away(cell: Cell, own: Cell, edge: int, others: list[Cell], bombs: set[Cell], ahead: int, chance: Chance) -> tuple[str, Cell]:
-    """Return a step to a refuge, if possible to one that is not next to the cell that others have seen."""
+def _away(
+    cell: Cell,
+    own: Cell,
+    edge: int,
+    others: list[Cell],
+    bombs: set[Cell],
+    ahead: int,
+    chance: Chance,
+) -> tuple[str, Cell]:
+    """Return a step to a refuge, if possible to one that is not next to the cell that others have
+    seen.
+    """
     refuges = list(refuges_of(cell, edge, others, bombs, ahead).items())
     farthest = max(distance(to, own) for _, to in refuges)
     return chance.choice([refuge for refuge in refuges if distance(refuge[1], own) == farthest])

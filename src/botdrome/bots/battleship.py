@@ -1,7 +1,7 @@
 """House bots for battleship, from one that does nothing to the strongest that we know.
 
-Most of them rate each board by itself: the value of its best squares, and which squares these are. They shoot at the best
-square of all boards.
+Most of them rate each board by itself: the value of its best squares, and which squares these are.
+They shoot at the best square of all boards.
 """
 
 from collections import Counter
@@ -80,18 +80,29 @@ def chart_of(width: int, height: int, lengths: tuple[int, ...]) -> Chart:
     berths: dict[int, list[Berth]] = {length: [] for length in lengths}
     over: list[list[Berth]] = [[] for _ in range(stride * height)]
     for length in berths:
-        across = [range(y * stride + x, y * stride + x + length) for y in range(height) for x in range(width - length + 1)]
+        across = [
+            range(y * stride + x, y * stride + x + length)
+            for y in range(height)
+            for x in range(width - length + 1)
+        ]
         down = [
-            range(y * stride + x, (y + length) * stride + x, stride) for y in range(height - length + 1) for x in range(width)
+            range(y * stride + x, (y + length) * stride + x, stride)
+            for y in range(height - length + 1)
+            for x in range(width)
         ]
         for squares in (*across, *down):
-            berth = Berth(sum(1 << square for square in squares), length, sum(1 << FIELD * square for square in squares))
+            berth = Berth(
+                sum(1 << square for square in squares),
+                length,
+                sum(1 << FIELD * square for square in squares),
+            )
             berths[length].append(berth)
             for square in squares:
                 over[square].append(berth)
     reach = [_squares_of(berths) for berths in over]
     black, white = (
-        sum(1 << y * stride + x for y in range(height) for x in range((y + colour) % 2, width, 2)) for colour in (0, 1)
+        sum(1 << y * stride + x for y in range(height) for x in range((y + colour) % 2, width, 2))
+        for colour in (0, 1)
     )
     return Chart(width, height, Counter(lengths), berths, over, reach, (black, white))
 
@@ -171,7 +182,10 @@ def open_water(chart: Chart, open_: Field) -> dict[int, OpenWater]:
 CERTAIN = 1 << 24
 """The odds of a square that must hold a boat."""
 EFFORT = 5000
-"""The approximate limit of search steps. Beyond it only the likeliest explanations are continued."""
+"""The approximate limit of search steps.
+
+Beyond it only the likeliest explanations are continued.
+"""
 NARROW = 4
 """The number of explanations that are continued in any case."""
 UNEXPLAINED = 0.2
@@ -183,8 +197,9 @@ DIGIT = 5
 MOST = (1 << DIGIT) - 1
 
 State = int
-"""The unexplained hits in the low bits; above them the remaining boats, one digit per length; above these the number of open
-squares that boats may still cover."""
+"""The unexplained hits in the low bits; above them the remaining boats, one digit per length; above
+these the number of open squares that boats may still cover.
+"""
 
 
 class Cover(Struct, frozen=True, gc=False):
@@ -198,11 +213,15 @@ class Cover(Struct, frozen=True, gc=False):
 
 
 Boat = tuple[State, int, int, float, int]
-"""The cover's change to a state, its squares without hits, the position of its digit, its weight, and its index."""
+"""The cover's change to a state, its squares without hits, the position of its digit, its weight,
+and its index.
+"""
 Choices = dict[Mask, dict[Mask, list[Boat]]]
 """By the first hit that they cover, then by all hits that they cover."""
 Step = tuple[State, State, float, float, int]
-"""The state before and after, the weight of the explanations before, the weight of this step, and the index of the cover."""
+"""The state before and after, the weight of the explanations before, the weight of this step, and
+the index of the cover.
+"""
 
 
 class Ways(Struct, frozen=True):
@@ -217,7 +236,9 @@ class Ways(Struct, frozen=True):
 
 @lru_cache(64)
 def odds(board: Rows, boats: tuple[str, ...]) -> list[int]:
-    """Return the odds of each square, with one extra square at the end of each row; 0 for squares already shot at."""
+    """Return the odds of each square, with one extra square at the end of each row; 0 for squares
+    already shot at.
+    """
     chart, sea = chart_for(board, boats), sea_of(board)
     waters = open_water(chart, sea.open)
     covers = [cover for square in squares_in(sea.hits) for cover in covers_near(chart, sea, square)]
@@ -241,7 +262,10 @@ def covers_near(chart: Chart, sea: Sea, first: int) -> list[Cover]:
 
 @lru_cache(1 << 12)
 def _covers(chart: Chart, first: int, hits: Mask, misses: Mask) -> list[Cover]:
-    """Return the covers for the hits and misses in reach. These rarely change from shot to shot, so the result is cached."""
+    """Return the covers for the hits and misses in reach.
+
+    These rarely change from shot to shot, so the result is cached.
+    """
     lowest = 1 << first
     found: dict[tuple[Mask, int], list[int]] = {}
     for berth in chart.over[first]:
@@ -251,14 +275,22 @@ def _covers(chart: Chart, first: int, hits: Mask, misses: Mask) -> list[Cover]:
                 sums = found.setdefault((covered, berth.length), [0, 0])
                 sums[0] += 1
                 sums[1] += berth.field
-    return [Cover(covered, length, berths, over) for (covered, length), (berths, over) in found.items()]
+    return [
+        Cover(covered, length, berths, over) for (covered, length), (berths, over) in found.items()
+    ]
 
 
-def _explained(chart: Chart, sea: Sea, waters: Mapping[int, OpenWater], covers: Sequence[Cover]) -> Ways:
+def _explained(
+    chart: Chart, sea: Sea, waters: Mapping[int, OpenWater], covers: Sequence[Cover]
+) -> Ways:
     """Explain all hits; if that is impossible, leave some unexplained."""
     digits = {length: chart.squares + DIGIT * place for place, length in enumerate(chart.counts)}
     always = chart.squares + DIGIT * len(digits)
-    start = sea.hits + sum(count << digits[length] for length, count in chart.counts.items()) + (1 << always)
+    start = (
+        sea.hits
+        + sum(count << digits[length] for length, count in chart.counts.items())
+        + (1 << always)
+    )
     start += max(0, chart.afloat - sea.hits.bit_count()) << always + DIGIT
     boats = _boats(sea.hits, covers, digits, waters)
     ways = _ways(start, sea.hits, boats, len(covers), digits)
@@ -269,14 +301,22 @@ def _explained(chart: Chart, sea: Sea, waters: Mapping[int, OpenWater], covers: 
     return _ways(start, sea.hits, boats, len(covers) + 1, digits)
 
 
-def _boats(hits: Mask, covers: Sequence[Cover], digits: Mapping[int, int], waters: Mapping[int, OpenWater]) -> Choices:
+def _boats(
+    hits: Mask, covers: Sequence[Cover], digits: Mapping[int, int], waters: Mapping[int, OpenWater]
+) -> Choices:
     room = {length: water.berths or NO_ROOM for length, water in waters.items()}
     slack = max(digits.values()) + 2 * DIGIT
     boats: Choices = {1 << square: {} for square in squares_in(hits)}
     for number, cover in enumerate(covers):
         covered, digit = cover.hits, digits[cover.length]
         bare = cover.length - covered.bit_count()
-        boat = (covered + (1 << digit) + (bare << slack), bare, digit, cover.berths / room[cover.length], number)
+        boat = (
+            covered + (1 << digit) + (bare << slack),
+            bare,
+            digit,
+            cover.berths / room[cover.length],
+            number,
+        )
         boats[covered & -covered].setdefault(covered, []).append(boat)
     return boats
 
@@ -292,11 +332,16 @@ def _ways(start: State, hits: Mask, boats: Choices, covers: int, digits: Mapping
             ways = onward[after]
             shares[number] += weight * ways
             onward[state] = onward.get(state, 0.0) + alone * ways
-    left = [sum([weight * (state >> digit & MOST) for state, weight in ends.items()]) for digit in digits.values()]
+    left = [
+        sum([weight * (state >> digit & MOST) for state, weight in ends.items()])
+        for digit in digits.values()
+    ]
     return Ways(sum(ends.values()), shares, left)
 
 
-def _steps(start: State, hits: Mask, boats: Choices, slack: int, beam: int) -> tuple[list[Step], dict[State, float]]:
+def _steps(
+    start: State, hits: Mask, boats: Choices, slack: int, beam: int
+) -> tuple[list[Step], dict[State, float]]:
     """Return every step from the start, in order, and the final states with their weights."""
     states: dict[Mask, dict[State, float]] = {hit: {} for hit in boats}
     states[0] = {}
@@ -304,7 +349,11 @@ def _steps(start: State, hits: Mask, boats: Choices, slack: int, beam: int) -> t
     steps: list[Step] = []
     for hit, choices in boats.items():
         reached = states[hit]
-        for state, weight in reached.items() if len(reached) <= beam else nlargest(beam, reached.items(), key=itemgetter(1)):
+        for state, weight in (
+            reached.items()
+            if len(reached) <= beam
+            else nlargest(beam, reached.items(), key=itemgetter(1))
+        ):
             left, spare = state & hits, state >> slack
             for covered, fitting in choices.items():
                 if left & covered == covered:
@@ -342,13 +391,18 @@ def drift(board: Rows, boats: Boats, _: int) -> Promise:
     """Rate all open squares the same, but list those next to a hit several times."""
     chart, sea = chart_for(board, boats), sea_of(board)
     open_ = _open(chart, sea)
-    return 1.0 + _afloat(chart, sea), [*squares_in(open_), *PULL * [*squares_in(_beside(chart, sea.hits) & open_)]]
+    return 1.0 + _afloat(chart, sea), [
+        *squares_in(open_),
+        *PULL * [*squares_in(_beside(chart, sea.hits) & open_)],
+    ]
 
 
 def trawl(board: Rows, boats: Boats, colour: int) -> Promise:
     """Rate squares next to any hit, or every other square, all the same."""
     chart, sea = chart_for(board, boats), sea_of(board)
-    return 1.0 + _afloat(chart, sea), squares_in(_beside(chart, sea.hits) & _open(chart, sea) | _search(chart, sea, colour))
+    return 1.0 + _afloat(chart, sea), squares_in(
+        _beside(chart, sea.hits) & _open(chart, sea) | _search(chart, sea, colour)
+    )
 
 
 def follow(board: Rows, boats: Boats, colour: int) -> Promise:
@@ -359,7 +413,9 @@ def follow(board: Rows, boats: Boats, colour: int) -> Promise:
 
 
 def fathom(board: Rows, boats: Boats, colour: int) -> Promise:
-    """Rate squares at the end of the longest line of hits; without a hit, those with the most open water in all directions."""
+    """Rate squares at the end of the longest line of hits; without a hit, those with the most open
+    water in all directions.
+    """
     chart, sea = chart_for(board, boats), sea_of(board)
     length, squares = _line_ends(chart, sea)
     if squares:
@@ -371,10 +427,16 @@ def fathom(board: Rows, boats: Boats, colour: int) -> Promise:
 def plot(board: Rows, boats: Boats, _: int) -> Promise:
     """Rate each square by the berths over it; berths with hits come first."""
     chart, sea = chart_for(board, boats), sea_of(board)
-    field = sum(chart.counts[length] * water.over for length, water in open_water(chart, sea.open).items())
+    field = sum(
+        chart.counts[length] * water.over for length, water in open_water(chart, sea.open).items()
+    )
     for hit in squares_in(sea.hits):
         for cover in covers_near(chart, sea, hit):
-            field += chart.counts[cover.length] * CROWD ** min(cover.hits.bit_count(), CROWDED) * cover.over
+            field += (
+                chart.counts[cover.length]
+                * CROWD ** min(cover.hits.bit_count(), CROWDED)
+                * cover.over
+            )
     berths = numbers_in(field, chart)
     best, squares = _best(0.0, berths, squares_in(_open(chart, sea)))
     return best * _afloat(chart, sea) / (sum(berths) or 1), squares
@@ -411,7 +473,9 @@ def _search(chart: Chart, sea: Sea, colour: int) -> Mask:
 
 
 def _line_ends(chart: Chart, sea: Sea) -> tuple[int, Mask]:
-    """Return the length of the longest line of hits that ends at open squares, and these squares."""
+    """Return the length of the longest line of hits that ends at open squares, and
+    these squares.
+    """
     open_, length, found = _open(chart, sea), 0, 0
     lines = dict.fromkeys((1, -1, chart.stride, -chart.stride), sea.hits)
     while ends := _union(_moved(line, step) & open_ for step, line in lines.items()):
@@ -432,7 +496,9 @@ def _union(masks: Iterable[Mask]) -> Mask:
 
 
 def _depths(chart: Chart, sea: Sea) -> list[int]:
-    """Return the number of open squares in all four directions, up to the length of the longest boat."""
+    """Return the number of open squares in all four directions, up to the length of the longest
+    boat.
+    """
     depths = 0
     for step in (1, -1, chart.stride, -chart.stride):
         line = sea.open
@@ -445,9 +511,14 @@ def _depths(chart: Chart, sea: Sea) -> list[int]:
 # Hidden fleet: a random fleet on squares that a player who shoots by the odds tries late.
 
 DRAFTS = 16
-"""The number of random fleets to choose from. More drafts hide better from most players, but are easier to predict."""
+"""The number of random fleets to choose from.
+
+More drafts hide better from most players, but are easier to predict.
+"""
 CONTACT = 0.07
-"""The cost of two adjacent squares of different boats, in hits of a first shot: such boats are found together."""
+"""The cost of two adjacent squares of different boats, in hits of a first shot: such boats are
+found together.
+"""
 
 
 def hidden_fleet(width: int, height: int, boats: Sequence[str], chance: Chance) -> Rows:
@@ -498,34 +569,48 @@ def random(view: View, chance: Chance) -> Raw:
 
 
 def drifter(view: View, chance: Chance) -> Raw:
-    """Place a random fleet, then shoot at any open square; squares next to a hit are five times as likely."""
+    """Place a random fleet, then shoot at any open square; squares next to a hit are five times as
+    likely.
+    """
     return _shot(view, chance, drift)
 
 
 def trawler(view: View, chance: Chance) -> Raw:
-    """Place a random fleet, then shoot next to a hit or on every other square, all with the same chance."""
+    """Place a random fleet, then shoot next to a hit or on every other square, all with the same
+    chance.
+    """
     return _shot(view, chance, trawl)
 
 
 def gunner(view: View, chance: Chance) -> Raw:
-    """Place a random fleet, then shoot at the end of the longest line of hits, or at every other square."""
+    """Place a random fleet, then shoot at the end of the longest line of hits, or at every other
+    square.
+    """
     return _shot(view, chance, follow)
 
 
 def pilot(view: View, chance: Chance) -> Raw:
-    """Place a random fleet, then shoot at the end of the longest line of hits, or at the most open water."""
+    """Place a random fleet, then shoot at the end of the longest line of hits, or at the most open
+    water.
+    """
     return _shot(view, chance, fathom)
 
 
 def plotter(view: View, chance: Chance) -> Raw:
-    """Place a random fleet, then shoot at the square that most boats could cover, places with hits first."""
+    """Place a random fleet, then shoot at the square that most boats could cover, places with hits
+    first.
+    """
     return _shot(view, chance, plot)
 
 
 def hunter(view: View, chance: Chance) -> Raw:
-    """Place a fleet where shots are rare, then shoot where a hit is likeliest, given all explanations of the hits."""
+    """Place a fleet where shots are rare, then shoot where a hit is likeliest, given all
+    explanations of the hits.
+    """
     if view["phase"] == "placement":
-        return {"board": "".join(hidden_fleet(view["width"], view["height"], view["boats"], chance))}
+        return {
+            "board": "".join(hidden_fleet(view["width"], view["height"], view["boats"], chance))
+        }
     return _shot(view, chance, reckon)
 
 
@@ -540,11 +625,18 @@ def _shot(view: View, chance: Chance, lookout: Lookout) -> Raw:
     boats, colour, you = tuple(view["boats"]), _colour(view["own"]), view["you"]
     fleet = sum(int(boat[1:]) for boat in boats)
     afloat = {
-        seat: tuple(board) for seat, board in enumerate(view["boards"]) if seat != you and "".join(board).count("X") < fleet
+        seat: tuple(board)
+        for seat, board in enumerate(view["boards"])
+        if seat != you and "".join(board).count("X") < fleet
     }
     promises = {seat: lookout(board, boats, colour) for seat, board in afloat.items()}
     most = max([promise for promise, _ in promises.values()], default=0.0)
-    best = [(seat, square) for seat, (promise, squares) in promises.items() if promise == most for square in squares]
+    best = [
+        (seat, square)
+        for seat, (promise, squares) in promises.items()
+        if promise == most
+        for square in squares
+    ]
     if not best or most <= 0:
         return random(view, chance)
     target, square = chance.choice(best)
@@ -553,6 +645,8 @@ def _shot(view: View, chance: Chance, lookout: Lookout) -> Raw:
 
 
 def _colour(own: Rows | None) -> int:
-    """Return the colour of the squares to search on: it depends on the own fleet, so it stays the same for the whole game."""
+    """Return the colour of the squares to search on: it depends on the own fleet, so it stays the
+    same for the whole game.
+    """
     row, letters = next(((y, row) for y, row in enumerate(own or ()) if row.strip(".0")), (0, ""))
     return (row + len(letters) - len(letters.lstrip(".0"))) % 2

@@ -107,13 +107,21 @@ class Scene(Struct, frozen=True):
 def scene_of(view: View) -> Scene:
     rows = tuple(view["tiles"])
     now, own, closing = view["round"], view["users"][view["you"]], view["closing"]
-    lying = [Bomb(_place(bomb["at"]), now + bomb["turnsLeft"] - 1, bomb["range"], bomb["seat"]) for bomb in view["bombs"]]
+    lying = [
+        Bomb(_place(bomb["at"]), now + bomb["turnsLeft"] - 1, bomb["range"], bomb["seat"])
+        for bomb in view["bombs"]
+    ]
     mined = {bomb.at for bomb in lying}
     rivals = [user for user in view["users"] if user["alive"] and user["seat"] != own["seat"]]
     could_be = {
-        user["seat"]: Bomb(_place(user["at"]), now + view["fuse"], user["range"], user["seat"]) for user in (own, *rivals)
+        user["seat"]: Bomb(_place(user["at"]), now + view["fuse"], user["range"], user["seat"])
+        for user in (own, *rivals)
     }
-    able = [user["seat"] for user in (own, *rivals) if user["bombsLeft"] and could_be[user["seat"]].at not in mined]
+    able = [
+        user["seat"]
+        for user in (own, *rivals)
+        if user["bombsLeft"] and could_be[user["seat"]].at not in mined
+    ]
     return Scene(
         height=view["height"],
         width=view["width"],
@@ -151,7 +159,8 @@ def burned_by(scene: Scene, bomb: Bomb) -> list[Place]:
 
 
 def forecast(scene: Scene, placed: Iterable[Bomb]) -> Iterator[tuple[Tiles, Tiles]]:
-    """Yield, for each round until the last bomb explodes, the tiles that can be entered and the tiles that are deadly.
+    """Yield, for each round until the last bomb explodes, the tiles that can be entered and the
+    tiles that are deadly.
 
     Assume that no bombs are placed except `placed`, which are placed now.
     """
@@ -160,7 +169,9 @@ def forecast(scene: Scene, placed: Iterable[Bomb]) -> Iterator[tuple[Tiles, Tile
         can_enter = scene.can_enter(rows, lying)
         blown = blasts(rows, lying, now, scene.pierces)
         deadly = {place for _, places in blown for place in places}
-        rows = with_tiles(rows, [(row, column) for row, column in deadly if rows[row][column] == CRATE], FREE)
+        rows = with_tiles(
+            rows, [(row, column) for row, column in deadly if rows[row][column] == CRATE], FREE
+        )
         gone = [bomb for bomb, _ in blown]
         lying = [bomb for bomb in lying if bomb not in gone]
         if now == scene.closing_at:
@@ -169,8 +180,11 @@ def forecast(scene: Scene, placed: Iterable[Bomb]) -> Iterator[tuple[Tiles, Tile
         yield can_enter, scene.tiles(deadly)
 
 
-def refuges(scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool, horizon: int | None = None) -> Tiles:
-    """Return the tiles on which a user survives after this round's moves, without the tiles of a crowd, which may spread.
+def refuges(
+    scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool, horizon: int | None = None
+) -> Tiles:
+    """Return the tiles on which a user survives after this round's moves, without the tiles of a
+    crowd, which may spread.
 
     With a horizon, the user needs to survive only that many rounds.
     """
@@ -186,7 +200,9 @@ def refuges(scene: Scene, placed: Iterable[Bomb], crowd: Tiles, spreading: bool,
 
 
 def distances(scene: Scene, start: Place) -> dict[Place, int]:
-    """Return the places that can be reached on the current map, with their distances in steps, nearest first."""
+    """Return the places that can be reached on the current map, with their distances in steps,
+    nearest first.
+    """
     beside = neighbours(scene.height, scene.width)
     can_enter = scene.can_enter(scene.rows, scene.lying)
     found, reached = [start], {start: 0}
@@ -201,7 +217,8 @@ def distances(scene: Scene, start: Place) -> dict[Place, int]:
 # Traps in Bomberman: bombs from which users cannot escape.
 
 Ways = tuple[Tiles, Tiles]
-"""The tiles that can be entered, and the tiles on which a user survives after this round's moves."""
+"""The tiles that can be entered, and the tiles on which a user survives after this round's moves.
+"""
 
 CLOSE = 8
 """The distance in tiles up to which a rival is a danger or a target."""
@@ -246,7 +263,11 @@ def grips(scene: Scene, places: Iterable[Place]) -> dict[Place, float]:
     """Return how well a bomb on each place in the next round would restrict the rivals."""
     watched = sorted(scene.rivals, key=lambda rival: tiles_between(rival, scene.own.at))[:MOST]
     close = [rival for rival in watched if tiles_between(rival, scene.own.at) <= CLOSE]
-    return {place: _grip(scene, replace(scene.own, at=place), close) for place in places} if close else {}
+    return (
+        {place: _grip(scene, replace(scene.own, at=place), close) for place in places}
+        if close
+        else {}
+    )
 
 
 def _grip(scene: Scene, bomb: Bomb, rivals: list[Place]) -> float:
@@ -264,7 +285,10 @@ def _next_places(scene: Scene, place: Place, taken: Place) -> list[Place]:
     """Return the places of a user after one step, including its current place."""
     can_enter = scene.can_enter(scene.rows, scene.lying) & ~scene.tile(taken)
     beside = neighbours(scene.height, scene.width)[place]
-    return [place, *(after for after in beside if after is not None and scene.tile(after) & can_enter)]
+    return [
+        place,
+        *(after for after in beside if after is not None and scene.tile(after) & can_enter),
+    ]
 
 
 def trap(scene: Scene, reached: dict[Place, int]) -> Place | None:
@@ -274,7 +298,11 @@ def trap(scene: Scene, reached: dict[Place, int]) -> Place | None:
             break
         bomb = replace(scene.own, at=place)
         held = {*burned_by(scene, bomb), *scene.doomed}
-        near = [rival for rival in scene.rivals if tiles_between(rival, place) <= REACH and rival in held]
+        near = [
+            rival
+            for rival in scene.rivals
+            if tiles_between(rival, place) <= REACH and rival in held
+        ]
         if near and _holds(scene, bomb, near) and gets_away(scene, [bomb]):
             return place
     return None
@@ -303,21 +331,34 @@ def sapper(view: View, chance: Chance) -> Raw:
     """Stay alive if possible; bomb crates and rivals if it can escape; take upgrades."""
     scene = scene_of(view)
     steps, feared = _safe_steps(scene)
-    if scene.can_place and _sapper_gain(scene, scene.own.at) and _can_get_away(scene, [scene.own, *feared]):
+    if (
+        scene.can_place
+        and _sapper_gain(scene, scene.own.at)
+        and _can_get_away(scene, [scene.own, *feared])
+    ):
         return {"action": WORDS[PLACE_BOMB]}
     way = distances(scene, _sapper_goal(scene))
     nearest = min(way.get(place, FAR) for place in steps.values())
     best = [action for action, place in steps.items() if way.get(place, FAR) == nearest]
-    if WAIT in steps and scene.tiles(steps[action] for action in best) & scene.with_neighbours(scene.tiles(scene.rivals)):
+    if WAIT in steps and scene.tiles(steps[action] for action in best) & scene.with_neighbours(
+        scene.tiles(scene.rivals)
+    ):
         best.append(WAIT)  # two bots that want the same tile would block each other forever
     return {"action": WORDS[chance.choice(best)]}
 
 
 def _safe_steps(scene: Scene) -> tuple[dict[Action, Place], list[Bomb]]:
-    """Return the steps that the bot survives, and the bombs of rivals that it assumes: the worst actions first, then fewer."""
+    """Return the steps that the bot survives, and the bombs of rivals that it assumes: the worst
+    actions first, then fewer.
+    """
     steps = dict(steps_of(scene))
     crowd, threats = scene.tiles(scene.rivals), scene.threats
-    for feared, blocked, spreading in ((threats, crowd, True), (threats, crowd, False), ([], crowd, False), ([], 0, False)):
+    for feared, blocked, spreading in (
+        (threats, crowd, True),
+        (threats, crowd, False),
+        ([], crowd, False),
+        ([], 0, False),
+    ):
         safe = refuges(scene, feared, blocked, spreading)
         sure = safe if scene.tile(scene.own.at) & safe else safe & ~scene.with_neighbours(blocked)
         survived = {action: place for action, place in steps.items() if scene.tile(place) & sure}
@@ -340,13 +381,18 @@ def _can_get_away(scene: Scene, placed: list[Bomb]) -> bool:
 
 
 def _sapper_goal(scene: Scene) -> Place:
-    """Return the place with the best value for its distance; if walls close soon, one where they close last."""
+    """Return the place with the best value for its distance; if walls close soon, one where they
+    close last.
+    """
     reached = distances(scene, scene.own.at)
     if scene.closing_at is not None and scene.closing_at - scene.round <= SAPPER_SOON:
         innermost = closing_groups(scene.height, scene.width)[-1]
         for place in filter(innermost.__contains__, reached):
             return place
-    worth = {place: SAPPER_UPGRADE if place in scene.upgrades else _sapper_gain(scene, place) for place in reached}
+    worth = {
+        place: SAPPER_UPGRADE if place in scene.upgrades else _sapper_gain(scene, place)
+        for place in reached
+    }
     for place in sorted(reached, key=lambda place: -worth[place] / (reached[place] + 2)):
         if place in scene.upgrades or _can_get_away(scene, [replace(scene.own, at=place)]):
             return place
@@ -356,7 +402,11 @@ def _sapper_goal(scene: Scene) -> Place:
 def _sapper_gain(scene: Scene, place: Place) -> int:
     """Return the value of a bomb on this place."""
     burned = burned_by(scene, replace(scene.own, at=place))
-    crates = sum(scene.rows[row][column] == CRATE for row, column in burned if (row, column) not in scene.doomed)
+    crates = sum(
+        scene.rows[row][column] == CRATE
+        for row, column in burned
+        if (row, column) not in scene.doomed
+    )
     return crates + SAPPER_RIVAL * len(set(scene.rivals).intersection(burned))
 
 
@@ -366,7 +416,9 @@ def _sapper_gain(scene: Scene, place: Place) -> int:
 BOMBARDIER_UPGRADE, BOMBARDIER_RIVAL = 6, 2
 """Their values, in crates."""
 DANGER, BOMBARDIER_GRIP = 6.0, 3.0
-"""The loss for a place where it could be trapped, and the gain for one where it could trap a rival, in steps."""
+"""The loss for a place where it could be trapped, and the gain for one where it could trap a rival,
+in steps.
+"""
 BOMBARDIER_SOON = 30
 """The number of rounds before walls close in from which the bot goes to the middle of the map."""
 NARROW = 25
@@ -374,7 +426,9 @@ NARROW = 25
 
 
 def bombardier(view: View, chance: Chance) -> Raw:
-    """Stay alive if possible; trap rivals, open crates, take upgrades; hold the middle when walls close in."""
+    """Stay alive if possible; trap rivals, open crates, take upgrades; hold the middle when walls
+    close in.
+    """
     scene = scene_of(view)
     steps, feared = safe_steps(scene)
     if scene.can_place and _is_worth_a_bomb(scene, view) and may_place(scene, view, feared):
@@ -382,7 +436,9 @@ def bombardier(view: View, chance: Chance) -> Raw:
     way = distances(scene, _bombardier_goal(scene))
     shunned, sought = dangers(scene), grips(scene, steps.values())
     worth = {
-        action: BOMBARDIER_GRIP * sought.get(place, 0.0) - DANGER * bool(scene.tile(place) & shunned) - way.get(place, FAR)
+        action: BOMBARDIER_GRIP * sought.get(place, 0.0)
+        - DANGER * bool(scene.tile(place) & shunned)
+        - way.get(place, FAR)
         for action, place in steps.items()
     }
     best = max(worth.values())
@@ -392,14 +448,20 @@ def bombardier(view: View, chance: Chance) -> Raw:
 def safe_steps(scene: Scene, daring: bool = False) -> tuple[dict[Action, Place], list[Bomb]]:
     """Return the steps that the bot survives, and the bombs of rivals that it assumes.
 
-    Assume the worst actions of the rivals first, then fewer and fewer, until a step survives. The danger of the bot's own bomb
-    has priority over bombs that others may place. A daring bot does not assume bombs.
+    Assume the worst actions of the rivals first, then fewer and fewer, until a step survives. The
+    danger of the bot's own bomb has priority over bombs that others may place. A daring bot does
+    not assume bombs.
     """
     steps = dict(steps_of(scene))
     crowd, threats = scene.tiles(scene.rivals), scene.threats
     cautious = not _is_narrow(scene) or any(bomb.seat == scene.own.seat for bomb in scene.lying)
     none: list[Bomb] = []
-    assumed = ((threats, crowd, cautious), (none, crowd, True), (none, crowd, False), (none, 0, False))
+    assumed = (
+        (threats, crowd, cautious),
+        (none, crowd, True),
+        (none, crowd, False),
+        (none, 0, False),
+    )
     for feared, blocked, spreading in assumed[daring:]:
         safe = refuges(scene, feared, blocked, spreading)
         sure = safe if scene.tile(scene.own.at) & safe else safe & ~scene.with_neighbours(blocked)
@@ -410,45 +472,67 @@ def safe_steps(scene: Scene, daring: bool = False) -> tuple[dict[Action, Place],
 
 
 def _longest(scene: Scene, steps: dict[Action, Place]) -> dict[Action, Place]:
-    """Return the steps with the longest survival if none is safe. One more round often wins the game."""
+    """Return the steps with the longest survival if none is safe.
+
+    One more round often wins the game.
+    """
     for horizon in range(scene.fuse, 0, -1):
         safe = refuges(scene, [], scene.tiles(scene.rivals), False, horizon)
-        if survived := {action: place for action, place in steps.items() if scene.tile(place) & safe}:
+        if survived := {
+            action: place for action, place in steps.items() if scene.tile(place) & safe
+        }:
             return survived
     return steps
 
 
 def _is_narrow(scene: Scene) -> bool:
-    return scene.closing_at is not None and sum(len(row) - row.count(WALL) for row in scene.rows) <= NARROW
+    return (
+        scene.closing_at is not None
+        and sum(len(row) - row.count(WALL) for row in scene.rows) <= NARROW
+    )
 
 
 def may_place(scene: Scene, view: View, feared: list[Bomb]) -> bool:
-    """Return True if the bot escapes its own bomb and the walls. Only the next walls are predicted."""
+    """Return True if the bot escapes its own bomb and the walls.
+
+    Only the next walls are predicted.
+    """
     plan = closing_plan(scene.height, scene.width, view["closing"]["from"], view["rounds"])
     closings = [end for end, _ in plan if end is not None and 0 <= end - scene.round <= scene.fuse]
     return len(closings) < 2 and gets_away(scene, [scene.own, *feared])
 
 
 def _is_worth_a_bomb(scene: Scene, view: View) -> bool:
-    """Return True for a trapped rival or for crates; with a spare bomb, also for a rival with one safe step or in the flames."""
+    """Return True for a trapped rival or for crates; with a spare bomb, also for a rival with one
+    safe step or in the flames.
+    """
     ways = ways_out(scene, scene.own)
     left = min(steps_left(scene, rival, ways) for rival in scene.rivals)
     burned = burned_by(scene, scene.own)
-    if left == 0 or any(scene.rows[row][column] == CRATE for row, column in burned if (row, column) not in scene.doomed):
+    if left == 0 or any(
+        scene.rows[row][column] == CRATE
+        for row, column in burned
+        if (row, column) not in scene.doomed
+    ):
         return True
     has_spare = view["users"][view["you"]]["bombsLeft"] > 1
     return has_spare and (left == 1 or not set(scene.rivals).isdisjoint(burned))
 
 
 def _bombardier_goal(scene: Scene) -> Place:
-    """Return the place where walls close in last, if they close soon; else a trap; else the best value for its distance."""
+    """Return the place where walls close in last, if they close soon; else a trap; else the best
+    value for its distance.
+    """
     reached = distances(scene, scene.own.at)
     if scene.closing_at is not None and scene.closing_at - scene.round <= BOMBARDIER_SOON:
         return innermost(scene, reached)
     prey = trap(scene, reached) if scene.can_place else None
     if prey is not None:
         return prey
-    worth = {place: BOMBARDIER_UPGRADE if place in scene.upgrades else _bombardier_gain(scene, place) for place in reached}
+    worth = {
+        place: BOMBARDIER_UPGRADE if place in scene.upgrades else _bombardier_gain(scene, place)
+        for place in reached
+    }
     for place in sorted(reached, key=lambda place: -worth[place] / (reached[place] + 2)):
         if place in scene.upgrades or gets_away(scene, [replace(scene.own, at=place)]):
             return place
@@ -456,14 +540,22 @@ def _bombardier_goal(scene: Scene) -> Place:
 
 
 def innermost(scene: Scene, reached: dict[Place, int]) -> Place:
-    rank = {place: number for number, group in enumerate(closing_groups(scene.height, scene.width)) for place in group}
+    rank = {
+        place: number
+        for number, group in enumerate(closing_groups(scene.height, scene.width))
+        for place in group
+    }
     return max(reached, key=rank.__getitem__)  # sorted by distance, so the nearest wins a tie
 
 
 def _bombardier_gain(scene: Scene, place: Place) -> int:
     """Return the value of a bomb on this place."""
     burned = burned_by(scene, replace(scene.own, at=place))
-    crates = sum(scene.rows[row][column] == CRATE for row, column in burned if (row, column) not in scene.doomed)
+    crates = sum(
+        scene.rows[row][column] == CRATE
+        for row, column in burned
+        if (row, column) not in scene.doomed
+    )
     return crates + BOMBARDIER_RIVAL * len(set(scene.rivals).intersection(burned))
 
 
@@ -477,7 +569,9 @@ DARE = 4
 
 
 def warden(view: View, chance: Chance) -> Raw:
-    """Be first in the middle, where walls close in last; leave it only when it burns, and at the last moment."""
+    """Be first in the middle, where walls close in last; leave it only when it burns, and at the
+    last moment.
+    """
     scene = scene_of(view)
     if scene.closing_at is None or scene.closing_at - scene.round > EARLY:
         return bombardier(view, chance)

@@ -12,8 +12,10 @@ TRIES = 6
 """The number of cells of the largest board that the 64 bits of one draw provide."""
 
 Promise = int
-"""The value of a stone as one number, which can be added over the lines through it. It counts the stones that it may form a row
-with, and these threats: a four is a cell that would win next; a three is a line where one more stone would make two fours."""
+"""The value of a stone as one number, which can be added over the lines through it. It counts the
+stones that it may form a row with, and these threats: a four is a cell that would win next; a three
+is a line where one more stone would make two fours.
+"""
 THREE, FOUR, WIN = 10**6, 10**7, 10**9
 COMPANY = tuple(stones**2 for stones in range(26))
 """The value of a row that is still possible, by the number of its stones."""
@@ -38,7 +40,9 @@ def random(view: View, chance: Chance) -> Raw:
 
 
 def threat(view: View, chance: Chance) -> Raw:
-    """Look one stone ahead: win or prevent a win, make and block fours and threes, stay near other stones."""
+    """Look one stone ahead: win or prevent a win, make and block fours and threes, stay near other
+    stones.
+    """
     size, board = view["size"], "".join(view["board"])
     worth = dict(_worths(board, size, view["winLength"], view["you"]))
     best = max(worth.values())
@@ -69,7 +73,10 @@ def _worths(cells: str, size: int, win_length: int, you: int) -> Iterator[tuple[
 def _lines(size: int, win_length: int) -> tuple[tuple[tuple[slice, int], ...], ...]:
     """Return the lines through each cell, and its position on them."""
     through = stretches(size, win_length)
-    return tuple(tuple((line, (cell - line.start) // line.step) for line in through[cell]) for cell in range(size * size))
+    return tuple(
+        tuple((line, (cell - line.start) // line.step) for line in through[cell])
+        for cell in range(size * size)
+    )
 
 
 @cache
@@ -96,24 +103,37 @@ def _kind(promise: Promise) -> Kind:
 
 
 @lru_cache(maxsize=2**17)
-def line_promises(line: str, at: int, win_length: int, company: tuple[int, ...] = COMPANY) -> tuple[Promise, ...]:
+def line_promises(
+    line: str, at: int, win_length: int, company: tuple[int, ...] = COMPANY
+) -> tuple[Promise, ...]:
     """Return, for each seat, the threats that its stone at this place would make on the line."""
-    return tuple(_promise(line[:at] + mark + line[at + 1 :], mark, win_length, company) for mark in MARKS)
+    return tuple(
+        _promise(line[:at] + mark + line[at + 1 :], mark, win_length, company) for mark in MARKS
+    )
 
 
 def _promise(line: str, mark: str, win_length: int, company: tuple[int, ...]) -> Promise:
-    """Rate `line`, which already has the stone and is so short that every row on it includes the stone."""
+    """Rate `line`, which already has the stone and is so short that every row on it includes the
+    stone.
+    """
     gaps = _gaps(line, mark, win_length)
     stones = sum(company[win_length - len(missing)] for missing in gaps)
     fours = {cell for missing in gaps if len(missing) == 1 for cell in missing}
-    halves = [cell for missing in set(gaps) if len(missing) == 2 and fours.isdisjoint(missing) for cell in missing]
+    halves = [
+        cell
+        for missing in set(gaps)
+        if len(missing) == 2 and fours.isdisjoint(missing)
+        for cell in missing
+    ]
     three = len(set(halves)) < len(halves)
     return stones + THREE * three + FOUR * len(fours) + WIN * (() in gaps)
 
 
 def _gaps(line: str, mark: str, win_length: int) -> list[tuple[int, ...]]:
     """Return the missing cells of each row that is still possible on the line."""
-    windows = ((start, line[start : start + win_length]) for start in range(len(line) - win_length + 1))
+    windows = (
+        (start, line[start : start + win_length]) for start in range(len(line) - win_length + 1)
+    )
     return [
         tuple(start + gap for gap in _free(window))
         for start, window in windows
@@ -141,12 +161,17 @@ WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
 STRATEGIST_COMPANY = (0, 1, 6, 18, 20, 20, 20)
 """The value of a row that is still possible, by the number of its stones."""
 SEARCHED = range(4, len(STRATEGIST_COMPANY))
-"""The lengths of a row for which this board is of use: longer lines have too many codes, and with 3 any stone is a threat."""
+"""The lengths of a row for which this board is of use: longer lines have too many codes, and with 3
+any stone is a threat.
+"""
 NO_THREATS: Promises = (0, 0)
 
 
 class LineTable(dict[Code, Promises]):
-    """The promises of both players for the middle of a line, by its code. A line is rated when it is first met."""
+    """The promises of both players for the middle of a line, by its code.
+
+    A line is rated when it is first met.
+    """
 
     def __init__(self, win_length: int) -> None:
         self._win_length = win_length
@@ -160,7 +185,10 @@ class LineTable(dict[Code, Promises]):
 
 
 class ThreatTable(dict[Code, Promises]):
-    """The same for the threats only. Lines without threats share one value, so that a search skips them quickly."""
+    """The same for the threats only.
+
+    Lines without threats share one value, so that a search skips them quickly.
+    """
 
     def __init__(self, lines: LineTable, taken: Code) -> None:
         self._lines, self._taken = lines, taken
@@ -182,15 +210,21 @@ class Ground:
         self.threats = ThreatTable(self.lines, self.taken)
         self.codes: list[Code] = [0] * (4 * size * size)
         """The codes of the lines of an empty board, four for each cell."""
-        self.touched: list[list[list[tuple[int, Cell, Code]]]] = [[[] for _ in range(size * size)] for _ in MARKS]
-        """For a stone of each player on each cell: the lines that it changes, their cells, and what it adds to their codes."""
+        self.touched: list[list[list[tuple[int, Cell, Code]]]] = [
+            [[] for _ in range(size * size)] for _ in MARKS
+        ]
+        """For a stone of each player on each cell: the lines that it changes, their cells, and what
+        it adds to their codes.
+        """
         offsets = [offset for offset in range(1 - win_length, win_length) if offset]
         for cell, (way, (down, right)) in product(range(size * size), enumerate(WAYS)):
             for place, offset in enumerate(offsets):
                 row, column = cell // size + offset * down, cell % size + offset * right
                 if 0 <= row < size and 0 <= column < size:
                     for seat, touched in enumerate(self.touched):
-                        touched[row * size + column].append((4 * cell + way, cell, seat + 1 << 2 * place))
+                        touched[row * size + column].append(
+                            (4 * cell + way, cell, seat + 1 << 2 * place)
+                        )
                 else:
                     self.codes[4 * cell + way] |= EDGE << 2 * place
 
@@ -203,7 +237,9 @@ class Stones:
 
     __slots__ = ("_codes", "_ground", "key", "threats")
 
-    def __init__(self, shared: Ground, codes: list[Code], threats: tuple[Threats, Threats], key: int) -> None:
+    def __init__(
+        self, shared: Ground, codes: list[Code], threats: tuple[Threats, Threats], key: int
+    ) -> None:
         self._ground, self._codes, self.threats = shared, codes, threats
         self.key = key
         """The bit set of the stones, which is equal for equal boards."""
@@ -267,14 +303,19 @@ DEEPEST = 4
 
 
 class Nodes:
-    """The boards that the searches for one move have visited, and the number that they may still visit."""
+    """The boards that the searches for one move have visited, and the number that they may still
+    visit.
+    """
 
     def __init__(self, left: int) -> None:
         self.left = left
         self._visited: dict[int, Stones] = {}
 
     def with_stone(self, stones: Stones, cell: Cell, seat: Seat) -> Stones:
-        """Return the board with one more stone. A board that two orders of stones lead to counts once."""
+        """Return the board with one more stone.
+
+        A board that two orders of stones lead to counts once.
+        """
         key = stones.key_with(cell, seat)
         after = self._visited.get(key)
         if after is None:
@@ -284,9 +325,11 @@ class Nodes:
 
 
 def find_attack(stones: Stones, attacker: Seat, nodes: Nodes, share: int) -> Cell | None:
-    """Return the first stone of an attack that wins, or None if none was found with this share of the nodes.
+    """Return the first stone of an attack that wins, or None if none was found with this share of
+    the nodes.
 
-    Attacks with fours only come first, since they can be deep; then those with threes, the shortest ones first.
+    Attacks with fours only come first, since they can be deep; then those with threes, the shortest
+    ones first.
     """
     cell = Attack(attacker, FOUR, nodes, share // 4).winning_cell(stones, MOST_FOURS)
     attack = Attack(attacker, THREE, nodes, share)
@@ -305,7 +348,9 @@ class Attack:
         self._known: dict[tuple[int, int], Cell | None] = {}
 
     def winning_cell(self, stones: Stones, depth: int) -> Cell | None:
-        """Return the first stone of an attack with at most `depth` forced answers, or None if none was found."""
+        """Return the first stone of an attack with at most `depth` forced answers, or None if none
+        was found.
+        """
         place = stones.key, depth
         if place not in self._known:
             self._known[place] = self._searched(stones, depth)
@@ -342,13 +387,18 @@ class Attack:
         if len(answers) > 1:
             return False
         for cell in answers or _answers(mine, theirs):
-            if self.winning_cell(self._nodes.with_stone(stones, cell, 1 - self._attacker), depth) is None:
+            if (
+                self.winning_cell(self._nodes.with_stone(stones, cell, 1 - self._attacker), depth)
+                is None
+            ):
                 return True
         return False
 
 
 def _answers(mine: Threats, theirs: Threats) -> list[Cell]:
-    """Return the answers to a three: cells where the attacker would make a four, and where the defender would, the best first."""
+    """Return the answers to a three: cells where the attacker would make a four, and where the
+    defender would, the best first.
+    """
     cells = {*cells_from(mine, FOUR), *cells_from(theirs, FOUR)}
     return sorted(cells, key=lambda cell: (-mine.get(cell, 0) - theirs.get(cell, 0), cell))
 
@@ -363,7 +413,9 @@ def cells_from(threats: Threats, least: Promise) -> list[Cell]:
 NODES = 700
 """The number of boards that the bot visits for one move."""
 ATTACK, DANGER, CHOICE = 250, 200, 60
-"""The shares of the nodes: for an attack of its own, one of the opponent, and to look into one choice."""
+"""The shares of the nodes: for an attack of its own, one of the opponent, and to look into one
+choice.
+"""
 CHOICES = 12
 """The number of cells that the bot looks into."""
 OWN, OTHER = 3, 2
@@ -404,7 +456,9 @@ class _Thought:
         return next(filter(self._defends, [*cells[:CHOICES], danger]), cells[0])
 
     def _prepares(self, cell: Cell) -> bool:
-        """Return True if the bot has an attack after the most likely answer to a stone on this cell."""
+        """Return True if the bot has an attack after the most likely answer to a stone on this
+        cell.
+        """
         after = self._stones.with_stone(cell, self._you)
         worths = self._answers | self._worths(after, 1 - self._you, after.near(cell))
         del worths[cell]
@@ -413,18 +467,27 @@ class _Thought:
 
     def _defends(self, cell: Cell) -> bool:
         """Return True if the opponent has no attack after a stone on this cell."""
-        return find_attack(self._stones.with_stone(cell, self._you), 1 - self._you, self._nodes, CHOICE) is None
+        return (
+            find_attack(
+                self._stones.with_stone(cell, self._you), 1 - self._you, self._nodes, CHOICE
+            )
+            is None
+        )
 
     @cached_property
     def _answers(self) -> dict[Cell, float]:
         """The value of each free cell for the opponent."""
         return self._worths(self._stones, 1 - self._you)
 
-    def _worths(self, stones: Stones, you: Seat, cells: Iterable[Cell] | None = None) -> dict[Cell, float]:
+    def _worths(
+        self, stones: Stones, you: Seat, cells: Iterable[Cell] | None = None
+    ) -> dict[Cell, float]:
         """Return the value of each free cell (of these cells) for the player to move."""
         found = {}
         for cell, promises in stones.promises(cells):
             mine, theirs = promises[you], promises[1 - you]
             threats = threats_worth(mine, theirs) if mine >= THREE or theirs >= THREE else 0
-            found[cell] = threats + OWN * (mine % THREE) + OTHER * (theirs % THREE) + self._centre[cell]
+            found[cell] = (
+                threats + OWN * (mine % THREE) + OTHER * (theirs % THREE) + self._centre[cell]
+            )
         return found

@@ -51,7 +51,10 @@ HOUSE: dict[str, dict[str, HouseBot]] = {
 
 
 def house_bots(game: str) -> dict[str, HouseBot]:
-    """Return the house bots of a game, weakest first. A game without its own bots has one that plays any legal move."""
+    """Return the house bots of a game, weakest first.
+
+    A game without its own bots has one that plays any legal move.
+    """
     return HOUSE.get(game, {"random": any_legal_move})
 
 
@@ -60,9 +63,15 @@ def any_legal_move(view: View, chance: Chance) -> Raw:
 
 
 def house_view(position: Game[Any], seat: Seat) -> View:
-    """Return the view for a house bot: the seat's view, with the legal moves if the game has no bots of its own."""
+    """Return the view for a house bot: the seat's view, with the legal moves if the game has no
+    bots of its own.
+    """
     view = position.view(seat)
-    return view if position.name in HOUSE else view | {"legal": list(islice(position.moves(seat), MOST_LISTED))}
+    return (
+        view
+        if position.name in HOUSE
+        else view | {"legal": list(islice(position.moves(seat), MOST_LISTED))}
+    )
 
 
 def seated(bot: HouseBot, seed: int) -> Callable[[View], Raw]:

@@ -48,9 +48,16 @@ def _move(mark: str, space: int) -> Raw:
 
 @cache
 def _outlook(mine: int, theirs: int) -> int:
-    """Return the best result for the side to move: 1 a win, 0 a draw, -1 a loss. A quicker win is not worth more."""
+    """Return the best result for the side to move: 1 a win, 0 a draw, -1 a loss.
+
+    A quicker win is not worth more.
+    """
     if theirs in WON:
         return -1
     if mine | theirs == FULL:
         return 0
-    return max(-_outlook(theirs, mine | 1 << space) for space in range(9) if not (mine | theirs) >> space & 1)
+    return max(
+        -_outlook(theirs, mine | 1 << space)
+        for space in range(9)
+        if not (mine | theirs) >> space & 1
+    )

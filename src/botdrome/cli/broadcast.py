@@ -1,4 +1,6 @@
-"""Broadcast: a server inside `botdrome play --open` and `botdrome fork --browser` that shows their matches live."""
+"""Broadcast: a server inside `botdrome play --open` and `botdrome fork --browser` that shows their
+matches live.
+"""
 
 import asyncio
 import multiprocessing
@@ -40,7 +42,11 @@ A_MOMENT = 0.2
 class Broadcast:
     """A server in a thread, with a temporary store. It runs inside `with`."""
 
-    def __init__(self, protocols: Sequence[Protocol] = PROTOCOLS, after: Callable[[Scene], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        protocols: Sequence[Protocol] = PROTOCOLS,
+        after: Callable[[Scene], None] = lambda _: None,
+    ) -> None:
         """`after` is called on the event loop with each scene that was shown."""
         self._protocols, self._after = protocols, after
         self.scenes: Queue[Scene] = multiprocessing.get_context("spawn").Queue(MOST_WAITING)
@@ -48,7 +54,9 @@ class Broadcast:
         self.url = ""
         self._opened: Future[str] = Future()
         self._stopping = Event()
-        self._thread = Thread(target=lambda: asyncio.run(self._serve()), name="broadcast", daemon=True)
+        self._thread = Thread(
+            target=lambda: asyncio.run(self._serve()), name="broadcast", daemon=True
+        )
 
     def __enter__(self) -> Self:
         if not (WEB / "index.html").exists():
@@ -60,7 +68,12 @@ class Broadcast:
             raise CommandError(f"the matches cannot be shown: {problem}") from None
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._stopping.set()
         self._thread.join()
 
@@ -75,7 +88,9 @@ class Broadcast:
                 return tables[0]
 
             try:
-                settings = load_settings(closed | {"port": 0, "db": db, "drain": 0.0, "log.level": "error"})
+                settings = load_settings(
+                    closed | {"port": 0, "db": db, "drain": 0.0, "log.level": "error"}
+                )
                 configure_logs(settings)
                 server = await open_server(settings, shown, self._protocols)
             except BadSetting as problem:
@@ -104,7 +119,9 @@ class Broadcast:
 async def _show(scene: Scene, tables: PlayedElsewhere, store: Store) -> None:
     if isinstance(scene, MatchOpened):
         started = int(time() * 1000)
-        entry = MatchEntry(scene.match, scene.game, scene.players, started, options=scene.options, seed=scene.seed)
+        entry = MatchEntry(
+            scene.match, scene.game, scene.players, started, options=scene.options, seed=scene.seed
+        )
         tables.begin(entry, scene.limit, store)
     elif isinstance(scene, MatchMoved):
         tables.move(scene.match, scene.t, scene.steps, scene.order, scene.news)
@@ -113,6 +130,11 @@ async def _show(scene: Scene, tables: PlayedElsewhere, store: Store) -> None:
 
 
 def open_browser(url: str) -> bool:
-    """Open the URL, and return whether there is a browser. Browsers in the terminal do not count."""
-    has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    """Open the URL, and return whether there is a browser.
+
+    Browsers in the terminal do not count.
+    """
+    has_screen = sys.platform == "darwin" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
     return has_screen and webbrowser.open(url)

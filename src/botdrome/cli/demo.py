@@ -26,10 +26,17 @@ def show_demo(pause: float) -> int:
     console = Terminal()
     for row in FORMATS.values():
         _show(row, console, pause)
-    console.print(Text("\nA tournament: noughts and crosses, the perfect bot against a random one", style="bold"))
+    console.print(
+        Text(
+            "\nA tournament: noughts and crosses, the perfect bot against a random one",
+            style="bold",
+        )
+    )
     bots = ["house:perfect", "house:random"]
     status = run("noughts-and-crosses", bots, PlayOptions(matches=500, seed=SEED))
-    console.print(Text("\nIn the browser you can watch, replay and play all of this:", style="bold"))
+    console.print(
+        Text("\nIn the browser you can watch, replay and play all of this:", style="bold")
+    )
     for line in (f"  {_command()} serve --house", "  then open http://127.0.0.1:3000/"):
         console.print(Text(line, style="cyan"), soft_wrap=True)
     return status
@@ -41,7 +48,9 @@ def _command() -> str:
 
 
 def _show(row: Format, console: Terminal, pause: float) -> None:
-    """Show a match of house bots, the best against the weakest, in at most MOST_FRAMES positions."""
+    """Show a match of house bots, the best against the weakest, in at most MOST_FRAMES
+    positions.
+    """
     players = min(AT_A_TABLE, row.game.players[-1])
     house = house_bots(row.name)
     names = [list(house)[-1 if player % 2 == 0 else 0] for player in range(players)]

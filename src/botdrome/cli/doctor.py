@@ -1,4 +1,6 @@
-"""`botdrome doctor`: plays with a bot on the wire, and reports the traffic with which it cannot cope."""
+"""`botdrome doctor`: plays with a bot on the wire, and reports the traffic with which it cannot
+cope.
+"""
 
 import asyncio
 import os
@@ -24,7 +26,12 @@ from botdrome.doctor.trial import TrialResult
 from botdrome.games.chance import Chance
 from botdrome.protocols import load_settings
 
-GAMES: dict[ProtocolName, str] = {"duel": "gomoku", "boats": "battleship", "bomber": "bomberman", "battlecube": "battlecube"}
+GAMES: dict[ProtocolName, str] = {
+    "duel": "gomoku",
+    "boats": "battleship",
+    "bomber": "bomberman",
+    "battlecube": "battlecube",
+}
 
 
 class DoctorPlan(msgspec.Struct, frozen=True):
@@ -108,14 +115,23 @@ def _game(protocol: str, game: str) -> str:
 def _check_address(protocol: ProtocolName, plan: DoctorOptions) -> None:
     calls = protocol == "battlecube"
     if plan.url and not calls:
-        raise CommandError("--url is only for battlecube; with other protocols the bot connects to the doctor")
+        raise CommandError(
+            "--url is only for battlecube; with other protocols the bot connects to the doctor"
+        )
     if calls and bool(plan.url) == bool(plan.command):
-        raise CommandError("battlecube needs either --url, or a command that starts the bot on {port}")
+        raise CommandError(
+            "battlecube needs either --url, or a command that starts the bot on {port}"
+        )
     if calls and plan.port:
-        raise CommandError("--port is not for battlecube: the port of the bot is in --url, or takes the place of {port}")
+        raise CommandError(
+            "--port is not for battlecube: the port of the bot is in --url, or takes the place of "
+            "{port}"
+        )
     try:
         parts = urlsplit(plan.url)
-        valid = not plan.url or (parts.scheme == "http" and bool(parts.hostname) and parts.port != 0)
+        valid = not plan.url or (
+            parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
+        )
     except ValueError:
         valid = False
     if not valid:
@@ -124,7 +140,10 @@ def _check_address(protocol: ProtocolName, plan: DoctorOptions) -> None:
 
 async def _examined(plan: DoctorPlan, as_json: bool) -> int:
     console, results = Terminal(stderr=as_json), list[TrialResult]()
-    async with doctor_server(plan.protocol, plan.game) as server, _examination(plan, server, console) as examination:
+    async with (
+        doctor_server(plan.protocol, plan.game) as server,
+        _examination(plan, server, console) as examination,
+    ):
         async for result in examination.run(plan.ailments):
             results.append(result)
             if not as_json:
@@ -140,17 +159,29 @@ async def _examined(plan: DoctorPlan, as_json: bool) -> int:
 
 
 @asynccontextmanager
-async def _examination(plan: DoctorPlan, server: DoctorServer, console: Terminal) -> AsyncIterator[Examination]:
+async def _examination(
+    plan: DoctorPlan, server: DoctorServer, console: Terminal
+) -> AsyncIterator[Examination]:
     parts, calls = urlsplit(plan.url), plan.protocol == "battlecube"
     bot_port = (parts.port or 80) if plan.url else _free_port()
     host = (parts.hostname if plan.url else None) or "127.0.0.1"
-    proxy = Proxy(plan.protocol, host, bot_port if calls else server.port, plan.slowness, by_hand=not plan.command)
+    proxy = Proxy(
+        plan.protocol,
+        host,
+        bot_port if calls else server.port,
+        plan.slowness,
+        by_hand=not plan.command,
+    )
     try:
         port = await proxy.listen(plan.port)
     except OSError as problem:
-        raise CommandError(f"port {plan.port} cannot be used: {os.strerror(problem.errno or 0)}") from None
+        raise CommandError(
+            f"port {plan.port} cannot be used: {os.strerror(problem.errno or 0)}"
+        ) from None
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    address = BotAddress(plan.protocol, bot_port if calls else port, f"http://127.0.0.1:{port}{path}")
+    address = BotAddress(
+        plan.protocol, bot_port if calls else port, f"http://127.0.0.1:{port}{path}"
+    )
     console.print(Text(f"{plan.protocol}, {plan.game}", "bold"))
     if not plan.command and not plan.url:
         _print_address(plan.protocol, address.words(PATIENT, await server.password()), console)
@@ -172,14 +203,23 @@ def _free_port() -> int:
 
 def _print_address(protocol: ProtocolName, words: dict[str, str], console: Terminal) -> None:
     optional = "" if protocol == "battlebot" else " (or any other, or none)"
-    lines = f"  connect the bot to {words['url']}, again after each trial", f"  name: {words['name']}"
+    lines = (
+        f"  connect the bot to {words['url']}, again after each trial",
+        f"  name: {words['name']}",
+    )
     for line in (*lines, f"  password: {words['password']}{optional}"):
         console.print(line, soft_wrap=True)
 
 
 def _print(result: TrialResult, console: Terminal) -> None:
     if result.passed:
-        console.print(Text(f"  {result.ailment:<18}").append("passed", "green").append(f", {result.answers} answers", "dim"))
+        console.print(
+            Text(f"  {result.ailment:<18}")
+            .append("passed", "green")
+            .append(f", {result.answers} answers", "dim")
+        )
     else:
-        console.print(Text(f"  {result.ailment:<18}").append(f"failed: it {result.diagnosis}", "red"))
+        console.print(
+            Text(f"  {result.ailment:<18}").append(f"failed: it {result.diagnosis}", "red")
+        )
         console.print(Text(f"    {result.reason}"), soft_wrap=True)

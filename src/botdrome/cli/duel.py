@@ -130,24 +130,36 @@ class DuelReport:
         found = {
             "better": f"{new} is better than {old}.",
             "not better": f"{new} is not better than {old} by {test.elo1:g} Elo.",
-            None: f"Undecided after {plural(scores.blocks, 'block')}: whether {new} is better than {old} by {test.elo1:g} Elo.",
+            None: f"Undecided after {plural(scores.blocks, 'block')}: whether {new} is better than "
+            f"{old} by {test.elo1:g} Elo.",
         }[self.decision]
         lines = [
             found,
-            f"{plural(self.games, 'game')} of {self.plan.game} with {self.plan.seats} players: {self.progress()}",
+            f"{plural(self.games, 'game')} of {self.plan.game} with {self.plan.seats} players: "
+            f"{self.progress()}",
             f"Elo difference {elo:+.0f} (95 % interval {low:+.0f} .. {high:+.0f})",
         ]
         if repeated := self.repetition.words():
             lines.append(repeated)
         if self.exhausted:
-            lines.append(f"The last {REPEATED} blocks brought no new game, so more of them would decide nothing.")
+            lines.append(
+                f"The last {REPEATED} blocks brought no new game, so more of them would decide "
+                "nothing."
+            )
         if self.decision is not None:
             far, looks = ("high", "good") if self.decision == "better" else ("low", "bad")
-            lines.append(f"On average this estimate is too {far}, since the test stops when results look {looks}.")
-            lines.append("After a stop such an interval contains the truth in 86 to 91 of 100 cases, not in 95.")
+            lines.append(
+                f"On average this estimate is too {far}, since the test stops when results look "
+                f"{looks}."
+            )
+            lines.append(
+                "After a stop such an interval contains the truth in 86 to 91 of 100 cases, not in "
+                "95."
+            )
         for name, faults in zip(self.names, self.faults, strict=True):
             if faults:
-                lines.append(f"Faults of {name}: {', '.join(f'{cause} {count}' for cause, count in faults.items())}")
+                counts = ", ".join(f"{cause} {count}" for cause, count in faults.items())
+                lines.append(f"Faults of {name}: {counts}")
         return lines
 
     def markdown(self) -> str:
@@ -182,9 +194,14 @@ def sequential_test(given: DuelOptions) -> SequentialTest:
     try:
         elo0, elo1 = map(float, given.sprt.split(","))
     except ValueError:
-        raise CommandError(f"--sprt takes two Elo differences such as 0,20, not {given.sprt!r}") from None
+        raise CommandError(
+            f"--sprt takes two Elo differences such as 0,20, not {given.sprt!r}"
+        ) from None
     if not -1000 <= elo0 < elo1 <= 1000:
-        raise CommandError(f"--sprt takes two rising Elo differences from -1000 to 1000 such as 0,20, not {given.sprt!r}")
+        raise CommandError(
+            "--sprt takes two rising Elo differences from -1000 to 1000 such as 0,20, not "
+            f"{given.sprt!r}"
+        )
     return SequentialTest(elo0, elo1, given.alpha, given.beta)
 
 
@@ -195,31 +212,45 @@ def _plan(new: str, old: str, given: DuelOptions) -> DuelPlan:
     if seats not in allowed:
         raise CommandError(f"{row.name} is for {allowed[0]} to {allowed[-1]} players, not {seats}")
     if given.copies is not None and given.copies >= seats:
-        raise CommandError(f"--copies is a number from 1 to {seats - 1} at a table of {seats}, not {given.copies}")
+        raise CommandError(
+            f"--copies is a number from 1 to {seats - 1} at a table of {seats}, not {given.copies}"
+        )
     options = read_options(given.options)
     game = with_options(row.game, options)
     game.start(seats, Chance(given.seed))
-    openings = openings_called(given.openings, game, seats) if given.openings else usual_openings(game)
+    openings = (
+        openings_called(given.openings, game, seats) if given.openings else usual_openings(game)
+    )
     entrants = (new,) * seats + (old,) * seats
     return DuelPlan(
-        given.game, entrants, distinct_names(entrants), seats, given.max_blocks, given.seed, options,
-        isolation=given.isolation.isolation(), limit=given.limit, openings=openings.listed,
+        given.game, entrants, distinct_names(entrants), seats, given.max_blocks, given.seed,
+        options, isolation=given.isolation.isolation(), limit=given.limit, openings=openings.listed,
         random_openings=openings.random, copies=given.copies,
     )  # fmt: skip
 
 
 def _check_started(names: tuple[str, ...], plan: DuelPlan, block: PlayedBlock) -> None:
-    """Raise CannotStart if a bot failed before its first move: such games say nothing about strength."""
+    """Raise CannotStart if a bot failed before its first move: such games say nothing about
+    strength.
+    """
     for outcome in block.outcomes:
         for seat in outcome.unstarted:
-            raise CannotStart(f"{names[not plan.is_new(outcome.fixture.entrants[seat])]}: {outcome.faults[seat]}")
+            raise CannotStart(
+                f"{names[not plan.is_new(outcome.fixture.entrants[seat])]}: {outcome.faults[seat]}"
+            )
 
 
 def _played(report: DuelReport, jobs: int) -> int:
     """Play until the test decides. Ctrl-C ends it early and keeps the results so far."""
     console = Terminal(stderr=True)
     blocks = play_blocks(report.plan, jobs)
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console, transient=True) as bar:
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    ) as bar:
         task = bar.add_task(report.progress())
         try:
             with closing(blocks):

@@ -11,7 +11,20 @@ from rich.text import Text
 from botdrome.cli.pictures.gallery import picture_of
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import Game, View
-from botdrome.match.events import Amended, Began, BoardEnded, Ended, Event, Late, Left, Out, Played, Refused, Result, Returned
+from botdrome.match.events import (
+    Amended,
+    Began,
+    BoardEnded,
+    Ended,
+    Event,
+    Late,
+    Left,
+    Out,
+    Played,
+    Refused,
+    Result,
+    Returned,
+)
 from botdrome.match.match import News
 from botdrome.match.record import Record, replay
 from botdrome.match.terms import Milliseconds
@@ -81,7 +94,9 @@ def outcome(result: Result, names: Sequence[str]) -> str:
     if result.aborted:
         return "aborted"
     first = [names[player] for player, place in enumerate(result.places) if place == 1]
-    scores = ", ".join(f"{name} {score:g}" for name, score in zip(names, result.scores, strict=True))
+    scores = ", ".join(
+        f"{name} {score:g}" for name, score in zip(names, result.scores, strict=True)
+    )
     return f"{f'{first[0]} wins' if len(first) == 1 else 'a tie'} ({scores})"
 
 
@@ -93,8 +108,14 @@ def _short(raw: Any) -> str:
 def drawn(game: str, frame: Frame, told_at_most: int = 6) -> RenderableType:
     """Draw a frame for the terminal."""
     head = Text(f"{shown(game)}  step {frame.step}  {frame.time / 1000:.3f} s", style="bold")
-    return Group(head, picture_of(game, frame.view, tuple(map(shown, frame.bots))), *_tail(frame.told, told_at_most))
+    return Group(
+        head,
+        picture_of(game, frame.view, tuple(map(shown, frame.bots))),
+        *_tail(frame.told, told_at_most),
+    )
 
 
 def _tail(lines: Sequence[str], most: int) -> Iterable[Text]:
-    return [Text(shown(line), style="dim", no_wrap=True, overflow="ellipsis") for line in lines[-most:]]
+    return [
+        Text(shown(line), style="dim", no_wrap=True, overflow="ellipsis") for line in lines[-most:]
+    ]

@@ -43,7 +43,15 @@ def _options(row: Format) -> RenderableType:
     options = options_of(row.game).values()
     if not options:
         return Text("options: none")
-    table = Table("option", "default", "meaning", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = Table(
+        "option",
+        "default",
+        "meaning",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="dim",
+    )
     for option in options:
         table.add_row(*map(Text, (option.name, _json(option.default), option.description)))
     return table
@@ -52,14 +60,20 @@ def _options(row: Format) -> RenderableType:
 def _examples(row: Format) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for label, view, move in examples(row):
-        parts += [Text(label, style="dim"), Text(f"view: {_json(view)}"), Text(f"move: {_json(move)}", style="green")]
+        parts += [
+            Text(label, style="dim"),
+            Text(f"view: {_json(view)}"),
+            Text(f"move: {_json(move)}", style="green"),
+        ]
     return parts
 
 
 def examples(row: Format) -> list[tuple[str, View, Raw]]:
     """Return examples of a view and a move, at the start and a few moves later."""
     match = Match(row.game, row.game.players[0] if row.game.players[0] > 1 else 2, row.terms, SEED)
-    bots = [seated(house_bots(row.name)["random"], SEED + player) for player in range(match.players)]
+    bots = [
+        seated(house_bots(row.name)["random"], SEED + player) for player in range(match.players)
+    ]
     match.start()
     found = [("at the start", *_asked(match, bots))]
     for _ in range(6):

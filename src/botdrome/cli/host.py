@@ -42,7 +42,9 @@ def run_host(
     flags: dict[str, Any],
     log_file: Path | None = None,
 ) -> int:
-    """`values` are the settings of the room and `flags` those of the server, if a new one is started."""
+    """`values` are the settings of the room and `flags` those of the server, if a new one is
+    started.
+    """
     try:
         if flags.get("log.level") is not None:
             flags["log.level"] = level_called(flags["log.level"])
@@ -65,7 +67,9 @@ def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, A
     usual = {"title": "Botdrome", "max": 9, "auto_start": False, "repeat": False}
     plan = make_plan(usual | (_read(config) if config else {}) | given)
     own = {"boats.host_token": secrets.token_hex(16), "boats.rooms": (plan,)}
-    settings = load_settings({f"{name}.port": 0 for name in protocol_sections()} | flags | own, os.environ)
+    settings = load_settings(
+        {f"{name}.port": 0 for name in protocol_sections()} | flags | own, os.environ
+    )
     if not settings.of(BoatsSection).port:
         raise BadSetting("port: a game needs one")
     return settings
@@ -86,7 +90,9 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
             console = Terminal()
             _say_where(server, console)
             token = settings.of(BoatsSection).host_token
-            bridge = HostClient(server.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True)
+            bridge = HostClient(
+                server.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True
+            )
             sitting = asyncio.ensure_future(bridge.sit())
             stopping = asyncio.ensure_future(wanted.wait())
             await asyncio.wait([sitting, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -99,13 +105,17 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
 def _say_where(server: RunningServer, console: Terminal) -> None:
     where = f"{server.settings.host}:{server.ports['xbs']}"
     show_operator_token(server, console)
-    console.print(f"players join at {where}, spectators at {server.url}; `help` lists what can be done here")
+    console.print(
+        f"players join at {where}, spectators at {server.url}; `help` lists what can be done here"
+    )
 
 
 class HostClient:
     """Sends typed commands to the server, and prints its answers."""
 
-    def __init__(self, server: str, token: str, room: str, console: Terminal, stays: bool = False) -> None:
+    def __init__(
+        self, server: str, token: str, room: str, console: Terminal, stays: bool = False
+    ) -> None:
         self._url = f"{server.rstrip('/').replace('http', 'ws', 1)}/boats/host"
         self._hello = {"token": token, "room": room}
         self._console, self._stays = console, stays
@@ -183,13 +193,18 @@ class HostClient:
             case "help":
                 self._console.print(HELP)
             case "leave":
-                self._console.print(Text("this console is the server's own: `quit` ends both", style="red"))
+                self._console.print(
+                    Text("this console is the server's own: `quit` ends both", style="red")
+                )
             case _:
                 await socket.send(json.dumps(order))
 
 
 def _typed_lines() -> "asyncio.Queue[str | None]":
-    """Queue the lines of standard input, then None. A daemon thread reads them, so that it cannot delay the exit."""
+    """Queue the lines of standard input, then None.
+
+    A daemon thread reads them, so that it cannot delay the exit.
+    """
     queue: asyncio.Queue[str | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 

@@ -29,12 +29,12 @@ PLAYER is a name, the beginning of one, or a number; "in quotes" if it has blank
 The original's keys s m b p a c k r q do as well."""
 
 KEYS = {
-    "s": "start", "m": "message", "b": "boot", "p": "blacklist player", "a": "blacklist address", "c": "clear", "k": "skip",
-    "q": "quit", "r": "show",
+    "s": "start", "m": "message", "b": "boot", "p": "blacklist player", "a": "blacklist address",
+    "c": "clear", "k": "skip", "q": "quit", "r": "show",
 }  # fmt: skip
 WORDS = (
-    "start", "message", "tell", "boot", "blacklist player", "blacklist address", "clear", "skip", "abort", "quit",
-    "show", "leave", "help",
+    "start", "message", "tell", "boot", "blacklist player", "blacklist address", "clear", "skip",
+    "abort", "quit", "show", "leave", "help",
 )  # fmt: skip
 IN_A_GAME = ("message", "tell", "boot", "skip", "abort")
 """Commands that can name a game."""
@@ -92,8 +92,15 @@ def _quoted(text: str) -> tuple[str, str]:
 def headline(room: dict[str, Any]) -> str:
     """Summarise the players and games in a line that does not change with every shot."""
     gathering = room["gathering"]
-    waiting = "nobody can join" if gathering is None else f"{len(gathering)} of {room['max']} joined: {_names(gathering)}"
-    running = [f"game {game['number']}: {', '.join(map(_with_status, game['players']))}" for game in room["games"]]
+    waiting = (
+        "nobody can join"
+        if gathering is None
+        else f"{len(gathering)} of {room['max']} joined: {_names(gathering)}"
+    )
+    running = [
+        f"game {game['number']}: {', '.join(map(_with_status, game['players']))}"
+        for game in room["games"]
+    ]
     return "; ".join([waiting.removesuffix(": "), *running])
 
 
@@ -108,19 +115,42 @@ def _with_status(player: dict[str, Any]) -> str:
 def pictured(room: dict[str, Any]) -> list[Table | Text]:
     """Print the room in full."""
     size = f"{room['width']} by {room['height']}"
-    about = f"{room['title']}: {room['min']} to {room['max']} players, boards of {size}, goal {room['goal']}"
-    parts: list[Table | Text] = [Text(about, style="bold"), Text(f"boats: {' '.join(room['boats'])}")]
+    about = (
+        f"{room['title']}: {room['min']} to {room['max']} players, boards of {size}, goal "
+        f"{room['goal']}"
+    )
+    parts: list[Table | Text] = [
+        Text(about, style="bold"),
+        Text(f"boats: {' '.join(room['boats'])}"),
+    ]
     if room["gathering"]:
         table = Table("", f"game {room['gathers']}, not started", "address", box=None)
         for number, player in enumerate(room["gathering"], 1):
             table.add_row(str(number), Text(shown(player["name"])), player["address"])
         parts.append(table)
     for game in room["games"]:
-        table = Table("", "", f"game {game['number']}", "status", "score", "skips", "turns", "hits taken", box=None)
+        table = Table(
+            "",
+            "",
+            f"game {game['number']}",
+            "status",
+            "score",
+            "skips",
+            "turns",
+            "hits taken",
+            box=None,
+        )
         for number, row in enumerate(game["players"], 1):
             counts = [str(row[key]) for key in ("score", "skips", "turns")]
             name, status = Text(shown(row["name"])), Text(shown(row["status"]))
-            table.add_row(str(number), "*" if row["toMove"] else "", name, status, *counts, f"{row['hits']} of {game['squares']}")
+            table.add_row(
+                str(number),
+                "*" if row["toMove"] else "",
+                name,
+                status,
+                *counts,
+                f"{row['hits']} of {game['squares']}",
+            )
         parts.append(table)
     banned = room["blacklist"]["players"] + room["blacklist"]["addresses"]
     return [*parts, Text(shown(f"blacklist: {', '.join(banned)}"))] if banned else parts

@@ -8,12 +8,24 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from botdrome.runner.bot_process import Isolation
 
-InProcess = Annotated[bool, typer.Option("--in-process", help="Run Python bots inside the runner: faster, without protection.")]
+InProcess = Annotated[
+    bool,
+    typer.Option(
+        "--in-process", help="Run Python bots inside the runner: faster, without protection."
+    ),
+]
 Sandbox = Annotated[
-    bool, typer.Option("--sandbox", help="Run bots with bubblewrap: no network, no files but their own, limited resources.")
+    bool,
+    typer.Option(
+        "--sandbox",
+        help="Run bots with bubblewrap: no network, no files but their own, limited resources.",
+    ),
 ]
 Memory = Annotated[
-    int | None, typer.Option(min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]")
+    int | None,
+    typer.Option(
+        min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]"
+    ),
 ]
 
 
@@ -38,6 +50,12 @@ class IsolationFlags(Struct, frozen=True):
         from botdrome.runner.bot_process import Isolation
 
         if self.in_process and (self.sandbox or self.memory):
-            raise CommandError("--in-process cannot be combined with --sandbox and --memory, which need processes")
+            raise CommandError(
+                "--in-process cannot be combined with --sandbox and --memory, which need processes"
+            )
         limits = SANDBOXED if self.sandbox else UNLIMITED
-        return Isolation(self.in_process, self.sandbox, replace(limits, memory=self.memory) if self.memory else limits)
+        return Isolation(
+            self.in_process,
+            self.sandbox,
+            replace(limits, memory=self.memory) if self.memory else limits,
+        )

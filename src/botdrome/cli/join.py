@@ -13,7 +13,14 @@ from msgspec.structs import replace
 from botdrome.cli.join_display import Results
 from botdrome.cli.play import INTERRUPTED, table_size
 from botdrome.cli.server_bots import name_problem, token_for
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
+from botdrome.cli.terminal import (
+    REFUSED,
+    CommandError,
+    Terminal,
+    complain,
+    format_called,
+    read_options,
+)
 from botdrome.client.join import Join, JoinWish, Unwelcome
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
 from botdrome.client.program import CannotStart
@@ -77,7 +84,10 @@ def _wish(command: JoinCommand, rest: RestServer) -> JoinWish:
     if not game:
         if is_python(command.bot):
             check_bot(command.bot, game)  # a wrong file is told first
-        raise CommandError(f"{name} is not registered here yet: name its game with --game; `botdrome games` lists them")
+        raise CommandError(
+            f"{name} is not registered here yet: name its game with --game; `botdrome games` lists "
+            "them"
+        )
     row, options = format_called(game), read_options(command.options)
     if command.players is not None:
         table_size(row, command.players, command.players)
@@ -93,26 +103,38 @@ def _with_token(wish: JoinWish, rest: RestServer) -> JoinWish:
     except ServerProblem as problem:
         raise ServerProblem(name_problem(rest, wish.name, problem, "--name")) from None
     if new:
-        Terminal(stderr=True).print(f"{wish.name} is registered on {rest.url} for {wish.game}", soft_wrap=True)
+        Terminal(stderr=True).print(
+            f"{wish.name} is registered on {rest.url} for {wish.game}", soft_wrap=True
+        )
     return replace(wish, token=token)
 
 
 def _enter_contest(wish: JoinWish, password: str, rest: RestServer) -> None:
     if wish.contest is None:
         raise CommandError("--contest-password needs --contest, the contest that has it")
-    rest.get(f"contests/{segment(wish.game)}/{segment(wish.contest)}", wish.token, {"bot": wish.name, "password": password})
+    rest.get(
+        f"contests/{segment(wish.game)}/{segment(wish.contest)}",
+        wish.token,
+        {"bot": wish.name, "password": password},
+    )
 
 
 def _check_opponent(wish: JoinWish, rest: RestServer) -> None:
     """Say that a challenge may wait for long."""
     if wish.opponent and not wish.opponent.startswith("house:"):
-        unknown = "" if rest.has_bot(wish.opponent) else f"no bot is registered as {wish.opponent} on {rest.url}; "
+        unknown = (
+            ""
+            if rest.has_bot(wish.opponent)
+            else f"no bot is registered as {wish.opponent} on {rest.url}; "
+        )
         words = f"{unknown}the challenge waits until {wish.opponent} is there; Ctrl-C ends the wait"
         Terminal(stderr=True).print(words, soft_wrap=True)
 
 
 def bot_name(entrant: str) -> str:
-    """Return a name for a bot that its user has not named: that of its file, or of its project if the file has a usual name."""
+    """Return a name for a bot that its user has not named: that of its file, or of its project if
+    the file has a usual name.
+    """
     kind, _, rest = entrant.partition(":")
     if kind == "house":
         return f"my {rest}"
@@ -128,14 +150,24 @@ def _file_name(file: str) -> str:
     path = Path(file)
     if path.stem.lower() not in USUAL_FILES:
         return path.name
-    folders = [folder.name for folder in path.absolute().parents if folder.name.lower() not in BUILD_FOLDERS]
+    folders = [
+        folder.name
+        for folder in path.absolute().parents
+        if folder.name.lower() not in BUILD_FOLDERS
+    ]
     return folders[0] or path.name
 
 
 def _play(command: JoinCommand, wish: JoinWish, rest: RestServer) -> int:
     results = Results(rest, wish.name)
     row = format_called(wish.game)
-    join = Join(rest.url, wish, lambda: remote_player(command.bot, row, wish.name, wish.options), results, command.games)
+    join = Join(
+        rest.url,
+        wish,
+        lambda: remote_player(command.bot, row, wish.name, wish.options),
+        results,
+        command.games,
+    )
     try:
         with redirect_stdout(sys.stderr):  # what a bot prints is no result
             stopped = asyncio.run(_until_stopped(join, results))
@@ -148,7 +180,10 @@ def _play(command: JoinCommand, wish: JoinWish, rest: RestServer) -> int:
 
 
 async def _until_stopped(join: Join, results: Results) -> bool:
-    """Run until the end, and return whether the user stopped it. The first Ctrl-C lets a match end, a second one does not."""
+    """Run until the end, and return whether the user stopped it.
+
+    The first Ctrl-C lets a match end, a second one does not.
+    """
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(join.run())
     stopped = False
 
@@ -161,7 +196,9 @@ async def _until_stopped(join: Join, results: Results) -> bool:
             results.say("stopping after this match; press Ctrl-C again to leave it now")
         stopped = True
 
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # tests run commands in threads, which get no signals
+    with suppress(
+        NotImplementedError, RuntimeError, ValueError
+    ):  # tests run commands in threads, which get no signals
         loop.add_signal_handler(signal.SIGINT, stop, False)
         loop.add_signal_handler(signal.SIGTERM, stop, True)
     with suppress(asyncio.CancelledError):

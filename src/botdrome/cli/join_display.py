@@ -34,15 +34,23 @@ class Results:
     async def show_match(self, player: RemotePlayer) -> None:
         if player.log:
             self._notes.print(Text(player.log.rstrip("\n"), "dim"), soft_wrap=True)
-        ending = player.ending or await asyncio.to_thread(self._looked_up, player.match) or Ending((), GONE)
+        ending = (
+            player.ending
+            or await asyncio.to_thread(self._looked_up, player.match)
+            or Ending((), GONE)
+        )
         outcome = self._outcome(ending, player.players)
         self._counts[outcome] += 1
         opponents = ", ".join(name for name in player.players if name != self._name)
-        line = Text(f"{player.match}  {shown(opponents)}  ").append(shown(ending.headline), COLOURS.get(outcome, ""))
+        line = Text(f"{player.match}  {shown(opponents)}  ").append(
+            shown(ending.headline), COLOURS.get(outcome, "")
+        )
         self._output.print(line, soft_wrap=True)
         if player.fault:
             self._failed += 1
-            self._notes.print(Text(f"  {self._name} failed: {shown(player.fault)}", "red"), soft_wrap=True)
+            self._notes.print(
+                Text(f"  {self._name} failed: {shown(player.fault)}", "red"), soft_wrap=True
+            )
 
     def _outcome(self, ending: Ending, players: tuple[str, ...]) -> str:
         if not ending.places or ending.headline.startswith("aborted"):
@@ -56,7 +64,9 @@ class Results:
         parts = [f"{counts[outcome]} {outcome}" for outcome in COLOURS if counts[outcome]]
         matches = plural(total, "match", "es")
         failures = f"; the bot failed in {failed}" if failed else ""
-        self._output.print(Text(f"{self._name}: {', '.join([matches, *parts])}{failures}", "bold"), soft_wrap=True)
+        self._output.print(
+            Text(f"{self._name}: {', '.join([matches, *parts])}{failures}", "bold"), soft_wrap=True
+        )
 
     def _looked_up(self, match: str) -> Ending | None:
         """Return the ending from the match file; None if the match is not over."""
@@ -65,4 +75,6 @@ class Results:
         except (ServerProblem, BadRecord):
             return None
         you = record.setup.names.index(self._name)
-        return Ending(record.result.places, headlines_of(record, game)[you]) if record.result else None
+        return (
+            Ending(record.result.places, headlines_of(record, game)[you]) if record.result else None
+        )

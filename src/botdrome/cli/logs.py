@@ -12,11 +12,20 @@ import structlog
 from botdrome.client.terminal_text import shown_lines
 from botdrome.server.settings import Settings
 
-LEVELS = {"debug": "debug", "info": "info", "warn": "warning", "warning": "warning", "error": "error"}
+LEVELS = {
+    "debug": "debug",
+    "info": "info",
+    "warn": "warning",
+    "warning": "warning",
+    "error": "error",
+}
 
 
 def level_called(word: str) -> str:
-    """Return a log level by its name or Xterm Boat Sinker's name for it. Raise ValueError if it is unknown."""
+    """Return a log level by its name or Xterm Boat Sinker's name for it.
+
+    Raise ValueError if it is unknown.
+    """
     if word.lower() not in LEVELS:
         raise ValueError(f"there is no log level {word!r}; there are {', '.join(LEVELS)}")
     return LEVELS[word.lower()]
@@ -43,9 +52,17 @@ def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
     stream = cast(TextIO, TolerantStream(target))
     level = logging.getLevelNamesMapping()[settings.log.level.upper()]
     in_colour = structlog.dev.ConsoleRenderer(colors=target.isatty())
-    last: Any = structlog.processors.JSONRenderer() if settings.log.format == "json" else _as_text(in_colour)
+    last: Any = (
+        structlog.processors.JSONRenderer()
+        if settings.log.format == "json"
+        else _as_text(in_colour)
+    )
     common: list[Any] = [
-        *([partial(_with_node, settings.cluster.name)] if settings.nats and settings.cluster.name else []),
+        *(
+            [partial(_with_node, settings.cluster.name)]
+            if settings.nats and settings.cluster.name
+            else []
+        ),
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso"),
         structlog.processors.format_exc_info,
@@ -58,7 +75,9 @@ def configure_logs(settings: Settings, file: TextIO | None = None) -> None:
     _take_in_others(stream, max(level, logging.WARNING), common, last)
 
 
-def _with_node(name: str, _: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _with_node(
+    name: str, _: Any, __: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
     """Several nodes may log to one place."""
     return {**event, "at": name}
 
@@ -68,7 +87,12 @@ def _as_text(render: Callable[[Any, str, Any], str]) -> Callable[[Any, str, Any]
 
     def rendered(logger: Any, method: str, event: Any) -> str:
         return render(
-            logger, method, {key: shown_lines(value) if isinstance(value, str) else value for key, value in event.items()}
+            logger,
+            method,
+            {
+                key: shown_lines(value) if isinstance(value, str) else value
+                for key, value in event.items()
+            },
         )
 
     return rendered
@@ -79,7 +103,9 @@ def _take_in_others(stream: TextIO, level: int, common: list[Any], last: Any) ->
     named = [structlog.stdlib.add_logger_name, *common]
     finishing = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, last]
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=finishing, foreign_pre_chain=named))
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(processors=finishing, foreign_pre_chain=named)
+    )
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)

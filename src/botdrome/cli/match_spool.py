@@ -1,4 +1,6 @@
-"""The matches of a tournament as JSON in a temporary file, so that memory does not grow with their number."""
+"""The matches of a tournament as JSON in a temporary file, so that memory does not grow with their
+number.
+"""
 
 from collections.abc import Iterator
 from tempfile import TemporaryFile
@@ -32,7 +34,9 @@ class MatchSpool:
         if last.last + 1 == number < last.first + LONGEST_STRETCH and last.end:
             last.last, last.end = number, last.end + self._file.write(b"," + data)
         else:
-            self._stretches.append(Stretch(number, number, last.end, last.end + self._file.write(data)))
+            self._stretches.append(
+                Stretch(number, number, last.end, last.end + self._file.write(data))
+            )
 
     def parts(self) -> Iterator[str]:
         """Yield the text of the list, without its brackets."""

@@ -9,11 +9,15 @@ from botdrome.cli.join_front import LOCAL, Server
 
 def mcp(
     server: Server = LOCAL,
-    name: Annotated[str, typer.Option(help="The model's name on the server; the name of a game follows it.")] = "model",
+    name: Annotated[
+        str, typer.Option(help="The model's name on the server; the name of a game follows it.")
+    ] = "model",
 ) -> None:
-    """Let a language model play on a server: an MCP server on standard input and output, for programs such as chat clients.
+    """Let a language model play on a server: an MCP server on standard input and output, for
+    programs such as chat clients.
 
-    Its tools are games, join, observe, legal_moves, act and leave. Needs the extra `mcp`: pip install 'botdrome\\[mcp]'.
+    Its tools are games, join, observe, legal_moves, act and leave. Needs the extra `mcp`: pip
+    install 'botdrome\\[mcp]'.
     """
     from botdrome.cli.terminal import complain
 

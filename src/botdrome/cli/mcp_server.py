@@ -30,20 +30,35 @@ WAIT = 20.0
 MOST_WAIT = 55
 """Seconds. Clients often end a call after 60 s."""
 INSTRUCTIONS = (
-    "Play games against bots on a Botdrome server. Call games for the rules, join to start a match, then repeat: observe until"
-    " it is your turn, act with a move like those of legal_moves. The match is over when the status is `over`."
+    "Play games against bots on a Botdrome server. Call games for the rules, join to start a "
+    "match, then repeat: observe until"
+    " it is your turn, act with a move like those of legal_moves. The match is over when the "
+    "status is `over`."
 )
-UNLISTED = "the server does not list the legal moves here: the game cannot list them, or there are more than 1,000"
+UNLISTED = (
+    "the server does not list the legal moves here: the game cannot list them, or there "
+    "are "
+    "more than 1,000"
+)
 
 GameName = Annotated[str, Field(description="The name of the game, as the tool games lists it.")]
-Opponent = Annotated[str, Field(description="The name of a bot on the server or house:NAME. Empty: any player.")]
+Opponent = Annotated[
+    str, Field(description="The name of a bot on the server or house:NAME. Empty: any player.")
+]
 Pace = Annotated[
     Literal["stepped", "slow", "usual"],
-    Field(description="stepped: up to 300 s for each move. slow: ticks of 2 s. usual: as for bots, often too fast for a model."),
+    Field(
+        description="stepped: up to 300 s for each move. slow: ticks of 2 s. usual: as for bots, "
+        "often too fast for a model."
+    ),
 ]
-Options = Annotated[dict[str, Any] | None, Field(description="Options of the game that differ from the default.")]
+Options = Annotated[
+    dict[str, Any] | None, Field(description="Options of the game that differ from the default.")
+]
 Wait = Annotated[float, Field(ge=0, le=MOST_WAIT, description="The most seconds to wait.")]
-Move = Annotated[Any, Field(description="The move in JSON, in the form of the examples and of legal_moves.")]
+Move = Annotated[
+    Any, Field(description="The move in JSON, in the form of the examples and of legal_moves.")
+]
 Answer = dict[str, Any]
 
 
@@ -56,13 +71,19 @@ class ToolServer(MCPServer):
         except ToolError as problem:
             if not isinstance(problem.__cause__, ValidationError):
                 raise
-            raise ToolError("; ".join(_words(error) for error in problem.__cause__.errors())) from None
+            raise ToolError(
+                "; ".join(_words(error) for error in problem.__cause__.errors())
+            ) from None
 
 
 def _words(error: Any) -> str:
     """Describe a wrong argument: `wait: Input should be a valid number, not 'long'`."""
     place = ".".join(map(str, error["loc"]))
-    return f"{place} is missing" if error["type"] == "missing" else f"{place}: {error['msg']}, not {shown(error['input'])}"
+    return (
+        f"{place} is missing"
+        if error["type"] == "missing"
+        else f"{place}: {error['msg']}, not {shown(error['input'])}"
+    )
 
 
 class ModelTools:
@@ -73,8 +94,13 @@ class ModelTools:
         self._table: ModelTable | None = None
         self._joining = asyncio.Lock()
 
-    async def games(self, game: Annotated[str, Field(description="Only this game, in full.")] = "") -> Answer:
-        """List the games with their rules and house bots. With a game: also its options, and examples of views and moves."""
+    async def games(
+        self, game: Annotated[str, Field(description="Only this game, in full.")] = ""
+    ) -> Answer:
+        """List the games with their rules and house bots.
+
+        With a game: also its options, and examples of views and moves.
+        """
         if not game:
             return {"games": [summary(row) for row in FORMATS.values()]}
         try:
@@ -83,12 +109,23 @@ class ModelTools:
             raise ToolError(str(problem)) from None
 
     async def join(
-        self, game: GameName, opponent: Opponent = "", pace: Pace = "stepped", options: Options = None, wait: Wait = WAIT
+        self,
+        game: GameName,
+        opponent: Opponent = "",
+        pace: Pace = "stepped",
+        options: Options = None,
+        wait: Wait = WAIT,
     ) -> Answer:
-        """Start a match. You play one match at a time. Waits until the match begins, and returns what observe returns."""
+        """Start a match.
+
+        You play one match at a time. Waits until the match begins, and returns what observe
+        returns.
+        """
         async with self._joining:
             if self._table is not None and not self._table.over:
-                raise ToolError("you have a match already: end it with act, or give it up with leave")
+                raise ToolError(
+                    "you have a match already: end it with act, or give it up with leave"
+                )
             try:
                 wish = await asyncio.to_thread(self._wish, game, opponent, pace, options or {})
             except (BadOption, CommandError, UnusableTokens) as problem:
@@ -108,15 +145,20 @@ class ModelTools:
         try:
             token, _ = token_for(self._rest, game, name)
         except ServerProblem as problem:
-            hint = f" ({name}); start `botdrome mcp` with another --name" if problem.status == CONFLICT else ""
+            hint = (
+                f" ({name}); start `botdrome mcp` with another --name"
+                if problem.status == CONFLICT
+                else ""
+            )
             raise CommandError(f"{problem}{hint}") from None
         return JoinWish(game, name, token, opponent=opponent or None, options=options, pace=pace)
 
     async def observe(self, wait: Wait = WAIT) -> Answer:
-        """Look at your match: your view, whose turn it is, the time left, the events since the last look, and the result.
+        """Look at your match: your view, whose turn it is, the time left, the events since the last
+        look, and the result.
 
-        Waits first until it is your turn or the match is over. `players` lists the names by player number, as in events;
-        `view.you` and `view.toMove` are seats.
+        Waits first until it is your turn or the match is over. `players` lists the names by player
+        number, as in events; `view.you` and `view.toMove` are seats.
         """
         table = self._current()
         await table.wait(wait)
@@ -130,7 +172,11 @@ class ModelTools:
         moves = table.player.legal
         if moves is not None:
             return {"moves": moves}
-        return {"moves": None, "why": UNLISTED, "example": examples(format_called(table.game))[-1][2]}
+        return {
+            "moves": None,
+            "why": UNLISTED,
+            "example": examples(format_called(table.game))[-1][2],
+        }
 
     async def act(self, move: Move) -> Answer:
         """Make a move. Returns whether the server accepts it; if not, why. Then call observe."""
@@ -174,9 +220,17 @@ def run_mcp(server: str, name: str) -> int:
     except ValueError as problem:
         complain(problem)
         return REFUSED
-    host = ToolServer("botdrome", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING", lifespan=tools.lifespan)
+    host = ToolServer(
+        "botdrome",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+        lifespan=tools.lifespan,
+    )
     for tool in (tools.games, tools.join, tools.observe, tools.legal_moves, tools.act, tools.leave):
         host.add_tool(tool, description=inspect.getdoc(tool))
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK reads in a thread, for which Python would wait
+    signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # the SDK reads in a thread, for which Python would wait
     asyncio.run(host.run_stdio_async())
     return 0

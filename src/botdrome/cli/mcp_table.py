@@ -15,7 +15,9 @@ class ModelTable:
         self._wish, self.player = wish, ToolPlayer(wish.name)
         self._notes: list[str] = []
         self._problem = ""
-        self._task = asyncio.create_task(self._play(Join(server, wish, lambda: self.player, self, games=1)))
+        self._task = asyncio.create_task(
+            self._play(Join(server, wish, lambda: self.player, self, games=1))
+        )
         self._task.add_done_callback(lambda _: self.player.notify())
 
     async def _play(self, join: Join) -> None:
@@ -51,7 +53,9 @@ class ModelTable:
         """Wait until it is the model's turn or all is over; `begin`: until the match begins."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self.player.until(lambda: self.over or (self.begun if begin else self.player.to_act))
+                await self.player.until(
+                    lambda: self.over or (self.begun if begin else self.player.to_act)
+                )
 
     def check_playing(self) -> None:
         """Raise NotNow unless a match goes on."""
@@ -66,7 +70,9 @@ class ModelTable:
             with suppress(NotNow):
                 await self.player.resign()
         await self.close()
-        self._problem = self._problem or ("you left the match" if self.begun else "you stopped waiting")
+        self._problem = self._problem or (
+            "you left the match" if self.begun else "you stopped waiting"
+        )
 
     async def close(self) -> None:
         self._task.cancel()
@@ -92,7 +98,12 @@ class ModelTable:
     def look(self) -> dict[str, Any]:
         """Return the state of the match, with all that has happened since the last look."""
         notes, self._notes = self._notes, []
-        seen: dict[str, Any] = {"status": self._status, "game": self._wish.game, "your_name": self._wish.name, "notes": notes}
+        seen: dict[str, Any] = {
+            "status": self._status,
+            "game": self._wish.game,
+            "your_name": self._wish.name,
+            "notes": notes,
+        }
         if self.begun:
             seen |= self._match()
         if self.over:
@@ -102,12 +113,22 @@ class ModelTable:
     def _match(self) -> dict[str, Any]:
         player = self.player
         events, dropped = player.take_events()
-        seen = {"match": player.match, "players": player.players, "you": player.you, "view": player.view, "events": events}
+        seen = {
+            "match": player.match,
+            "players": player.players,
+            "you": player.you,
+            "view": player.view,
+            "events": events,
+        }
         if dropped:
             seen["dropped_events"] = dropped
         if not self.over:
             seen |= {"to_move": player.to_move, "seconds_left": player.seconds_left}
         if player.result is not None:
             result = player.result
-            seen["result"] = {"places": result.places, "scores": result.scores, "causes": result.causes}
+            seen["result"] = {
+                "places": result.places,
+                "scores": result.scores,
+                "causes": result.causes,
+            }
         return seen

@@ -17,7 +17,9 @@ from botdrome.match.match import Match
 TEMPLATES = Path(__file__).parents[1] / "templates"
 STRATEGIES = "strategies"
 POSITIONS, EVERY = 24, 3
-"""The positions for the test of a project, and the number of a match's questions of which one is taken."""
+"""The positions for the test of a project, and the number of a match's questions of which one is
+taken.
+"""
 MOST_MOVES = 1000
 
 
@@ -35,10 +37,24 @@ class Language(Struct, frozen=True):
 LANGUAGES = {
     "python": Language("Python", "bot.py", "bot.py", "python3 -m unittest"),
     "javascript": Language("JavaScript", "strategy.js", "'view:node bot.js'", "npm test"),
-    "typescript": Language("TypeScript", "strategy.ts", "'view:node dist/bot.js'", "npm test", "npm install && npm run build"),
-    "java": Language("Java", "Strategy.java", "'view:java -cp out Bot'", "java -cp out TestBot", "javac -d out *.java"),
+    "typescript": Language(
+        "TypeScript",
+        "strategy.ts",
+        "'view:node dist/bot.js'",
+        "npm test",
+        "npm install && npm run build",
+    ),
+    "java": Language(
+        "Java",
+        "Strategy.java",
+        "'view:java -cp out Bot'",
+        "java -cp out TestBot",
+        "javac -d out *.java",
+    ),
     "go": Language("Go", "strategy.go", "view:./bot", "go test", "go build -o bot"),
-    "rust": Language("Rust", "src/strategy.rs", "view:target/release/bot", "cargo test", "cargo build --release"),
+    "rust": Language(
+        "Rust", "src/strategy.rs", "view:target/release/bot", "cargo test", "cargo build --release"
+    ),
     "cpp": Language("C++", "strategy.cpp", "view:./bot", "make test", "make"),
 }
 
@@ -70,9 +86,13 @@ def _write(row: Format, language: str, chosen: Language, folder: Path) -> None:
     strategy = source / STRATEGIES / (row.name.replace("-", "_") + Path(chosen.strategy).suffix)
     if not strategy.exists():
         raise CommandError(f"there is no template for {row.name} yet")
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns(STRATEGIES, "__pycache__"), dirs_exist_ok=True)
+    shutil.copytree(
+        source, folder, ignore=shutil.ignore_patterns(STRATEGIES, "__pycache__"), dirs_exist_ok=True
+    )
     shutil.copyfile(strategy, folder / chosen.strategy)
-    (folder / "positions.jsonl").write_bytes(msgspec.json.Encoder().encode_lines(list(islice(positions(row), POSITIONS))))
+    (folder / "positions.jsonl").write_bytes(
+        msgspec.json.Encoder().encode_lines(list(islice(positions(row), POSITIONS)))
+    )
     (folder / "README.md").write_text(_readme(row.name, chosen))
 
 
@@ -82,21 +102,29 @@ def positions(row: Format) -> Iterator[dict[str, object]]:
     while True:
         seed += 1
         match = Match(row.game, max(2, row.game.players[0]), row.terms, seed)
-        bots = [seated(house_bots(row.name)["random"], seed + player) for player in range(match.players)]
+        bots = [
+            seated(house_bots(row.name)["random"], seed + player) for player in range(match.players)
+        ]
         match.start()
         while match.result is None:
             for player in tuple(match.awaited):
                 questions += 1
                 if questions % EVERY == 1:
                     yield _position(match, player)
-                match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), 0)
+                match.submit(
+                    player, bots[player](house_view(match.position, match.seat_of(player))), 0
+                )
             if match.deadline is not None and (match.terms.pace.beat or not match.awaited):
                 match.wake(match.deadline)
 
 
 def _position(match: Match, player: int) -> dict[str, object]:
     seat = match.seat_of(player)
-    moves = list(islice(match.position.moves(seat), MOST_MOVES)) if match.position.lists_all_moves else []
+    moves = (
+        list(islice(match.position.moves(seat), MOST_MOVES))
+        if match.position.lists_all_moves
+        else []
+    )
     return {"view": match.view(player)} | ({"moves": moves} if moves else {})
 
 
@@ -111,7 +139,9 @@ def _commands(game: str, language: Language) -> list[tuple[str, str]]:
 
 
 def _readme(game: str, language: Language) -> str:
-    commands = "\n".join(f"    {command}  # {purpose}" for command, purpose in _commands(game, language))
+    commands = "\n".join(
+        f"    {command}  # {purpose}" for command, purpose in _commands(game, language)
+    )
     return (
         f"# A bot for {game} in {language.title}\n\n"
         f"`{language.strategy}` chooses the moves: change it.\n"

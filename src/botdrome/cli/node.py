@@ -1,4 +1,6 @@
-"""A node that `botdrome serve --workers N` starts: a server whose ports are shared with the other nodes."""
+"""A node that `botdrome serve --workers N` starts: a server whose ports are shared with the other
+nodes.
+"""
 
 import os
 import socket
@@ -27,7 +29,9 @@ class NodeOrder(Struct):
     """The first node shows the start-up screen."""
 
 
-async def _serve(settings: Settings, first: bool, control: socket.socket, sockets: socket.socket) -> None:
+async def _serve(
+    settings: Settings, first: bool, control: socket.socket, sockets: socket.socket
+) -> None:
     shared = SharedPorts(control, sockets)
     await shared.open()
 

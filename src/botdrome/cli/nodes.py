@@ -34,7 +34,16 @@ def _row(node: dict[str, Any]) -> tuple[str, ...]:
     numbers = [str(node[key]) for key in ("tables", "connections", "waiting")]
     state = "starting" if not node["url"] else "draining" if node["draining"] else ""
     games = ", ".join(node["games"]) or "-"
-    return node["name"], node["url"], node["version"], *numbers, f"{node['cpu']:.0%}", _age(node["seconds"]), games, state
+    return (
+        node["name"],
+        node["url"],
+        node["version"],
+        *numbers,
+        f"{node['cpu']:.0%}",
+        _age(node["seconds"]),
+        games,
+        state,
+    )
 
 
 def _age(seconds: int) -> str:
@@ -43,8 +52,14 @@ def _age(seconds: int) -> str:
 
 def change_node(server: str, token: str, name: str, draining: bool) -> int:
     def work(rest: RestServer) -> int:
-        rest.get(f"operator/nodes/{segment(name)}", needed_token(token), {"draining": draining}, "PUT")
-        words = "takes no new matches, and moves its own to other nodes" if draining else "takes matches again"
+        rest.get(
+            f"operator/nodes/{segment(name)}", needed_token(token), {"draining": draining}, "PUT"
+        )
+        words = (
+            "takes no new matches, and moves its own to other nodes"
+            if draining
+            else "takes matches again"
+        )
         Terminal(stderr=True).print(f"{name} {words}.", soft_wrap=True)
         return 0
 

@@ -27,7 +27,10 @@ def openings_called(called: str, game: Game[Any], seats: int) -> Openings:
     if called != RANDOM:
         return Openings(_from_file(Path(called), game, seats))
     if not game.opening_moves:
-        raise CommandError(f"--openings random is for games without chance; seeds make the matches of {game.name} differ")
+        raise CommandError(
+            f"--openings random is for games without chance; seeds make the matches of {game.name} "
+            "differ"
+        )
     return Openings(random=True)
 
 
@@ -54,5 +57,7 @@ def _from_file(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:
         try:
             with_options(game, {"opening": opening}).check(seats)
         except BadOption as problem:
-            raise CommandError(f"{file}: line {number}: {str(problem).removeprefix('opening: ')}; {EXAMPLE}") from None
+            raise CommandError(
+                f"{file}: line {number}: {str(problem).removeprefix('opening: ')}; {EXAMPLE}"
+            ) from None
     return tuple(openings.values())

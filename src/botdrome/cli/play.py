@@ -15,7 +15,14 @@ from rich.text import Text
 from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.live_standings import LiveStandings
 from botdrome.cli.openings import NONE, openings_called
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
+from botdrome.cli.terminal import (
+    REFUSED,
+    CommandError,
+    Terminal,
+    complain,
+    format_called,
+    read_options,
+)
 from botdrome.cli.tournament_report import TournamentReport, live_table, score_table
 from botdrome.client.program import CannotStart
 from botdrome.contest.schedule import Fixture
@@ -65,7 +72,9 @@ def run(game: str, bots: list[str], given: PlayOptions) -> int:
 
 def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
     if given.dask and (given.jobs > 1 or given.show):
-        raise CommandError(f"--dask cannot be combined with {'--open' if given.show else '-j: the workers play'}")
+        raise CommandError(
+            f"--dask cannot be combined with {'--open' if given.show else '-j: the workers play'}"
+        )
     row = format_called(game)
     seats = table_size(row, len(bots), given.players)
     options = read_options(given.options)
@@ -74,9 +83,9 @@ def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
     openings = openings_called(given.openings, set_up, seats)
     matches = given.matches or len(openings.listed) * seats or MATCHES
     return TournamentPlan(
-        game, tuple(bots), distinct_names(bots), seats, matches, given.seed, options, str(given.save or ""),
-        given.isolation.isolation(), given.limit, openings=openings.listed, pace=_pace(given.clock),
-        random_openings=openings.random,
+        game, tuple(bots), distinct_names(bots), seats, matches, given.seed, options,
+        str(given.save or ""), given.isolation.isolation(), given.limit, openings=openings.listed,
+        pace=_pace(given.clock), random_openings=openings.random,
     )  # fmt: skip
 
 
@@ -95,7 +104,9 @@ def _shown(plan: TournamentPlan, given: PlayOptions) -> int:
     try:
         with Broadcast() as broadcast:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
-            console.print(Text("The matches are shown at ").append(broadcast.url, "cyan"), soft_wrap=True)
+            console.print(
+                Text("The matches are shown at ").append(broadcast.url, "cyan"), soft_wrap=True
+            )
             if not open_browser(broadcast.url):
                 console.print("There is no browser to open here: open that address in one.")
             status = _played(plan, given, broadcast.scenes)
@@ -109,7 +120,10 @@ def _shown(plan: TournamentPlan, given: PlayOptions) -> int:
 
 def _wait_for_ctrl_c(console: Terminal, url: str) -> None:
     with suppress(KeyboardInterrupt):
-        console.print(Text("They stay at ").append(url, "cyan").append(" until you press Ctrl-C."), soft_wrap=True)
+        console.print(
+            Text("They stay at ").append(url, "cyan").append(" until you press Ctrl-C."),
+            soft_wrap=True,
+        )
         while True:
             signal.pause()
 
@@ -117,7 +131,9 @@ def _wait_for_ctrl_c(console: Terminal, url: str) -> None:
 def _played(plan: TournamentPlan, given: PlayOptions, scenes: SceneQueue | None = None) -> int:
     report = TournamentReport(plan, spooled=given.as_json)
     try:
-        outcomes = _on_dask(report, given.dask) if given.dask else play_all(plan, given.jobs, scenes)
+        outcomes = (
+            _on_dask(report, given.dask) if given.dask else play_all(plan, given.jobs, scenes)
+        )
     except CannotStart as problem:
         complain(problem)
         return 1
@@ -153,15 +169,25 @@ def table_size(row: Format, bots: int, players: int | None) -> int:
         count = str(allowed[0]) if len(allowed) == 1 else f"{allowed[0]} to {allowed[-1]}"
         raise CommandError(f"{row.name} is for {count} players, not {seats}")
     if bots < seats:
-        raise CommandError(f"{seats} players need {seats} bots; name one twice to let it play itself")
+        raise CommandError(
+            f"{seats} players need {seats} bots; name one twice to let it play itself"
+        )
     return seats
 
 
 def follow(outcomes: Generator[MatchOutcome, None, None], report: TournamentReport) -> int:
-    """Collect the outcomes, and show how far it is. Ctrl-C ends the tournament early and keeps the outcomes so far."""
+    """Collect the outcomes, and show how far it is.
+
+    Ctrl-C ends the tournament early and keeps the outcomes so far.
+    """
     total = len(report.plan.fixtures())
     with LiveStandings() as live:
-        draw = partial(live.update, report.plan.game, lambda: (report.standings.matches, total), partial(live_table, report))
+        draw = partial(
+            live.update,
+            report.plan.game,
+            lambda: (report.standings.matches, total),
+            partial(live_table, report),
+        )
         try:
             with closing(outcomes):
                 draw()

@@ -58,8 +58,12 @@ def run(files: list[Path], given: RehearseOptions) -> int:
 def _plan(files: list[Path], given: RehearseOptions) -> RehearsalPlan:
     documents = tuple(_document(file) for file in files)
     pause = min(_slow_enough(document.terms) for document in documents)
-    rates = FaultRates(share("slow", given.slow), share("crash", given.crash), share("drop", given.drop), pause)
-    return RehearsalPlan(documents, given.bots, rates, given.kills, given.seed, 60 * given.minutes, given.files)
+    rates = FaultRates(
+        share("slow", given.slow), share("crash", given.crash), share("drop", given.drop), pause
+    )
+    return RehearsalPlan(
+        documents, given.bots, rates, given.kills, given.seed, 60 * given.minutes, given.files
+    )
 
 
 def _document(file: Path) -> ContestDocument:
@@ -88,10 +92,19 @@ def share(option: str, text: str) -> float:
 
 
 def _with_progress(plan: RehearsalPlan) -> RehearsalReport:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as bar:
         task = bar.add_task("rehearsal", total=None)
-        return asyncio.run(rehearse(plan, lambda played, expected: bar.update(task, completed=played, total=expected)))
+        return asyncio.run(
+            rehearse(
+                plan, lambda played, expected: bar.update(task, completed=played, total=expected)
+            )
+        )
 
 
 def _show(report: RehearsalReport) -> None:
@@ -101,7 +114,11 @@ def _show(report: RehearsalReport) -> None:
     terminal.print(f"{report.seconds:.0f} s; the server used {used}")
     terminal.print(f"faults of the bots: {faults}; kills of the server: {report.kills}")
     for one in report.contests:
-        end = "came to its end" if one.state == "over" else f"is {one.state}: it did not come to its end"
+        end = (
+            "came to its end"
+            if one.state == "over"
+            else f"is {one.state}: it did not come to its end"
+        )
         faults = f"{plural(one.no_shows, 'no-show')}, {plural(one.crashes, 'crash', 'es')}"
         counts = f"{one.played} of {plural(one.expected, 'result')}, {faults}"
         terminal.print(f"{one.name} {end}: {counts}", soft_wrap=True)

@@ -46,9 +46,19 @@ class Screen:
         event: Event = msgspec.convert(message["event"], AnyEvent, str_keys=True)
         frame = self._frame
         step = event.step + 1 if isinstance(event, Played) else frame.step
-        bots = tuple(self._players[player] for player in event.order) if isinstance(event, Began) else frame.bots
+        bots = (
+            tuple(self._players[player] for player in event.order)
+            if isinstance(event, Began)
+            else frame.bots
+        )
         said = list(told(event, self._players))
-        self._frame = Frame(step, message["t"], message["view"], bots, said if isinstance(event, Played) else frame.told + said)
+        self._frame = Frame(
+            step,
+            message["t"],
+            message["view"],
+            bots,
+            said if isinstance(event, Played) else frame.told + said,
+        )
         return self._frame
 
 
@@ -71,7 +81,11 @@ async def _watch(match: str, server: str) -> int:
                     if "error" in message:
                         complain(message["error"])
                         return 1
-                    live.update(drawn(screen.game or "match", screen.see(message)) if screen.game or "game" in message else "")
+                    live.update(
+                        drawn(screen.game or "match", screen.see(message))
+                        if screen.game or "game" in message
+                        else ""
+                    )
                     live.refresh()
     except (OSError, InvalidHandshake, ConnectionClosed) as problem:
         complain(f"{url}: {connection_problem(problem)}")
@@ -80,13 +94,20 @@ async def _watch(match: str, server: str) -> int:
 
 
 def why(match: str, token: str, seat: int | None, server: str) -> int:
-    """Print what decided a match, and of one on a server the flight record of the seat to which the token belongs."""
+    """Print what decided a match, and of one on a server the flight record of the seat to which the
+    token belongs.
+    """
     if Path(match).is_file() or match.endswith(".jsonl"):
         return _why_of_file(match, seat)
     try:
         rest = RestServer(server)
         players = rest.get(f"matches/{segment(match)}")["players"]
-        number, lines = _flight(rest, match, _tokens(rest, token, players), range(len(players)) if seat is None else [seat])
+        number, lines = _flight(
+            rest,
+            match,
+            _tokens(rest, token, players),
+            range(len(players)) if seat is None else [seat],
+        )
         story = _story_on_server(rest, match, players[number], number)
     except ValueError as problem:
         complain(problem)
@@ -106,7 +127,12 @@ def _why_of_file(file: str, seat: int | None) -> int:
         if seat is not None and not 0 <= seat < len(names):
             raise CommandError(f"{players_text(names)}; there is no player {seat}")
         _print_story(
-            _story(replayed_headlines(record, game), names, range(len(names)) if seat is None else [seat], shlex.quote(file))
+            _story(
+                replayed_headlines(record, game),
+                names,
+                range(len(names)) if seat is None else [seat],
+                shlex.quote(file),
+            )
         )
     except CommandError as problem:
         complain(problem)
@@ -118,16 +144,25 @@ def _why_of_file(file: str, seat: int | None) -> int:
 
 
 def _story_on_server(rest: RestServer, match: str, name: str, player: int) -> list[str]:
-    """Return the story of a match that is over; a match that the server did not end by itself may have no file."""
+    """Return the story of a match that is over; a match that the server did not end by itself may
+    have no file.
+    """
     try:
         record, game = restored(rest.match_file(match))
-        return _story(replayed_headlines(record, game), record.setup.names, [player], f"{match} --server {rest.url}")
+        return _story(
+            replayed_headlines(record, game),
+            record.setup.names,
+            [player],
+            f"{match} --server {rest.url}",
+        )
     except (ServerProblem, BadRecord) as problem:
         return [f"{name} has no replay: {problem}"]
 
 
 def _story(words: Headlines, names: Sequence[str], players: Sequence[int], match: str) -> list[str]:
-    """Return the headlines of these players, what decided the match, and the command that looks for blunders."""
+    """Return the headlines of these players, what decided the match, and the command that looks for
+    blunders.
+    """
     story = [f"{names[player]} {words.of(player)}" for player in players]
     if verdict := words.verdict(names):
         story.append(f"What decided it: {verdict}.")
@@ -146,11 +181,15 @@ def _tokens(rest: RestServer, token: str, players: list[str]) -> list[str]:
     kept = {} if token else kept_bots().get(rest.url, {})
     tokens = [token] if token else [kept[name].token for name in players if name in kept]
     if not tokens:
-        raise CommandError("no token of these players is kept here: give the token of your bot with --token")
+        raise CommandError(
+            "no token of these players is kept here: give the token of your bot with --token"
+        )
     return tokens
 
 
-def _flight(rest: RestServer, match: str, tokens: list[str], seats: Sequence[int]) -> tuple[int, list[dict[str, Any]]]:
+def _flight(
+    rest: RestServer, match: str, tokens: list[str], seats: Sequence[int]
+) -> tuple[int, list[dict[str, Any]]]:
     """Return the first of these seats that a token opens, and its flight record."""
     for token, seat in product(tokens, seats):
         try:
@@ -180,14 +219,20 @@ def _entry(line: dict[str, Any]) -> Text:
     verdict = line.get("verdict", "")
     text.append(shown(f"sent    {line['message']}  "))
     parts = [f"{line[name]} ms {name}" for name in ("network", "arena") if line.get(name)]
-    used = f"{line.get('used', 0)} ms" + (f" ({', '.join(parts)}: {line['charged']} ms charged)" if parts else "")
-    return text.append(f"{shown(verdict)}, after {used}", "green" if verdict == "accepted" else "bold red")
+    used = f"{line.get('used', 0)} ms" + (
+        f" ({', '.join(parts)}: {line['charged']} ms charged)" if parts else ""
+    )
+    return text.append(
+        f"{shown(verdict)}, after {used}", "green" if verdict == "accepted" else "bold red"
+    )
 
 
 def run_tunnel(name: str, token: str, server: str, local: str) -> int:
     console = Terminal(stderr=True)
     try:
-        tunnel = Tunnel(server, local, name, token, lambda words: console.print(words, soft_wrap=True))
+        tunnel = Tunnel(
+            server, local, name, token, lambda words: console.print(words, soft_wrap=True)
+        )
     except ValueError as problem:
         complain(problem)
         return REFUSED

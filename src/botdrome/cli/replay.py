@@ -50,7 +50,9 @@ def _write_page(record: Record, game: Game[Any], file: Path) -> int:
     except (NoViewer, OSError) as problem:
         complain(f"{file} cannot be written: {problem}")
         return 1
-    Terminal(stderr=True).print(Text(f"{file}: {len(page) / 1e6:.1f} MB; open it in any browser"), soft_wrap=True)
+    Terminal(stderr=True).print(
+        Text(f"{file}: {len(page) / 1e6:.1f} MB; open it in any browser"), soft_wrap=True
+    )
     return 0
 
 
@@ -74,7 +76,9 @@ def _browse(game: str, reel: list[Frame], speed: float) -> None:
     console = Terminal()
     with single_keys(), Live(console=console, screen=True, auto_refresh=False) as live:
         while not viewer.done:
-            live.update(Group(drawn(game, reel[viewer.at]), _footer(viewer, len(reel))), refresh=True)
+            live.update(
+                Group(drawn(game, reel[viewer.at]), _footer(viewer, len(reel))), refresh=True
+            )
             pressed = next_keys(1 / viewer.speed if viewer.playing else None)
             for key in pressed:
                 viewer.press(key)
@@ -85,7 +89,10 @@ def _browse(game: str, reel: list[Frame], speed: float) -> None:
 def _footer(viewer: Viewer, count: int) -> Text:
     state = "playing" if viewer.playing else "paused"
     typed = f"  jump to {viewer.typed}" if viewer.typed else ""
-    return Text(f"\n{viewer.at} of {count - 1}  {state}, {viewer.speed:g} a second{typed}\n{HELP}", style="cyan")
+    return Text(
+        f"\n{viewer.at} of {count - 1}  {state}, {viewer.speed:g} a second{typed}\n{HELP}",
+        style="cyan",
+    )
 
 
 def verify_files(paths: Sequence[Path]) -> int:
@@ -110,7 +117,9 @@ def _holds(path: Path, console: Terminal) -> bool:
 
 VIEWER, STYLE = "standalone", "style.css"
 """The viewer's script and style. A game with its own viewer has a script that ends in its name."""
-NOT_BUILT = "the viewer has not been built: run `make web` in the source folder, or install the wheel"
+NOT_BUILT = (
+    "the viewer has not been built: run `make web` in the source folder, or install the wheel"
+)
 
 
 class NoViewer(Exception):
@@ -118,13 +127,17 @@ class NoViewer(Exception):
 
 
 def film_page(header: FilmHeader, film: bytes, folder: Path) -> bytes:
-    """Return an HTML page with the viewer and the match. `folder` has the output of `python -m tools.web`."""
+    """Return an HTML page with the viewer and the match.
+
+    `folder` has the output of `python -m tools.web`.
+    """
     own = f"{VIEWER}-{header.game}.js"
     script = _embeddable(folder / (own if (folder / own).exists() else f"{VIEWER}.js"))
     style = _embeddable(folder / STYLE)
     policy = (
         "default-src 'none'; "
-        f"script-src {_hashed(script)}; style-src {_hashed(style)}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"script-src {_hashed(script)}; style-src {_hashed(style)}; img-src data: blob:; base-uri "
+        "'none'; form-action 'none'"
     )
     title = f"{header.game}: {', '.join(player.name for player in header.players)}"
     parts = (
@@ -133,8 +146,10 @@ def film_page(header: FilmHeader, film: bytes, folder: Path) -> bytes:
         b'<meta name="viewport" content="width=device-width, initial-scale=1">\n',
         b"<title>%b</title>\n" % escape(title).encode(),
         b"<style>%b</style>\n</head>\n<body>\n" % style,
-        b'<div id="app"></div>\n<noscript>This page shows a match by a script, which the browser does not run.</noscript>\n',
-        b'<script type="application/x-ndjson" id="film">\n%b</script>\n' % film.replace(b"<", b"\\u003c"),
+        b'<div id="app"></div>\n<noscript>This page shows a match by a script, which the browser '
+        b"does not run.</noscript>\n",
+        b'<script type="application/x-ndjson" id="film">\n%b</script>\n'
+        % film.replace(b"<", b"\\u003c"),
         b"<script>%b</script>\n</body>\n</html>\n" % script,
     )
     return b"".join(parts)

@@ -1,4 +1,6 @@
-"""`botdrome export --format jsonl|parquet`: one row for each player of each match, for people who want the data."""
+"""`botdrome export --format jsonl|parquet`: one row for each player of each match, for people who
+want the data.
+"""
 
 import asyncio
 import sys
@@ -50,7 +52,10 @@ def export_rows(db: str, file: Path | None, form: str) -> int:
         return REFUSED
     target = None if file == STANDARD else file
     if form == "parquet" and target is None:
-        complain("--format parquet writes a file; name it: botdrome export matches.parquet --format parquet")
+        complain(
+            "--format parquet writes a file; name it: botdrome export matches.parquet --format "
+            "parquet"
+        )
         return REFUSED
     try:
         asyncio.run(_export(existing(store_url(db)), target, form))
@@ -90,12 +95,26 @@ def rows_of(match: MatchEntry) -> Rows:
     result, options = match.result, msgspec.json.encode(match.options).decode()
     return [
         SeatRow(
-            match.id, match.game, match.contest, match.status, match.started, match.ended, str(match.seed), options, match.pace,
-            len(match.players), seat, bot,
-            *((result.places[seat], float(result.scores[seat]), result.causes[seat]) if result else (None, None, None)),
+            match.id,
+            match.game,
+            match.contest,
+            match.status,
+            match.started,
+            match.ended,
+            str(match.seed),
+            options,
+            match.pace,
+            len(match.players),
+            seat,
+            bot,
+            *(
+                (result.places[seat], float(result.scores[seat]), result.causes[seat])
+                if result
+                else (None, None, None)
+            ),
         )
         for seat, bot in enumerate(match.players)
-    ]  # fmt: skip
+    ]
 
 
 def _lines(file: Path | None) -> tuple[Callable[[Rows], None], Callable[[], None]]:
@@ -113,11 +132,15 @@ def _parquet(file: Path) -> tuple[Callable[[Rows], None], Callable[[], None]]:
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     kinds: dict[Any, Any] = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
     fields = [(field.name, *_kind(field.type)) for field in msgspec.structs.fields(SeatRow)]
-    schema = arrow.schema([arrow.field(name, kinds[kind], nullable) for name, kind, nullable in fields])
+    schema = arrow.schema(
+        [arrow.field(name, kinds[kind], nullable) for name, kind, nullable in fields]
+    )
     writer = parquet.ParquetWriter(file, schema)
 
     def write(rows: Rows) -> None:
-        writer.write_table(arrow.Table.from_pylist([msgspec.structs.asdict(row) for row in rows], schema=schema))
+        writer.write_table(
+            arrow.Table.from_pylist([msgspec.structs.asdict(row) for row in rows], schema=schema)
+        )
 
     return write, writer.close
 

@@ -34,7 +34,10 @@ def setting_options() -> list[Any]:
         """Carries the options."""
 
     options = {one.name: _option(one, sections[one.section].__doc__ or "") for one in settings}
-    options |= {old: Annotated[str | None, typer.Option(f"--{old.replace('_', '-')}", hidden=True)] for old in OLD_FLAGS}
+    options |= {
+        old: Annotated[str | None, typer.Option(f"--{old.replace('_', '-')}", hidden=True)]
+        for old in OLD_FLAGS
+    }
     kind = Parameter.KEYWORD_ONLY
     serve.__signature__ = Signature(  # type: ignore[attr-defined]
         [Parameter(name, kind, default=None, annotation=option) for name, option in options.items()]
@@ -46,10 +49,17 @@ def setting_options() -> list[Any]:
 
 
 def _option(setting: Setting, panel: str) -> Any:
-    default = f" \\[default: {str(setting.default).lower()}]" if setting.default not in ("", (), None) else ""
+    default = (
+        f" \\[default: {str(setting.default).lower()}]"
+        if setting.default not in ("", (), None)
+        else ""
+    )
     meaning = setting.meaning.replace("[", "\\[")
     flag = f"--{setting.name.replace('_', '-')}"
-    return Annotated[str | None, typer.Option(flag, metavar="VALUE", help=meaning + default, rich_help_panel=panel)]
+    return Annotated[
+        str | None,
+        typer.Option(flag, metavar="VALUE", help=meaning + default, rich_help_panel=panel),
+    ]
 
 
 log = structlog.get_logger()
@@ -93,7 +103,10 @@ def _set(words: Sequence[str]) -> dict[str, str]:
 def show_operator_token(server: RunningServer, console: Terminal) -> None:
     """Print the token if it was made at this start; it cannot be read later."""
     if server.new_operator_token:
-        console.print("\nThe operator's token, for the organiser pages. Keep it: it is shown only now.", soft_wrap=True)
+        console.print(
+            "\nThe operator's token, for the organiser pages. Keep it: it is shown only now.",
+            soft_wrap=True,
+        )
         console.print(Text(f"  {server.new_operator_token}", "cyan"), soft_wrap=True)
 
 
@@ -104,12 +117,22 @@ def show(server: RunningServer, console: Terminal) -> None:
         console.print(Text(f"  {what:24}").append(where, "cyan"), soft_wrap=True)
     show_operator_token(server, console)
     url, game = server.url, next(iter(GAMES))
-    query = f'mutation {{ registerBot(gameType: {game}, name: \\"MyBot\\", owner: \\"me\\") {{ password }} }}'
+    query = (
+        f'mutation {{ registerBot(gameType: {game}, name: \\"MyBot\\", owner: \\"me\\") {{ '
+        f"password }} }}"
+    )
     console.print("\nRegister a bot, and keep the password in the answer:")
-    command = f"  curl {url}/graphql -H 'Content-Type: application/json' -d '{{\"query\": \"{query}\"}}'"
+    command = (
+        f"  curl {url}/graphql -H 'Content-Type: application/json' -d '{{\"query\": \"{query}\"}}'"
+    )
     console.print(command, soft_wrap=True)
-    end = f"get {server.settings.drain:g} seconds to end" if server.settings.drain else "are aborted"
-    console.print(f"\nCtrl-C stops the server: running matches {end}. A second Ctrl-C stops it at once.", soft_wrap=True)
+    end = (
+        f"get {server.settings.drain:g} seconds to end" if server.settings.drain else "are aborted"
+    )
+    console.print(
+        f"\nCtrl-C stops the server: running matches {end}. A second Ctrl-C stops it at once.",
+        soft_wrap=True,
+    )
 
 
 def _addresses(server: RunningServer) -> Iterator[tuple[str, str]]:
@@ -124,11 +147,17 @@ def _addresses(server: RunningServer) -> Iterator[tuple[str, str]]:
             yield title, f"{server.host}:{port} ({more})" if more else f"{server.host}:{port}"
     yield "GraphQL and GraphiQL", f"{url}/graphql"
     yield "REST", f"{url}/api/v1/docs"
-    yield from ((row.http_title, f"{url}{row.http_path}") for row, _ in server.served if row.http_title)
+    yield from (
+        (row.http_title, f"{url}{row.http_path}") for row, _ in server.served if row.http_title
+    )
     yield "watch in the terminal", f"botdrome watch MATCH --server {url}"
     yield "for organisers", f"{url}/organise"
     yield "stored in", server.settings.store_shown
     if server.settings.nats:
         yield "NATS", server.settings.nats_shown
-    filling = "play against bots that find no opponent" if server.settings.house.fill else "on demand; --house: for all"
+    filling = (
+        "play against bots that find no opponent"
+        if server.settings.house.fill
+        else "on demand; --house: for all"
+    )
     yield "house bots", filling

@@ -23,7 +23,9 @@ def show_stats(name: str | None, player: bool, db: str, as_json: bool, db_dir: P
     try:
         statistics = asyncio.run(_read(existing(store_url(db))))
         if db_dir is not None:
-            write_files(db_dir, {(kind, one): statistics.lines(kind, one) for kind, one in _all(statistics)})
+            write_files(
+                db_dir, {(kind, one): statistics.lines(kind, one) for kind, one in _all(statistics)}
+            )
     except (BadStoreUrl, StoreUnavailable, OSError) as problem:
         complain(problem)
         return 1
@@ -52,15 +54,24 @@ async def _read(url: str) -> BoatStatistics:
 
 
 def _all(statistics: BoatStatistics) -> list[tuple[str, str]]:
-    return [("game", title) for title in titles(statistics.games)] + [("player", name) for name in sorted(statistics.players)]
+    return [("game", title) for title in titles(statistics.games)] + [
+        ("player", name) for name in sorted(statistics.players)
+    ]
 
 
 def _show_one(kind: str, name: str, statistics: BoatStatistics, as_json: bool) -> int:
     if (kind, name) not in _all(statistics):
-        complain(f"there are no statistics of {'the player' if kind == 'player' else 'games titled'} {name!r}")
+        complain(
+            f"there are no statistics of {'the player' if kind == 'player' else 'games titled'} "
+            f"{name!r}"
+        )
         return 1
     lines = statistics.lines(kind, name)
-    sys.stdout.write(json.dumps(lines, indent=2, sort_keys=True) + "\n" if as_json else shown_lines(written(lines)))
+    sys.stdout.write(
+        json.dumps(lines, indent=2, sort_keys=True) + "\n"
+        if as_json
+        else shown_lines(written(lines))
+    )
     return 0
 
 
@@ -77,6 +88,16 @@ def _show_all(statistics: BoatStatistics) -> None:
             if sign and of == title:
                 played = line.get("total.games") or max(1, games)
                 row = [f"{line.get(f'total.{key}', 0) / played:.2f}" for key in ("score", "turns")]
-                table.add_row(Text(shown(who)), str(line.get("total.firstPlace", 0)), *row, str(line.get("total.skips", 0)))
-        console.print(Text(f"{shown(title)}: {plural(games, 'game')}, {page.get('total.aborted', 0)} aborted", style="bold"))
+                table.add_row(
+                    Text(shown(who)),
+                    str(line.get("total.firstPlace", 0)),
+                    *row,
+                    str(line.get("total.skips", 0)),
+                )
+        console.print(
+            Text(
+                f"{shown(title)}: {plural(games, 'game')}, {page.get('total.aborted', 0)} aborted",
+                style="bold",
+            )
+        )
         console.print(table)

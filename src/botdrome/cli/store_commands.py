@@ -41,7 +41,9 @@ OURS = b'{"kind":'
 
 
 def export(db: str, file: Path | None) -> int:
-    return _attempt(lambda: asyncio.run(_export(existing(store_url(db)), None if file == STANDARD else file)))
+    return _attempt(
+        lambda: asyncio.run(_export(existing(store_url(db)), None if file == STANDARD else file))
+    )
 
 
 def take_in(db: str, files: Sequence[Path]) -> int:
@@ -53,7 +55,9 @@ def backup(db: str, target: Path) -> int:
 
 
 def operator_token(db: str) -> int:
-    return _attempt(lambda: Terminal().print(asyncio.run(_new_token(store_url(db))), soft_wrap=True))
+    return _attempt(
+        lambda: Terminal().print(asyncio.run(_new_token(store_url(db))), soft_wrap=True)
+    )
 
 
 async def _new_token(url: str) -> str:

@@ -1,4 +1,6 @@
-"""The output of all commands: text without markup and without control sequences, and errors of the command line."""
+"""The output of all commands: text without markup and without control sequences, and errors of the
+command line.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,7 +19,9 @@ class Terminal(Console):
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, emoji=False, highlight=False, **options)
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
         """Remove control characters from all text; Rich's own control segments pass."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(shown_lines(segment.text), segment.style)
@@ -32,7 +36,9 @@ class CommandError(Exception):
 
 
 def complain(words: object) -> None:
-    Terminal(stderr=True).print(Text("botdrome: ", style="bold red").append(str(words), "not bold default"), soft_wrap=True)
+    Terminal(stderr=True).print(
+        Text("botdrome: ", style="bold red").append(str(words), "not bold default"), soft_wrap=True
+    )
 
 
 def format_called(name: str) -> Format:

@@ -59,7 +59,12 @@ class TournamentReport:
         if outcome.faults:
             self._add_examples(outcome)
         self.standings.add(outcome.fixture.entrants, outcome.result)
-        self._blocks.add(outcome.fixture.seed, outcome.fixture.entrants, outcome.result.places, outcome.fingerprint)
+        self._blocks.add(
+            outcome.fixture.seed,
+            outcome.fixture.entrants,
+            outcome.result.places,
+            outcome.fingerprint,
+        )
         for seat, entrant in enumerate(outcome.fixture.entrants):
             self.efforts[entrant].moves += outcome.efforts[seat].moves
             self.efforts[entrant].seconds += outcome.efforts[seat].seconds
@@ -72,11 +77,17 @@ class TournamentReport:
 
     def add_unplayed(self, fixture: Fixture, why: str) -> None:
         bots = ", ".join(self.plan.names[entrant] for entrant in fixture.entrants)
-        insort(self.unplayed, (fixture.number, f"match {fixture.number + 1}, seed {fixture.seed}, {bots}: {why}"))
+        insort(
+            self.unplayed,
+            (fixture.number, f"match {fixture.number + 1}, seed {fixture.seed}, {bots}: {why}"),
+        )
 
     @cached_property
     def ratings(self) -> Ratings:
-        """The ratings of the bots, once all outcomes are added. A meeting on one seed is a block."""
+        """The ratings of the bots, once all outcomes are added.
+
+        A meeting on one seed is a block.
+        """
         return rate_counted(self._blocks.counted())
 
     @cached_property
@@ -98,12 +109,16 @@ class TournamentReport:
         }
 
     def elo(self, entrant: int) -> tuple[float | None, float | None, float | None]:
-        """Return the rating as a difference to the mean of all bots, and the ends of its 95 % interval; None: unknown."""
+        """Return the rating as a difference to the mean of all bots, and the ends of its 95 %
+        interval; None: unknown.
+        """
         strength = self.ratings.strengths.get(self.plan.names[entrant])
         if strength is None:
             return None, None, None
         points, margin = strength.rating - MEAN, strength.margin
-        return (points, None, None) if margin is None else (points, points - margin, points + margin)
+        return (
+            (points, None, None) if margin is None else (points, points - margin, points + margin)
+        )
 
     @property
     def title(self) -> str:
@@ -113,8 +128,12 @@ class TournamentReport:
 
     def faults(self, tally: Tally) -> Counter[str]:
         """Count the causes of a bot's losses by fault, and its refused and late moves."""
-        counted = Counter({cause: count for cause, count in sorted(tally.causes.items()) if cause != "complete"})
-        return counted + Counter({"refused moves": self.refused[tally.entrant], "late moves": self.late[tally.entrant]})
+        counted = Counter(
+            {cause: count for cause, count in sorted(tally.causes.items()) if cause != "complete"}
+        )
+        return counted + Counter(
+            {"refused moves": self.refused[tally.entrant], "late moves": self.late[tally.entrant]}
+        )
 
     def mean_time(self, entrant: int) -> float:
         """Return the seconds per move."""
@@ -131,12 +150,16 @@ class TournamentReport:
         self.fault_count += len(faults)
         for name, words in faults.items():
             insort(
-                self._examples, (number, f"match {number + 1}, seed {outcome.fixture.seed}, {name}: {words}"), key=itemgetter(0)
+                self._examples,
+                (number, f"match {number + 1}, seed {outcome.fixture.seed}, {name}: {words}"),
+                key=itemgetter(0),
             )
         del self._examples[MOST_EXAMPLES:]
 
     def _faults(self, outcome: MatchOutcome) -> dict[str, str]:
-        """Return the headline of each bot at fault, by name; faults that did not put it out are told in full."""
+        """Return the headline of each bot at fault, by name; faults that did not put it out are
+        told in full.
+        """
         return {
             self.plan.names[outcome.fixture.entrants[seat]]: (
                 words if outcome.result.causes[seat] == "complete" else outcome.headlines[seat]
@@ -148,7 +171,9 @@ class TournamentReport:
         """Write the matches in the order of their numbers, and the standings."""
         assert self._spool is not None
         plan = self.plan
-        head = msgspec.json.encode({"game": plan.game, "options": plan.options, "seed": plan.seed}).decode()
+        head = msgspec.json.encode(
+            {"game": plan.game, "options": plan.options, "seed": plan.seed}
+        ).decode()
         to.write(f'{head[:-1]},"matches":[')
         to.writelines(self._spool.parts())
         to.write(f"],{msgspec.json.encode(self.as_data()).decode()[1:]}\n")
@@ -159,7 +184,9 @@ class TournamentReport:
             "standings": [self._standing(tally) for tally in self.standings.ranked()],
             "distinctGames": self.repetition.games,
             "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
-            "circular": None if self.circular is None else {"triads": self.circular.triads, "nashAverage": self.circular.nash},
+            "circular": None
+            if self.circular is None
+            else {"triads": self.circular.triads, "nashAverage": self.circular.nash},
         }
 
     def _match(self, outcome: MatchOutcome) -> dict[str, Any]:
@@ -167,14 +194,20 @@ class TournamentReport:
         data = {
             "number": fixture.number + 1,
             "seed": fixture.seed,
-            **({"opening": self.plan.game_options(fixture)["opening"]} if self.plan.openings else {}),
+            **(
+                {"opening": self.plan.game_options(fixture)["opening"]}
+                if self.plan.openings
+                else {}
+            ),
             "bots": [self.plan.names[entrant] for entrant in fixture.entrants],
             "places": result.places,
             "scores": result.scores,
             "causes": result.causes,
             "headlines": outcome.headlines,
             "faults": self._faults(outcome),
-            "logs": {self.plan.names[fixture.entrants[seat]]: text for seat, text in outcome.logs.items()},
+            "logs": {
+                self.plan.names[fixture.entrants[seat]]: text for seat, text in outcome.logs.items()
+            },
         }
         return data | ({"file": outcome.file} if outcome.file else {})
 
@@ -186,7 +219,9 @@ class TournamentReport:
             "draws": tally.draws,
             "losses": tally.losses,
             "points": tally.points,
-            "elo": [None if value is None else round(value, 1) for value in self.elo(tally.entrant)],
+            "elo": [
+                None if value is None else round(value, 1) for value in self.elo(tally.entrant)
+            ],
             "beatsNext": self.beats_next.get(tally.entrant),
             "meanSecondsPerMove": self.mean_time(tally.entrant),
             "faults": dict(self.faults(tally)),
@@ -198,9 +233,15 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
     rows = [[plan.names[tally.entrant], *_cells(report, tally)] for tally in ranked]
     table = _table(title, ("bot", *NUMBERS, "faults"), rows)
     below: list[Text] = []
-    if Terminal(width=10_000).measure(table).maximum > width:  # a name is never broken: it goes below its numbers
-        table = _table(title, ("", *NUMBERS), [[str(place), *row[1:-1]] for place, row in enumerate(rows, 1)])
-        below = [_unbroken(f"{place} {row[0]}: faults {row[-1]}") for place, row in enumerate(rows, 1)]
+    if (
+        Terminal(width=10_000).measure(table).maximum > width
+    ):  # a name is never broken: it goes below its numbers
+        table = _table(
+            title, ("", *NUMBERS), [[str(place), *row[1:-1]] for place, row in enumerate(rows, 1)]
+        )
+        below = [
+            _unbroken(f"{place} {row[0]}: faults {row[-1]}") for place, row in enumerate(rows, 1)
+        ]
     shown = [_unbroken(f"  {example}", "dim") for example in report.examples]
     if more := report.fault_count - len(shown):
         shown.append(_unbroken(f"  ... and {more} more; --json lists them all", "dim"))
@@ -210,7 +251,14 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
 def live_table(report: TournamentReport) -> Table:
     """Return the standings so far, without what takes long to compute."""
     ranked = report.standings.ranked()[:MOST_LIVE]
-    rows = [[report.plan.names[one.entrant], *map(str, (one.wins, one.draws, one.losses)), f"{one.points:.4g}"] for one in ranked]
+    rows = [
+        [
+            report.plan.names[one.entrant],
+            *map(str, (one.wins, one.draws, one.losses)),
+            f"{one.points:.4g}",
+        ]
+        for one in ranked
+    ]
     return _table("", ("bot", *NUMBERS[:4]), rows)
 
 
@@ -223,22 +271,44 @@ def _remarks(report: TournamentReport) -> list[str]:
     if repeated := report.repetition.words():
         remarks.append(repeated)
     if len(groups) > 1:
-        remarks.append(f"Not comparable, since they have never met: {' | '.join(', '.join(group) for group in groups)}")
+        remarks.append(
+            "Not comparable, since they have never met: "
+            f"{' | '.join(', '.join(group) for group in groups)}"
+        )
     if circular is not None:
         one, two, three = circular.triads[0]
-        chain = ", ".join(f"{a} beats {b} ({circular.shares[a, b]:.0%})" for a, b in ((one, two), (two, three), (three, one)))
-        more = f", and {plural(len(circular.triads) - 1, 'more such circle')}" if len(circular.triads) > 1 else ""
+        chain = ", ".join(
+            f"{a} beats {b} ({circular.shares[a, b]:.0%})"
+            for a, b in ((one, two), (two, three), (three, one))
+        )
+        more = (
+            f", and {plural(len(circular.triads) - 1, 'more such circle')}"
+            if len(circular.triads) > 1
+            else ""
+        )
         best = sorted(circular.nash.items(), key=lambda item: -item[1])
         average = ", ".join(f"{name} {share:.0%}" for name, share in best if share >= 0.005)
-        remarks += [f"Circular: {chain}{more}.", f"Nash average, the mixture that no bot beats: {average}."]
+        remarks += [
+            f"Circular: {chain}{more}.",
+            f"Nash average, the mixture that no bot beats: {average}.",
+        ]
     if report.printed and not report.plan.save:
         names = ", ".join(report.plan.names[entrant] for entrant in sorted(report.printed))
-        remarks.append(f"Printed something: {names}. `--save FOLDER` keeps it beside the match files.")
+        remarks.append(
+            f"Printed something: {names}. `--save FOLDER` keeps it beside the match files."
+        )
     return remarks
 
 
 def _table(title: str, headings: tuple[str, ...], rows: list[list[str]]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     for heading in headings:
         table.add_column(heading, justify="right" if heading in NUMBERS else "left", no_wrap=True)
     for row in rows:
@@ -247,7 +317,9 @@ def _table(title: str, headings: tuple[str, ...], rows: list[list[str]]) -> Tabl
 
 
 def _unbroken(text: str, style: str = "") -> Text:
-    """Return a line that only the terminal itself breaks, as it does with all text that is too long."""
+    """Return a line that only the terminal itself breaks, as it does with all text that is too
+    long.
+    """
     return Text(text, style, no_wrap=True, overflow="ignore")
 
 
@@ -270,7 +342,13 @@ def _cells(report: TournamentReport, tally: Tally) -> list[str]:
 
 def percent_text(probability: float) -> str:
     """Return whole percents, which are never 0 or 100: nothing is certain."""
-    return ">99 %" if probability > 0.99 else "<1 %" if probability < 0.01 else f"{probability:.0%}".replace("%", " %")
+    return (
+        ">99 %"
+        if probability > 0.99
+        else "<1 %"
+        if probability < 0.01
+        else f"{probability:.0%}".replace("%", " %")
+    )
 
 
 def duration_text(seconds: float) -> str:

@@ -70,14 +70,15 @@ class Viewer:
         self.go(self._last)
 
     _KEYS: ClassVar[dict[str, Callable[["Viewer"], None]]] = {
-        " ": _toggle, "right": _step, "n": _step, "enter": _step, "left": _back, "b": _back, "+": _faster, "-": _slower,
-        "q": _quit, "escape": _quit, "home": _home, "end": _end,
+        " ": _toggle, "right": _step, "n": _step, "enter": _step, "left": _back, "b": _back,
+        "+": _faster, "-": _slower, "q": _quit, "escape": _quit, "home": _home, "end": _end,
     }  # fmt: skip
 
 
 NAMES = {
-    "\x1b[C": "right", "\x1b[D": "left", "\x1b[H": "home", "\x1b[F": "end", "\x1b[1~": "home", "\x1b[4~": "end",
-    "\x1bOC": "right", "\x1bOD": "left", "\x1bOH": "home", "\x1bOF": "end", "\r": "enter", "\n": "enter", "\x1b": "escape",
+    "\x1b[C": "right", "\x1b[D": "left", "\x1b[H": "home", "\x1b[F": "end", "\x1b[1~": "home",
+    "\x1b[4~": "end", "\x1bOC": "right", "\x1bOD": "left", "\x1bOH": "home", "\x1bOF": "end",
+    "\r": "enter", "\n": "enter", "\x1b": "escape",
 }  # fmt: skip
 
 
@@ -104,6 +105,9 @@ def next_keys(seconds: float | None) -> list[str]:
 def split(text: str) -> Iterator[str]:
     """Split input into keys, as a terminal may send several at once."""
     while text:
-        code = next((code for code in sorted(NAMES, key=len, reverse=True) if text.startswith(code)), text[0])
+        code = next(
+            (code for code in sorted(NAMES, key=len, reverse=True) if text.startswith(code)),
+            text[0],
+        )
         yield NAMES.get(code, code)
         text = text[len(code) :]

@@ -1,4 +1,6 @@
-"""`botdrome serve --workers N`: starts N nodes on this machine, and the engines they lack, and starts again what dies."""
+"""`botdrome serve --workers N`: starts N nodes on this machine, and the engines they lack, and
+starts again what dies.
+"""
 
 import asyncio
 import os
@@ -34,7 +36,9 @@ PROCESSES = 2
 class Supervisor:
     """Flags are the settings of the nodes, by their paths or names."""
 
-    def __init__(self, settings: Settings, flags: Mapping[str, Any], config: Path | None, engines: Engines) -> None:
+    def __init__(
+        self, settings: Settings, flags: Mapping[str, Any], config: Path | None, engines: Engines
+    ) -> None:
         self._settings, self._flags, self._config = settings, {**flags, **engines.settings}, config
         self._engines = engines
         self._front = Front(settings)
@@ -52,11 +56,17 @@ class Supervisor:
         opened = [asyncio.Event() for _ in range(count)]
         first = asyncio.create_task(self._keep(1, opened[0]))
         await opened[0].wait()  # it brings the store up to date, and makes the operator's token
-        others = [asyncio.create_task(self._keep(number, event)) for number, event in enumerate(opened[1:], 2)]
+        others = [
+            asyncio.create_task(self._keep(number, event))
+            for number, event in enumerate(opened[1:], 2)
+        ]
         for event in opened:
             await event.wait()
         if not self._stopping.is_set():
-            words = f"\n{count} nodes share these ports: {', '.join(map(self._name, range(1, count + 1)))}."
+            words = (
+                f"\n{count} nodes share these ports: "
+                f"{', '.join(map(self._name, range(1, count + 1)))}."
+            )
             Terminal(stderr=True).print(words, soft_wrap=True)
         await asyncio.gather(first, *others)
         engines.cancel()
@@ -86,7 +96,12 @@ class Supervisor:
                 self._stop()
                 break
             pause = min(2 * pause + 1, LATEST) if loop.time() - since < SOON else 0.0
-            log.error("a node has ended: it is started again", node=self._name(number), status=status, seconds=pause)
+            log.error(
+                "a node has ended: it is started again",
+                node=self._name(number),
+                status=status,
+                seconds=pause,
+            )
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
         opened.set()
@@ -94,9 +109,16 @@ class Supervisor:
     async def _run(self, number: int, opened: asyncio.Event) -> int:
         """Run a node until it ends, and return its status."""
         port = self._settings.cluster.port
-        own = {"cluster.name": self._name(number), "cluster.port": port + number - 1 if port > 0 else port}
+        own = {
+            "cluster.name": self._name(number),
+            "cluster.port": port + number - 1 if port > 0 else port,
+        }
         flags = {**self._flags, **own, "workers": 1}
-        order = NodeOrder(flags, str(self._config) if self._config else None, first=number == 1 and not opened.is_set())
+        order = NodeOrder(
+            flags,
+            str(self._config) if self._config else None,
+            first=number == 1 and not opened.is_set(),
+        )
         control, its_control = socket.socketpair()
         sockets, its_sockets = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         with its_control, its_sockets:
@@ -123,22 +145,38 @@ class Supervisor:
 def run_workers(settings: Settings, flags: Mapping[str, Any], config: Path | None) -> int:
     """Start the engines that the settings do not name, then the nodes."""
     if settings.db and not settings.db.startswith("postgres"):
-        raise BadSetting(f"db: several workers need PostgreSQL, not {settings.db!r}; without --db, one is started")
+        raise BadSetting(
+            f"db: several workers need PostgreSQL, not {settings.db!r}; without --db, one is "
+            "started"
+        )
     try:
-        engines = Engines(user_data_path("botdrome") / "cluster", db=not settings.db, nats=not settings.nats)
+        engines = Engines(
+            user_data_path("botdrome") / "cluster", db=not settings.db, nats=not settings.nats
+        )
         engines.start()
     except EngineFailed as problem:
         raise BadSetting(f"workers: {problem}") from None
     try:
-        return asyncio.run(_supervise(settings, {**flags, "processes": settings.processes or PROCESSES}, config, engines))
+        return asyncio.run(
+            _supervise(
+                settings, {**flags, "processes": settings.processes or PROCESSES}, config, engines
+            )
+        )
     finally:
         engines.stop()
 
 
-async def _supervise(settings: Settings, flags: Mapping[str, Any], config: Path | None, engines: Engines) -> int:
+async def _supervise(
+    settings: Settings, flags: Mapping[str, Any], config: Path | None, engines: Engines
+) -> int:
     """On asyncio's own loop: uvloop does not end when listening sockets were copied."""
     return await Supervisor(settings, flags, config, engines).run()
 
 
 def _host_name() -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in socket.gethostname().partition(".")[0]) or "node"
+    return (
+        "".join(
+            letter if letter.isalnum() else "-" for letter in socket.gethostname().partition(".")[0]
+        )
+        or "node"
+    )

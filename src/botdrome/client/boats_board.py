@@ -1,4 +1,6 @@
-"""Squares by their names, and a fleet before the game: laid out by hand, random, or given as text."""
+"""Squares by their names, and a fleet before the game: laid out by hand, random, or
+given as text.
+"""
 
 from msgspec import Struct
 
@@ -26,7 +28,9 @@ def square_in(text: str, width: int, height: int) -> tuple[int, int]:
     y = int(row) - 1 if row.isascii() and row.isdecimal() and len(row) < 4 else -1
     if 0 <= x < width and 0 <= y < height:
         return x, y
-    raise NotPossible(f"a square is from a1 to {square_name(width - 1, height - 1)}, not {shown(text)!r}")
+    raise NotPossible(
+        f"a square is from a1 to {square_name(width - 1, height - 1)}, not {shown(text)!r}"
+    )
 
 
 class FleetLayout:
@@ -51,18 +55,26 @@ class FleetLayout:
         return names[len(self._steps) - 1] if len(self._steps) <= len(names) else None
 
     def put(self, x: int, y: int, south: bool) -> None:
-        """Place the next boat from this square on to the south or to the east, or raise NotPossible."""
+        """Place the next boat from this square on to the south or to the east, or raise
+        NotPossible.
+        """
         boat = self.next_boat
         if boat is None:
             raise NotPossible("all boats are placed")
         width, height, length = self._offer.width, self._offer.height, int(boat[1:])
         cells = [(x, y + at) if south else (x + at, y) for at in range(length)]
         if cells[-1][0] >= width or cells[-1][1] >= height:
-            raise NotPossible(f"{boat} does not fit from {square_name(x, y)} to the {'south' if south else 'east'}")
+            raise NotPossible(
+                f"{boat} does not fit from {square_name(x, y)} to the "
+                f"{'south' if south else 'east'}"
+            )
         squares = list(self.squares)
         for column, row in cells:
             if squares[row * width + column] != WATER:
-                raise NotPossible(f"{boat} would lie over {squares[row * width + column]} at {square_name(column, row)}")
+                raise NotPossible(
+                    f"{boat} would lie over {squares[row * width + column]} at "
+                    f"{square_name(column, row)}"
+                )
             squares[row * width + column] = boat[0]
         self._steps.append("".join(squares))
 
@@ -86,7 +98,9 @@ class RandomFleets(Struct, frozen=True):
             raise NotPossible(str(problem)) from None
         best, best_border = "", -1.0
         for _ in range(DRAFTS):
-            squares = self._improved("".join(random_fleet(width, height, boats.names, chance)), chance)
+            squares = self._improved(
+                "".join(random_fleet(width, height, boats.names, chance)), chance
+            )
             found = border_of(squares, self.offer)
             if found > best_border:
                 best, best_border = squares, found
@@ -95,7 +109,9 @@ class RandomFleets(Struct, frozen=True):
         return best
 
     def _improved(self, squares: str, chance: Chance) -> str:
-        """Move boats one at a time, as long as the border is too small, to where it does not become smaller."""
+        """Move boats one at a time, as long as the border is too small, to where it does not become
+        smaller.
+        """
         border = border_of(squares, self.offer)
         for _ in range(MOVES):
             if border >= self.border:
@@ -111,7 +127,9 @@ class RandomFleets(Struct, frozen=True):
         others = squares.replace(boat[0], WATER)
         lying = berths(self.offer.width, self.offer.height, int(boat[1:])).values()
         marks = list(others)
-        for square in chance.choice([berth for berth in lying if all(others[square] == WATER for square in berth)]):
+        for square in chance.choice(
+            [berth for berth in lying if all(others[square] == WATER for square in berth)]
+        ):
             marks[square] = boat[0]
         return "".join(marks)
 
@@ -124,8 +142,14 @@ def border_of(squares: str, offer: Offer) -> float:
     beside: dict[str, set[int]] = {letter: set() for letter in offer.boats.lengths}
     for square, letter in enumerate(squares):
         if letter != WATER:
-            beside[letter].update(other for other in _beside(square, offer.width, squares) if squares[other] == WATER)
-    return 100 * sum(map(len, beside.values())) / sum(2 * length + 2 for length in offer.boats.lengths.values())
+            beside[letter].update(
+                other for other in _beside(square, offer.width, squares) if squares[other] == WATER
+            )
+    return (
+        100
+        * sum(map(len, beside.values()))
+        / sum(2 * length + 2 for length in offer.boats.lengths.values())
+    )
 
 
 def _beside(square: int, width: int, squares: str) -> list[int]:

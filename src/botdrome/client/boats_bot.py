@@ -29,13 +29,16 @@ class BotPlayer:
 
     def place(self, offer: OfferedGame) -> str:
         """Ask the bot for its fleet."""
-        return squares_from(self._bot(placement_view(offer), self._chance)["board"], offer.width, offer.height)
+        return squares_from(
+            self._bot(placement_view(offer), self._chance)["board"], offer.width, offer.height
+        )
 
     def on_line(self, boats: TrackedGame, kind: bytes) -> bytes | None:
-        """Return the bot's answer to a line of this kind that the game has just heard, if it has one.
+        """Return the bot's answer to a line of this kind that the game has just heard, if it has
+        one.
 
-        The original servers refuse a shot and wait; others also announce the turn again. A bot that has retried after the
-        refusal ignores that announcement.
+        The original servers refuse a shot and wait; others also announce the turn again. A bot that
+        has retried after the refusal ignores that announcement.
         """
         if kind == b"M" and boats.refused > self._refused:
             self._refused = boats.refused
@@ -77,9 +80,9 @@ def placement_view(offer: OfferedGame) -> View:
     blank = (WATER * offer.width,) * offer.height
     nothing = (0,) * players
     return _size(offer) | {
-        "you": offer.joined, "toMove": tuple(range(players)), "phase": "placement", "round": 0, "boards": (blank,) * players,
-        "own": None, "fleets": None, "placed": (False,) * players, "scores": nothing, "skips": nothing, "turns": nothing,
-        "last": None,
+        "you": offer.joined, "toMove": tuple(range(players)), "phase": "placement", "round": 0,
+        "boards": (blank,) * players, "own": None, "fleets": None, "placed": (False,) * players,
+        "scores": nothing, "skips": nothing, "turns": nothing, "last": None,
     }  # fmt: skip
 
 
@@ -112,24 +115,40 @@ def _size(offer: OfferedGame) -> View:
 
 
 def _masked(board: str) -> str:
-    """Replace marks that servers let through but that cannot be shot at: letters by hits, others by misses."""
+    """Replace marks that servers let through but that cannot be shot at: letters by hits, others by
+    misses.
+    """
     if board.strip(WATER + HIT + MISS) == "":
         return board
-    return "".join(mark if mark in WATER + HIT + MISS else HIT if mark.isalpha() else MISS for mark in board)
+    return "".join(
+        mark if mark in WATER + HIT + MISS else HIT if mark.isalpha() else MISS for mark in board
+    )
 
 
 def _rounds(boats: TrackedGame, ahead: int) -> int:
-    """Count the rounds from marks and skips. Some skips are told late, so a round counts once one of its turns is known."""
-    marks = sum(len(player.board) - player.board.count(WATER) + player.skips for player in boats.players.values())
+    """Count the rounds from marks and skips.
+
+    Some skips are told late, so a round counts once one of its turns is known.
+    """
+    marks = sum(
+        len(player.board) - player.board.count(WATER) + player.skips
+        for player in boats.players.values()
+    )
     return max(0, -(-(marks - ahead) // len(boats.players)))
 
 
 def own_rows(boats: TrackedGame) -> tuple[str, ...]:
     """Return the player's board with its boats, lower case where hit."""
     fleet = boats.fleet or WATER * boats.game.squares
-    marks = boats.players[boats.me].board if boats.me in boats.players else WATER * boats.game.squares
+    marks = (
+        boats.players[boats.me].board if boats.me in boats.players else WATER * boats.game.squares
+    )
     squares = (
-        boat.lower() if mark == HIT and boat != WATER else mark if mark == HIT or boat == WATER else boat
+        boat.lower()
+        if mark == HIT and boat != WATER
+        else mark
+        if mark == HIT or boat == WATER
+        else boat
         for boat, mark in zip(fleet, marks, strict=True)
     )
     return rows_of("".join(squares), boats.game.width)

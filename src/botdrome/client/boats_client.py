@@ -40,7 +40,12 @@ class ClientOptions(Struct, frozen=True):
 
 
 class LineConnection(asyncio.Protocol):
-    def __init__(self, on_line: Callable[[bytes], None], on_batch: Callable[[], None], on_end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        on_line: Callable[[bytes], None],
+        on_batch: Callable[[], None],
+        on_end: Callable[[], None],
+    ) -> None:
         self._on_line, self._on_batch, self._on_end = on_line, on_batch, on_end
         self._lines = Lines(LONGEST_HEARD)
         self._transport: asyncio.Transport | None = None
@@ -72,9 +77,13 @@ class LineConnection(asyncio.Protocol):
 
 
 class BoatsClient:
-    """Calls `tell` with the new messages after each batch of lines, and `lost` when the connection has ended."""
+    """Calls `tell` with the new messages after each batch of lines, and `lost` when the connection
+    has ended.
+    """
 
-    def __init__(self, options: ClientOptions, bot_player: BotPlayer | None, chance: Chance) -> None:
+    def __init__(
+        self, options: ClientOptions, bot_player: BotPlayer | None, chance: Chance
+    ) -> None:
         self.options, self.bot_player, self.chance = options, bot_player, chance
         self.boats = TrackedGame()
         self.boats.returning = options.rejoin
@@ -119,7 +128,10 @@ class BoatsClient:
         self.boats.fleet, self._at_once = "", self.bot_player is not None
 
     async def join(self, name: str) -> None:
-        """Join with the chosen fleet, over a new connection if the server has closed. Raises OSError or NotPossible."""
+        """Join with the chosen fleet, over a new connection if the server has closed.
+
+        Raises OSError or NotPossible.
+        """
         self.name = name
         if self.connected and self.boats.phase is Phase.OFFERED:
             self.send(join(self.boats, name, self.options.token))
@@ -177,7 +189,10 @@ class BoatsClient:
         return False
 
     def _join_at_once(self) -> None:
-        """Join without asking. A bot without a given name tries other names when its own is taken."""
+        """Join without asking.
+
+        A bot without a given name tries other names when its own is taken.
+        """
         boats = self.boats
         may_change = self.bot_player and not self.options.user and not boats.returning
         if boats.refusal and not (may_change and self._other_name()):

@@ -1,4 +1,5 @@
-"""TrackedGame: a game of Xterm Boat Sinker as one player sees it: lines in, messages to show out; no I/O.
+"""TrackedGame: a game of Xterm Boat Sinker as one player sees it: lines in, messages to show out;
+no I/O.
 
 No line of a server is an error: lines that do not fit are shown as messages.
 """
@@ -12,14 +13,23 @@ from msgspec import Struct
 from botdrome.client.boats_board import NotPossible, square_in
 from botdrome.games.battleship import HIT, MISS, WATER
 from botdrome.games.reading import plural
-from botdrome.wire.boats.lines import BadOffer, OfferedGame, number_in, offer_in, square_name, text_fields, text_in
+from botdrome.wire.boats.lines import (
+    BadOffer,
+    OfferedGame,
+    number_in,
+    offer_in,
+    square_name,
+    text_fields,
+    text_in,
+)
 
 KEPT_MESSAGES = 1000
 MOST_PLAYERS = 99
 SERVER = "server"
 REFUSALS = (
-    "game hasn't started", "game is already finished", "it is not your turn", "invalid target player name",
-    "don't shoot at yourself", "that spot has already been shot", "illegal coordinates",
+    "game hasn't started", "game is already finished", "it is not your turn",
+    "invalid target player name", "don't shoot at yourself", "that spot has already been shot",
+    "illegal coordinates",
 )  # fmt: skip
 """Beginnings of the server's answers to a refused shot or skip."""
 
@@ -92,7 +102,8 @@ class TrackedGame:
         self.refusal = ""
         """Why the server refused the name."""
         self.last_words = ""
-        """The last line if it was outside the protocol: usually the reason why the server closes."""
+        """The last line if it was outside the protocol: usually the reason why the server closes.
+        """
         self.ending = ""
         self.rounds = 0
         self.places = 0
@@ -127,7 +138,9 @@ class TrackedGame:
         self.to_move = self.refusal = self.last_words = ""
         self.spent = False
 
-    def note(self, text: str, sender: str = SERVER, to: str = "", quiet: bool = False) -> LogMessage:
+    def note(
+        self, text: str, sender: str = SERVER, to: str = "", quiet: bool = False
+    ) -> LogMessage:
         said = LogMessage(sender, text, to, quiet)
         if not quiet:
             self.messages.append(said)
@@ -136,7 +149,9 @@ class TrackedGame:
 
     def forget(self, sender: str | None = None) -> None:
         """Clear all messages, or those of one player."""
-        self.messages = [said for said in self.messages if sender is not None and said.sender != sender]
+        self.messages = [
+            said for said in self.messages if sender is not None and said.sender != sender
+        ]
 
     def hear(self, line: bytes) -> list[LogMessage]:
         """Apply a line and return the messages to show."""
@@ -198,21 +213,40 @@ class TrackedGame:
         if not name or (name not in self.players and not self._has_room()):
             return []
         player = self._player(name)
-        said = [self.note(f"{name} is away: {status}")] if status and status != player.status else []
-        player.status, player.score, player.skips = status, number_in(fields, 4), number_in(fields, 5)
+        said = (
+            [self.note(f"{name} is away: {status}")] if status and status != player.status else []
+        )
+        player.status, player.score, player.skips = (
+            status,
+            number_in(fields, 4),
+            number_in(fields, 5),
+        )
         if len(board) == len(player.board):
             said += self._compared(player, board)
             player.board = board
         return said
 
     def _compared(self, player: TrackedPlayer, board: str) -> list[LogMessage]:
-        """Find the square that was shot. Several new squares mean that the player has rejoined the game."""
-        new = [square for square, (old, now) in enumerate(zip(player.board, board, strict=True)) if old != now]
+        """Find the square that was shot.
+
+        Several new squares mean that the player has rejoined the game.
+        """
+        new = [
+            square
+            for square, (old, now) in enumerate(zip(player.board, board, strict=True))
+            if old != now
+        ]
         if len(new) != 1 or self.phase is not Phase.PLAYING or not self.to_move:
             return []
         self.last = LastTurn(self.to_move, player.name, new[0], board[new[0]] == HIT)
         y, x = divmod(new[0], self.game.width)
-        return [] if self.last.hit else [self.note(f"{self.to_move} misses {player.name} at {square_name(x, y)}", quiet=True)]
+        return (
+            []
+            if self.last.hit
+            else [
+                self.note(f"{self.to_move} misses {player.name} at {square_name(x, y)}", quiet=True)
+            ]
+        )
 
     def _starts(self, fields: Sequence[str]) -> list[LogMessage]:
         if self.phase not in (Phase.JOINING, Phase.WAITING, Phase.PLAYING):
@@ -252,33 +286,53 @@ class TrackedGame:
     def _ends(self, fields: Sequence[str]) -> list[LogMessage]:
         self.phase, self.ending, self.rounds = Phase.OVER, text_in(fields, 1), number_in(fields, 2)
         self.places, self.to_move, self.results = number_in(fields, 3), "", []
-        return [self.note(f"the game is {self.ending or 'over'} after {plural(self.rounds, 'round')}")]
+        return [
+            self.note(f"the game is {self.ending or 'over'} after {plural(self.rounds, 'round')}")
+        ]
 
     def _places(self, fields: Sequence[str]) -> list[LogMessage]:
         if self.phase is Phase.OVER and len(self.results) < MOST_PLAYERS:
             score, skips, turns = (number_in(fields, at) for at in (2, 3, 4))
-            self.results.append(ResultRow(text_in(fields, 1), score, skips, turns, text_in(fields, 5)))
+            self.results.append(
+                ResultRow(text_in(fields, 1), score, skips, turns, text_in(fields, 5))
+            )
         return []
 
     def _echoes(self, fields: Sequence[str]) -> list[LogMessage]:
         return []
 
     _TAKE: ClassVar[dict[str, Callable[["TrackedGame", Sequence[str]], list[LogMessage]]]] = {
-        "G": _shows_game, "J": _joins, "E": _refuses, "L": _leaves, "B": _shows_board, "S": _starts, "N": _turns_to, "H": _hits,
-        "K": _skips, "M": _speaks, "Y": _gives_fleet, "F": _ends, "R": _places, "P": _echoes,
+        "G": _shows_game, "J": _joins, "E": _refuses, "L": _leaves, "B": _shows_board, "S": _starts,
+        "N": _turns_to, "H": _hits, "K": _skips, "M": _speaks, "Y": _gives_fleet, "F": _ends,
+        "R": _places, "P": _echoes,
     }  # fmt: skip
 
     def player_called(self, text: str) -> TrackedPlayer:
-        """Find a player by name, unique beginning of a name, or number in turn order, or raise NotPossible."""
+        """Find a player by name, unique beginning of a name, or number in turn order, or raise
+        NotPossible.
+        """
         word = text.strip()
         if word in self.players:
             return self.players[word]
-        found = [player for name, player in self.players.items() if word and name.lower().startswith(word.lower())]
+        found = [
+            player
+            for name, player in self.players.items()
+            if word and name.lower().startswith(word.lower())
+        ]
         if len(found) == 1:
             return found[0]
-        if not found and word.isascii() and word.isdecimal() and 1 <= int(word[:4]) <= len(self.players):
+        if (
+            not found
+            and word.isascii()
+            and word.isdecimal()
+            and 1 <= int(word[:4]) <= len(self.players)
+        ):
             return list(self.players.values())[int(word[:4]) - 1]
-        raise NotPossible(f"{text!r} is the beginning of several names" if found else f"there is no player {text!r}")
+        raise NotPossible(
+            f"{text!r} is the beginning of several names"
+            if found
+            else f"there is no player {text!r}"
+        )
 
     def square_called(self, text: str) -> tuple[int, int]:
         return square_in(text, self.game.width, self.game.height)

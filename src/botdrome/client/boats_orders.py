@@ -10,8 +10,8 @@ KINDS = ("hit", "miss")
 
 
 def join(boats: TrackedGame, name: str, token: str = "") -> bytes:
-    """Join with the fleet, or rejoin a started game without one: a server with many games may take a fleet as a wish to join
-    the next game.
+    """Join with the fleet, or rejoin a started game without one: a server with many games may take
+    a fleet as a wish to join the next game.
     """
     if not name.strip() or any(letter in name for letter in NOT_IN_NAMES) or not name.isprintable():
         raise NotPossible("a name is a word of letters that can be printed, without a |")
@@ -43,7 +43,9 @@ def skip(boats: TrackedGame, reason: str = "") -> bytes:
 
 def _check_turn(boats: TrackedGame) -> None:
     if boats.phase is not Phase.PLAYING:
-        raise NotPossible("the game has not started" if boats.phase is not Phase.OVER else "the game is over")
+        raise NotPossible(
+            "the game has not started" if boats.phase is not Phase.OVER else "the game is over"
+        )
     if not boats.my_turn:
         raise NotPossible("it is not your turn")
     if boats.spent:

@@ -29,7 +29,14 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def become(command: list[str], limits: dict[str, int], folders: list[str], group: str, guard: int, failed: int) -> None:
+def become(
+    command: list[str],
+    limits: dict[str, int],
+    folders: list[str],
+    group: str,
+    guard: int,
+    failed: int,
+) -> None:
     try:
         os.setsid()
         if group:
@@ -41,7 +48,13 @@ def become(command: list[str], limits: dict[str, int], folders: list[str], group
         prctl(SET_DEATH_SIGNAL, signal.SIGKILL)  # a change of the user would undo it
         if os.getppid() != guard:
             os._exit(1)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+        for number in (
+            signal.SIGPIPE,
+            signal.SIGXFSZ,
+            signal.SIGINT,
+            signal.SIGTERM,
+            signal.SIGCHLD,
+        ):
             signal.signal(number, signal.SIG_DFL)
         if "sandbox" in limits:
             os.execve(command[0], command, {})
@@ -54,7 +67,9 @@ def become(command: list[str], limits: dict[str, int], folders: list[str], group
 def set_limits(limits: dict[str, int]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if "sandbox" in limits:
-        most = min(OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # the kernel keeps memory for each
+        most = min(
+            OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        )  # the kernel keeps memory for each
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if "memory" in limits:
         resource.setrlimit(resource.RLIMIT_DATA, (limits["memory"] * MEGABYTE,) * 2)
@@ -64,7 +79,9 @@ def set_limits(limits: dict[str, int]) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu"], limits["cpu"] + 1))
     if "cores" in limits and sys.platform == "linux":
         cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, [cores[(os.getpid() + number) % len(cores)] for number in range(limits["cores"])])
+        os.sched_setaffinity(
+            0, [cores[(os.getpid() + number) % len(cores)] for number in range(limits["cores"])]
+        )
 
 
 def give_up_root(user: int, folders: list[str]) -> None:
@@ -75,13 +92,18 @@ def give_up_root(user: int, folders: list[str]) -> None:
         os.setresuid(user, user, user)
     except OSError as error:
         how = "run the command as an ordinary user"
-        raise OSError(error.errno, f"root cannot become the user {user} here ({error.strerror}); {how}") from None
+        raise OSError(
+            error.errno, f"root cannot become the user {user} here ({error.strerror}); {how}"
+        ) from None
 
 
 def give_way(folders: list[str]) -> None:
-    """Let other users reach these folders, even below a folder of root alone. No other process sees the difference.
+    """Let other users reach these folders, even below a folder of root alone.
 
-    A folder that bars the way is covered with an empty one, and the wanted folder is mounted into that.
+    No other process sees the difference.
+
+    A folder that bars the way is covered with an empty one, and the wanted folder is mounted into
+    that.
     """
     if not any(map(bar, folders)):
         return
@@ -97,10 +119,14 @@ def give_way(folders: list[str]) -> None:
 
 
 def bar(folder: str) -> str:
-    """Return the first folder on the way to this one that users other than its owner cannot enter; empty: there is none."""
+    """Return the first folder on the way to this one that users other than its owner cannot enter;
+    empty: there is none.
+    """
     parts = folder.split("/")[1:-1]
     ways = ("/" + "/".join(parts[: length + 1]) for length in range(len(parts)))
-    return next((way for way in ways if os.path.isdir(way) and not os.stat(way).st_mode & 0o001), "")
+    return next(
+        (way for way in ways if os.path.isdir(way) and not os.stat(way).st_mode & 0o001), ""
+    )
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
@@ -116,7 +142,8 @@ def call(name: str, *arguments: bytes | int) -> None:
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
-# The control group of the bot's processes. The kernel keeps its limits, and counts memory that no process maps.
+# The control group of the bot's processes. The kernel keeps its limits, and counts memory that no
+# process maps.
 
 
 def read(path: str) -> str:
@@ -130,19 +157,28 @@ def write(path: str, text: str) -> None:
 
 
 def delegated() -> str:
-    """Return the folder of control groups in which this user may make groups with limits; empty: there is none.
+    """Return the folder of control groups in which this user may make groups with limits; empty:
+    there is none.
 
     Root may write anywhere, so it needs the mark that systemd sets for `Delegate=yes`.
     """
     with suppress(OSError):
-        own = next((line[3:] for line in read(OWN_GROUP).splitlines() if line.startswith("0::")), "/")
+        own = next(
+            (line[3:] for line in read(OWN_GROUP).splitlines() if line.startswith("0::")), "/"
+        )
         above = CONTROL_GROUPS + os.path.dirname(own)
-        mine = own != "/" and all(os.access(path, os.W_OK) for path in (above, f"{above}/cgroup.procs"))
+        mine = own != "/" and all(
+            os.access(path, os.W_OK) for path in (above, f"{above}/cgroup.procs")
+        )
         if mine and (os.geteuid() or os.getxattr(above, "user.delegate") == b"1"):
             for controller in ("cpu", "memory", "pids"):
                 with suppress(OSError):
                     write(f"{above}/cgroup.subtree_control", f"+{controller}")
-            return above if {"memory", "pids"} <= set(read(f"{above}/cgroup.subtree_control").split()) else ""
+            return (
+                above
+                if {"memory", "pids"} <= set(read(f"{above}/cgroup.subtree_control").split())
+                else ""
+            )
     return ""
 
 

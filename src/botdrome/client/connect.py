@@ -1,4 +1,6 @@
-"""The client's end of a tunnel (`botdrome connect`): passes a server's calls to a bot on this machine."""
+"""The client's end of a tunnel (`botdrome connect`): passes a server's calls to a bot on this
+machine.
+"""
 
 import asyncio
 import http.client
@@ -36,7 +38,13 @@ class Unwanted(Exception):
 class Tunnel:
     def __init__(self, server: str, local: str, name: str, token: str, say: Say) -> None:
         """`say` shows progress to the user."""
-        self._url, self._local, self._name, self._token, self._say = socket_url(server, "/connect"), local, name, token, say
+        self._url, self._local, self._name, self._token, self._say = (
+            socket_url(server, "/connect"),
+            local,
+            name,
+            token,
+            say,
+        )
         if urlsplit(local).scheme not in ("http", "https"):
             raise ValueError(f"{local} is not the address of a bot")
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -45,7 +53,9 @@ class Tunnel:
         self._longest = 65536
 
     async def run(self, pauses: tuple[float, ...] = PAUSES) -> None:
-        """Run forever, and reconnect when the connection is lost; Unwanted if the server refuses it for good."""
+        """Run forever, and reconnect when the connection is lost; Unwanted if the server refuses it
+        for good.
+        """
         failures = 0
         while True:
             try:
@@ -83,7 +93,9 @@ class Tunnel:
             raise
 
     async def _call(self, socket: ClientConnection, message: dict[str, Any]) -> None:
-        outcome = await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, message)
+        outcome = await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._ask, message
+        )
         try:
             await socket.send(self._fitting({"call": message["call"]} | outcome))
         except ConnectionClosed:
@@ -92,13 +104,18 @@ class Tunnel:
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """The bot's answer, or the reason why there is none."""
         headers = {"Content-Type": "application/json"} | message["headers"]
-        request = urllib.request.Request(self._local, message["body"].encode(), headers, method="POST")
+        request = urllib.request.Request(
+            self._local, message["body"].encode(), headers, method="POST"
+        )
         try:
             with self._opener.open(request, timeout=message["limit"]) as answer:
                 return {"status": answer.status, "body": answer.read(self._longest + 1).decode()}
         except urllib.error.HTTPError as answer:
             with answer:
-                return {"status": answer.code, "body": answer.read(self._longest + 1).decode(errors="replace")}
+                return {
+                    "status": answer.code,
+                    "body": answer.read(self._longest + 1).decode(errors="replace"),
+                }
         except UnicodeDecodeError:
             return {"failed": "the answer is not UTF-8"}
         except (OSError, ValueError, http.client.HTTPException) as problem:
@@ -107,5 +124,10 @@ class Tunnel:
     def _fitting(self, message: dict[str, Any]) -> str:
         text = json.dumps(message)
         if len(text) > self._longest:
-            text = json.dumps({"call": message["call"], "failed": f"the answer is larger than {self._longest - SPARE} bytes"})
+            text = json.dumps(
+                {
+                    "call": message["call"],
+                    "failed": f"the answer is larger than {self._longest - SPARE} bytes",
+                }
+            )
         return text

@@ -1,11 +1,13 @@
-"""The guard of a bot's processes: it starts the bot, watches its limits, and lets no process of it survive.
+"""The guard of a bot's processes: it starts the bot, watches its limits, and lets no process of it
+survive.
 
-It runs as the module `guard`, with nothing but the standard library, and gets the words FD LIMITS FOLDERS COMMAND... FD is a
-socket to the runner. The guard tells it when the bot has started and ended, and why the bot was killed. When the runner closes
-the socket, or dies by whatever cause, the guard kills all processes of the bot. LIMITS are words such as `memory=256`.
+It runs as the module `guard`, with nothing but the standard library, and gets the words FD LIMITS
+FOLDERS COMMAND... FD is a socket to the runner. The guard tells it when the bot has started and
+ended, and why the bot was killed. When the runner closes the socket, or dies by whatever cause, the
+guard kills all processes of the bot. LIMITS are words such as `memory=256`.
 
-With `sandbox=USER`, the command starts without environment variables, and as that user unless it is 0. FOLDERS are those that the
-user must reach, one on each line.
+With `sandbox=USER`, the command starts without environment variables, and as that user unless it is
+0. FOLDERS are those that the user must reach, one on each line.
 """
 
 import os
@@ -19,9 +21,27 @@ from contextlib import suppress
 
 TYPE_CHECKING = False  # the module typing takes long to import
 if TYPE_CHECKING or __name__ != "guard":
-    from botdrome.client.bot_start import MEGABYTE, OPEN_FILES, OPEN_FILES_OF_ALL, THREADS, become, new_group, prctl, read
+    from botdrome.client.bot_start import (
+        MEGABYTE,
+        OPEN_FILES,
+        OPEN_FILES_OF_ALL,
+        THREADS,
+        become,
+        new_group,
+        prctl,
+        read,
+    )
 else:
-    from bot_start import MEGABYTE, OPEN_FILES, OPEN_FILES_OF_ALL, THREADS, become, new_group, prctl, read
+    from bot_start import (
+        MEGABYTE,
+        OPEN_FILES,
+        OPEN_FILES_OF_ALL,
+        THREADS,
+        become,
+        new_group,
+        prctl,
+        read,
+    )
 
 INTERVAL = 0.1
 """Seconds between two checks of the limits."""
@@ -59,7 +79,9 @@ def open_files_of(process: int) -> int:
 
 
 def memory_of(process: int) -> int:
-    """Return the bytes that a process uses; memory that it shares with others counts in part, where the system says how much."""
+    """Return the bytes that a process uses; memory that it shares with others counts in part, where
+    the system says how much.
+    """
     with suppress(OSError), open(f"/proc/{process}/smaps_rollup") as file:
         return sum(int(line.split()[1]) for line in file if line.startswith("Pss:")) * 1024
     with suppress(OSError), open(f"/proc/{process}/statm") as file:
@@ -108,7 +130,9 @@ class Guard:
         os.close(failed)
         nothing = os.open(os.devnull, os.O_RDWR)
         for pipe in (0, 1, 2):
-            os.dup2(nothing, pipe)  # only the bot holds its pipes, so that the runner sees when it closes them
+            os.dup2(
+                nothing, pipe
+            )  # only the bot holds its pipes, so that the runner sees when it closes them
         why = os.read(failure, 1000)
         self._tell(b"failed " + why if why else b"started %d" % self._bot)
         return not why
@@ -126,7 +150,9 @@ class Guard:
         return False
 
     def _show_traceback(self) -> None:
-        """Let Python write its traceback to standard error: the first process whose command names the host of a bot."""
+        """Let Python write its traceback to standard error: the first process whose command names
+        the host of a bot.
+        """
         for process in (self._bot, *descendants(self._bot)):
             with suppress(OSError):
                 with open(f"/proc/{process}/cmdline", "rb") as file:
@@ -183,7 +209,10 @@ class Guard:
         return ""
 
     def _kill_all(self) -> None:
-        """Stop all processes first, so that none can start another one unseen. On Linux orphans are children of the guard."""
+        """Stop all processes first, so that none can start another one unseen.
+
+        On Linux orphans are children of the guard.
+        """
         for _ in range(ATTEMPTS):
             if self._alone:
                 return
@@ -203,5 +232,7 @@ def main(number: str, limits: str, folders: str, *command: str) -> None:
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
     os.set_inheritable(int(number), False)  # the bot could speak to the runner in the guard's name
-    wanted = {name: int(value) for name, _, value in (word.partition("=") for word in limits.split())}
+    wanted = {
+        name: int(value) for name, _, value in (word.partition("=") for word in limits.split())
+    }
     Guard(socket.socket(fileno=int(number)), wanted).run(list(command), folders.splitlines())

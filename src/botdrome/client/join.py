@@ -1,4 +1,6 @@
-"""Join: lets a bot play on a server, match after match, and reconnects when the connection is lost."""
+"""Join: lets a bot play on a server, match after match, and reconnects when the
+connection is lost.
+"""
 
 import asyncio
 import random
@@ -40,8 +42,18 @@ class JoinWish(Struct, frozen=True):
 
     def login(self, features: tuple[str, ...], match: str) -> dict[str, Any]:
         """Return the login; `match` is one to return to, or empty."""
-        login = {"gameType": game_type(self.game), "name": self.name, "password": self.token, "features": [AGAIN, *features]}
-        wanted = {"contest": self.contest, "opponent": self.opponent, "players": self.players, "options": self.options}
+        login = {
+            "gameType": game_type(self.game),
+            "name": self.name,
+            "password": self.token,
+            "features": [AGAIN, *features],
+        }
+        wanted = {
+            "contest": self.contest,
+            "opponent": self.opponent,
+            "players": self.players,
+            "options": self.options,
+        }
         wanted |= {"pace": self.pace, "version": self.version, "match": match}
         return login | {key: value for key, value in wanted.items() if value}
 
@@ -68,7 +80,10 @@ class RemotePlayer(Protocol):
 
     @property
     def log(self) -> str:
-        """What the bot wrote for its author in this match, as far as it was kept. It is whole after `close`."""
+        """What the bot wrote for its author in this match, as far as it was kept.
+
+        It is whole after `close`.
+        """
 
     @property
     def ending(self) -> Ending | None:
@@ -104,7 +119,12 @@ class Join:
         pauses: tuple[float, ...] = PAUSES,
     ) -> None:
         """`games` is the number of matches to play; None: any number."""
-        self._url, self._wish, self._make_player, self._display = socket_url(server, PLAY_PATH), wish, make_player, display
+        self._url, self._wish, self._make_player, self._display = (
+            socket_url(server, PLAY_PATH),
+            wish,
+            make_player,
+            display,
+        )
         self._left, self._pauses = games, pauses
         self._failures = self._faults = 0
         self._player: RemotePlayer | None = None
@@ -119,7 +139,10 @@ class Join:
         self._last = True
 
     async def run(self) -> None:
-        """Play until the contest is over or all games are played. Raise Unwelcome if the server refuses the bot for good."""
+        """Play until the contest is over or all games are played.
+
+        Raise Unwelcome if the server refuses the bot for good.
+        """
         try:
             while not self._enough:
                 await self._connect()
@@ -148,7 +171,9 @@ class Join:
         await link.send(self._wish.login(player.features, player.match))
         answer = (await link.take_one()).data
         if answer.get("authentication") != "OK":
-            raise Unwelcome(answer.get("why") or f"the server does not know {self._wish.name} with this token")
+            raise Unwelcome(
+                answer.get("why") or f"the server does not know {self._wish.name} with this token"
+            )
         self._failures = 0
         self._display.say(f"returned to match {player.match}" if player.match else self._waiting)
 

@@ -44,7 +44,10 @@ def kept_bots() -> Servers:
 
 @contextmanager
 def changing_tokens() -> Iterator[Servers]:
-    """Yield the kept bots, and write them when the block ends without an exception. Only one process at a time is inside."""
+    """Yield the kept bots, and write them when the block ends without an exception.
+
+    Only one process at a time is inside.
+    """
     file = tokens_file()
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

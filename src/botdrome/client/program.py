@@ -1,4 +1,6 @@
-"""A bot as a program in any language, with one JSON message per line on standard input and output."""
+"""A bot as a program in any language, with one JSON message per line on standard input
+and output.
+"""
 
 import os
 import select
@@ -14,7 +16,15 @@ from time import perf_counter
 from typing import IO, Protocol
 
 from botdrome.client.crash_report import meaningful_line
-from botdrome.client.sandbox import SANDBOXED, UNLIMITED, BotFiles, Limits, NoSandbox, Start, sandboxed
+from botdrome.client.sandbox import (
+    SANDBOXED,
+    UNLIMITED,
+    BotFiles,
+    Limits,
+    NoSandbox,
+    Start,
+    sandboxed,
+)
 
 LONGEST_LINE = 1 << 20
 MOST_LINES = 1000
@@ -34,7 +44,10 @@ NAMESPACES = (
     "; ordinary users need user namespaces: sysctl kernel.unprivileged_userns_clone=1 on Debian, "
     "kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu"
 )
-GUARD = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import guard; guard.main(*sys.argv[1:])"
+GUARD = (
+    f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import guard; "
+    "guard.main(*sys.argv[1:])"
+)
 """As an imported module, the guard is compiled once and not at each start."""
 
 
@@ -47,7 +60,9 @@ class PipeSelector(Protocol):
 
 
 class Program:
-    """The processes of a program under their guard: they end with the program, and with this process."""
+    """The processes of a program under their guard: they end with the program, and with this
+    process.
+    """
 
     def __init__(
         self,
@@ -56,7 +71,9 @@ class Program:
         env: Mapping[str, str] | None = None,
         sees: BotFiles | None = None,
     ) -> None:
-        """With files that it sees, the program runs in a sandbox, and has no variables but these."""
+        """With files that it sees, the program runs in a sandbox, and has no variables
+        but these.
+        """
         self._name, self._sees = command[0] if sees is None else "bubblewrap", sees or BotFiles()
         self._guard, theirs = socket.socketpair()
         with theirs:
@@ -65,7 +82,9 @@ class Program:
             except CannotStart:
                 self._guard.close()
                 raise
-        self.stdin, self.stdout, self.stderr = (_open_end(self._process, end) for end in ("stdin", "stdout", "stderr"))
+        self.stdin, self.stdout, self.stderr = (
+            _open_end(self._process, end) for end in ("stdin", "stdout", "stderr")
+        )
         self._unsent = bytearray()
         self._unread = bytearray()
         self._errors = bytearray()
@@ -85,7 +104,10 @@ class Program:
         """Return the first process of the program, or raise CannotStart."""
         told = self._told_by_guard(b"started")
         if told is None:
-            why = self._news.partition(b"failed ")[2].partition(b"\n")[0].decode() or "its guard could not start"
+            why = (
+                self._news.partition(b"failed ")[2].partition(b"\n")[0].decode()
+                or "its guard could not start"
+            )
             self.close()
             raise CannotStart(f"{self._name}: {why}")
         return int(told)
@@ -148,7 +170,10 @@ class Program:
             selector.register(self.stdin, selectors.EVENT_WRITE)
 
     def next_lines(self, until: float) -> list[bytes]:
-        """Wait for output until this time of `perf_counter`. Return no line if time is up or its output is closed."""
+        """Wait for output until this time of `perf_counter`.
+
+        Return no line if time is up or its output is closed.
+        """
         while not self.ended and not self.flooding and (left := until - perf_counter()) > 0:
             if self._unsent:
                 wait_for([self], left)
@@ -193,13 +218,18 @@ class Program:
         return self.hint(": ".join(filter(None, (killed or how, meaningful_line(self.errors)))))
 
     def hint(self, error: str) -> str:
-        """Return an error of the program, and what to do if the sandbox hides a file that it needs."""
+        """Return an error of the program, and what to do if the sandbox hides a file
+        that it needs.
+        """
         return self._sees.hint(error)
 
     # The guard.
 
     def _told_by_guard(self, word: bytes, seconds: float = KILLING) -> bytes | None:
-        """Wait until the guard has said a word, and return the rest of its line. None: it has ended, or time is up."""
+        """Wait until the guard has said a word, and return the rest of its line.
+
+        None: it has ended, or time is up.
+        """
         until = perf_counter() + seconds
         while True:
             for line in self._news.split(b"\n")[:-1]:
@@ -224,7 +254,10 @@ class Program:
         return self._told_by_guard(b"ended", seconds) is not None
 
     def ask_for_traceback(self) -> str:
-        """Let the host of a bot in Python write its traceback to standard error. Return its state: running or stopped."""
+        """Let the host of a bot in Python write its traceback to standard error.
+
+        Return its state: running or stopped.
+        """
         with suppress(OSError):
             self._guard.sendall(b"?")
         told = self._told_by_guard(b"state", TRACEBACK)
@@ -251,17 +284,31 @@ class Program:
 
 
 def _guarded(
-    runner: socket.socket, command: Sequence[str], limits: Limits, env: Mapping[str, str] | None, sees: BotFiles | None
+    runner: socket.socket,
+    command: Sequence[str],
+    limits: Limits,
+    env: Mapping[str, str] | None,
+    sees: BotFiles | None,
 ) -> "subprocess.Popen[bytes]":
     """Start the guard of a command. Raise CannotStart if there can be no sandbox."""
-    sandbox = sandboxed(command, sees, limits, env or {}) if sees is not None else nullcontext(Start(command))
+    sandbox = (
+        sandboxed(command, sees, limits, env or {})
+        if sees is not None
+        else nullcontext(Start(command))
+    )
     try:
         with sandbox as start:
-            words = [str(runner.fileno()), limits.words() + start.words, "\n".join(map(str, start.folders)), *start.command]
+            words = [
+                str(runner.fileno()),
+                limits.words() + start.words,
+                "\n".join(map(str, start.folders)),
+                *start.command,
+            ]
             pipe = subprocess.PIPE
             return subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", GUARD, *words], stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0,
-                env=env if sees is None else None, start_new_session=True, pass_fds=[runner.fileno(), *start.opened],
+                [sys.executable, "-I", "-S", "-c", GUARD, *words], stdin=pipe, stdout=pipe,
+                stderr=pipe, bufsize=0, env=env if sees is None else None, start_new_session=True,
+                pass_fds=[runner.fileno(), *start.opened],
             )  # fmt: skip
     except NoSandbox as problem:
         raise CannotStart(str(problem)) from None

@@ -50,13 +50,17 @@ class RestServer:
         """Return an answer in JSON lines."""
         return [json.loads(line) for line in self._read(path, token, None).splitlines()]
 
-    def get(self, path: str, token: str | None = None, body: Any = None, method: str | None = None) -> Any:
+    def get(
+        self, path: str, token: str | None = None, body: Any = None, method: str | None = None
+    ) -> Any:
         """Return the answer to GET, or to POST if there is a body, or to another method."""
         return json.loads(self._read(path, token, body, method))
 
     def _read(self, path: str, token: str | None, body: Any, method: str | None = None) -> bytes:
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        headers = {"Content-Type": "application/json"} | (
+            {"Authorization": f"Bearer {token}"} if token else {}
+        )
         request = urllib.request.Request(f"{self.url}/api/v1/{path}", data, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:

@@ -1,4 +1,6 @@
-"""The limits of a bot's processes, and their sandbox: bubblewrap, with the files that the bot needs and nothing else."""
+"""The limits of a bot's processes, and their sandbox: bubblewrap, with the files that the bot needs
+and nothing else.
+"""
 
 import os
 import re
@@ -16,13 +18,24 @@ from botdrome.client.syscall_filter import MACHINES, syscall_filter
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt")
 """Folders that every sandbox has, if they exist here."""
-SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "java-17-openjdk", "dotnet")
+SETTINGS = (
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "alternatives",
+    "localtime",
+    "java-17-openjdk",
+    "dotnet",
+)
 """Files of /etc that interpreters need."""
 NO_BUBBLEWRAP = "--sandbox needs bubblewrap; on Debian: apt-get install bubblewrap"
 MARK = "positions.jsonl"
 """A folder with this file is a project: `botdrome new` writes it."""
 NAMES = ("bot", "main")
-"""The names of a bot in its project, without their endings. Other files, such as bots collected in a folder, are seen alone."""
+"""The names of a bot in its project, without their endings.
+
+Other files, such as bots collected in a folder, are seen alone.
+"""
 NOBODY = 65534
 """The user in the sandbox. Bots that root starts have this user outside it, too."""
 MISSING = re.compile("no module named|no such file|cannot find", re.IGNORECASE)
@@ -45,7 +58,9 @@ class Limits(Struct, frozen=True):
     def words(self) -> str:
         """Return the limits as the guard reads them."""
         names = ("memory", "processes", "cpu", "cores", "disk")
-        return " ".join(f"{name}={value}" for name in names if (value := getattr(self, name)) is not None)
+        return " ".join(
+            f"{name}={value}" for name in names if (value := getattr(self, name)) is not None
+        )
 
 
 UNLIMITED = Limits()
@@ -66,21 +81,27 @@ class BotFiles(Struct, frozen=True):
     alone: tuple[Path, ...] = ()
 
     def hint(self, error: str) -> str:
-        """Return an error of a bot, and what to do if a file is missing that is beside the bot, and that the bot does not see."""
+        """Return an error of a bot, and what to do if a file is missing that is beside the bot, and
+        that the bot does not see.
+        """
         quoted = re.findall(r"'([^'\n]+)'", error) if MISSING.search(error) else []
         names = {name for path in quoted for name in (Path(path).name, path.partition(".")[0])}
         for folder in {file.parent for file in self.alone}:
             for beside in folder.iterdir():
                 if {beside.name, beside.stem} & names and beside not in self.alone:
                     return (
-                        f"{error}; in the sandbox a bot of one file sees that file alone, without {beside.name}: make a folder "
-                        f"for its files, with the bot as {' or '.join(NAMES)} and an empty file {MARK}, which makes it a project"
+                        f"{error}; in the sandbox a bot of one file sees that file alone, without "
+                        f"{beside.name}: make a folder "
+                        f"for its files, with the bot as {' or '.join(NAMES)} and an empty file "
+                        f"{MARK}, which makes it a project"
                     )
         return error
 
 
 def files_of(paths: Iterable[Path]) -> BotFiles:
-    """Return the folders among these, the projects to which the others belong, and the files that belong to none."""
+    """Return the folders among these, the projects to which the others belong, and the files that
+    belong to none.
+    """
     whole, alone = [], []
     for path in paths:
         project = project_of(path) if path.is_dir() or path.stem.lower() in NAMES else None
@@ -92,10 +113,15 @@ def files_of(paths: Iterable[Path]) -> BotFiles:
 
 
 def project_of(path: Path) -> Path | None:
-    """Return the next folder above that is a project. No home folder is one, nor a folder where every user may put files."""
+    """Return the next folder above that is a project.
+
+    No home folder is one, nor a folder where every user may put files.
+    """
     path = _normal(path)
     for folder in (path, *path.parents):
-        if _home().is_relative_to(folder) or (folder.is_dir() and folder.stat().st_mode & stat.S_IWOTH):
+        if _home().is_relative_to(folder) or (
+            folder.is_dir() and folder.stat().st_mode & stat.S_IWOTH
+        ):
             return None
         if (folder / MARK).is_file():
             return folder
@@ -113,7 +139,10 @@ def files_of_command(command: Sequence[str]) -> BotFiles:
 
 
 def _program(name: str) -> Path:
-    """Return the path of a program. In place of a shim, such as pyenv's, which needs other files, take the system's program."""
+    """Return the path of a program.
+
+    In place of a shim, such as pyenv's, which needs other files, take the system's program.
+    """
     found = _normal(Path(shutil.which(name) or name))
     usual = shutil.which(name, path=os.defpath)
     return _normal(Path(usual)) if usual and not _prefix(found) else found
@@ -123,7 +152,9 @@ def _prefix(program: Path) -> Path | None:
     """Return the folder with the libraries of an interpreter, such as a virtual environment."""
     folder = _normal(program).parent
     above = folder.parent
-    installed = folder.name == "bin" and (above / "lib").is_dir() and not _home().is_relative_to(above)
+    installed = (
+        folder.name == "bin" and (above / "lib").is_dir() and not _home().is_relative_to(above)
+    )
     return above if installed else None
 
 
@@ -158,14 +189,24 @@ class Start(Struct, frozen=True):
 
 
 @contextmanager
-def sandboxed(command: Sequence[str], files: BotFiles, limits: Limits, env: Mapping[str, str]) -> Iterator[Start]:
+def sandboxed(
+    command: Sequence[str], files: BotFiles, limits: Limits, env: Mapping[str, str]
+) -> Iterator[Start]:
     """Yield the start of a command in a sandbox. Raise NoSandbox if that cannot be."""
     program = str(_program(command[0]))
     folders = sorted({_normal(folder) for folder in files.folders if not _in_every_sandbox(folder)})
     with ExitStack() as opened:
         rules = opened.enter_context(os.fdopen(_filled_pipe(_filter()), "rb")).fileno()
         copies = {file: _opened(file, opened) for file in files.alone}
-        mounts = [*_system(limits), *_folders(folders), *_copies(copies), "--remount-ro", "/dev", "--remount-ro", "/"]
+        mounts = [
+            *_system(limits),
+            *_folders(folders),
+            *_copies(copies),
+            "--remount-ro",
+            "/dev",
+            "--remount-ro",
+            "/",
+        ]
         options = ["--seccomp", str(rules), *mounts, *_environment(env)]
         words = [*bubblewrap(), *options, "--", program, *command[1:]]
         yield Start(words, f" sandbox={_user(folders)}", folders, [rules, *copies.values()])
@@ -174,7 +215,9 @@ def sandboxed(command: Sequence[str], files: BotFiles, limits: Limits, env: Mapp
 def _opened(file: Path, until: ExitStack) -> int:
     try:
         if file.is_symlink() and not file.stat().st_mode & stat.S_IROTH:
-            raise NoSandbox(f"{file} is a link to a file that not every user may read; give the file itself")
+            raise NoSandbox(
+                f"{file} is a link to a file that not every user may read; give the file itself"
+            )
         return until.enter_context(file.open("rb")).fileno()
     except OSError as error:
         raise NoSandbox(f"{file}: {error.strerror}") from None
@@ -187,16 +230,27 @@ def bubblewrap() -> tuple[str, ...]:
         raise NoSandbox(NO_BUBBLEWRAP)
     own = ("--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL", "--hostname", "sandbox")
     known = subprocess.run([path, "--help"], capture_output=True, text=True, check=False).stdout
-    # Versions before 0.8 lack it, and one that is setuid refuses it. The filter refuses new namespaces in any case.
+    # Versions before 0.8 lack it, and one that is setuid refuses it. The filter refuses new
+    # namespaces in any case.
     plain = "--disable-userns" in known and not Path(path).stat().st_mode & stat.S_ISUID
-    return (path, "--unshare-all", "--unshare-user", *(("--disable-userns",) if plain else ()), "--die-with-parent", *own)
+    return (
+        path,
+        "--unshare-all",
+        "--unshare-user",
+        *(("--disable-userns",) if plain else ()),
+        "--die-with-parent",
+        *own,
+    )
 
 
 @cache
 def _filter() -> bytes:
     machine = os.uname().machine
     if machine not in MACHINES:
-        raise NoSandbox(f"--sandbox needs a filter of system calls, which exists for {' and '.join(MACHINES)}, not for {machine}")
+        raise NoSandbox(
+            f"--sandbox needs a filter of system calls, which exists for {' and '.join(MACHINES)}, "
+            f"not for {machine}"
+        )
     return syscall_filter(MACHINES[machine])
 
 
@@ -217,7 +271,8 @@ def _system(limits: Limits) -> Iterator[str]:
     for name in SETTINGS:
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
-    # Mapped /dev/zero is memory that belongs to no process. /dev/full reads the same, and cannot be mapped.
+    # Mapped /dev/zero is memory that belongs to no process. /dev/full reads the same, and cannot be
+    # mapped.
     yield from ("--dev-bind", "/dev/full", "/dev/zero")
     yield from ("--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp")
 
@@ -229,22 +284,33 @@ def _folders(folders: Iterable[Path]) -> Iterator[str]:
 
 def _copies(files: Mapping[Path, int]) -> Iterator[str]:
     for path, opened in files.items():
-        yield from ("--perms", "0555" if os.access(path, os.X_OK) else "0444", "--ro-bind-data", str(opened), str(path))
+        yield from (
+            "--perms",
+            "0555" if os.access(path, os.X_OK) else "0444",
+            "--ro-bind-data",
+            str(opened),
+            str(path),
+        )
 
 
 def _environment(env: Mapping[str, str]) -> Iterator[str]:
-    for name, value in ({"PATH": os.defpath, "HOME": "/tmp", "LANG": "C.UTF-8"} | dict(env)).items():
+    for name, value in (
+        {"PATH": os.defpath, "HOME": "/tmp", "LANG": "C.UTF-8"} | dict(env)
+    ).items():
         yield from ("--setenv", name, value)
 
 
 def _user(folders: Iterable[Path]) -> int:
-    """Return the user that a bot must become, since no bot runs as root; 0: it keeps the user of this process."""
+    """Return the user that a bot must become, since no bot runs as root; 0: it keeps the user of
+    this process.
+    """
     if os.geteuid():
         return 0
     for folder in folders:
         if folder.exists() and folder.stat().st_mode & 0o005 != 0o005:
             raise NoSandbox(
-                f"bots of root run as the user {NOBODY} in the sandbox, which cannot read {folder}: "
+                f"bots of root run as the user {NOBODY} in the sandbox, which cannot read "
+                f"{folder}: "
                 f"chmod -R o+rX {folder}, or run the command as an ordinary user"
             )
     return NOBODY

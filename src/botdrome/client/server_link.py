@@ -39,7 +39,10 @@ class ServerLink:
         self._changed.set()
 
     async def take(self) -> list[ServerMessage]:
-        """Wait for messages or `wake`, and return all messages that have come. Raise ConnectionLost after the last one."""
+        """Wait for messages or `wake`, and return all messages that have come.
+
+        Raise ConnectionLost after the last one.
+        """
         await self._changed.wait()
         self._changed.clear()
         messages, self._unread = self._unread, []
@@ -67,7 +70,9 @@ class ServerLink:
 
     def _lost(self) -> ConnectionLost:
         socket = self._socket
-        return ConnectionLost(socket.close_code or 1006, self._error or socket.close_reason or "", self._complete)
+        return ConnectionLost(
+            socket.close_code or 1006, self._error or socket.close_reason or "", self._complete
+        )
 
     async def _read(self) -> None:
         """Read all the time, so that no message waits in the server while the bot thinks."""

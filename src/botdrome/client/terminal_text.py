@@ -11,7 +11,10 @@ def shown(text: str) -> str:
     """Replace control characters, direction changes and invisible characters in a line."""
     if text.isprintable():
         return text
-    return "".join(letter if letter.isprintable() or letter == JOINER else OTHERS for letter in text.translate(PICTURES))
+    return "".join(
+        letter if letter.isprintable() or letter == JOINER else OTHERS
+        for letter in text.translate(PICTURES)
+    )
 
 
 def shown_lines(text: str) -> str:

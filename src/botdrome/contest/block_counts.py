@@ -12,7 +12,9 @@ from botdrome.contest.strength import CountedBlock, Places, Ratings, rate_counte
 from botdrome.games.reading import plural
 
 MOST_COMPARED = 200_000
-"""Matches whose games are compared with earlier ones; later matches are taken to repeat games as often."""
+"""Matches whose games are compared with earlier ones; later matches are taken to repeat games as
+often.
+"""
 
 
 class Repetition(Struct, frozen=True):
@@ -28,7 +30,10 @@ class Repetition(Struct, frozen=True):
         if self.counted == self.blocks:
             return ""
         games = plural(self.games, "distinct game")
-        return f"{games} in {self.matches}: the interval counts {self.counted} of {self.blocks} blocks."
+        return (
+            f"{games} in {self.matches}: the interval counts {self.counted} of {self.blocks} "
+            "blocks."
+        )
 
 
 class _PlayedMatch(NamedTuple):
@@ -46,7 +51,9 @@ class _MeetingBlocks:
         self.counts, self.compared, self.different = counts, compared, different
 
     def add(self, block: list[_PlayedMatch]) -> None:
-        self.counts[b"".join(sorted(bytes([place for _, place in match.places]) for match in block))] += 1
+        self.counts[
+            b"".join(sorted(bytes([place for _, place in match.places]) for match in block))
+        ] += 1
         games = [match.game for match in block if match.game is not None]
         if len(games) == len(block):
             self.compared += 1
@@ -62,10 +69,13 @@ class _MeetingBlocks:
 
 
 class BlockCounts:
-    """The results of a tournament by block: the matches of one meeting on one seed. They may be added in any order.
+    """The results of a tournament by block: the matches of one meeting on one seed.
 
-    Bots that always answer alike repeat their games. Such a block tells nothing new, so the blocks of a meeting count only as
-    often as there are different ones. All results still weigh the same: bots that draw their moves repeat games by chance.
+    They may be added in any order.
+
+    Bots that always answer alike repeat their games. Such a block tells nothing new, so the blocks
+    of a meeting count only as often as there are different ones. All results still weigh the same:
+    bots that draw their moves repeat games by chance.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -77,8 +87,12 @@ class BlockCounts:
         self._compared = 0
         """Matches whose games were compared."""
 
-    def add(self, name: Hashable, entrants: Sequence[int], places: Sequence[int], fingerprint: int = 0) -> None:
-        """Add a match to the block of this name. A block is complete when each seating is played; the last one may never be.
+    def add(
+        self, name: Hashable, entrants: Sequence[int], places: Sequence[int], fingerprint: int = 0
+    ) -> None:
+        """Add a match to the block of this name.
+
+        A block is complete when each seating is played; the last one may never be.
 
         `fingerprint` is the same for the same game; 0: it is unknown.
         """
@@ -101,7 +115,9 @@ class BlockCounts:
     def repetition(self) -> Repetition:
         meetings = self._all().values()
         counted = sum(len(blocks.different) for blocks in meetings)
-        return Repetition(len(self._games), self._compared, counted, sum(blocks.compared for blocks in meetings))
+        return Repetition(
+            len(self._games), self._compared, counted, sum(blocks.compared for blocks in meetings)
+        )
 
     def _all(self) -> dict[tuple[int, ...], _MeetingBlocks]:
         """Return the blocks of all meetings, with those that are incomplete."""
@@ -112,7 +128,9 @@ class BlockCounts:
 
     def _block(self, meeting: tuple[int, ...], key: bytes) -> list[Places]:
         names, seats = [self._names[entrant] for entrant in meeting], len(meeting)
-        return [dict(zip(names, key[at : at + seats], strict=True)) for at in range(0, len(key), seats)]
+        return [
+            dict(zip(names, key[at : at + seats], strict=True)) for at in range(0, len(key), seats)
+        ]
 
 
 def _add(block: list[_PlayedMatch], meetings: dict[tuple[int, ...], _MeetingBlocks]) -> None:
@@ -128,7 +146,9 @@ def contest_blocks(progress: ContestProgress) -> BlockCounts:
     blocks = BlockCounts([entrant.name for entrant in progress.entrants])
     for fixture, result in played_in(progress.rounds, progress.results):
         if result.places and not result.absent:
-            blocks.add((fixture.meeting, fixture.seed), fixture.entrants, result.places, result.fingerprint)
+            blocks.add(
+                (fixture.meeting, fixture.seed), fixture.entrants, result.places, result.fingerprint
+            )
     return blocks
 
 

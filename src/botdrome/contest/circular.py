@@ -1,7 +1,9 @@
-"""Circular results: a beats b, b beats c and c beats a. No order of ratings shows them, so the Nash average does.
+"""Circular results: a beats b, b beats c and c beats a.
 
-The Nash average is the mixture of players that no player beats. A player's share in it says how much it is needed; copies of a
-player share what one of them would have.
+No order of ratings shows them, so the Nash average does.
+
+The Nash average is the mixture of players that no player beats. A player's share in it says how
+much it is needed; copies of a player share what one of them would have.
 """
 
 from collections import defaultdict
@@ -58,7 +60,11 @@ def circular_counted(blocks: Iterable[CountedBlock]) -> CircularResults | None:
     triads = _triads(table, names) if len(names) <= MOST_PLAYERS else []
     if not triads:
         return None
-    shares = {pair: table[pair].share for one, two, three in triads for pair in ((one, two), (two, three), (three, one))}
+    shares = {
+        pair: table[pair].share
+        for one, two, three in triads
+        for pair in ((one, two), (two, three), (three, one))
+    }
     return CircularResults(triads, shares, nash_average(table, names))
 
 
@@ -89,7 +95,9 @@ def _triads(table: Table, names: Sequence[str]) -> list[tuple[str, str, str]]:
 
 
 def nash_average(table: Table, names: Sequence[str]) -> dict[str, float]:
-    """Return the share of each player, by regret matching: its average approaches an equilibrium."""
+    """Return the share of each player, by regret matching: its average approaches an
+    equilibrium.
+    """
     nobody = HeadToHead()
     gains = [[table.get((one, two), nobody).share - 0.5 for two in names] for one in names]
     regrets, total = [0.0] * len(names), [0.0] * len(names)

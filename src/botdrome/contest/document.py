@@ -1,4 +1,6 @@
-"""Contest document: everything an organiser decides about a contest, read from TOML or JSON and checked."""
+"""Contest document: everything an organiser decides about a contest, read from TOML or JSON and
+checked.
+"""
 
 import re
 import tomllib
@@ -32,7 +34,12 @@ BELONGS = {
 DEFAULTS = {"bye": 1.0, "advance": 2, "champion": ""}
 MOST_MATCHES = 1000
 """The largest number of matches in a meeting: all of them are planned at once."""
-LARGEST_VALUES = {"rounds": 10_000, "penalties.wait": 604_800, "clock.limit": 604_800_000, "clock.bank": 604_800_000}
+LARGEST_VALUES = {
+    "rounds": 10_000,
+    "penalties.wait": 604_800,
+    "clock.limit": 604_800_000,
+    "clock.bank": 604_800_000,
+}
 """The largest values of numbers: a week of waiting or thinking, in the unit of the key."""
 CLOSED = ("knockout", "double-elimination", "groups")
 """The formats that take no entrants after the start."""
@@ -47,7 +54,11 @@ def problems_of(document: "ContestDocument") -> Iterator[str]:
     players = row.game.players
     if document.seats not in players:
         allowed = f"{players[0]}" if len(players) == 1 else f"{max(2, players[0])} to {players[-1]}"
-        yield f"players: {document.game} is played by {allowed}, not {document.seats}; for example players = {max(2, players[0])}"
+        yield (
+            f"players: {document.game} is played by {allowed}, not {document.seats}; for "
+            "example "
+            f"players = {max(2, players[0])}"
+        )
         return
     try:
         with_options(row.game, document.options).start(document.seats, Chance(document.seed))
@@ -73,22 +84,38 @@ def _format_problems(document: "ContestDocument") -> Iterator[str]:
     for key, formats in BELONGS.items():
         if getattr(document, key) != DEFAULTS.get(key) and format_ not in formats:
             others = " and ".join(formats)
-            yield f'{key}: this belongs to {others}, not to {format_}; leave it out, or use format = "{formats[0]}"'
+            yield (
+                f"{key}: this belongs to {others}, not to {format_}; leave it out, or use "
+                "format "
+                f'= "{formats[0]}"'
+            )
     for key, matches in (("games", document.games), ("best_of", document.best_of)):
         if (matches or 0) > MOST_MATCHES:
-            yield f"{key}: a meeting has at most {MOST_MATCHES} matches, not {matches}; for example {key} = 5"
+            yield (
+                f"{key}: a meeting has at most {MOST_MATCHES} matches, not {matches}; for "
+                f"example {key} = 5"
+            )
     if document.best_of is not None:
         yield from _series_problems(document, document.best_of)
     if format_ == "double-elimination" and document.seats > 2:
-        yield f'format: double-elimination is played in pairs, not at tables of {document.seats}; use format = "knockout"'
-    yield from (f"tie_breaks: {name!r} is named twice; once is enough" for name in _twice(document.tie_breaks))
+        yield (
+            f"format: double-elimination is played in pairs, not at tables of {document.seats}; "
+            'use format = "knockout"'
+        )
+    yield from (
+        f"tie_breaks: {name!r} is named twice; once is enough"
+        for name in _twice(document.tie_breaks)
+    )
 
 
 def _series_problems(document: "ContestDocument", best_of: int) -> Iterator[str]:
     if best_of % 2 == 0:
         yield f"best_of: an odd number, not {best_of}; for example best_of = {best_of + 1}"
     if document.seats > 2:
-        yield f"best_of: this is for pairs, not for tables of {document.seats}; use games, for example games = {document.seats}"
+        yield (
+            f"best_of: this is for pairs, not for tables of {document.seats}; use games, for "
+            f"example games = {document.seats}"
+        )
     if document.games is not None and document.format_ != "groups":
         yield f"games: best_of = {best_of} decides how many matches are played; leave games out"
 
@@ -96,30 +123,56 @@ def _series_problems(document: "ContestDocument", best_of: int) -> Iterator[str]
 def _entry_problems(document: "ContestDocument") -> Iterator[str]:
     entry = document.entry
     if entry.kind == "list" and not entry.bots:
-        yield 'entry.bots: kind = "list" needs the names of the bots; for example bots = ["alpha", "beta"]'
+        yield (
+            'entry.bots: kind = "list" needs the names of the bots; for example bots = '
+            '["alpha", '
+            '"beta"]'
+        )
     if entry.kind != "list" and entry.bots:
-        yield f'entry.bots: kind = "{entry.kind}" has no list of bots; leave it out, or use kind = "list"'
+        yield (
+            f'entry.bots: kind = "{entry.kind}" has no list of bots; leave it out, or use kind '
+            "= "
+            '"list"'
+        )
     if entry.kind == "password" and not entry.password:
-        yield 'entry.password: kind = "password" needs a password; for example password = "autumn leaves"'
+        yield (
+            'entry.password: kind = "password" needs a password; for example password = "autumn '
+            'leaves"'
+        )
     if entry.kind != "password" and entry.password:
-        yield f'entry.password: kind = "{entry.kind}" has no password; leave it out, or use kind = "password"'
+        yield (
+            f'entry.password: kind = "{entry.kind}" has no password; leave it out, or use kind '
+            "= "
+            '"password"'
+        )
     if entry.late and document.format_ in CLOSED:
-        yield f"entry.late: {document.format_} takes no entrants after the start; round-robin, gauntlet, swiss and ladder do"
-    yield from (f"entry.bots: {name!r} is named twice; once is enough" for name in _twice(entry.bots))
+        yield (
+            f"entry.late: {document.format_} takes no entrants after the start; round-robin, "
+            "gauntlet, swiss and ladder do"
+        )
+    yield from (
+        f"entry.bots: {name!r} is named twice; once is enough" for name in _twice(entry.bots)
+    )
 
 
 def _clock_problems(document: "ContestDocument") -> Iterator[str]:
     clock = document.clock
     if (clock.control or clock.bank) and FORMATS[document.game].terms.pace.beat:
         key = "control" if clock.control else "bank"
-        yield f"clock.{key}: {document.game} is played in ticks of fixed length; use limit, for example limit = 500"
+        yield (
+            f"clock.{key}: {document.game} is played in ticks of fixed length; use limit, for "
+            "example limit = 500"
+        )
     if clock.control:
         try:
             read_time_control(clock.control)
         except BadTimeControl as problem:
             yield f"clock.control: {problem}"
         if clock.limit or clock.bank:
-            yield f"clock.{'limit' if clock.limit else 'bank'}: control = {clock.control!r} says everything; leave this out"
+            yield (
+                f"clock.{'limit' if clock.limit else 'bank'}: control = {clock.control!r} says "
+                "everything; leave this out"
+            )
 
 
 def _moment_problems(document: "ContestDocument") -> Iterator[str]:
@@ -127,7 +180,10 @@ def _moment_problems(document: "ContestDocument") -> Iterator[str]:
     seconds = {key: _seconds(moment) for key, moment in moments.items() if moment}
     for key, value in seconds.items():
         if value is None:
-            yield f"{key}: there is no moment {moments[key]!r}; for example {key} = 2026-11-20T14:00:00Z"
+            yield (
+                f"{key}: there is no moment {moments[key]!r}; for example {key} = "
+                "2026-11-20T14:00:00Z"
+            )
     start, end = seconds.get("start"), seconds.get("end")
     if start is not None and end is not None and end <= start:
         yield f"end: {document.end} is not after the start, {document.start}; choose a later end"
@@ -140,10 +196,18 @@ def _seconds(moment: str) -> float | None:
     seconds = float(found[1]) if found else 0.0
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     lengths = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    if not (1 <= month <= 12 and 1 <= day <= lengths[month - 1] and hour < 24 and minute < 60 and seconds < 60):
+    if not (
+        1 <= month <= 12
+        and 1 <= day <= lengths[month - 1]
+        and hour < 24
+        and minute < 60
+        and seconds < 60
+    ):
         return None
     before = year - 1
-    days = 365 * before + before // 4 - before // 100 + before // 400 + sum(lengths[: month - 1]) + day
+    days = (
+        365 * before + before // 4 - before // 100 + before // 400 + sum(lengths[: month - 1]) + day
+    )
     zone = re.search(r"([+-])(\d\d):(\d\d)$", moment)
     offset = (1 if zone[1] == "+" else -1) * (60 * int(zone[2]) + int(zone[3])) if zone else 0
     return ((days * 24 + hour) * 60 + minute - offset) * 60 + seconds
@@ -153,7 +217,10 @@ def _entrant_problems(document: "ContestDocument") -> Iterator[str]:
     names = [entrant.name or entrant.bot for entrant in document.entrants]
     for name in _twice(names):
         last = len(names) - 1 - names[::-1].index(name)
-        yield f"entrants[{last}].name: two entrants are called {name!r}; give this one a name of its own, such as name = 'second'"
+        yield (
+            f"entrants[{last}].name: two entrants are called {name!r}; give this one a name of "
+            "its own, such as name = 'second'"
+        )
 
 
 def _twice(names: Iterable[str]) -> list[str]:
@@ -170,7 +237,10 @@ KEYS: dict[str, tuple[str, str]] = {
     "owner": ("text", 'owner = "alice"'),
     "options": ("a table", "options = {size = 19}"),
     "players": ("a whole number of at least 2", "players = 2"),
-    "format": ("round-robin, gauntlet, knockout, double-elimination, swiss, ladder or groups", 'format = "swiss"'),
+    "format": (
+        "round-robin, gauntlet, knockout, double-elimination, swiss, ladder or groups",
+        'format = "swiss"',
+    ),
     "rounds": ("a whole number of at least 1", "rounds = 5"),
     "games": ("a whole number of at least 1", "games = 2"),
     "rotate": ("true or false", "rotate = true"),
@@ -183,7 +253,10 @@ KEYS: dict[str, tuple[str, str]] = {
     "seed": ("a whole number", "seed = 1"),
     "start": ("a moment with its time zone", "start = 2026-11-20T14:00:00Z"),
     "end": ("a moment with its time zone", "end = 2026-11-20T18:00:00+01:00"),
-    "tie_breaks": ("a list of direct, opponents, sonneborn-berger, wins and games", 'tie_breaks = ["direct", "wins"]'),
+    "tie_breaks": (
+        "a list of direct, opponents, sonneborn-berger, wins and games",
+        'tie_breaks = ["direct", "wins"]',
+    ),
     "entry": ("a table", 'entry = {kind = "open"}'),
     "entry.kind": ("open, list or password", 'kind = "open"'),
     "entry.bots": ("a list of names", 'bots = ["alpha", "beta"]'),
@@ -211,7 +284,9 @@ MOST_DEPTH = 8
 
 
 def value_problems(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values that no key takes: tables that are too deep, and numbers of more than 64 bits or without an end."""
+    """Yield the values that no key takes: tables that are too deep, and numbers of more than 64
+    bits or without an end.
+    """
     rest: list[tuple[str, Any, int]] = [("", data, 0)]
     while rest:
         path, value, depth = rest.pop()
@@ -220,7 +295,10 @@ def value_problems(data: Mapping[str, Any]) -> Iterator[str]:
         elif isinstance(value, Mapping | list | tuple):
             named = isinstance(value, Mapping)
             inside = value.items() if isinstance(value, Mapping) else enumerate(value)
-            rest += ((f"{path}.{key}".removeprefix(".") if named else f"{path}[{key}]", one, depth + 1) for key, one in inside)
+            rest += (
+                (f"{path}.{key}".removeprefix(".") if named else f"{path}[{key}]", one, depth + 1)
+                for key, one in inside
+            )
         elif isinstance(value, float) and not isfinite(value):
             yield f"{path}: a finite number, not {value}"
         elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
@@ -290,11 +368,17 @@ def _lines(text: str) -> dict[str, int]:
     return lines
 
 
-FormatName = Literal["round-robin", "gauntlet", "knockout", "double-elimination", "swiss", "ladder", "groups"]
+FormatName = Literal[
+    "round-robin", "gauntlet", "knockout", "double-elimination", "swiss", "ladder", "groups"
+]
 TieBreak = Literal["direct", "opponents", "sonneborn-berger", "wins", "games"]
-"""direct: the score of the tied entrants against each other; opponents: the mean score of the opponents."""
+"""direct: the score of the tied entrants against each other; opponents: the mean score of the
+opponents.
+"""
 Positive = Annotated[int, Meta(ge=1)]
-Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$")]
+Moment = Annotated[
+    str, Meta(pattern=r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$")
+]
 """A moment with its time zone, such as 2026-11-20T14:00:00Z."""
 PAIRING = 2
 """The newest version of the rules for Swiss pairs. A contest keeps that of its start."""
@@ -317,29 +401,46 @@ per_owner = 2
 
 
 class BadDocument(ValueError):
-    """A document that cannot be used. The text names the line, if it is known, what is wrong and what would be right."""
+    """A document that cannot be used.
+
+    The text names the line, if it is known, what is wrong and what would be right.
+    """
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(f"line {line}: {problem}" if line else problem)
         self.problem, self.line = problem, line
 
 
-class DocumentPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"format_": "format"}):
+class DocumentPart(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"format_": "format"}
+):
     """A table of the document."""
 
 
 class EntryRules(DocumentPart, frozen=True):
     """Which bots may enter."""
 
-    kind: Annotated[Literal["open", "list", "password"], Meta(description="open: any registered bot; list: those in `bots`")] = (
-        "open"
-    )
-    bots: Annotated[tuple[str, ...], Meta(description="the bots that may enter, if kind is list")] = ()
-    password: Annotated[str, Meta(description="the word that entrants must know, if kind is password")] = ""
-    per_owner: Annotated[Positive | None, Meta(description="the largest number of bots of one owner")] = None
+    kind: Annotated[
+        Literal["open", "list", "password"],
+        Meta(description="open: any registered bot; list: those in `bots`"),
+    ] = "open"
+    bots: Annotated[
+        tuple[str, ...], Meta(description="the bots that may enter, if kind is list")
+    ] = ()
+    password: Annotated[
+        str, Meta(description="the word that entrants must know, if kind is password")
+    ] = ""
+    per_owner: Annotated[
+        Positive | None, Meta(description="the largest number of bots of one owner")
+    ] = None
     most: Annotated[Positive | None, Meta(description="the largest number of entrants")] = None
-    late: Annotated[bool, Meta(description="bots may enter after the start, where the format allows it")] = False
-    versions: Annotated[bool, Meta(description="a new version of a bot may replace the old one while the contest runs")] = False
+    late: Annotated[
+        bool, Meta(description="bots may enter after the start, where the format allows it")
+    ] = False
+    versions: Annotated[
+        bool,
+        Meta(description="a new version of a bot may replace the old one while the contest runs"),
+    ] = False
 
 
 class Penalties(DocumentPart, frozen=True):
@@ -347,11 +448,15 @@ class Penalties(DocumentPart, frozen=True):
 
     no_show: Annotated[
         Literal["forfeit", "skip", "wait"],
-        Meta(description="forfeit: the absent bot loses; skip: the match does not count; wait: for the organiser"),
+        Meta(
+            description="forfeit: the absent bot loses; skip: the match does not count; wait: for "
+            "the organiser"
+        ),
     ] = "forfeit"
     wait: Annotated[float, Meta(description="seconds to wait for an absent bot", ge=0)] = 60.0
     withdraw_after: Annotated[
-        Positive | None, Meta(description="no-shows and crashes after which a bot is withdrawn; none: never")
+        Positive | None,
+        Meta(description="no-shows and crashes after which a bot is withdrawn; none: never"),
     ] = None
 
 
@@ -360,13 +465,22 @@ class ClockRules(DocumentPart, frozen=True):
 
     limit: Annotated[Positive | None, Meta(description="milliseconds for a move")] = None
     control: Annotated[str, Meta(description="a chess clock in seconds, such as 40/60+0.6")] = ""
-    bank: Annotated[int, Meta(description="milliseconds for the whole match on top of the limits of moves", ge=0)] = 0
+    bank: Annotated[
+        int,
+        Meta(description="milliseconds for the whole match on top of the limits of moves", ge=0),
+    ] = 0
 
 
 class OfflineEntrant(DocumentPart, frozen=True):
     """A bot of a contest that runs offline."""
 
-    bot: Annotated[str, Meta(description="house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:...', 'cmd:...'")]
+    bot: Annotated[
+        str,
+        Meta(
+            description="house:NAME, FILE.py[:NAME], MODULE:NAME, or a program: 'view:...', "
+            "'cmd:...'"
+        ),
+    ]
     name: str = ""
     owner: str = ""
 
@@ -374,27 +488,59 @@ class OfflineEntrant(DocumentPart, frozen=True):
 class ContestDocument(DocumentPart, frozen=True):
     """A contest, as its organiser describes it."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^/\x00-\x1f]+$", description="as bots name it at login")]
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=64,
+            pattern=r"^[^/\x00-\x1f]+$",
+            description="as bots name it at login",
+        ),
+    ]
     game: str
     title: str = ""
     owner: str = ""
     options: dict[str, Any] = {}
     players: Annotated[
-        Annotated[int, Meta(ge=2)] | None, Meta(description="seats at a table; by default two, or the fewest the game allows")
+        Annotated[int, Meta(ge=2)] | None,
+        Meta(description="seats at a table; by default two, or the fewest the game allows"),
     ] = None
     format_: FormatName = "round-robin"
-    rounds: Annotated[Positive | None, Meta(description="rounds of a Swiss; by default the logarithm of the entrants")] = None
-    games: Annotated[Positive | None, Meta(description="matches of a meeting; by default one for each seat")] = None
-    rotate: Annotated[bool, Meta(description="the seats rotate from match to match of a meeting")] = True
-    best_of: Annotated[Positive | None, Meta(description="knockout: matches of a meeting, which ends once it is decided")] = None
+    rounds: Annotated[
+        Positive | None,
+        Meta(description="rounds of a Swiss; by default the logarithm of the entrants"),
+    ] = None
+    games: Annotated[
+        Positive | None, Meta(description="matches of a meeting; by default one for each seat")
+    ] = None
+    rotate: Annotated[
+        bool, Meta(description="the seats rotate from match to match of a meeting")
+    ] = True
+    best_of: Annotated[
+        Positive | None,
+        Meta(description="knockout: matches of a meeting, which ends once it is decided"),
+    ] = None
     groups: Annotated[
         Annotated[int, Meta(ge=2)] | None,
-        Meta(description="groups: how many; by default as many as leave twice a table's players in each"),
+        Meta(
+            description="groups: how many; by default as many as leave twice a table's players in "
+            "each"
+        ),
     ] = None
-    bye: Annotated[float, Meta(ge=0, le=1, multiple_of=0.5, description="Swiss: 1, 0.5 or 0: the share of a meeting")] = 1.0
-    pairing: Annotated[int, Meta(ge=1, le=PAIRING, description="Swiss: the version of the rules for pairs")] = PAIRING
-    advance: Annotated[int, Meta(ge=1, description="groups: entrants of each group that go on to the knockout")] = 2
-    champion: Annotated[str, Meta(description="gauntlet: the bot that meets all others; by default the first entrant")] = ""
+    bye: Annotated[
+        float,
+        Meta(ge=0, le=1, multiple_of=0.5, description="Swiss: 1, 0.5 or 0: the share of a meeting"),
+    ] = 1.0
+    pairing: Annotated[
+        int, Meta(ge=1, le=PAIRING, description="Swiss: the version of the rules for pairs")
+    ] = PAIRING
+    advance: Annotated[
+        int, Meta(ge=1, description="groups: entrants of each group that go on to the knockout")
+    ] = 2
+    champion: Annotated[
+        str,
+        Meta(description="gauntlet: the bot that meets all others; by default the first entrant"),
+    ] = ""
     seed: int = 1
     start: Moment | None = None
     end: Moment | None = None
@@ -429,7 +575,10 @@ class ContestDocument(DocumentPart, frozen=True):
 
 
 def stored_document(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of a document that was stored. Documents from before there were versions of the pairing have the first."""
+    """Return the data of a document that was stored.
+
+    Documents from before there were versions of the pairing have the first.
+    """
     return {"pairing": 1, **data}
 
 
@@ -443,9 +592,13 @@ def read_document(text: str) -> ContestDocument:
         last = max(1, len(text.splitlines()))
         raise BadDocument(f"this is not TOML: {error}", int(found[1]) if found else last) from None
     except RecursionError:
-        raise BadDocument(f"at most {MOST_DEPTH} tables and lists inside each other", fullest_line(text, "[{.")) from None
+        raise BadDocument(
+            f"at most {MOST_DEPTH} tables and lists inside each other", fullest_line(text, "[{.")
+        ) from None
     except ValueError:
-        raise BadDocument("a number has too many digits; 64 bits are allowed", fullest_line(text, "0123456789")) from None
+        raise BadDocument(
+            "a number has too many digits; 64 bits are allowed", fullest_line(text, "0123456789")
+        ) from None
     try:
         return document_from(data)
     except BadDocument as bad:
@@ -456,7 +609,8 @@ def document_from(data: Any) -> ContestDocument:
     """Check a document that was read from TOML or JSON. Raise BadDocument without a line."""
     if not isinstance(data, Mapping):
         raise BadDocument(
-            f"the document is a table with keys such as name and game, not {type(data).__name__}; TOML goes to `toml`"
+            f"the document is a table with keys such as name and game, not {type(data).__name__}; "
+            "TOML goes to `toml`"
         )
     for problem in value_problems(data):
         raise BadDocument(problem)
@@ -469,16 +623,26 @@ def document_from(data: Any) -> ContestDocument:
 
 
 def check_size(text: str) -> None:
-    """Raise BadDocument if the parser would take long. Its time grows with the square of the dots in a key."""
+    """Raise BadDocument if the parser would take long.
+
+    Its time grows with the square of the dots in a key.
+    """
     if len(text) > LARGEST:
         raise BadDocument(f"the document has {len(text)} characters; at most {LARGEST} are allowed")
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MOST_DOTS:
-            raise BadDocument(f"the line has {line.count('.')} dots; at most {MOST_DOTS} are allowed, so break it", number)
+            raise BadDocument(
+                f"the line has {line.count('.')} dots; at most {MOST_DOTS} are allowed, so break "
+                "it",
+                number,
+            )
 
 
 def check_document(document: ContestDocument) -> None:
-    """Raise BadDocument if its parts do not fit together. The problem begins with the key, as in `rounds: ...`."""
+    """Raise BadDocument if its parts do not fit together.
+
+    The problem begins with the key, as in `rounds: ...`.
+    """
     for problem in problems_of(document):
         raise BadDocument(problem)
 
@@ -521,15 +685,23 @@ def _changed(part: Struct) -> dict[str, Any]:
 def _converted(value: Any) -> Any:
     if isinstance(value, Struct):
         return _changed(value)
-    return [_converted(one) for one in value] if isinstance(value, tuple) else msgspec.to_builtins(value)
+    return (
+        [_converted(one) for one in value]
+        if isinstance(value, tuple)
+        else msgspec.to_builtins(value)
+    )
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping) or (isinstance(value, list) and bool(value) and isinstance(value[0], Mapping))
+    return isinstance(value, Mapping) or (
+        isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+    )
 
 
 def _pairs(table: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(key)} = {_toml_value(value)}\n" for key, value in table.items() if value is not None)
+    return "".join(
+        f"{_key(key)} = {_toml_value(value)}\n" for key, value in table.items() if value is not None
+    )
 
 
 def _key(key: str) -> str:
@@ -540,7 +712,9 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, str):
         return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        inside = (f"{_key(key)} = {_toml_value(one)}" for key, one in value.items() if one is not None)
+        inside = (
+            f"{_key(key)} = {_toml_value(one)}" for key, one in value.items() if one is not None
+        )
         return f"{{{', '.join(inside)}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_toml_value, value))}]"

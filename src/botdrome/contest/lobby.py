@@ -21,9 +21,12 @@ Names = tuple[str, ...]
 
 
 class Wish(Struct, frozen=True):
-    """The match that a bot wants to play. Only bots with equal wishes meet; the opponent they name is not part of the wish.
+    """The match that a bot wants to play.
 
-    One exception: a bot at the usual pace that takes any opponent plays at the pace of a player that names it.
+    Only bots with equal wishes meet; the opponent they name is not part of the wish.
+
+    One exception: a bot at the usual pace that takes any opponent plays at the pace of a player
+    that names it.
     """
 
     game: str
@@ -55,7 +58,9 @@ class Seeker(Struct, frozen=True):
     by_lot: bool = False
     """True: the first seat is drawn at random. False: the player that has waited longest begins."""
     all_contests: bool = False
-    """True: it waits in all of its contests, since its protocol names none; the wish names the first."""
+    """True: it waits in all of its contests, since its protocol names none; the wish names the
+    first.
+    """
 
     def accepts(self, other: "Seeker") -> bool:
         if self.name == other.name or self.opponent not in (None, other.name):
@@ -64,7 +69,10 @@ class Seeker(Struct, frozen=True):
 
     def sets_pace_for(self, other: "Seeker") -> bool:
         """Return True if it names the other, which has the same wish at the usual pace."""
-        return self.opponent == other.name and other.wish == replace(self.wish, pace="usual") != self.wish
+        return (
+            self.opponent == other.name
+            and other.wish == replace(self.wish, pace="usual") != self.wish
+        )
 
 
 Pool = dict[tuple[str, str | None], dict[Ticket, Seeker]]
@@ -79,7 +87,9 @@ TRIED = 1000
 class ContestBook:
     """The matches of a contest so far: each group of players, and the player in the first seat."""
 
-    def __init__(self, each_way: int, ended: Mapping[Names, int], running: Mapping[Names, int] | None = None) -> None:
+    def __init__(
+        self, each_way: int, ended: Mapping[Names, int], running: Mapping[Names, int] | None = None
+    ) -> None:
         """`ended` and `running` count the stored matches of each group of players."""
         self._each_way = each_way
         self._met: Counter[tuple[str, frozenset[str]]] = Counter()
@@ -97,7 +107,9 @@ class ContestBook:
         self._names[players].add(name)
 
     def order(self, names: Names) -> Names | None:
-        """Return the names in an allowed seating, rotated if necessary; None if they have no matches left."""
+        """Return the names in an allowed seating, rotated if necessary; None if they have no
+        matches left.
+        """
         rows = (moved_on(names, by) for by in range(len(names)))
         company = frozenset(names)
         return next((row for row in rows if self._met[row[0], company] < self._each_way), None)
@@ -116,16 +128,22 @@ class ContestBook:
         return self._met == self._ended
 
     def complete_for(self, name: str, players: int = 2) -> bool:
-        """Return True if the player has finished all matches with every group of other entrants, and there are enough of them.
+        """Return True if the player has finished all matches with every group of other entrants,
+        and there are enough of them.
 
         Running matches, and matches whose end is not stored yet, do not count.
         """
         others = sorted(self._names[players] - {name})
         companies = combinations(others, players - 1)
-        return len(others) >= players - 1 and all(self._done((name, *company)) for company in companies)
+        return len(others) >= players - 1 and all(
+            self._done((name, *company)) for company in companies
+        )
 
     def unplayed(self) -> Iterator[tuple[Names, int]]:
-        """Yield the groups with matches left, and how many. Only the first groups are examined if there are very many."""
+        """Yield the groups with matches left, and how many.
+
+        Only the first groups are examined if there are very many.
+        """
         for players, names in sorted(self._names.items()):
             for company in islice(combinations(sorted(names), players), TRIED):
                 together = frozenset(company)
@@ -153,9 +171,13 @@ class Lobby:
             self._forget_books((game, contest))
 
     def _forget_books(self, latest: tuple[str, str]) -> None:
-        """Drop the books of contests without waiting players or matches: any client can name a contest, so books add up."""
+        """Drop the books of contests without waiting players or matches: any client can name a
+        contest, so books add up.
+        """
         used = {(wish.game, wish.contest) for wish in self._pools} | {latest}
-        self._books = {key: book for key, book in self._books.items() if key in used or not book.idle}
+        self._books = {
+            key: book for key, book in self._books.items() if key in used or not book.idle
+        }
         self._most_books = max(BOOKS, 2 * len(self._books))
 
     def close_books(self, game: str) -> None:
@@ -166,7 +188,8 @@ class Lobby:
         return self._books.get((wish.game, wish.contest)) if wish.contest else None
 
     def seek(self, newcomer: Seeker, gather: bool = False) -> tuple[Seeker, ...] | None:
-        """Return the players of a new table in the order of their seats, including the newcomer; None if it has to wait.
+        """Return the players of a new table in the order of their seats, including the newcomer;
+        None if it has to wait.
 
         `gather`: it waits for matchmaking, unless another player waits for its name.
         """
@@ -184,31 +207,52 @@ class Lobby:
 
     def public(self) -> list[Seeker]:
         """Return the waiting players without an invite, longest wait first."""
-        groups = (group for wish, pool in self._pools.items() if wish.invite is None for group in pool.values())
+        groups = (
+            group
+            for wish, pool in self._pools.items()
+            if wish.invite is None
+            for group in pool.values()
+        )
         return sorted((seeker for group in groups for seeker in group.values()), key=_arrival)
 
     def unplayed(self) -> Iterator[tuple[tuple[str, str], Names, int]]:
-        """Yield the matches left in active contests: game and contest, names, and the number of matches."""
+        """Yield the matches left in active contests: game and contest, names, and the number of
+        matches.
+        """
         used = {(wish.game, wish.contest) for wish in self._pools}
         for contest, book in self._books.items():
             if contest in used or not book.idle:
                 yield from ((contest, names, left) for names, left in book.unplayed())
 
     def waiting(self, wish: Wish) -> list[Seeker]:
-        """Return the first waiting player of each name that takes any opponent, longest wait first."""
+        """Return the first waiting player of each name that takes any opponent, longest
+        wait first.
+        """
         pool = self._pools.get(wish, {})
-        heads = [next(iter(group.values())) for (_, opponent), group in pool.items() if opponent is None]
+        heads = [
+            next(iter(group.values())) for (_, opponent), group in pool.items() if opponent is None
+        ]
         return sorted(heads, key=_arrival)
 
     def waiting_in(self, game: str, contest: str, names: Names) -> list[Seeker]:
         """Return the waiting players with these names in a contest."""
-        pools = (pool for wish, pool in self._pools.items() if (wish.game, wish.contest) == (game, contest))
+        pools = (
+            pool
+            for wish, pool in self._pools.items()
+            if (wish.game, wish.contest) == (game, contest)
+        )
         groups = (group for pool in pools for (name, _), group in pool.items() if name in names)
         return [seeker for group in groups for seeker in group.values()]
 
     def named(self, game: str, name: str) -> Seeker | None:
-        """Return the bot of this name that waits for any opponent, at the usual pace and outside contests, with any options."""
-        wishes = (wish for wish in self._pools if wish.game == game and wish.open_to_house and wish.pace == "usual")
+        """Return the bot of this name that waits for any opponent, at the usual pace and outside
+        contests, with any options.
+        """
+        wishes = (
+            wish
+            for wish in self._pools
+            if wish.game == game and wish.open_to_house and wish.pace == "usual"
+        )
         groups = (self._pools[wish].get((name, None)) for wish in wishes)
         return next((next(iter(group.values())) for group in groups if group), None)
 
@@ -225,19 +269,34 @@ class Lobby:
 
     def _named_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
         """Return the table of a player that waits for the newcomer by name."""
-        return next(((other, newcomer) for other in self._waiting_for(newcomer) if other.opponent is not None), None)
+        return next(
+            (
+                (other, newcomer)
+                for other in self._waiting_for(newcomer)
+                if other.opponent is not None
+            ),
+            None,
+        )
 
     def _table_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
         book, others = self.book(newcomer.wish), newcomer.wish.players - 1
         if others == 1:
-            return next((table for other in self._waiting_for(newcomer) if (table := _seated((other, newcomer), book))), None)
+            return next(
+                (
+                    table
+                    for other in self._waiting_for(newcomer)
+                    if (table := _seated((other, newcomer), book))
+                ),
+                None,
+            )
         for company in self._companies(newcomer, others):
             if table := _seated((*company, newcomer), book):
                 return table
         return None
 
     def _companies(self, newcomer: Seeker, others: int) -> Iterable[tuple[Seeker, ...]]:
-        """Return the groups that may sit with the newcomer, longest wait first, at most TRIED of them.
+        """Return the groups that may sit with the newcomer, longest wait first, at most TRIED of
+        them.
 
         A player that names an opponent only plays at tables of two.
         """
@@ -245,8 +304,12 @@ class Lobby:
         return islice(combinations(waiting, others), TRIED)
 
     def _waiting_for(self, newcomer: Seeker) -> Iterator[Seeker]:
-        """Yield the players that may sit with the newcomer, longest wait first; only the first of each name."""
-        pools = [pool for wish in _meeting(newcomer.wish) if (pool := self._pools.get(wish)) is not None]
+        """Yield the players that may sit with the newcomer, longest wait first; only the first of
+        each name.
+        """
+        pools = [
+            pool for wish in _meeting(newcomer.wish) if (pool := self._pools.get(wish)) is not None
+        ]
         heads = [next(iter(group.values())) for pool in pools for group in pool.values()]
         heads.sort(key=_arrival)
         return (head for head in heads if head.accepts(newcomer) and newcomer.accepts(head))
@@ -257,7 +320,10 @@ def _meeting(wish: Wish) -> tuple[Wish, ...]:
     """Return the wish, and the same wish at other paces, whose players may name each other."""
     if wish.contest is not None:
         return (wish,)
-    return tuple(replace(wish, pace=pace) for pace in (PACES if wish.pace == "usual" else (wish.pace, "usual")))
+    return tuple(
+        replace(wish, pace=pace)
+        for pace in (PACES if wish.pace == "usual" else (wish.pace, "usual"))
+    )
 
 
 def table_wish(seekers: Sequence[Seeker]) -> Wish:
@@ -270,7 +336,11 @@ def _seated(table: tuple[Seeker, ...], book: ContestBook | None) -> tuple[Seeker
     if book is None:
         return table
     order = book.order(tuple(seeker.name for seeker in table))
-    return None if order is None else tuple(seeker for name in order for seeker in table if seeker.name == name)
+    return (
+        None
+        if order is None
+        else tuple(seeker for name in order for seeker in table if seeker.name == name)
+    )
 
 
 # Pairing: form pairs of players, avoiding the last opponent.
@@ -281,7 +351,8 @@ Pair = tuple[str, str]
 def paired(names: Sequence[str], last: Mapping[str, str | None]) -> tuple[list[Pair], list[str]]:
     """Return pairs that did not just play each other, and the players that are left over.
 
-    Recent opponents are put next to each other in a row; then each player is paired with the one half a row away.
+    Recent opponents are put next to each other in a row; then each player is paired with the one
+    half a row away.
     """
     row = _side_by_side(names, last)
     half = len(row) // 2

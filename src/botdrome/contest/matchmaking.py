@@ -1,7 +1,9 @@
-"""Matchmaking: choose the pairs whose games say most about all strengths, with a hard bound on waiting.
+"""Matchmaking: choose the pairs whose games say most about all strengths, with a hard bound on
+waiting.
 
-The longest waiting player gets the partner that lowers the sum of the variances of all strengths most. That is rarely the
-nearest in rating: games against players whose strength is uncertain say more.
+The longest waiting player gets the partner that lowers the sum of the variances of all strengths
+most. That is rarely the nearest in rating: games against players whose strength is uncertain say
+more.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +13,9 @@ from msgspec import Struct
 from botdrome.contest.strength import PRIOR, dot, expected
 
 MOST_KNOWN = 64
-"""The largest number of players whose strengths are followed; the one that was paired longest ago is forgotten first."""
+"""The largest number of players whose strengths are followed; the one that was paired longest ago
+is forgotten first.
+"""
 
 Legal = Callable[[str, str], bool]
 
@@ -52,7 +56,9 @@ class Knowledge:
         self._places = {other: place - (place > gone) for other, place in self._places.items()}
 
     def _apart(self, one: str, two: str) -> tuple[list[float], float, float]:
-        """Return S d for the difference d of two players, the weight of their game, and 1 + w d^T S d."""
+        """Return S d for the difference d of two players, the weight of their game, and 1 + w d^T S
+        d.
+        """
         self._place(one)
         self._place(two)  # the first one may be forgotten for it, and comes back as new
         first, second = self._place(one), self._place(two)
@@ -77,11 +83,15 @@ class Knowledge:
             self._places[name] = self._places.pop(name)  # now the last to be forgotten
 
     def learn(self, one: str, two: str, points: float) -> None:
-        """Move the strengths by the result of a game that was counted: the points of the first, 0 to 1."""
+        """Move the strengths by the result of a game that was counted: the points of the first, 0
+        to 1.
+        """
         if one in self._places and two in self._places:
             row, _, _ = self._apart(one, two)
             surplus = points - expected(self.strength(one) - self.strength(two))
-            self._strengths = [value + surplus * pull for value, pull in zip(self._strengths, row, strict=True)]
+            self._strengths = [
+                value + surplus * pull for value, pull in zip(self._strengths, row, strict=True)
+            ]
 
     def strength(self, name: str) -> float:
         return self._strengths[self._place(name)]
@@ -93,10 +103,11 @@ class Knowledge:
 def pairs_now(
     waiting: Sequence[WaitingPlayer], knowledge: Knowledge, legal: Legal, now: float, bound: float
 ) -> list[tuple[str, str]]:
-    """Return the pairs to make now: a partner for each player that has waited `bound`, as long as it has a legal one.
+    """Return the pairs to make now: a partner for each player that has waited `bound`, as long as
+    it has a legal one.
 
-    Call it whenever a player comes, and when the wait of one reaches the bound. Then no player waits longer than the bound
-    while a legal opponent waits, too.
+    Call it whenever a player comes, and when the wait of one reaches the bound. Then no player
+    waits longer than the bound while a legal opponent waits, too.
     """
     left = {player.name: player for player in sorted(waiting, key=lambda player: player.since)}
     pairs = []

@@ -1,12 +1,21 @@
 """Progress of a contest: its entrants, its results and the fixtures to play now.
 
-The caller plays the open fixtures in any order and adds their results; the next round follows by itself. Everything is derived
-from the document, the entrants and the results, so a contest continues from what its journal holds.
+The caller plays the open fixtures in any order and adds their results; the next round follows by
+itself. Everything is derived from the document, the entrants and the results, so a contest
+continues from what its journal holds.
 """
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
 
@@ -65,7 +74,9 @@ class OpenRound(Mapping[str, ContestFixture]):
         self.left = left
         self._planned, self._results = planned, results
         self._named: Callable[[str], ContestFixture] = (
-            planned.named if isinstance(planned, MeetingFixtures) else {one.key: one for one in planned}.__getitem__
+            planned.named
+            if isinstance(planned, MeetingFixtures)
+            else {one.key: one for one in planned}.__getitem__
         )
         self._at = planned.in_turn if isinstance(planned, MeetingFixtures) else planned.__getitem__
         self._first = 0
@@ -99,7 +110,10 @@ MOST_CELLS = 20_000_000
 
 
 class ResultBook(MutableMapping[str, FixtureResult]):
-    """Results by the keys of their fixtures. Equal results are kept once; those with the id of a match are kept in full."""
+    """Results by the keys of their fixtures.
+
+    Equal results are kept once; those with the id of a match are kept in full.
+    """
 
     def __init__(self, games: int, results: Mapping[str, FixtureResult]) -> None:
         """`games` are the matches of a meeting."""
@@ -164,7 +178,9 @@ class ResultBook(MutableMapping[str, FixtureResult]):
             round_, meeting, game = map(int, key.split("."))
         except ValueError:
             return 0, MOST_CELLS
-        return round_, (meeting - 1) * self._games + game - 1 if meeting > 0 < game <= self._games else MOST_CELLS
+        return round_, (
+            meeting - 1
+        ) * self._games + game - 1 if meeting > 0 < game <= self._games else MOST_CELLS
 
     def _number(self, result: FixtureResult) -> int:
         """Return the number of a kind of results; 0: there are too many kinds."""
@@ -190,7 +206,10 @@ class ContestProgress:
         results: Mapping[str, FixtureResult],
         underway: Collection[str] = (),
     ) -> None:
-        """`underway` are the fixtures that are being played. An entrant that leaves does not forfeit them."""
+        """`underway` are the fixtures that are being played.
+
+        An entrant that leaves does not forfeit them.
+        """
         self.document, self.entrants = document, list(entrants)
         self.results = ResultBook(document.games_per_meeting, results)
         self.format = CONTEST_FORMATS[document.format_]
@@ -211,7 +230,9 @@ class ContestProgress:
     @property
     def fixtures(self) -> dict[str, ContestFixture]:
         """All fixtures of the rounds that have begun. This takes memory for each of them."""
-        return {fixture.key: fixture for round_ in self._rounds.values() for fixture in round_.fixtures}
+        return {
+            fixture.key: fixture for round_ in self._rounds.values() for fixture in round_.fixtures
+        }
 
     @property
     def rounds_played(self) -> int:
@@ -222,10 +243,16 @@ class ContestProgress:
     def expected(self) -> int:
         """About how many matches the contest has in all; at least those that are planned."""
         planned = sum(len(round_.fixtures) for round_ in self._rounds.values())
-        return planned if self.over else max(planned, self.format.expected(self.document, len(self.entrants)))
+        return (
+            planned
+            if self.over
+            else max(planned, self.format.expected(self.document, len(self.entrants)))
+        )
 
     def add(self, key: str, result: FixtureResult) -> bool:
-        """Count a result and return True. Ignore it and return False if the fixture has one already.
+        """Count a result and return True.
+
+        Ignore it and return False if the fixture has one already.
 
         Raise KeyError if the fixture is not open.
         """
@@ -233,7 +260,9 @@ class ContestProgress:
             return False
         fixture = self.open[key]
         if result.places and len(result.places) != len(fixture.entrants):
-            raise ValueError(f"fixture {key}: {len(result.places)} places for {len(fixture.entrants)} seats")
+            raise ValueError(
+                f"fixture {key}: {len(result.places)} places for {len(fixture.entrants)} seats"
+            )
         self.results[key] = result
         self.open.left -= 1
         self._count_faults(fixture, result)
@@ -241,16 +270,24 @@ class ContestProgress:
         return True
 
     def enter(self, entrant: Entrant) -> EntrantNumber:
-        """Add an entrant and return its number. Raise LateEntry if the format takes none after the start."""
+        """Add an entrant and return its number.
+
+        Raise LateEntry if the format takes none after the start.
+        """
         self.entrants.append(late_entrant(self.document, entrant, max(self._rounds, default=0)))
         self._plan_anew()
         return len(self.entrants) - 1
 
     def withdraw(self, number: EntrantNumber) -> dict[str, FixtureResult]:
-        """Let an entrant play no more. Return the results of its open fixtures: it forfeits them, or they do not count."""
+        """Let an entrant play no more.
+
+        Return the results of its open fixtures: it forfeits them, or they do not count.
+        """
         if self.entrants[number].left is not None:
             return {}
-        self.entrants[number] = replace(self.entrants[number], left=max(self._rounds, default=0) + 1)
+        self.entrants[number] = replace(
+            self.entrants[number], left=max(self._rounds, default=0) + 1
+        )
         self._plan_anew()
         return self.forfeits
 
@@ -267,15 +304,20 @@ class ContestProgress:
         return self.format.ranked(self.document, self.entrants, self.rounds, self.results)
 
     def with_results(self, numbers: Collection[EntrantNumber], failed: bool) -> list[str]:
-        """Return the fixtures of these entrants (none: of all) with results; `failed`: only with no-shows or crashes."""
+        """Return the fixtures of these entrants (none: of all) with results; `failed`: only with
+        no-shows or crashes.
+        """
         return [
             fixture.key
             for fixture, result in played_in(self.rounds, self.results)
-            if (not numbers or set(numbers) & set(fixture.entrants)) and (not failed or result.crashed or result.absent)
+            if (not numbers or set(numbers) & set(fixture.entrants))
+            and (not failed or result.crashed or result.absent)
         ]
 
     def forget(self, keys: Iterable[str]) -> set[str]:
-        """Take results back, so that their fixtures are open again. Return all keys that lost their results.
+        """Take results back, so that their fixtures are open again.
+
+        Return all keys that lost their results.
 
         The results of later rounds are lost too where the pairing depends on the results.
         """
@@ -313,7 +355,9 @@ class ContestProgress:
         before = self._rounds.get(round_.number)
         counted = {fixture.key for fixture in before.fixtures} if before else ()
         self._rounds[round_.number] = round_
-        leavers = {number for number, entrant in enumerate(self.entrants) if entrant.left is not None}
+        leavers = {
+            number for number, entrant in enumerate(self.entrants) if entrant.left is not None
+        }
         left = 0
         for fixture in round_.fixtures:
             result = self.results.get(fixture.key)
@@ -327,11 +371,15 @@ class ContestProgress:
 
     def _forfeit(self, fixture: ContestFixture, round_: int) -> FixtureResult | None:
         """Return the result of a fixture if some of its entrants have left since it was planned."""
-        leavers = ((seat, self.entrants[number].left) for seat, number in enumerate(fixture.entrants))
+        leavers = (
+            (seat, self.entrants[number].left) for seat, number in enumerate(fixture.entrants)
+        )
         absent = [seat for seat, left in leavers if left is not None and left <= round_ + 1]
         if not absent or fixture.key in self.underway:
             return None
-        self.results[fixture.key] = self.forfeits[fixture.key] = unplayed(self.document, fixture, absent)
+        self.results[fixture.key] = self.forfeits[fixture.key] = unplayed(
+            self.document, fixture, absent
+        )
         return self.results[fixture.key]
 
     def _count_faults(self, fixture: ContestFixture, result: FixtureResult) -> None:
@@ -352,15 +400,25 @@ def start_refusal(document: ContestDocument, entrants: Sequence[Entrant]) -> str
 
 
 def late_entrant(document: ContestDocument, entrant: Entrant, round_: int) -> Entrant:
-    """Return an entrant that enters in this round. Raise LateEntry if the format takes none after the start."""
+    """Return an entrant that enters in this round.
+
+    Raise LateEntry if the format takes none after the start.
+    """
     late = CONTEST_FORMATS[document.format_].late
     if round_ and late == "never":
-        raise LateEntry(f"{document.format_} takes no entrants after the start; round-robin, swiss and ladder do")
+        raise LateEntry(
+            f"{document.format_} takes no entrants after the start; round-robin, swiss and ladder "
+            "do"
+        )
     return replace(entrant, joined=round_ + (late == "next") if round_ else 0)
 
 
-def unplayed(document: ContestDocument, fixture: ContestFixture, absent: Collection[int]) -> FixtureResult:
-    """Return the result of a fixture with absent players: the others share the first place, or it does not count."""
+def unplayed(
+    document: ContestDocument, fixture: ContestFixture, absent: Collection[int]
+) -> FixtureResult:
+    """Return the result of a fixture with absent players: the others share the first place, or it
+    does not count.
+    """
     present = len(fixture.entrants) - len(absent)
     needs_winner = CONTEST_FORMATS[document.format_].late == "never"
     if not present or (document.penalties.no_show == "skip" and not needs_winner):
@@ -396,7 +454,9 @@ class PlanSummary(Struct, frozen=True):
 
 def plan_summary(number: int, progress: ContestProgress) -> PlanSummary:
     round_, faults = max((one.number for one in progress.rounds), default=0), dict(progress.faults)
-    return PlanSummary(number, round_, len(progress.open), len(progress.results), progress.refusal, faults)
+    return PlanSummary(
+        number, round_, len(progress.open), len(progress.results), progress.refusal, faults
+    )
 
 
 class OpenFixtures:
@@ -428,7 +488,10 @@ class OpenFixtures:
                 self.of.setdefault(self._names[number], {})[fixture.key] = fixture
 
     def add(self, key: str, result: FixtureResult) -> None:
-        """Count a result. Ignore it if the fixture is not open: the plan knows the result already."""
+        """Count a result.
+
+        Ignore it if the fixture is not open: the plan knows the result already.
+        """
         fixture = self.by_key.pop(key, None)
         if fixture is None:
             return
@@ -459,10 +522,16 @@ def fixture_result(result: Result, match: str, fingerprint: int = 0) -> FixtureR
 
 
 def match_seed(secret: str, seed: int) -> int:
-    """Return the seed of a match for the seed of its fixture. Without a secret they are the same."""
+    """Return the seed of a match for the seed of its fixture.
+
+    Without a secret they are the same.
+    """
     if not secret:
         return seed
-    return int.from_bytes(blake2b(str(seed).encode(), key=secret.encode()[:64], digest_size=SEED_BITS // 8).digest(), "little")
+    return int.from_bytes(
+        blake2b(str(seed).encode(), key=secret.encode()[:64], digest_size=SEED_BITS // 8).digest(),
+        "little",
+    )
 
 
 def commitment(secret: str) -> str:

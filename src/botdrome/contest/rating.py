@@ -1,4 +1,6 @@
-"""Rating: Elo differences of shares of points, their 95 % intervals, and Elo ratings updated game by game."""
+"""Rating: Elo differences of shares of points, their 95 % intervals, and Elo ratings updated game
+by game.
+"""
 
 from math import inf, log10, sqrt
 
@@ -15,7 +17,10 @@ def elo_points(share: float) -> float:
 
 
 def wilson(share: float, games: float) -> tuple[float, float]:
-    """Return the 95 % interval of a share of the points. It holds after one game, and at 0 and 1."""
+    """Return the 95 % interval of a share of the points.
+
+    It holds after one game, and at 0 and 1.
+    """
     shrink = 1 + Z95**2 / games
     middle = (share + Z95**2 / (2 * games)) / shrink
     reach = Z95 / shrink * sqrt(share * (1 - share) / games + Z95**2 / (4 * games**2))
@@ -34,6 +39,8 @@ def expected(own: float, other: float) -> float:
 
 
 def updated(own: float, other: float, share: float) -> tuple[float, float]:
-    """Return both ratings after a game in which the first had this share of the point: 1, 0, or 0.5 for a draw."""
+    """Return both ratings after a game in which the first had this share of the point: 1, 0, or 0.5
+    for a draw.
+    """
     gain = K * (share - expected(own, other))
     return own + gain, other - gain

@@ -10,7 +10,9 @@ T = TypeVar("T")
 
 
 class Fixture(Struct, frozen=True):
-    """One match to play: the entrants by seat, and the seed, which only matches of the same block share."""
+    """One match to play: the entrants by seat, and the seed, which only matches of the same block
+    share.
+    """
 
     number: int
     entrants: tuple[int, ...]
@@ -23,9 +25,12 @@ def meetings(entrants: int, seats: int) -> list[tuple[int, ...]]:
 
 
 def fixtures(entrants: int, seats: int, matches: int, seed: int) -> Iterator[Fixture]:
-    """Yield each meeting `matches` times, rotating the seats. Each meeting has seeds of its own, each played once per seating.
+    """Yield each meeting `matches` times, rotating the seats.
 
-    A meeting on one seed is a block: its matches depend on each other, and matches of different blocks do not.
+    Each meeting has seeds of its own, each played once per seating.
+
+    A meeting on one seed is a block: its matches depend on each other, and matches of different
+    blocks do not.
     """
     tables, number = meetings(entrants, seats), 0
     for played in range(matches):

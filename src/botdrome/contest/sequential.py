@@ -1,10 +1,13 @@
-"""Sequential test: whether a new bot is better than an old one, decided as soon as the results allow it.
+"""Sequential test: whether a new bot is better than an old one, decided as soon as the results
+allow it.
 
-The unit is a block: one seed with balanced seats. Its score is the mean over all pairs of a new and an old bot in its games,
-since games on one seed are not independent. The test is a generalised likelihood ratio of two Elo differences.
+The unit is a block: one seed with balanced seats. Its score is the mean over all pairs of a new and
+an old bot in its games, since games on one seed are not independent. The test is a generalised
+likelihood ratio of two Elo differences.
 
-Blocks that are all level show no variance, and without a prior sixteen of them would look like proof. So the test starts from a
-few blocks of its own, half of them won and half lost: a rare win is not ruled out before enough blocks have shown none.
+Blocks that are all level show no variance, and without a prior sixteen of them would look like
+proof. So the test starts from a few blocks of its own, half of them won and half lost: a rare win
+is not ruled out before enough blocks have shown none.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +21,10 @@ from botdrome.games.chance import Chance
 
 LEAST_BLOCKS = 16
 PRIOR_BLOCKS = 3.0
-"""The weight of the prior. With less, bots that are level in 94 % of the blocks are rejected too often."""
+"""The weight of the prior.
+
+With less, bots that are level in 94 % of the blocks are rejected too often.
+"""
 
 Decision = Literal["better", "not better"]
 Seating = tuple[bool, ...]
@@ -49,7 +55,10 @@ class BlockScores(Struct):
 
     blocks: int = 0
     distinct: int = 0
-    """Blocks whose games are no repetition. Only so many count, since a repeated block tells nothing new."""
+    """Blocks whose games are no repetition.
+
+    Only so many count, since a repeated block tells nothing new.
+    """
     total: float = 0.0
     squares: float = 0.0
 
@@ -84,7 +93,9 @@ class BlockScores(Struct):
         return "better" if llr >= test.upper else "not better" if llr <= test.lower else None
 
     def elo(self) -> tuple[float, float, float]:
-        """Return the Elo difference, and the ends of an ordinary 95 % interval, which holds less often after a decision."""
+        """Return the Elo difference, and the ends of an ordinary 95 % interval, which holds less
+        often after a decision.
+        """
         _, variance = self.with_prior()
         reach = Z95 * sqrt(variance / self.distinct) if self.distinct else 1.0
         low, high = max(0.0, self.mean - reach), min(1.0, self.mean + reach)
@@ -94,8 +105,8 @@ class BlockScores(Struct):
 def seatings(seats: int, copies: int | None, chance: Chance) -> list[Seating]:
     """Return the seatings of one block, in which both bots have every seat as often.
 
-    By default the new bot has a random half of the seats, then the others. With a number of copies, that many random seats
-    rotate around the table.
+    By default the new bot has a random half of the seats, then the others. With a number of copies,
+    that many random seats rotate around the table.
     """
     new = set(chance.sample(range(seats), seats // 2 if copies is None else copies))
     first = tuple(seat in new for seat in range(seats))
@@ -105,7 +116,10 @@ def seatings(seats: int, copies: int | None, chance: Chance) -> list[Seating]:
 
 
 def block_score(games: Iterable[tuple[Seating, Sequence[int]]]) -> float:
-    """Return the share of the points of the new bot, over all its pairs with the old one. A game has its places by seat."""
+    """Return the share of the points of the new bot, over all its pairs with the old one.
+
+    A game has its places by seat.
+    """
     points = list(_points(games))
     return sum(points) / len(points)
 

@@ -16,12 +16,17 @@ class Tally(Struct):
     draws: int = 0
     losses: int = 0
     half_points: Counter[int] = field(default_factory=Counter)
-    """Twice the sum of (opponents beaten + level / 2), by the number of opponents. Whole numbers have one sum in any order."""
+    """Twice the sum of (opponents beaten + level / 2), by the number of opponents.
+
+    Whole numbers have one sum in any order.
+    """
     causes: Counter[str] = field(default_factory=Counter)
 
     @property
     def points(self) -> float:
-        """The sum over its matches of (opponents beaten + level / 2) / opponents: a win against one opponent is 1 point."""
+        """The sum over its matches of (opponents beaten + level / 2) / opponents: a win against one
+        opponent is 1 point.
+        """
         return float(sum(half / (2 * others) for others, half in sorted(self.half_points.items())))
 
     @property
@@ -37,7 +42,9 @@ class Tally(Struct):
         else:
             self.wins += 1
         if others:
-            self.half_points[len(others)] += sum(2 * (place < other) + (place == other) for other in others)
+            self.half_points[len(others)] += sum(
+                2 * (place < other) + (place == other) for other in others
+            )
         self.causes[cause] += 1
 
 
@@ -56,4 +63,7 @@ class Standings:
 
     def ranked(self) -> list[Tally]:
         """Return the standings, best first."""
-        return sorted(self.tallies, key=lambda tally: (-tally.points, -tally.wins, tally.losses, tally.entrant))
+        return sorted(
+            self.tallies,
+            key=lambda tally: (-tally.points, -tally.wins, tally.losses, tally.entrant),
+        )

@@ -1,9 +1,11 @@
-"""Strength: the ratings of all players of a game, from blocks of results, with 95 % confidence intervals.
+"""Strength: the ratings of all players of a game, from blocks of results, with 95 % confidence
+intervals.
 
-A block is a list of matches whose results depend on each other: one meeting on one seed, in all its seatings. Results of
-different blocks are independent. The model is Bradley-Terry on half points for each pair at a table, with a weak prior (a
-standard deviation of 600 Elo). The margin is the larger of two half-widths: the sandwich estimate, clustered by block, holds
-where results deviate from the model; the model's own estimate holds for players that won or lost everything.
+A block is a list of matches whose results depend on each other: one meeting on one seed, in all its
+seatings. Results of different blocks are independent. The model is Bradley-Terry on half points for
+each pair at a table, with a weak prior (a standard deviation of 600 Elo). The margin is the larger
+of two half-widths: the sandwich estimate, clustered by block, holds where results deviate from the
+model; the model's own estimate holds for players that won or lost everything.
 """
 
 from collections import defaultdict
@@ -27,7 +29,9 @@ Vector = Sequence[float]
 
 
 class Springs(Struct, frozen=True):
-    """The matrix H of a sum of squares: `own[i]` times x_i^2, and `weights[k]` times (x_one - x_two)^2 for each pair k."""
+    """The matrix H of a sum of squares: `own[i]` times x_i^2, and `weights[k]` times (x_one -
+    x_two)^2 for each pair k.
+    """
 
     own: Vector
     ones: Sequence[int]
@@ -80,7 +84,9 @@ class Springs(Struct, frozen=True):
 
 
 def _inverse(matrix: Sequence[Vector]) -> list[list[float]]:
-    """Invert a symmetric positive definite matrix, by the columns of its inverted Cholesky factor."""
+    """Invert a symmetric positive definite matrix, by the columns of its inverted
+    Cholesky factor.
+    """
     size, rows = len(matrix), _cholesky(matrix)
     columns = []
     for at in range(size):
@@ -88,7 +94,10 @@ def _inverse(matrix: Sequence[Vector]) -> list[list[float]]:
         for row in range(at + 1, size):
             column.append(-dot(rows[row][at:row], column) / rows[row][row])
         columns.append(column)
-    lower = [[dot(columns[one][two - one :], columns[two]) for two in range(one, size)] for one in range(size)]
+    lower = [
+        [dot(columns[one][two - one :], columns[two]) for two in range(one, size)]
+        for one in range(size)
+    ]
     return [[lower[min(one, two)][abs(one - two)] for two in range(size)] for one in range(size)]
 
 
@@ -119,7 +128,9 @@ LARGEST = 300
 class Variances:
     """The variances of the players of one group."""
 
-    def __init__(self, members: Sequence[int], blocks: Sequence[int], anchored: bool = False) -> None:
+    def __init__(
+        self, members: Sequence[int], blocks: Sequence[int], anchored: bool = False
+    ) -> None:
         """`anchored`: some ratings are fixed, so the ratings are no differences to a mean."""
         self.members, self._blocks, self._anchored = members, blocks, anchored
         self.names: dict[str, int] = {}
@@ -140,7 +151,9 @@ class Variances:
 
     @cached_property
     def _roots(self) -> list[int]:
-        """The players without a parent: ratings are differences to their mean, which new versions do not move."""
+        """The players without a parent: ratings are differences to their mean, which new versions
+        do not move.
+        """
         return [place for place, prior in enumerate(self.own) if prior]
 
     @cached_property
@@ -187,13 +200,17 @@ class Variances:
 
 
 def deviation_of(blocks: int, sandwich: float, model: float) -> float:
-    """Return the standard deviation whose 1.96-fold is half of the interval's width, from both variances."""
+    """Return the standard deviation whose 1.96-fold is half of the interval's width, from both
+    variances.
+    """
     clustered = student(blocks - 1) / Z95 * sqrt(max(sandwich, 0.0)) if blocks > 1 else 0.0
     return max(clustered, sqrt(model))
 
 
 def student(freedom: int) -> float:
-    """Return Student's t at 0.975: exact for 1 and 2 degrees of freedom, else by the Cornish-Fisher series."""
+    """Return Student's t at 0.975: exact for 1 and 2 degrees of freedom, else by the Cornish-Fisher
+    series.
+    """
     if freedom == 1:
         return tan(pi * 0.475)
     if freedom == 2:
@@ -209,21 +226,30 @@ def student(freedom: int) -> float:
 
 
 MEAN = 1500.0
-"""The mean rating of each group of connected players, without newer versions. Groups with anchors have no fixed mean."""
+"""The mean rating of each group of connected players, without newer versions.
+
+Groups with anchors have no fixed mean.
+"""
 SETTLED_MARGIN, SETTLED_BLOCKS = 150.0, 50
-"""A rating is settled if its interval is this narrow, or after so many blocks: a bot that wins everything never has a narrow
-interval."""
+"""A rating is settled if its interval is this narrow, or after so many blocks: a bot that wins
+everything never has a narrow interval.
+"""
 FIXED = 1e9
 """The weight that holds an anchor at its rating."""
 PRIOR = (POINTS / 600) ** 2
 VERSION = (POINTS / 200) ** 2
-"""A new version differs from its parent by a standard deviation of 200 Elo, until its results say more."""
+"""A new version differs from its parent by a standard deviation of 200 Elo, until its results say
+more.
+"""
 
 Places = Mapping[str, int]
-"""The places of the players of one match; 1 is the best, and players that are level share a place."""
+"""The places of the players of one match; 1 is the best, and players that are level share a place.
+"""
 Block = Sequence[Places]
 CountedBlock = tuple[Block, int, float]
-"""A block, the number of times it occurred, and the share of these times that count: repeated games tell nothing new."""
+"""A block, the number of times it occurred, and the share of these times that count: repeated games
+tell nothing new.
+"""
 SingleMatch = tuple[tuple[str, int], ...]
 """The places of one match. Sort them, so that equal results are counted together."""
 
@@ -232,7 +258,10 @@ _PairResult = tuple[int, int, float, int]
 
 
 class Strength(Struct, frozen=True):
-    """A player's rating. Ratings of different groups are not comparable, since their players have never met."""
+    """A player's rating.
+
+    Ratings of different groups are not comparable, since their players have never met.
+    """
 
     rating: float
     margin: float | None
@@ -248,11 +277,17 @@ class Strength(Struct, frozen=True):
 
     @property
     def settled(self) -> bool:
-        return self.anchor or self.blocks >= SETTLED_BLOCKS or (self.margin is not None and self.margin <= SETTLED_MARGIN)
+        return (
+            self.anchor
+            or self.blocks >= SETTLED_BLOCKS
+            or (self.margin is not None and self.margin <= SETTLED_MARGIN)
+        )
 
     @property
     def rank(self) -> tuple[bool, int, bool, float]:
-        """What sorts players, best first: settled ratings before others, group by group, by the lower end of the interval."""
+        """What sorts players, best first: settled ratings before others, group by group, by the
+        lower end of the interval.
+        """
         return not self.settled, self.group, self.margin is None, (self.margin or 0.0) - self.rating
 
 
@@ -275,8 +310,9 @@ class Ratings:
                 self.strengths[name] = Strength(rating, margin, number, *counts, anchor)
 
     def beats(self, one: str, two: str) -> float | None:
-        """Return the probability that the first is stronger than the second. None: there is no interval yet, or they are not
-        comparable."""
+        """Return the probability that the first is stronger than the second. None: there is no
+        interval yet, or they are not comparable.
+        """
         first, second = self.strengths[one], self.strengths[two]
         if first.group != second.group or first.margin is None or second.margin is None:
             return None
@@ -284,20 +320,35 @@ class Ratings:
         return (1 + erf((first.rating - second.rating) / (POINTS * deviation * sqrt(2)))) / 2
 
     def groups(self) -> list[list[str]]:
-        """Return the names of each group, best first. The first group is that with anchors, or else the largest one."""
+        """Return the names of each group, best first.
+
+        The first group is that with anchors, or else the largest one.
+        """
         best = sorted(self.strengths, key=lambda name: (-self.strengths[name].rating, name))
-        return [[name for name in best if self.strengths[name].group == number] for number in range(len(self._groups))]
+        return [
+            [name for name in best if self.strengths[name].group == number]
+            for number in range(len(self._groups))
+        ]
 
 
 def rate(blocks: Iterable[Block], parents: Mapping[str, str] | None = None) -> Ratings:
-    """Rate players. `parents` names the earlier version of a player, from whose rating it starts."""
+    """Rate players.
+
+    `parents` names the earlier version of a player, from whose rating it starts.
+    """
     return rate_counted(((block, 1, 1.0) for block in blocks), parents)
 
 
 def rate_counted(
-    blocks: Iterable[CountedBlock], parents: Mapping[str, str] | None = None, anchors: Mapping[str, float] | None = None
+    blocks: Iterable[CountedBlock],
+    parents: Mapping[str, str] | None = None,
+    anchors: Mapping[str, float] | None = None,
 ) -> Ratings:
-    """Rate players. `anchors` are players with fixed ratings: through them all players have one scale, whoever joins."""
+    """Rate players.
+
+    `anchors` are players with fixed ratings: through them all players have one scale, whoever
+    joins.
+    """
     pool = _Pool(parents or {}, anchors or {})
     for block, times, share in blocks:
         pool.add([tuple(places.items()) for places in block], times, share)
@@ -305,7 +356,9 @@ def rate_counted(
 
 
 def rate_blocks(
-    blocks: Mapping[tuple[SingleMatch, ...], int], parents: Mapping[str, str], anchors: Mapping[str, float]
+    blocks: Mapping[tuple[SingleMatch, ...], int],
+    parents: Mapping[str, str],
+    anchors: Mapping[str, float],
 ) -> Ratings:
     """Rate players by blocks, given with the number of times each result occurred."""
     pool = _Pool(parents, anchors)
@@ -314,8 +367,12 @@ def rate_blocks(
     return Ratings(pool)
 
 
-def rate_matches(matches: Mapping[SingleMatch, int], parents: Mapping[str, str] | None = None) -> Ratings:
-    """Rate players by matches that are each a block of their own, given with the number of times each result occurred."""
+def rate_matches(
+    matches: Mapping[SingleMatch, int], parents: Mapping[str, str] | None = None
+) -> Ratings:
+    """Rate players by matches that are each a block of their own, given with the number of times
+    each result occurred.
+    """
     return rate_blocks({(match,): times for match, times in matches.items()}, parents or {}, {})
 
 
@@ -330,14 +387,20 @@ class _Pool:
         self.blocks: list[tuple[float, list[_PairResult]]] = []
         """Each with the number of times it counts."""
         self._met: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0])
-        self.parents = [(self._place(child), self._place(parent)) for child, parent in parents.items()]
+        self.parents = [
+            (self._place(child), self._place(parent)) for child, parent in parents.items()
+        ]
         _check_ancestry(parents)
         self.fixed = anchors
 
     @property
     def anchors(self) -> dict[int, float]:
         """The fixed strengths, by player."""
-        return {self._places[name]: (rating - MEAN) / POINTS for name, rating in self.fixed.items() if name in self._places}
+        return {
+            self._places[name]: (rating - MEAN) / POINTS
+            for name, rating in self.fixed.items()
+            if name in self._places
+        }
 
     def _place(self, name: str) -> int:
         place = self._places.setdefault(name, len(self.names))
@@ -360,7 +423,10 @@ class _Pool:
                 players.add(player)
             for (one, first), (two, second) in combinations(seats, 2):
                 points, met = pairs.get((one, two), (0.0, 0))
-                pairs[one, two] = points + (1.0 if first < second else 0.5 if first == second else 0.0), met + 1
+                pairs[one, two] = (
+                    points + (1.0 if first < second else 0.5 if first == second else 0.0),
+                    met + 1,
+                )
         weight = times * share
         for player in players:
             self.blocks_of[player] += weight
@@ -369,7 +435,9 @@ class _Pool:
             total[0] += weight * points
             total[1] += weight * met
         if pairs:
-            self.blocks.append((weight, [(one, two, points, met) for (one, two), (points, met) in pairs.items()]))
+            self.blocks.append(
+                (weight, [(one, two, points, met) for (one, two), (points, met) in pairs.items()])
+            )
 
     def springs(self, values: Sequence[float]) -> tuple[Springs, list[float]]:
         """Return the second derivative, and the gradient."""
@@ -390,7 +458,9 @@ class _Pool:
         for anchor, strength in self.anchors.items():
             own[anchor] = FIXED
             slopes[anchor] += FIXED * strength
-        slopes = [slope - prior * value for slope, prior, value in zip(slopes, own, values, strict=True)]
+        slopes = [
+            slope - prior * value for slope, prior, value in zip(slopes, own, values, strict=True)
+        ]
         pairs = [*self._met, *self.parents]
         return Springs(own, [one for one, _ in pairs], [two for _, two in pairs], weights), slopes
 
@@ -409,25 +479,45 @@ class _Pool:
         return values
 
     def groups(self, values: Sequence[float]) -> list[Variances]:
-        """Return the groups of players that have met, directly or through others. Anchors are comparable without having met.
+        """Return the groups of players that have met, directly or through others.
+
+        Anchors are comparable without having met.
 
         The group with anchors comes first, then the largest one.
         """
         pairs, anchors = (*self._met, *self.parents), self.anchors
         members = _connected(len(self.names), [*pairs, *pairwise(anchors)])
-        members.sort(key=lambda group: (anchors.keys().isdisjoint(group), -len(group), min(self.names[one] for one in group)))
+        members.sort(
+            key=lambda group: (
+                anchors.keys().isdisjoint(group),
+                -len(group),
+                min(self.names[one] for one in group),
+            )
+        )
         groups = [
-            Variances(group, [round(self.blocks_of[member]) for member in group], not anchors.keys().isdisjoint(group))
+            Variances(
+                group,
+                [round(self.blocks_of[member]) for member in group],
+                not anchors.keys().isdisjoint(group),
+            )
             for group in members
         ]
-        local = {member: (group, place) for group in groups for place, member in enumerate(group.members)}
+        local = {
+            member: (group, place) for group in groups for place, member in enumerate(group.members)
+        }
         springs, _ = self.springs(values)
         for (one, two), weight in zip(pairs, springs.weights, strict=True):
             group, place = local[one]
             group.springs.append((place, local[two][1], weight))
         for weight, block in self.blocks:
             group, _ = local[block[0][0]]
-            group.add_block(weight, [(local[one][1], local[two][1], surplus) for one, two, surplus in _surplus(block, values)])
+            group.add_block(
+                weight,
+                [
+                    (local[one][1], local[two][1], surplus)
+                    for one, two, surplus in _surplus(block, values)
+                ],
+            )
         for member, prior in enumerate(springs.own):
             group, place = local[member]
             group.names[self.names[member]] = place
@@ -447,7 +537,10 @@ def _connected(players: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]
 
 def _surplus(block: Sequence[_PairResult], values: Sequence[float]) -> list[tuple[int, int, float]]:
     """Return the points of each pair above the expectation."""
-    return [(one, two, points - met * expected(values[one] - values[two])) for one, two, points, met in block]
+    return [
+        (one, two, points - met * expected(values[one] - values[two]))
+        for one, two, points, met in block
+    ]
 
 
 def _check_ancestry(parents: Mapping[str, str]) -> None:
@@ -455,7 +548,9 @@ def _check_ancestry(parents: Mapping[str, str]) -> None:
         line = {name}
         while (name := parents.get(name, "")) in parents:
             if name in line:
-                raise ValueError(f"{name!r} is its own ancestor; a version must have a parent that is older")
+                raise ValueError(
+                    f"{name!r} is its own ancestor; a version must have a parent that is older"
+                )
             line.add(name)
 
 
@@ -505,7 +600,9 @@ def _margin(results: Mapping[OwnMatch, int], value: float, curve: float) -> floa
         return None
     spread = 0.0
     for match, times in results.items():
-        surplus = sum(points - expected(value - (rating - MEAN) / POINTS) for rating, points in match)
+        surplus = sum(
+            points - expected(value - (rating - MEAN) / POINTS) for rating, points in match
+        )
         spread += times * surplus**2
     sandwich = spread * games / (games - 1) / curve**2
     return POINTS * Z95 * deviation_of(games, sandwich, 1 / curve)

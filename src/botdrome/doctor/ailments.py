@@ -1,4 +1,6 @@
-"""Ailments: the kinds of unusual traffic that a bot must cope with, and what it means if it does not. Pure."""
+"""Ailments: the kinds of unusual traffic that a bot must cope with, and what it means if it does
+not. Pure.
+"""
 
 import json
 from collections.abc import Callable
@@ -35,10 +37,15 @@ def single_bytes(message: bytes) -> list[bytes]:
 
 
 def with_unknown_keys(value: Any) -> Any:
-    """Add a key to the message, and to its `state`. Objects further inside may be keyed by names, so they stay as they are."""
+    """Add a key to the message, and to its `state`.
+
+    Objects further inside may be keyed by names, so they stay as they are.
+    """
     if not isinstance(value, dict):
         return value
-    inside = {"state": with_unknown_keys(value["state"])} if isinstance(value.get("state"), dict) else {}
+    inside = (
+        {"state": with_unknown_keys(value["state"])} if isinstance(value.get("state"), dict) else {}
+    )
     return {UNKNOWN: {"unknown": [1, None, "key"]}, **value, **inside}
 
 
@@ -91,8 +98,15 @@ AILMENTS = (
     Ailment("plain", "cannot play a plain match"),
     Ailment("two pieces", "cannot read a message that comes in two pieces", pieces=halves),
     Ailment("single bytes", "cannot read a message that comes byte by byte", pieces=single_bytes),
-    Ailment("joined messages", "cannot read several messages that come at once", STREAMS, joined=True),
-    Ailment("fragments", "cannot read a WebSocket message in several frames", ("battlebot",), fragments=True),
+    Ailment(
+        "joined messages", "cannot read several messages that come at once", STREAMS, joined=True
+    ),
+    Ailment(
+        "fragments",
+        "cannot read a WebSocket message in several frames",
+        ("battlebot",),
+        fragments=True,
+    ),
     Ailment("slow HTTP", "gives up on slow HTTP", HTTP, pieces=halves, slow=True, most=4),
     Ailment("unknown keys", "fails on unknown keys", JSON, rewrite=with_unknown_keys),
     Ailment("key order", "depends on the order of keys", JSON, rewrite=in_other_order),
@@ -102,7 +116,12 @@ AILMENTS = (
     Ailment("own emoji name", "fails if its own name is not ASCII", patient=OWN_EMOJI_NAME),
     Ailment("long wait", "gives up when nothing comes for some seconds", silent=True),
     Ailment("lost connection", "does not recover from a lost connection", drop=True),
-    Ailment("repeated question", "fails on a repeated question", ("battlebot", "duel", "battlecube"), repeat=True),
+    Ailment(
+        "repeated question",
+        "fails on a repeated question",
+        ("battlebot", "duel", "battlecube"),
+        repeat=True,
+    ),
 )
 
 
@@ -130,4 +149,6 @@ def rewritten(body: bytes, ailment: Ailment) -> bytes:
     except ValueError:
         return body
     escaped = body.isascii() if ailment.escaped is None else ailment.escaped
-    return json.dumps(ailment.rewrite(value) if ailment.rewrite else value, ensure_ascii=escaped).encode()
+    return json.dumps(
+        ailment.rewrite(value) if ailment.rewrite else value, ensure_ascii=escaped
+    ).encode()

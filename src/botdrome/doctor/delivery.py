@@ -34,7 +34,9 @@ class TrialTraffic:
     def __init__(self, ailment: Ailment = AILMENTS[0], name: str = PATIENT) -> None:
         self.ailment, self.name = ailment, name
         self.connections = self.open = self.messages = self.questions = 0
-        """All connections and those that are open, and the messages and questions that were sent to the bot."""
+        """All connections and those that are open, and the messages and questions that were sent to
+        the bot.
+        """
         self.said = b""
         """The first bytes of the bot."""
         self.dropped = self.returned = False
@@ -68,7 +70,13 @@ class TrialTraffic:
 
 
 class Delivery:
-    def __init__(self, protocol: ProtocolName, traffic: TrialTraffic, bot: asyncio.StreamWriter, slowness: float) -> None:
+    def __init__(
+        self,
+        protocol: ProtocolName,
+        traffic: TrialTraffic,
+        bot: asyncio.StreamWriter,
+        slowness: float,
+    ) -> None:
         self._protocol, self._traffic, self._bot, self._slowness = protocol, traffic, bot, slowness
         self._framing, self._buffer, self._held = FRAMINGS[protocol](), bytearray(), b""
 
@@ -114,7 +122,9 @@ class Delivery:
         return fragmented(message.body) if ailment.fragments else self._framing.write(message)
 
     async def _write(self, data: bytes, ailment: Ailment) -> None:
-        """Send each piece after the bot has read the one before, so that it cannot get two of them at once."""
+        """Send each piece after the bot has read the one before, so that it cannot get two of them
+        at once.
+        """
         sent = 0
         try:
             for piece in ailment.pieces(data):
@@ -129,7 +139,10 @@ class Delivery:
             raise
 
     async def _drop(self, part: bytes) -> None:
-        """Break the connection after a part of a message. A bot that is called loses another one: the call is made again."""
+        """Break the connection after a part of a message.
+
+        A bot that is called loses another one: the call is made again.
+        """
         calls = self._protocol == "battlecube"
         bot = (await self._connection())[1] if calls else self._bot
         try:

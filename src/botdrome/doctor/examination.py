@@ -19,15 +19,23 @@ class BotAddress:
     """Where a bot finds the server, or the server finds the bot."""
 
     def __init__(self, protocol: ProtocolName, port: int, url: str = "") -> None:
-        """`port`: where the bot connects; with Battlecube, where it listens. `url`: where the server calls it."""
+        """`port`: where the bot connects; with Battlecube, where it listens.
+
+        `url`: where the server calls it.
+        """
         self._protocol, self._port, self.url = protocol, port, url
 
     def words(self, name: str, password: str) -> dict[str, str]:
         """The words that a command may contain in braces."""
         at = f"127.0.0.1:{self._port}"
-        url = {"battlebot": f"ws://{at}", "bomber": f"http://{at}/bomber/rest", "battlecube": f"http://{at}/"}
+        url = {
+            "battlebot": f"ws://{at}",
+            "bomber": f"http://{at}/bomber/rest",
+            "battlecube": f"http://{at}/",
+        }
         return {
-            "url": url.get(self._protocol, at), "host": "127.0.0.1", "port": str(self._port), "name": name, "password": password,
+            "url": url.get(self._protocol, at), "host": "127.0.0.1", "port": str(self._port),
+            "name": name, "password": password,
         }  # fmt: skip
 
     def filled(self, command: Sequence[str], name: str, password: str) -> list[str]:
@@ -49,7 +57,9 @@ class Examination:
         silence: float,
         prompt: Callable[[str], None],
     ) -> None:
-        """`command`: empty if the bot is started by its author, who is asked by `prompt` with the name of the trial."""
+        """`command`: empty if the bot is started by its author, who is asked by `prompt` with the
+        name of the trial.
+        """
         self._server, self._proxy, self._address, self._command = server, proxy, address, command
         self._patience, self._silence, self._prompt = patience, silence, prompt
         self._calls = server.protocol == "battlecube"
@@ -57,7 +67,9 @@ class Examination:
     async def run(self, ailments: Sequence[Ailment]) -> AsyncIterator[TrialResult]:
         failed = set[str]()
         for number, ailment in enumerate(ailments):
-            if ailment.after in failed or not (self._command or self._calls or ailment.patient == PATIENT):
+            if ailment.after in failed or not (
+                self._command or self._calls or ailment.patient == PATIENT
+            ):
                 continue
             result = await self._trial(ailment, opponent_of(ailment, self._server.protocol, number))
             yield result
@@ -69,14 +81,21 @@ class Examination:
     async def _trial(self, ailment: Ailment, opponent: str) -> TrialResult:
         self._server.name = ailment.patient
         traffic = TrialTraffic(ailment, ailment.patient)
-        command = self._address.filled(self._command, ailment.patient, await self._server.password())
+        command = self._address.filled(
+            self._command, ailment.patient, await self._server.password()
+        )
         program, tasks = None, list[asyncio.Task[None]]()
         try:
             self._proxy.begin(traffic)
             program = Program(command) if command else None
-            trial = AilmentTrial(self._server, traffic, program, self._patience + self._silence * ailment.silent)
+            trial = AilmentTrial(
+                self._server, traffic, program, self._patience + self._silence * ailment.silent
+            )
             running = asyncio.create_task(trial.run())
-            tasks = [asyncio.create_task(work) for work in (self._oppose(traffic, opponent), self._remind(traffic))]
+            tasks = [
+                asyncio.create_task(work)
+                for work in (self._oppose(traffic, opponent), self._remind(traffic))
+            ]
             return await running
         finally:
             await self._end(program, tasks)
@@ -93,7 +112,9 @@ class Examination:
     async def _oppose(self, traffic: TrialTraffic, opponent: str) -> None:
         if self._calls:
             await self._proxy.until_reached()
-            await self._server.call(self._address.url, opponent, self._silence * traffic.ailment.silent)
+            await self._server.call(
+                self._address.url, opponent, self._silence * traffic.ailment.silent
+            )
             return
         if traffic.ailment.silent:
             await traffic.connected.wait()

@@ -41,7 +41,11 @@ class LengthFraming:
 
     def cut(self, buffer: bytearray) -> WireMessage | None:
         length = PREFIX + int.from_bytes(buffer[:PREFIX], "big")
-        return None if len(buffer) < max(length, PREFIX) else WireMessage(b"", _taken(buffer, length)[PREFIX:])
+        return (
+            None
+            if len(buffer) < max(length, PREFIX)
+            else WireMessage(b"", _taken(buffer, length)[PREFIX:])
+        )
 
     def write(self, message: WireMessage) -> bytes:
         return len(message.body).to_bytes(PREFIX, "big") + message.body
@@ -68,7 +72,9 @@ class HttpFraming:
 
 
 class SocketFraming:
-    """A WebSocket: the answer to the handshake, then the frames of the server, of which texts are messages."""
+    """A WebSocket: the answer to the handshake, then the frames of the server, of which texts are
+    messages.
+    """
 
     def __init__(self) -> None:
         self._open = False

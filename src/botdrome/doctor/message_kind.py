@@ -44,13 +44,19 @@ def _battlebot_kind(message: dict[str, Any], name: str) -> Kind:
 
 
 def state_of(message: dict[str, Any]) -> dict[str, Any]:
-    """The state in a message of Battlebot; empty: there is none. Bumblebots has it without a key around it."""
+    """The state in a message of Battlebot; empty: there is none.
+
+    Bumblebots has it without a key around it.
+    """
     state = message.get("state", message if "turnNumber" in message else {})
     return state if isinstance(state, dict) else {}
 
 
 def may_repeat(body: bytes, protocol: ProtocolName, name: str) -> bool:
-    """Whether a message may come twice. Battlebot sends a state again only while it waits for several players."""
+    """Whether a message may come twice.
+
+    Battlebot sends a state again only while it waits for several players.
+    """
     if kind_of(body, protocol, name) != "question":
         return False
     return protocol != "battlebot" or len(state_of(_object(body)).get("waitingFor", ())) > 1
@@ -65,8 +71,13 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def miscounted(said: bytes) -> str:
-    """Say how the first message of a bot of duel arena has more bytes than it announces; empty: it has not."""
+    """Say how the first message of a bot of duel arena has more bytes than it announces; empty: it
+    has not.
+    """
     size, body = int.from_bytes(said[:PREFIX], "big"), said[PREFIX:]
     if size >= len(body) or _object(body[:size]) or not _object(body):
         return ""
-    return f"its first message announces {size} bytes and has {len(body)}: it counts characters instead of bytes"
+    return (
+        f"its first message announces {size} bytes and has {len(body)}: it counts characters "
+        "instead of bytes"
+    )

@@ -1,4 +1,6 @@
-"""Proxy: stands between a bot and the server, and delivers all messages for the bot with the ailment of the trial."""
+"""Proxy: stands between a bot and the server, and delivers all messages for the bot with the
+ailment of the trial.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -12,12 +14,19 @@ RETRY = 0.02
 
 
 class Proxy:
-    """Accepts bots and connects to the server; with Battlecube it accepts the server's calls and connects to the bot."""
+    """Accepts bots and connects to the server; with Battlecube it accepts the server's calls and
+    connects to the bot.
+    """
 
-    def __init__(self, protocol: ProtocolName, host: str, port: int, slowness: float, by_hand: bool) -> None:
-        """`host` and `port`: the address to connect to. `slowness`: seconds between two pieces of slow HTTP.
+    def __init__(
+        self, protocol: ProtocolName, host: str, port: int, slowness: float, by_hand: bool
+    ) -> None:
+        """`host` and `port`: the address to connect to.
 
-        `by_hand`: the bot outlives a trial, so between two trials its new connections wait for the next one.
+        `slowness`: seconds between two pieces of slow HTTP.
+
+        `by_hand`: the bot outlives a trial, so between two trials its new connections wait for the
+        next one.
         """
         self._protocol, self._host, self._port, self._slowness = protocol, host, port, slowness
         self._calls, self._by_hand = protocol == "battlecube", by_hand
@@ -63,7 +72,9 @@ class Proxy:
             await asyncio.sleep(RETRY)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry a connection in a task that is known from its first moment, so that no connection outlives the proxy."""
+        """Carry a connection in a task that is known from its first moment, so that no connection
+        outlives the proxy.
+        """
         if self._closed or not (self._by_hand or self._resumed.is_set()):
             return writer.transport.abort()
         task = asyncio.create_task(self._carry((reader, writer)))

@@ -20,7 +20,9 @@ from botdrome.server.tables.table import Table
 
 TURN = 5.0
 """Seconds for a move in boat games and Bomberman."""
-BOMBER_ROOM = f"default:players=2,least=2,registration=3600,round={round(TURN * 1000)},rest=0,early=1"
+BOMBER_ROOM = (
+    f"default:players=2,least=2,registration=3600,round={round(TURN * 1000)},rest=0,early=1"
+)
 
 
 class NoDisplay:
@@ -45,7 +47,10 @@ class DoctorServer:
         return self._tokens[name]
 
     async def password(self) -> str:
-        """Return the bot's password. Only Battlebot needs a registration; elsewhere any word protects the name."""
+        """Return the bot's password.
+
+        Only Battlebot needs a registration; elsewhere any word protects the name.
+        """
         return await self.token(self.name) if self.protocol == "battlebot" else "secret-of-the-bot"
 
     @property
@@ -62,10 +67,14 @@ class DoctorServer:
     def player(self, table: Table) -> Player | None:
         """The bot's number at a table. Without its password it is a guest."""
         names = {self.name, f"{self.name} (guest)"}
-        return next((player for player, name in enumerate(table.entry.players) if name in names), None)
+        return next(
+            (player for player, name in enumerate(table.entry.players) if name in names), None
+        )
 
     def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Call a function when a match has begun or is over, until the function that is returned is called."""
+        """Call a function when a match has begun or is over, until the function that is returned is
+        called.
+        """
         return self._server.desk.tables.on_change(tell)
 
     async def stop_tables(self) -> None:
@@ -86,11 +95,24 @@ class DoctorServer:
         wish = JoinWish(self.game, name, await self.token(name), players=players)
         bot = f"house:{next(iter(house_bots(self.game)))}"
         with suppress(Unwelcome):
-            await Join(self._server.url, wish, lambda: remote_player(bot, FORMATS[self.game], name, {}), NoDisplay()).run()
+            await Join(
+                self._server.url,
+                wish,
+                lambda: remote_player(bot, FORMATS[self.game], name, {}),
+                NoDisplay(),
+            ).run()
 
     async def call(self, url: str, opponent: str, rest: float) -> CubeRun:
-        """Start a game of Battlecube with the bot at the URL. It rests for some seconds after each tick."""
-        setup = {"maxNumOfTicks": 1000, "edgeLength": 8, "speed": round(rest * 1000), "numOfTasksPerTick": 1}
+        """Start a game of Battlecube with the bot at the URL.
+
+        It rests for some seconds after each tick.
+        """
+        setup = {
+            "maxNumOfTicks": 1000,
+            "edgeLength": 8,
+            "speed": round(rest * 1000),
+            "numOfTasksPerTick": 1,
+        }
         players = [{"name": self.name, "url": url}, {"name": opponent, "url": "house:random"}]
         run = CubeRun(self._server.host_of(CubeHost), setup, players, 1)
         await run.begin()
@@ -103,8 +125,15 @@ async def doctor_server(protocol: ProtocolName, game: str) -> AsyncIterator[Doct
         flags: dict[str, Any] = {f"{name}.port": 0 for name in protocol_sections()}
         flags |= {"db": f"sqlite:///{folder}/doctor.db", "port": 0}
         flags |= {f"{protocol}.port": -1} if protocol in ("duel", "boats") else {}
-        flags |= {"drain": 0.0, "log.level": "error", "bomber.rooms": BOMBER_ROOM, "match.start_delay": 0.0}
-        flags |= {"boats.rooms": ({"turn_limit": TURN, "absence": TURN},)} if protocol == "boats" else {}
+        flags |= {
+            "drain": 0.0,
+            "log.level": "error",
+            "bomber.rooms": BOMBER_ROOM,
+            "match.start_delay": 0.0,
+        }
+        flags |= (
+            {"boats.rooms": ({"turn_limit": TURN, "absence": TURN},)} if protocol == "boats" else {}
+        )
         server = await open_server(load_settings(flags))
         try:
             yield DoctorServer(server, protocol, game)

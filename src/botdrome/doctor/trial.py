@@ -15,7 +15,10 @@ from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 
 LOOK = 0.1
-"""Seconds between two looks at the bot's process and at the clock. Everything else wakes the trial."""
+"""Seconds between two looks at the bot's process and at the clock.
+
+Everything else wakes the trial.
+"""
 ENOUGH = 8
 """Answers after which a trial ends, in games that last longer."""
 MANY = 5
@@ -35,9 +38,19 @@ class TrialResult(Struct, frozen=True):
 
 
 class AilmentTrial:
-    def __init__(self, server: DoctorServer, traffic: TrialTraffic, program: Program | None, patience: float) -> None:
-        """`program`: the bot, if the doctor has started it. `patience`: seconds without an answer before it has failed."""
-        self._server, self._traffic, self._program, self._patience = server, traffic, program, patience
+    def __init__(
+        self, server: DoctorServer, traffic: TrialTraffic, program: Program | None, patience: float
+    ) -> None:
+        """`program`: the bot, if the doctor has started it.
+
+        `patience`: seconds without an answer before it has failed.
+        """
+        self._server, self._traffic, self._program, self._patience = (
+            server,
+            traffic,
+            program,
+            patience,
+        )
         self._ailment: Ailment = traffic.ailment
         self._tables: list[Table] = []
         self._answers = self._before = 0
@@ -55,7 +68,13 @@ class AilmentTrial:
             stop()
         if not reason:
             return TrialResult(self._ailment.name, True, self._answers)
-        return TrialResult(self._ailment.name, False, self._answers, await self._explained(reason), self._ailment.diagnosis)
+        return TrialResult(
+            self._ailment.name,
+            False,
+            self._answers,
+            await self._explained(reason),
+            self._ailment.diagnosis,
+        )
 
     async def _until_changed(self) -> None:
         try:
@@ -83,7 +102,9 @@ class AilmentTrial:
             return fault
         done = self._answers - self._before
         over = done > 0 and self._tables[-1].match.result is not None
-        if (over or done >= (2 if self._ailment.silent else ENOUGH)) and (self._traffic.returned or not self._ailment.drop):
+        if (over or done >= (2 if self._ailment.silent else ENOUGH)) and (
+            self._traffic.returned or not self._ailment.drop
+        ):
             return ""
         return self._gone() or self._too_long()
 
@@ -97,7 +118,14 @@ class AilmentTrial:
         answers = sum(part.answers for part in parts)
         if answers > self._answers:
             self._answers, self._since = answers, monotonic()
-        return next((part.fault for part in parts if part.fault and not (self._traffic.dropped and part.lost_connection)), "")
+        return next(
+            (
+                part.fault
+                for part in parts
+                if part.fault and not (self._traffic.dropped and part.lost_connection)
+            ),
+            "",
+        )
 
     def _gone(self) -> str:
         """Say how the bot has left; empty: it has not."""
@@ -105,14 +133,22 @@ class AilmentTrial:
         if self._server.protocol == "duel" and (words := miscounted(traffic.said)):
             return words
         if program is not None and program.status is not None:
-            return "it ended before it had played" if not self._answers else "it ended in the middle of the match"
+            return (
+                "it ended before it had played"
+                if not self._answers
+                else "it ended in the middle of the match"
+            )
         if self._server.protocol in HTTP or not traffic.left or traffic.open:
             return ""
         if self._tables and self._tables[-1].match.result is None:
             return "it closed the connection in the middle of the match"
         if self._ailment.silent:
             return "it closed the connection while it waited for an opponent"
-        return f"it closed {traffic.left} connections before it had played" if traffic.left >= MANY else ""
+        return (
+            f"it closed {traffic.left} connections before it had played"
+            if traffic.left >= MANY
+            else ""
+        )
 
     def _too_long(self) -> str | None:
         traffic, calls = self._traffic, self._server.protocol == "battlecube"
@@ -124,9 +160,15 @@ class AilmentTrial:
         if traffic.dropped and not traffic.returned:
             return f"it did not connect again {words}"
         if not traffic.connections:
-            return f"it did not accept a connection {words}" if calls else f"it did not connect {words}"
+            return (
+                f"it did not accept a connection {words}"
+                if calls
+                else f"it did not connect {words}"
+            )
         if not self._tables:
-            return f"it did not begin to play {words}" + (f"; its first bytes: {traffic.said!r}" if traffic.said else "")
+            return f"it did not begin to play {words}" + (
+                f"; its first bytes: {traffic.said!r}" if traffic.said else ""
+            )
         return f"it did not answer {words}, after {self._answers} answers"
 
     async def _explained(self, reason: str) -> str:

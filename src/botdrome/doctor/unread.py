@@ -30,17 +30,24 @@ async def until_read(writer: asyncio.StreamWriter) -> None:
 
 
 def unread(writer: asyncio.StreamWriter) -> int | None:
-    """Return the bytes that the program at the other end of a connection has not read. None: the system does not tell."""
+    """Return the bytes that the program at the other end of a connection has not read.
+
+    None: the system does not tell.
+    """
     here, there = writer.get_extra_info("sockname"), writer.get_extra_info("peername")
     if sys.platform != "linux" or not here or not there:
         return None
     family = socket.AF_INET6 if ":" in here[0] else socket.AF_INET
     addresses = [socket.inet_pton(family, one[0]).ljust(16, b"\0") for one in (there, here)]
     ask = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 0, 0, ANY)
-    ask += struct.pack(">HH16s16s", there[1], here[1], *addresses) + struct.pack("=III", 0, ANY, ANY)
+    ask += struct.pack(">HH16s16s", there[1], here[1], *addresses) + struct.pack(
+        "=III", 0, ANY, ANY
+    )
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as kernel:
-            kernel.send(HEADER.pack(HEADER.size + len(ask), SOCK_DIAG_BY_FAMILY, REQUEST, 1, 0) + ask)
+            kernel.send(
+                HEADER.pack(HEADER.size + len(ask), SOCK_DIAG_BY_FAMILY, REQUEST, 1, 0) + ask
+            )
             answer = kernel.recv(4096)
     except OSError:
         return None

@@ -1,1 +1,3 @@
-"""Encodings: the views and moves of each game as arrays and numbers, for training and for policies."""
+"""Encodings: the views and moves of each game as arrays and numbers, for training and
+for policies.
+"""

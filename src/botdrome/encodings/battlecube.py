@@ -1,4 +1,6 @@
-"""The encoding of battlecube: six steps, no action, then a bomb on each cell, with z counting fastest."""
+"""The encoding of battlecube: six steps, no action, then a bomb on each cell, with z counting
+fastest.
+"""
 
 from collections.abc import Sequence
 from itertools import product
@@ -22,11 +24,15 @@ class BattlecubeEncoding(Encoding):
         if game.tasks > 1:
             raise BadOption(f"tasks: an action is one task, so it must be 1, not {game.tasks}")
         if game.edge > LARGEST_EDGE:
-            raise BadOption(f"edge: every cell is an action, so it is at most {LARGEST_EDGE}, not {game.edge}")
+            raise BadOption(
+                f"edge: every cell is an action, so it is at most {LARGEST_EDGE}, not {game.edge}"
+            )
         edge = self._edge = game.edge
         self.shape = (3, edge, edge, edge)
         steps: list[Raw] = [{"task": "MOVE", "direction": way} for way in WAYS]
-        bombs = [{"task": "BOMB", "x": x, "y": y, "z": z} for x, y, z in product(range(edge), repeat=3)]
+        bombs = [
+            {"task": "BOMB", "x": x, "y": y, "z": z} for x, y, z in product(range(edge), repeat=3)
+        ]
         self._moves = [[task] for task in (*steps, {"task": "NOOP"}, *bombs)]
         self.actions = len(self._moves)
         self._all, self._nothing = np.ones(self.actions, np.int8), np.zeros(self.actions, np.int8)

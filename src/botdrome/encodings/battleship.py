@@ -1,7 +1,8 @@
 """The encoding of battleship.
 
-The last action is the skip; the others are squares: those of the next seat row by row, then those of the seat after it, and so
-on. While the fleets are placed, an action is the number of a fleet in a fixed list of random fleets.
+The last action is the skip; the others are squares: those of the next seat row by row, then those
+of the seat after it, and so on. While the fleets are placed, an action is the number of a fleet in
+a fixed list of random fleets.
 """
 
 from functools import lru_cache
@@ -31,7 +32,11 @@ class BattleshipEncoding(Encoding):
         self.boards, self.actions = players, self._squares * (players - 1) + 1
         self._no_action = np.zeros(self.actions, np.int8)
         self.shape = (3 * players, game.height, game.width)
-        others = [f"{what} of opponent {other}" for other in range(1, players) for what in ("open squares", "hits", "misses")]
+        others = [
+            f"{what} of opponent {other}"
+            for other in range(1, players)
+            for what in ("open squares", "hits", "misses")
+        ]
         self.planes = ("own boats", "own boats that were hit", "misses on the own board", *others)
 
     def arrays(self, view: View, memory: Memory) -> Arrays:
@@ -85,9 +90,16 @@ class BattleshipEncoding(Encoding):
             return self.actions - 1
         x, y = square_in(move, "x", "y")
         target = move.get("target", 1 - view["you"])
-        if not (0 <= x < self._size[0] and 0 <= y < self._size[1] and target in range(self._players) and target != view["you"]):
+        if not (
+            0 <= x < self._size[0]
+            and 0 <= y < self._size[1]
+            and target in range(self._players)
+            and target != view["you"]
+        ):
             raise BadAction(f"{move!r} is not a square of an opponent")
-        return int((target - view["you"] - 1) % self._players * self._squares + y * self._size[0] + x)
+        return int(
+            (target - view["you"] - 1) % self._players * self._squares + y * self._size[0] + x
+        )
 
     def _fleet_number(self, move: Raw) -> int:
         for number in range(self.actions - 1):

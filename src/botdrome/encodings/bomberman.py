@@ -5,13 +5,41 @@ from collections.abc import Sequence
 import numpy as np
 
 from botdrome.encodings.encoding import HIGHEST, Array, Arrays, BadAction, Encoding, Memory
-from botdrome.games.bomberman import ADDITIONAL_BOMB, CRATE, FREE, PLACE_BOMB, WAIT, WALL, WORDS, Bomberman, action_in, neighbours
+from botdrome.games.bomberman import (
+    ADDITIONAL_BOMB,
+    CRATE,
+    FREE,
+    PLACE_BOMB,
+    WAIT,
+    WALL,
+    WORDS,
+    Bomberman,
+    action_in,
+    neighbours,
+)
 from botdrome.games.game import IllegalMove, Raw, View
 
 MOVES = tuple({"action": word} for word in WORDS)
-MASKS = [np.array([legal >> action & 1 for action in range(len(WORDS))], np.int8) for legal in range(1 << len(WORDS))]
+MASKS = [
+    np.array([legal >> action & 1 for action in range(len(WORDS))], np.int8)
+    for legal in range(1 << len(WORDS))
+]
 """The masks by the bits of the legal actions."""
-CRATES, WALLS, OWN, OTHERS, BOMBS_LEFT, RANGE, TURNS, BLAST, FLAMES, MORE_BOMBS, MORE_RANGE, CLOSING, PLAYED = range(13)
+(
+    CRATES,
+    WALLS,
+    OWN,
+    OTHERS,
+    BOMBS_LEFT,
+    RANGE,
+    TURNS,
+    BLAST,
+    FLAMES,
+    MORE_BOMBS,
+    MORE_RANGE,
+    CLOSING,
+    PLAYED,
+) = range(13)
 
 
 class BombermanEncoding(Encoding):
@@ -19,9 +47,10 @@ class BombermanEncoding(Encoding):
     high = HIGHEST
     open_views = mortal = True
     planes = (
-        "crates", "walls", "own user", "other users", "bombs left of each user", "range of each user",
-        "bombs: rounds until they explode", "bombs: range", "places that burned in the last round",
-        "upgrades: one more bomb", "upgrades: range", "walls that close in next: rounds until then",
+        "crates", "walls", "own user", "other users", "bombs left of each user",
+        "range of each user", "bombs: rounds until they explode", "bombs: range",
+        "places that burned in the last round", "upgrades: one more bomb", "upgrades: range",
+        "walls that close in next: rounds until then",
         "tenths of the rounds played, on every place",
     )  # fmt: skip
 
@@ -70,10 +99,15 @@ class BombermanEncoding(Encoding):
     def _add_things(self, planes: Array, view: View) -> None:
         for bomb in view["bombs"]:
             (row, column), reach = bomb["at"], bomb["range"]
-            planes[TURNS, row, column], planes[BLAST, row, column] = bomb["turnsLeft"], reach if reach < HIGHEST else HIGHEST
+            planes[TURNS, row, column], planes[BLAST, row, column] = (
+                bomb["turnsLeft"],
+                reach if reach < HIGHEST else HIGHEST,
+            )
         for upgrade in view["upgrades"]:
             row, column = upgrade["at"]
-            planes[MORE_BOMBS if upgrade["type"] == ADDITIONAL_BOMB else MORE_RANGE, row, column] = 1
+            planes[
+                MORE_BOMBS if upgrade["type"] == ADDITIONAL_BOMB else MORE_RANGE, row, column
+            ] = 1
         for row, column in view["explosions"]:
             planes[FLAMES, row, column] = 1
         closing = view["closing"]

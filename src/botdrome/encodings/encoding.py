@@ -1,10 +1,12 @@
 """Encoding: how the views and moves of a game become arrays and action numbers.
 
-An encoding belongs to one set-up of a game and one number of players, so all its arrays have a fixed size. It reads only what a
-bot sees, so the same code serves the environments and the policies that play on a server.
+An encoding belongs to one set-up of a game and one number of players, so all its arrays have a
+fixed size. It reads only what a bot sees, so the same code serves the environments and the policies
+that play on a server.
 
-Arrays are built from what changed since the last position, since numpy is slow with small arrays. So `arrays` gets a memory: a
-dict that belongs to one board and starts empty. The arrays are the same with an empty one.
+Arrays are built from what changed since the last position, since numpy is slow with small arrays.
+So `arrays` gets a memory: a dict that belongs to one board and starts empty. The arrays are the
+same with an empty one.
 """
 
 from typing import Any
@@ -16,7 +18,9 @@ from botdrome.games.game import Raw, View
 
 Array = NDArray[np.int8]
 Arrays = tuple[Array, Array]
-"""An observation, and the mask of its legal actions: 1 for a legal one, all zeros if the player is not to move."""
+"""An observation, and the mask of its legal actions: 1 for a legal one, all zeros if the player is
+not to move.
+"""
 Memory = dict[Any, Any]
 """What an encoding remembers of earlier positions of a board."""
 HIGHEST = 127
@@ -39,7 +43,9 @@ class Encoding:
     high: int = 1
     """The largest number in an observation."""
     open_views: bool = False
-    """Whether the views of one position differ only in `you`, and several seats move at once, so that they can share them."""
+    """Whether the views of one position differ only in `you`, and several seats move at once, so
+    that they can share them.
+    """
     mortal: bool = False
     """Whether a seat may be dead while the others play on; see `playing`."""
 
@@ -55,7 +61,10 @@ class Encoding:
         raise NotImplementedError
 
     def playing(self, view: View) -> bool:
-        """Return False if the seat is dead and only waits for the end. It is asked only where seats are mortal."""
+        """Return False if the seat is dead and only waits for the end.
+
+        It is asked only where seats are mortal.
+        """
         raise NotImplementedError
 
 

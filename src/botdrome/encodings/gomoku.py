@@ -22,14 +22,23 @@ class GomokuEncoding(Encoding):
     def arrays(self, view: View, memory: Memory) -> Arrays:
         seat, moves, board = view["you"], view["moves"], view["board"]
         if not memory:
-            memory.update({0: self._empty.copy(), 1: self._empty.copy(), "free": self._free.copy(), "moves": 0})
+            memory.update(
+                {
+                    0: self._empty.copy(),
+                    1: self._empty.copy(),
+                    "free": self._free.copy(),
+                    "moves": 0,
+                }
+            )
         for x, y in moves[memory["moves"] :]:
             player = MARKS.index(board[y][x])
             own, other = memory[player], memory[1 - player]
             own[OWN, y, x] = other[OTHER, y, x] = 1
             own[FREE, y, x] = other[FREE, y, x] = memory["free"][y * self._size + x] = 0
         memory["moves"] = len(moves)
-        return memory[seat].copy(), memory["free"].copy() if seat in view["toMove"] else self._nothing.copy()
+        return memory[seat].copy(), memory["free"].copy() if seat in view[
+            "toMove"
+        ] else self._nothing.copy()
 
     def move(self, view: View, action: int) -> Raw:
         return self._moves[action]

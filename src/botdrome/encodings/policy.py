@@ -29,11 +29,16 @@ class PolicyBot:
         action = int(self._policy(observation, mask))
         if 0 <= action < self._encoding.actions:
             return self._encoding.move(view, action)
-        raise BadAction(f"the policy returned {action}; an action is from 0 to {self._encoding.actions - 1}")
+        raise BadAction(
+            f"the policy returned {action}; an action is from 0 to {self._encoding.actions - 1}"
+        )
 
 
 def policy_bot(policy: Any) -> type[PolicyBot]:
-    """Return the class of a bot that plays a policy. A policy that is a class is created anew for each match."""
+    """Return the class of a bot that plays a policy.
+
+    A policy that is a class is created anew for each match.
+    """
 
     class LoadedPolicy(PolicyBot):
         def __init__(self) -> None:

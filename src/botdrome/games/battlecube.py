@@ -26,10 +26,14 @@ Wish = tuple[str, Task]
 """The word of a task with its direction or cell. The shape is checked, the values are not."""
 
 FARTHEST = 1_000_000
-"""The largest coordinate of a bomb. Bombs may lie outside the cube, so this limit bounds the memory they use."""
+"""The largest coordinate of a bomb.
+
+Bombs may lie outside the cube, so this limit bounds the memory they use.
+"""
 WRONG_COUNT = "Invalid amount of directions sent"
 STEPS: dict[str, Cell] = {
-    "+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0), "+Z": (0, 0, 1), "-Z": (0, 0, -1),
+    "+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0), "+Z": (0, 0, 1),
+    "-Z": (0, 0, -1),
 }  # fmt: skip
 AXES = {"x": "X", "X": "X", "y": "Y", "Y": "Y", "z": "Z", "Z": "Z"}
 BOMB_WORDS = ("BOMB", "PLACE_BOMB")
@@ -38,7 +42,10 @@ A_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re
 
 
 def plan_in(raw: Raw, tasks: int) -> Plan:
-    """Return the plan in an answer. Check the shape of all tasks first, then their number, then their values."""
+    """Return the plan in an answer.
+
+    Check the shape of all tasks first, then their number, then their values.
+    """
     answer = _unpacked(raw) if isinstance(raw, str) else raw
     if not isinstance(answer, (list, tuple)):
         raise IllegalMove(f"an answer is a JSON list of tasks, not {shown(raw)}")
@@ -68,7 +75,11 @@ def _wish(raw: Any, at: int) -> Wish:
     if len(task) == 2 and "direction" in task:
         return word, _text(task["direction"], "direction", at)
     if len(task) == 4 and "x" in task and "y" in task and "z" in task:
-        return word, (_coordinate(task, "x", at), _coordinate(task, "y", at), _coordinate(task, "z", at))
+        return word, (
+            _coordinate(task, "x", at),
+            _coordinate(task, "y", at),
+            _coordinate(task, "z", at),
+        )
     raise _fault(at, f"{SHAPES}, not one with {shown(list(task))}")
 
 
@@ -123,7 +134,8 @@ OUTSIDE = "Player moved out of bounds"
 BOMBED = "Player stepped on a BOMB"
 CRASHED = "Player crashed to other player"
 FALLS: dict[str | None, str] = {
-    OUTSIDE: "moved out of the cube", BOMBED: "stepped on a bomb", CRASHED: "crashed into another bot",
+    OUTSIDE: "moved out of the cube", BOMBED: "stepped on a bomb", CRASHED: "crashed into another "
+                                                                            "bot",
 }  # fmt: skip
 TOO_MANY = "Too many players for the selected game area size"
 NO_STARTS = "There are no player start positions for all players in the game"
@@ -135,9 +147,17 @@ class Battlecube(Game[Plan], frozen=True):
     counts_departures: ClassVar[bool] = True
 
     edge: Annotated[int, Meta(description="cells along each edge of the cube", ge=1, le=1000)] = 8
-    ticks: Annotated[int, Meta(description="the number of ticks after which the game ends", ge=1, le=1_000_000)] = 1000
-    tasks: Annotated[int, Meta(description="the number of ticks that a bot plans with each answer", ge=1, le=1000)] = 1
-    starts: Annotated[tuple[Start, ...], Meta(description="the first cell of each seat, [x, y, z]; none: drawn by lot")] = ()
+    ticks: Annotated[
+        int, Meta(description="the number of ticks after which the game ends", ge=1, le=1_000_000)
+    ] = 1000
+    tasks: Annotated[
+        int,
+        Meta(description="the number of ticks that a bot plans with each answer", ge=1, le=1000),
+    ] = 1
+    starts: Annotated[
+        tuple[Start, ...],
+        Meta(description="the first cell of each seat, [x, y, z]; none: drawn by lot"),
+    ] = ()
 
     tick: int = 0
     seats: tuple[Seat, ...] = ()
@@ -160,7 +180,9 @@ class Battlecube(Game[Plan], frozen=True):
 
     def check(self, players: int) -> None:
         if players > self.edge**3:
-            raise BadOption(f"{TOO_MANY}: edge {self.edge} has room for {self.edge**3}, not {players}")
+            raise BadOption(
+                f"{TOO_MANY}: edge {self.edge} has room for {self.edge**3}, not {players}"
+            )
         if self.starts:
             self._check_starts(players)
 
@@ -180,7 +202,9 @@ class Battlecube(Game[Plan], frozen=True):
 
     @property
     def to_move(self) -> tuple[Seat, ...]:
-        """Return the living seats at the first tick of a round; the other ticks are already planned."""
+        """Return the living seats at the first tick of a round; the other ticks are already
+        planned.
+        """
         return () if self.coming or self.over else self.seats
 
     @property
@@ -195,7 +219,9 @@ class Battlecube(Game[Plan], frozen=True):
     def play(self, moves: Mapping[Seat, Plan], chance: Chance) -> "Battlecube":
         rows = self.coming or self._round(moves)
         cells, placed, happened = self._act(rows[0])
-        bombs, mined = (self.bombs + placed, self.mined.union(placed)) if placed else (self.bombs, self.mined)
+        bombs, mined = (
+            (self.bombs + placed, self.mined.union(placed)) if placed else (self.bombs, self.mined)
+        )
         crowd = cells + [cell for _, cell in self.leaving]
         taken = set(crowd)
         if len(taken) < len(crowd) or not mined.isdisjoint(taken):
@@ -203,12 +229,21 @@ class Battlecube(Game[Plan], frozen=True):
             burst = mined & taken
             bombs, mined = tuple(bomb for bomb in bombs if bomb not in burst), mined - burst
         after = self._after(cells, bombs, mined, rows[1:], happened)
-        return after._amend_now(chance) if after.amended and not after.coming and not after.over else after
+        return (
+            after._amend_now(chance)
+            if after.amended and not after.coming and not after.over
+            else after
+        )
 
     def _round(self, moves: Mapping[Seat, Plan]) -> tuple[Row, ...]:
         """Return the plans tick by tick; a seat without a plan does nothing."""
         idle: Plan = (None,) * self.tasks
-        return tuple(zip(*[moves.get(seat, idle) for seat in range(len(self.seats) + len(self.lost))], strict=True))
+        return tuple(
+            zip(
+                *[moves.get(seat, idle) for seat in range(len(self.seats) + len(self.lost))],
+                strict=True,
+            )
+        )
 
     def _act(self, row: Row) -> tuple[list[Cell], tuple[Cell, ...], list[Happening]]:
         """Carry out one task per seat. Return the new cells, the new bombs and the events."""
@@ -221,7 +256,9 @@ class Battlecube(Game[Plan], frozen=True):
             elif isinstance(task, str):
                 right, down, back = STEPS[task]
                 cells[at] = x, y, z = x + right, y + down, z + back
-                happened.append({"seat": seat, "did": "move", "direction": task, "x": x, "y": y, "z": z})
+                happened.append(
+                    {"seat": seat, "did": "move", "direction": task, "x": x, "y": y, "z": z}
+                )
                 if not (0 <= x < edge and 0 <= y < edge and 0 <= z < edge):
                     happened.append({"seat": seat, "lost": OUTSIDE})
             else:
@@ -231,12 +268,21 @@ class Battlecube(Game[Plan], frozen=True):
                     placed[task] = None
         return cells, tuple(placed), happened
 
-    def _clash(self, cells: list[Cell], mined: frozenset[Cell], outside: Collection[Seat]) -> list[Happening]:
-        """Return the seats that lose: they share a cell with a bomb or another seat. Those in `outside` have already lost."""
+    def _clash(
+        self, cells: list[Cell], mined: frozenset[Cell], outside: Collection[Seat]
+    ) -> list[Happening]:
+        """Return the seats that lose: they share a cell with a bomb or another seat.
+
+        Those in `outside` have already lost.
+        """
         crowds: dict[Cell, list[Seat]] = {}
         for seat, cell in sorted((*zip(self.seats, cells, strict=True), *self.leaving)):
             crowds.setdefault(cell, []).append(seat)
-        causes = {cell: BOMBED if cell in mined else CRASHED for cell in crowds if cell in mined or len(crowds[cell]) > 1}
+        causes = {
+            cell: BOMBED if cell in mined else CRASHED
+            for cell in crowds
+            if cell in mined or len(crowds[cell]) > 1
+        }
         return [
             {"seat": seat, "lost": cause}
             for cell, cause in causes.items()
@@ -245,7 +291,12 @@ class Battlecube(Game[Plan], frozen=True):
         ]
 
     def _after(
-        self, cells: list[Cell], bombs: tuple[Cell, ...], mined: frozenset[Cell], coming: tuple[Row, ...], events: list[Happening]
+        self,
+        cells: list[Cell],
+        bombs: tuple[Cell, ...],
+        mined: frozenset[Cell],
+        coming: tuple[Row, ...],
+        events: list[Happening],
     ) -> "Battlecube":
         seats, lost, tick = self.seats, self.lost, self.tick + 1
         if fallen := _fallen(events):
@@ -254,8 +305,8 @@ class Battlecube(Game[Plan], frozen=True):
             lost += tuple((seat, self.tick, cause) for seat, cause in fallen.items())
         over = len(seats) <= 1 or tick >= self.ticks
         return Battlecube(
-            self.edge, self.ticks, self.tasks, self.starts,
-            tick, seats, tuple(cells), bombs, mined, coming, tuple(events), lost, (), self.amended, over,
+            self.edge, self.ticks, self.tasks, self.starts, tick, seats, tuple(cells), bombs, mined,
+            coming, tuple(events), lost, (), self.amended, over,
         )  # fmt: skip
 
     # Changes between ticks.
@@ -278,16 +329,26 @@ class Battlecube(Game[Plan], frozen=True):
         edge, ticks, tasks = self.amended or (self.edge, self.ticks, self.tasks)
         wanted = with_options(Battlecube(edge, ticks, tasks), options)
         if len(self.seats) > wanted.edge**3:
-            raise BadOption(f"{TOO_MANY}: edge {wanted.edge} has room for {wanted.edge**3}, not {len(self.seats)}")
+            raise BadOption(
+                f"{TOO_MANY}: edge {wanted.edge} has room for {wanted.edge**3}, not "
+                f"{len(self.seats)}"
+            )
         return replace(self, amended=(wanted.edge, wanted.ticks, wanted.tasks))
 
     def _amend_now(self, chance: Chance) -> "Battlecube":
-        """Apply the changed options. A new edge removes all bombs and puts every seat on a random cell."""
+        """Apply the changed options.
+
+        A new edge removes all bombs and puts every seat on a random cell.
+        """
         edge, ticks, tasks = self.amended or (self.edge, self.ticks, self.tasks)
-        after = replace(self, edge=edge, ticks=ticks, tasks=tasks, amended=None, over=self.tick >= ticks)
+        after = replace(
+            self, edge=edge, ticks=ticks, tasks=tasks, amended=None, over=self.tick >= ticks
+        )
         if edge == self.edge:
             return after
-        return replace(after, cells=_drawn(len(self.seats), edge, chance), bombs=(), mined=frozenset())
+        return replace(
+            after, cells=_drawn(len(self.seats), edge, chance), bombs=(), mined=frozenset()
+        )
 
     # Views and scores.
 
@@ -298,7 +359,10 @@ class Battlecube(Game[Plan], frozen=True):
         return tuple(lost.get(seat, self.tick) for seat in range(len(self.seats) + len(lost)))
 
     def verdict(self, names: Sequence[str]) -> str:
-        ends = [f"{names[seat]} {FALLS.get(reason, 'left')} in tick {tick}" for seat, tick, reason in self.lost]
+        ends = [
+            f"{names[seat]} {FALLS.get(reason, 'left')} in tick {tick}"
+            for seat, tick, reason in self.lost
+        ]
         if self.seats:
             ends.append(f"{' and '.join(names[seat] for seat in self.seats)} survived")
         return "; ".join(ends)
@@ -311,10 +375,15 @@ class Battlecube(Game[Plan], frozen=True):
             "tasks": self.tasks,
             "tick": self.tick,
             "ticks": self.ticks,
-            "players": [{"seat": other, "x": x, "y": y, "z": z} for other, (x, y, z) in zip(self.seats, self.cells, strict=True)],
+            "players": [
+                {"seat": other, "x": x, "y": y, "z": z}
+                for other, (x, y, z) in zip(self.seats, self.cells, strict=True)
+            ],
             "bombs": self.bombs,
             "happened": list(map(dict.copy, self.happened)),
-            "lost": [{"seat": other, "tick": tick, "cause": cause} for other, tick, cause in self.lost],
+            "lost": [
+                {"seat": other, "tick": tick, "cause": cause} for other, tick, cause in self.lost
+            ],
         }
 
     @property

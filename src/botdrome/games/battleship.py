@@ -1,4 +1,7 @@
-"""Battleship: find the other fleets by shooting at their boards. Each hit is a point; all seats have the same number of turns."""
+"""Battleship: find the other fleets by shooting at their boards.
+
+Each hit is a point; all seats have the same number of turns.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -50,7 +53,10 @@ def boats_in(text: str) -> Boats:
     lengths: dict[str, int] = {}
     for name in names:
         if len(name) != 2 or name[0] not in LETTERS or name[1] not in LENGTHS:
-            raise BadOption(f"boats: {shown(name)} is not a boat; A5 is boat A of length 5, from A to W and from 2 to 8")
+            raise BadOption(
+                f"boats: {shown(name)} is not a boat; A5 is boat A of length 5, from A to W and "
+                "from 2 to 8"
+            )
         if name[0] in lengths:
             raise BadOption(f"boats: there are two boats {name[0]}")
         lengths[name[0]] = int(name[1])
@@ -68,17 +74,28 @@ def check_room(boats: Boats, width: int, height: int) -> None:
         if length > max(width, height):
             raise BadOption(f"boats: {name} is too long for a board of {width} by {height}")
     if 2 * boats.squares > width * height:
-        raise BadOption(f"boats: they cover {boats.squares} squares, more than half of a board of {width} by {height}")
+        raise BadOption(
+            f"boats: they cover {boats.squares} squares, more than half of a board of {width} by "
+            f"{height}"
+        )
 
 
 def squares_from(raw: Any, width: int, height: int) -> str:
-    """Return the squares of a board sent as one text or as a list of rows. Raise IllegalMove if the size is wrong."""
+    """Return the squares of a board sent as one text or as a list of rows.
+
+    Raise IllegalMove if the size is wrong.
+    """
     if isinstance(raw, str):
         if len(raw) != width * height:
-            raise IllegalMove(f"a board has {width * height} squares ({height} rows of {width}), not {len(raw)}")
+            raise IllegalMove(
+                f"a board has {width * height} squares ({height} rows of {width}), not {len(raw)}"
+            )
         return raw
     if not isinstance(raw, list | tuple):
-        raise IllegalMove(f"a board is a text of {width * height} squares or a list of {height} rows, not {shown(raw)}")
+        raise IllegalMove(
+            f"a board is a text of {width * height} squares or a list of {height} rows, not "
+            f"{shown(raw)}"
+        )
     if len(raw) != height:
         raise IllegalMove(f"a board has {height} rows, not {len(raw)}")
     for y, row in enumerate(raw):
@@ -91,16 +108,26 @@ def check_fleet(squares: str, boats: Boats, width: int) -> None:
     """Raise IllegalMove unless the board has every boat as one straight run, and nothing else."""
     if strange := squares.translate(boats.gone):
         square = squares.index(strange[0])
-        raise IllegalMove(f"{shown(strange[0])} at {_place(square, width)} is neither a boat nor water, which is '.'")
+        raise IllegalMove(
+            f"{shown(strange[0])} at {_place(square, width)} is neither a boat nor water, which is "
+            "'.'"
+        )
     for letter, length in boats.lengths.items():
         count, first = squares.count(letter), squares.find(letter)
         if not count:
             raise IllegalMove(f"boat {letter} is missing")
         if count != length:
-            raise IllegalMove(f"boat {letter} is {count} long, it should be {length} (it begins at {_place(first, width)})")
-        across = first % width + length <= width and squares[first : first + length] == letter * length
+            raise IllegalMove(
+                f"boat {letter} is {count} long, it should be {length} (it begins at "
+                f"{_place(first, width)})"
+            )
+        across = (
+            first % width + length <= width and squares[first : first + length] == letter * length
+        )
         if not across and squares[first : first + length * width : width] != letter * length:
-            raise IllegalMove(f"boat {letter} is not one straight line (it begins at {_place(first, width)})")
+            raise IllegalMove(
+                f"boat {letter} is not one straight line (it begins at {_place(first, width)})"
+            )
 
 
 def _place(square: Square, width: int) -> str:
@@ -121,8 +148,15 @@ def rows_of(squares: str, width: int) -> Rows:
 @cache
 def berths(width: int, height: int, length: int) -> dict[Mask, tuple[Square, ...]]:
     """Return every place for a boat of this length, across first and then down."""
-    across = [range(width * y + x, width * y + x + length) for y in range(height) for x in range(width - length + 1)]
-    down = [range(first, first + width * length, width) for first in range(width * (height - length + 1))]
+    across = [
+        range(width * y + x, width * y + x + length)
+        for y in range(height)
+        for x in range(width - length + 1)
+    ]
+    down = [
+        range(first, first + width * length, width)
+        for first in range(width * (height - length + 1))
+    ]
     return {sum(1 << square for square in berth): tuple(berth) for berth in (*across, *down)}
 
 
@@ -156,8 +190,9 @@ def _scattered(width: int, height: int, boats: Iterable[str], chance: Chance) ->
 def _packed(width: int, height: int, boats: Iterable[str]) -> Rows:
     """Put each boat on the first line along the longer side that has room for it.
 
-    Two consecutive lines together hold more squares than one line is long, or the later boats would be on the earlier line.
-    So boats that cover at most half of the board never need more lines than it has.
+    Two consecutive lines together hold more squares than one line is long, or the later boats would
+    be on the earlier line. So boats that cover at most half of the board never need more lines than
+    it has.
     """
     long, lines = max(width, height), [""] * min(width, height)
     for name in boats:
@@ -179,7 +214,9 @@ P = TypeVar("P", bound=Struct)
 """The position, whose class is in `battleship.py`."""
 
 
-def read_shot(words: dict[str, Any], seat: Seat, boards: Sea, width: int, height: int) -> tuple[Seat, int, int] | None:
+def read_shot(
+    words: dict[str, Any], seat: Seat, boards: Sea, width: int, height: int
+) -> tuple[Seat, int, int] | None:
     """Return target, x and y; None for a skip. Raise IllegalMove for a shot that is not allowed."""
     if "skip" in words and _skips(words["skip"]):
         return None
@@ -215,19 +252,34 @@ def _read_target(words: dict[str, Any], seat: Seat, seats: int) -> Seat:
 def fired(position: P, seat: Seat, shot: Any) -> P:
     """Return the position after a shot at a new square."""
     before: Any = position
-    fleets, boards, hit = struck(before.fleets, before.boards, shot.target, shot.y * before.width + shot.x)
+    fleets, boards, hit = struck(
+        before.fleets, before.boards, shot.target, shot.y * before.width + shot.x
+    )
     turn, scores = before.turn + 1, raised(before.scores, seat) if hit else before.scores
     to_move = next_seat(before, turn, scores)
-    return replace(position, fleets=fleets, boards=boards, to_move=to_move, scores=scores, turn=turn, shot=shot, hit=hit)
+    return replace(
+        position,
+        fleets=fleets,
+        boards=boards,
+        to_move=to_move,
+        scores=scores,
+        turn=turn,
+        shot=shot,
+        hit=hit,
+    )
 
 
 def next_seat(position: Any, turn: int, scores: Counts) -> tuple[Seat, ...]:
     """Return the seat that has this turn, or no seat if the game is over before it.
 
-    The goal is at most the number of squares of a fleet, so a seat has reached it when nothing is left to hit.
+    The goal is at most the number of squares of a fleet, so a seat has reached it when nothing is
+    left to hit.
     """
     rounds, seat = divmod(turn, len(scores))
-    if not seat and (rounds == position.rounds or max(scores) >= (position.goal or boats_in(position.boats).squares)):
+    if not seat and (
+        rounds == position.rounds
+        or max(scores) >= (position.goal or boats_in(position.boats).squares)
+    ):
         return ()
     return TURNS[seat]
 
@@ -273,12 +325,23 @@ class Battleship(Game[Act], frozen=True):
 
     width: Annotated[int, Meta(ge=5, le=26, description="columns of each board")] = 10
     height: Annotated[int, Meta(ge=5, le=26, description="rows of each board")] = 10
-    boats: Annotated[str, Meta(description="each boat's letter (A to W) and length (2 to 8)")] = "A5 B4 C3 D3 E2"
-    goal: Annotated[int, Meta(ge=0, description="hits that end the game with the round; 0: all squares of one fleet")] = 0
-    rounds: Annotated[int, Meta(ge=0, description="the number of rounds after which the game ends; 0: no limit")] = 1000
+    boats: Annotated[str, Meta(description="each boat's letter (A to W) and length (2 to 8)")] = (
+        "A5 B4 C3 D3 E2"
+    )
+    goal: Annotated[
+        int,
+        Meta(
+            ge=0, description="hits that end the game with the round; 0: all squares of one fleet"
+        ),
+    ] = 0
+    rounds: Annotated[
+        int, Meta(ge=0, description="the number of rounds after which the game ends; 0: no limit")
+    ] = 1000
 
     fleets: tuple[Squares, ...] = ()
-    """One text per seat: boat letters, lower case where hit, and misses; empty until the fleets are placed."""
+    """One text per seat: boat letters, lower case where hit, and misses; empty until the fleets are
+    placed.
+    """
     boards: tuple[Squares, ...] = ()
     """One text per seat: only hits and misses."""
     to_move: tuple[Seat, ...] = ()
@@ -295,13 +358,21 @@ class Battleship(Game[Act], frozen=True):
         boats = boats_in(self.boats)
         check_room(boats, self.width, self.height)
         if self.goal > boats.squares:
-            raise BadOption(f"goal: {shown(self.goal)} is more than the {boats.squares} squares of a fleet")
+            raise BadOption(
+                f"goal: {shown(self.goal)} is more than the {boats.squares} squares of a fleet"
+            )
 
     def start(self, players: int, chance: Chance) -> "Battleship":
         self.check(players)
         blank = WATER * (self.width * self.height)
         nothing = (0,) * players
-        return replace(self, boards=(blank,) * players, to_move=tuple(range(players)), scores=nothing, skips=nothing)
+        return replace(
+            self,
+            boards=(blank,) * players,
+            to_move=tuple(range(players)),
+            scores=nothing,
+            skips=nothing,
+        )
 
     @property
     def secret(self) -> bool:
@@ -340,11 +411,23 @@ class Battleship(Game[Act], frozen=True):
 
     def _skipped(self, seat: Seat) -> "Battleship":
         turn, skips = self.turn + 1, raised(self.skips, seat)
-        return replace(self, to_move=next_seat(self, turn, self.scores), skips=skips, turn=turn, shot=None, hit=False)
+        return replace(
+            self,
+            to_move=next_seat(self, turn, self.scores),
+            skips=skips,
+            turn=turn,
+            shot=None,
+            hit=False,
+        )
 
     def decided(self, absent: Collection[Seat]) -> bool:
-        """Return True if every fleet is sunk or its player absent. Xterm Boat Sinker then ends the game, even within a round."""
-        return bool(self.fleets) and all(seat in absent or fleet == fleet.lower() for seat, fleet in enumerate(self.fleets))
+        """Return True if every fleet is sunk or its player absent.
+
+        Xterm Boat Sinker then ends the game, even within a round.
+        """
+        return bool(self.fleets) and all(
+            seat in absent or fleet == fleet.lower() for seat, fleet in enumerate(self.fleets)
+        )
 
     @property
     def turns(self) -> tuple[int, ...]:
@@ -354,9 +437,13 @@ class Battleship(Game[Act], frozen=True):
 
     def verdict(self, names: Sequence[str]) -> str:
         sunk = [seat for seat, fleet in enumerate(self.fleets) if fleet == fleet.lower()]
-        hits = ", ".join(f"{name} {plural(score, 'hit')}" for name, score in zip(names, self.scores, strict=True))
+        hits = ", ".join(
+            f"{name} {plural(score, 'hit')}" for name, score in zip(names, self.scores, strict=True)
+        )
         if sunk and len(names) == 2:
-            end = ", and ".join(f"{names[1 - seat]} sank the last boat of {names[seat]}" for seat in sunk)
+            end = ", and ".join(
+                f"{names[1 - seat]} sank the last boat of {names[seat]}" for seat in sunk
+            )
         elif sunk:
             end = f"all boats of {' and '.join(names[seat] for seat in sunk)} are sunk"
         elif self.goal and max(self.scores) >= self.goal:
@@ -400,7 +487,9 @@ class Battleship(Game[Act], frozen=True):
         return bool(self.fleets)
 
     def moves(self, seat: Seat) -> Iterator[Raw]:
-        """List all shots and the skip; for fleets, list a few examples, since there are too many."""
+        """List all shots and the skip; for fleets, list a few examples, since there are
+        too many.
+        """
         if not self.fleets:
             for seed in range(EXAMPLES):
                 yield {"board": list(self._drawn(Chance(seed)))}

@@ -1,4 +1,6 @@
-"""Bomberman: users on a map of pillars and crates try to outlive each other with bombs; all move at once."""
+"""Bomberman: users on a map of pillars and crates try to outlive each other with bombs; all move at
+once.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -17,12 +19,23 @@ Action = int
 UP, DOWN, LEFT, RIGHT, PLACE_BOMB, WAIT = range(6)
 """The first four are directions, in the same order as DIRECTIONS of the map."""
 WORDS = ("MOVE_UP", "MOVE_DOWN", "MOVE_LEFT", "MOVE_RIGHT", "PLACE_BOMB", "WAIT")
-SHORT_WORDS = {"UP": UP, "DOWN": DOWN, "LEFT": LEFT, "RIGHT": RIGHT, "BOMB": PLACE_BOMB, "STAY": WAIT, "NOOP": WAIT}
+SHORT_WORDS = {
+    "UP": UP,
+    "DOWN": DOWN,
+    "LEFT": LEFT,
+    "RIGHT": RIGHT,
+    "BOMB": PLACE_BOMB,
+    "STAY": WAIT,
+    "NOOP": WAIT,
+}
 ACTIONS: dict[str, Action] = {word: action for action, word in enumerate(WORDS)} | SHORT_WORDS
 
 
 def action_in(raw: Raw) -> Action:
-    """Return the action that a name stands for. The name may be lower case, and may be in an object."""
+    """Return the action that a name stands for.
+
+    The name may be lower case, and may be in an object.
+    """
     word = raw
     if isinstance(raw, dict):
         if "action" not in raw:
@@ -75,16 +88,21 @@ def with_tiles(rows: Rows, places: Iterable[Place], tile: str) -> Rows:
 
 @per_setup
 def neighbours(height: int, width: int) -> dict[Place, tuple[Place | None, ...]]:
-    """Return the neighbours of each place, in the order of DIRECTIONS; None beyond the edge of the map."""
+    """Return the neighbours of each place, in the order of DIRECTIONS; None beyond the edge of the
+    map.
+    """
     on_map = {place: place for place in places_of(height, width)}
     return {
-        (row, column): tuple(on_map.get((row + down, column + right)) for down, right in DIRECTIONS) for row, column in on_map
+        (row, column): tuple(on_map.get((row + down, column + right)) for down, right in DIRECTIONS)
+        for row, column in on_map
     }
 
 
 @per_setup
 def arms(height: int, width: int) -> dict[Place, tuple[tuple[Place, ...], ...]]:
-    """Return the places that flames can reach from each place, by direction, up to a pillar or the edge."""
+    """Return the places that flames can reach from each place, by direction, up to a pillar or the
+    edge.
+    """
     beside = neighbours(height, width)
     return {place: tuple(tuple(_arm(place, way, beside)) for way in range(4)) for place in beside}
 
@@ -98,7 +116,9 @@ def _arm(place: Place, way: int, beside: dict[Place, tuple[Place | None, ...]]) 
 
 @per_setup
 def closing_groups(height: int, width: int) -> tuple[tuple[Place, ...], ...]:
-    """Return the groups of tiles that become walls together: ring by ring from the edge, each from its corners to the middles."""
+    """Return the groups of tiles that become walls together: ring by ring from the edge, each from
+    its corners to the middles.
+    """
     groups: dict[tuple[int, int], list[Place]] = {}
     for place in places_of(height, width):
         row, column = min(place[0], height - 1 - place[0]), min(place[1], width - 1 - place[1])
@@ -108,8 +128,13 @@ def closing_groups(height: int, width: int) -> tuple[tuple[Place, ...], ...]:
 
 
 @per_setup
-def closing_plan(height: int, width: int, closing: int, rounds: int) -> tuple[tuple[int | None, tuple[Place, ...]], ...]:
-    """Return the rounds after which walls close in, and the places. The last entry means that no more walls close in."""
+def closing_plan(
+    height: int, width: int, closing: int, rounds: int
+) -> tuple[tuple[int | None, tuple[Place, ...]], ...]:
+    """Return the rounds after which walls close in, and the places.
+
+    The last entry means that no more walls close in.
+    """
     plan: dict[int | None, tuple[Place, ...]] = {}
     if 0 < closing < rounds:
         groups = closing_groups(height, width)
@@ -120,7 +145,9 @@ def closing_plan(height: int, width: int, closing: int, rounds: int) -> tuple[tu
 
 
 def starts(height: int, width: int, players: int) -> list[Place]:
-    """Return one start per player: opposite corners, other corners, then the middles of the longer and the shorter sides."""
+    """Return one start per player: opposite corners, other corners, then the middles of the longer
+    and the shorter sides.
+    """
     bottom, right = height - 1, width - 1
     middle_row, middle_column = bottom // 4 * 2, right // 4 * 2
     corners = [(0, 0), (bottom, right), (0, right), (bottom, 0)]
@@ -139,7 +166,9 @@ def _images(place: Place, height: int, width: int, diagonal: bool) -> set[Place]
 
 @per_setup
 def crate_sites(height: int, width: int, players: int) -> tuple[tuple[Place, ...], ...]:
-    """Return the places for crates, in sets that are filled together so that the map is the same for all seats."""
+    """Return the places for crates, in sets that are filled together so that the map is the same
+    for all seats.
+    """
     crowded = players > 4
     diagonal = crowded and height == width
     beside = neighbours(height, width)
@@ -156,7 +185,8 @@ def crate_sites(height: int, width: int, players: int) -> tuple[tuple[Place, ...
             sites.append(tuple(sorted(site)))
     if sum(map(len, sites)) * 100 < FEWEST_CRATES * height * width:
         raise BadOption(
-            f"height and width: {height} by {width} tiles are too few for {players} players and {FEWEST_CRATES} percent of crates"
+            f"height and width: {height} by {width} tiles are too few for {players} players and "
+            f"{FEWEST_CRATES} percent of crates"
         )
     return tuple(sites)
 
@@ -166,7 +196,9 @@ def _bare_tiles(height: int, width: int) -> str:
     return "".join(WALL if is_pillar(place) else FREE for place in places_of(height, width))
 
 
-def drawn_map(height: int, width: int, players: int, crates: int, upgrades: int, chance: Chance) -> tuple[Rows, Rows]:
+def drawn_map(
+    height: int, width: int, players: int, crates: int, upgrades: int, chance: Chance
+) -> tuple[Rows, Rows]:
     """Return the tiles, and the letters of UPGRADES hidden in the crates."""
     sites = list(crate_sites(height, width, players))
     tiles = list(_bare_tiles(height, width))
@@ -217,7 +249,9 @@ class Death(Struct, frozen=True):
             how = "was crushed by the walls" if self.fate == "walls" else "left"
             return f"{names[seat]} {how} in round {self.round}"
         owners = sorted({bomb.seat for bomb in self.bombs})
-        bombs = " and ".join("its own bomb" if owner == seat else f"a bomb of {names[owner]}" for owner in owners)
+        bombs = " and ".join(
+            "its own bomb" if owner == seat else f"a bomb of {names[owner]}" for owner in owners
+        )
         return f"{names[seat]} was killed by {bombs} in round {self.round}"
 
 
@@ -247,12 +281,16 @@ class Upgrade(Struct, frozen=True):
 # One round of Bomberman: resolve the moves of all users and the explosions of all bombs.
 
 
-def after_moves(at: Sequence[Place | None], going: Mapping[Seat, Place]) -> tuple[Place | None, ...]:
+def after_moves(
+    at: Sequence[Place | None], going: Mapping[Seat, Place]
+) -> tuple[Place | None, ...]:
     """Return the place of each seat after all moves at once. Users that block each other stay."""
     targets = list(going.values())
     leaving = {seat: target for seat, target in going.items() if targets.count(target) == 1}
     ahead = {seat: at.index(target) for seat, target in leaving.items() if target in at}
-    while stopped := [seat for seat in ahead if seat in leaving and leaving.get(ahead[seat], at[seat]) == at[seat]]:
+    while stopped := [
+        seat for seat in ahead if seat in leaving and leaving.get(ahead[seat], at[seat]) == at[seat]
+    ]:
         for seat in stopped:  # the seat ahead stays or wants to swap
             del leaving[seat]
     standing = list(at)
@@ -261,8 +299,12 @@ def after_moves(at: Sequence[Place | None], going: Mapping[Seat, Place]) -> tupl
     return tuple(standing)
 
 
-def blasts(tiles: Rows, lying: Sequence[Bomb], now: int, pierces: bool) -> list[tuple[Bomb, list[Place]]]:
-    """Return the bombs that explode after a round (due, or reached by flames), each with the places that it burns."""
+def blasts(
+    tiles: Rows, lying: Sequence[Bomb], now: int, pierces: bool
+) -> list[tuple[Bomb, list[Place]]]:
+    """Return the bombs that explode after a round (due, or reached by flames), each with the places
+    that it burns.
+    """
     waiting = {bomb.at: bomb for bomb in lying if bomb.due > now}
     going_off = [bomb for bomb in lying if bomb.due <= now]
     found = []
@@ -302,14 +344,43 @@ class Bomberman(Game[Move], frozen=True):
 
     height: Annotated[int, Meta(description="rows of the map, an odd number", ge=5, le=25)] = 13
     width: Annotated[int, Meta(description="columns of the map, an odd number", ge=5, le=25)] = 13
-    crates: Annotated[int, Meta(description="percent of all tiles that start as crates, if there is room", ge=30, le=100)] = 45
-    upgrades: Annotated[int, Meta(description="chance in percent that a crate hides an upgrade", ge=0, le=100)] = 20
-    fuse: Annotated[int, Meta(description="rounds for flight after the one in which a bomb is placed", ge=1, le=50)] = 4
-    radius: Annotated[int, Meta(description="tiles that a bomb burns each way beside its own, at the start", ge=1, le=25)] = 3
-    bombs: Annotated[int, Meta(description="bombs that a user may have on the map at a time, at the start", ge=1, le=50)] = 1
-    flame_pierces: Annotated[bool, Meta(description="whether flames burn on behind a crate")] = False
-    rounds: Annotated[int, Meta(description="rounds after which the game is over", ge=1, le=10_000)] = 500
-    closing: Annotated[int, Meta(description="rounds after which the walls begin to close in; 0: never", ge=0, le=10_000)] = 300
+    crates: Annotated[
+        int,
+        Meta(
+            description="percent of all tiles that start as crates, if there is room", ge=30, le=100
+        ),
+    ] = 45
+    upgrades: Annotated[
+        int, Meta(description="chance in percent that a crate hides an upgrade", ge=0, le=100)
+    ] = 20
+    fuse: Annotated[
+        int,
+        Meta(description="rounds for flight after the one in which a bomb is placed", ge=1, le=50),
+    ] = 4
+    radius: Annotated[
+        int,
+        Meta(
+            description="tiles that a bomb burns each way beside its own, at the start", ge=1, le=25
+        ),
+    ] = 3
+    bombs: Annotated[
+        int,
+        Meta(
+            description="bombs that a user may have on the map at a time, at the start", ge=1, le=50
+        ),
+    ] = 1
+    flame_pierces: Annotated[bool, Meta(description="whether flames burn on behind a crate")] = (
+        False
+    )
+    rounds: Annotated[
+        int, Meta(description="rounds after which the game is over", ge=1, le=10_000)
+    ] = 500
+    closing: Annotated[
+        int,
+        Meta(
+            description="rounds after which the walls begin to close in; 0: never", ge=0, le=10_000
+        ),
+    ] = 300
 
     round: int = 0
     """The number of rounds played, which is also the number of the next round."""
@@ -335,11 +406,20 @@ class Bomberman(Game[Move], frozen=True):
 
     def start(self, players: int, chance: Chance) -> "Bomberman":
         self.check(players)
-        tiles, hidden = drawn_map(self.height, self.width, players, self.crates, self.upgrades, chance)
+        tiles, hidden = drawn_map(
+            self.height, self.width, players, self.crates, self.upgrades, chance
+        )
         at = starts(self.height, self.width, players)
         chance.shuffle(at)
         users = (User(self.bombs, self.radius),) * players
-        return replace(self, tiles=tiles, hidden=hidden, at=tuple(at), users=users, to_move=tuple(range(players)))
+        return replace(
+            self,
+            tiles=tiles,
+            hidden=hidden,
+            at=tuple(at),
+            users=users,
+            to_move=tuple(range(players)),
+        )
 
     @property
     def over(self) -> bool:
@@ -350,7 +430,9 @@ class Bomberman(Game[Move], frozen=True):
         """Return one point for each user outlived, and one more for the sole survivor."""
         ends = [self.rounds if user.death is None else user.death.round for user in self.users]
         alone = self.at.count(None) == len(self.at) - 1
-        return tuple(float(sum(end < own for end in ends) + (alone and own == self.rounds)) for own in ends)
+        return tuple(
+            float(sum(end < own for end in ends) + (alone and own == self.rounds)) for own in ends
+        )
 
     def parse(self, seat: Seat, raw: Raw) -> Move:
         action = action_in(raw)
@@ -368,7 +450,10 @@ class Bomberman(Game[Move], frozen=True):
         return here, True
 
     def _beside(self, here: Place, direction: Action) -> Place:
-        """Return the place in that direction. Users do not block a move, since they may move away in the same round."""
+        """Return the place in that direction.
+
+        Users do not block a move, since they may move away in the same round.
+        """
         target = neighbours(self.height, self.width)[here][direction]
         if target is None:
             raise IllegalMove(f"CANNOT_MOVE: the map ends at {list(here)}")
@@ -383,18 +468,31 @@ class Bomberman(Game[Move], frozen=True):
         return place in [bomb.at for bomb in self.lying]
 
     def play(self, moves: Mapping[Seat, Move], chance: Chance) -> "Bomberman":
-        return self._bombs_placed(moves)._moved(moves)._upgrades_taken()._exploded()._closed_in()._turned_to(self.round + 1)
+        return (
+            self._bombs_placed(moves)
+            ._moved(moves)
+            ._upgrades_taken()
+            ._exploded()
+            ._closed_in()
+            ._turned_to(self.round + 1)
+        )
 
     def _bombs_placed(self, moves: Mapping[Seat, Move]) -> "Bomberman":
         due = self.round + self.fuse
         bombs = [
-            Bomb(moves[seat][0], due, self.users[seat].range, seat) for seat in self.to_move if seat in moves and moves[seat][1]
+            Bomb(moves[seat][0], due, self.users[seat].range, seat)
+            for seat in self.to_move
+            if seat in moves and moves[seat][1]
         ]
         return self._with_bombs((*self.lying, *bombs), bombs, -1) if bombs else self
 
     def _moved(self, moves: Mapping[Seat, Move]) -> "Bomberman":
         at = self.at
-        going = {seat: moves[seat][0] for seat in self.to_move if seat in moves and moves[seat][0] != at[seat]}
+        going = {
+            seat: moves[seat][0]
+            for seat in self.to_move
+            if seat in moves and moves[seat][0] != at[seat]
+        }
         return replace(self, at=after_moves(at, going)) if going else self
 
     def _upgrades_taken(self) -> "Bomberman":
@@ -405,10 +503,16 @@ class Bomberman(Game[Move], frozen=True):
         for upgrade in taken:
             seat = self.at.index(upgrade.at)
             users[seat] = users[seat].upgraded(upgrade.type)
-        return replace(self, users=tuple(users), found=tuple(upgrade for upgrade in self.found if upgrade not in taken))
+        return replace(
+            self,
+            users=tuple(users),
+            found=tuple(upgrade for upgrade in self.found if upgrade not in taken),
+        )
 
     def _exploded(self) -> "Bomberman":
-        if not self.lying or self.lying[0].due > self.round:  # bombs are sorted by the round in which they explode
+        if (
+            not self.lying or self.lying[0].due > self.round
+        ):  # bombs are sorted by the round in which they explode
             return replace(self, burned=()) if self.burned else self
         blown = blasts(self.tiles, self.lying, self.round, self.flame_pierces)
         burned = sorted({place for _, places in blown for place in places})
@@ -421,16 +525,28 @@ class Bomberman(Game[Move], frozen=True):
         ]
         position = self._without_bombs([bomb for bomb, _ in blown])._credited(blown, crates)
         position = position._without_users_on(burned, "bombs", blown)
-        return replace(position, tiles=with_tiles(self.tiles, crates, FREE), found=tuple(left + opened), burned=tuple(burned))
+        return replace(
+            position,
+            tiles=with_tiles(self.tiles, crates, FREE),
+            found=tuple(left + opened),
+            burned=tuple(burned),
+        )
 
     def _credited(self, blown: Collection[Blast], crates: Collection[Place]) -> "Bomberman":
-        """Credit kills and crates to every user whose flames reached them. A user's own death is not a kill."""
+        """Credit kills and crates to every user whose flames reached them.
+
+        A user's own death is not a kill.
+        """
         users = list(self.users)
         for owner in {bomb.seat for bomb, _ in blown}:
             reached = {place for bomb, places in blown if bomb.seat == owner for place in places}
             user = users[owner]
             kills = sum(place in reached for seat, place in enumerate(self.at) if seat != owner)
-            users[owner] = replace(user, kills=user.kills + kills, crates=user.crates + len(reached.intersection(crates)))
+            users[owner] = replace(
+                user,
+                kills=user.kills + kills,
+                crates=user.crates + len(reached.intersection(crates)),
+            )
         return replace(self, users=tuple(users))
 
     def _closed_in(self) -> "Bomberman":
@@ -438,8 +554,15 @@ class Bomberman(Game[Move], frozen=True):
         if end != self.round:
             return self
         found = tuple(upgrade for upgrade in self.found if upgrade.at not in places)
-        position = self._without_bombs([bomb for bomb in self.lying if bomb.at in places])._without_users_on(places, "walls")
-        return replace(position, tiles=with_tiles(self.tiles, places, WALL), found=found, closed=self.closed + 1)
+        position = self._without_bombs(
+            [bomb for bomb in self.lying if bomb.at in places]
+        )._without_users_on(places, "walls")
+        return replace(
+            position,
+            tiles=with_tiles(self.tiles, places, WALL),
+            found=found,
+            closed=self.closed + 1,
+        )
 
     @property
     def _next_closing(self) -> tuple[int | None, tuple[Place, ...]]:
@@ -449,14 +572,22 @@ class Bomberman(Game[Move], frozen=True):
     def _without_bombs(self, gone: Collection[Bomb]) -> "Bomberman":
         return self._with_bombs(tuple(bomb for bomb in self.lying if bomb not in gone), gone, 1)
 
-    def _with_bombs(self, lying: tuple[Bomb, ...], changed: Collection[Bomb], back: int) -> "Bomberman":
-        """Replace the bombs on the map; give the changed bombs back to their owners (1) or take them away (-1)."""
+    def _with_bombs(
+        self, lying: tuple[Bomb, ...], changed: Collection[Bomb], back: int
+    ) -> "Bomberman":
+        """Replace the bombs on the map; give the changed bombs back to their owners (1) or take
+        them away (-1).
+        """
         users = list(self.users)
         for bomb in changed:
-            users[bomb.seat] = replace(users[bomb.seat], bombs_left=users[bomb.seat].bombs_left + back)
+            users[bomb.seat] = replace(
+                users[bomb.seat], bombs_left=users[bomb.seat].bombs_left + back
+            )
         return replace(self, users=tuple(users), lying=lying)
 
-    def _without_users_on(self, places: Collection[Place], fate: Fate, blown: Collection[Blast] = ()) -> "Bomberman":
+    def _without_users_on(
+        self, places: Collection[Place], fate: Fate, blown: Collection[Blast] = ()
+    ) -> "Bomberman":
         """Kill the users on these places, and record the bombs whose flames reached them."""
         dead = {
             seat: Death(self.round, fate, tuple(bomb for bomb, burned in blown if place in burned))
@@ -467,29 +598,48 @@ class Bomberman(Game[Move], frozen=True):
 
     def _without_users(self, dead: Mapping[Seat, Death]) -> "Bomberman":
         at = tuple(None if seat in dead else place for seat, place in enumerate(self.at))
-        users = tuple(replace(user, death=dead[seat]) if seat in dead else user for seat, user in enumerate(self.users))
+        users = tuple(
+            replace(user, death=dead[seat]) if seat in dead else user
+            for seat, user in enumerate(self.users)
+        )
         return replace(self, at=at, users=users)
 
     @property
     def deaths(self) -> tuple[Death | None, ...]:
-        """Return how each seat's user died; None if it lives. Views omit this, so that match files stay the same."""
+        """Return how each seat's user died; None if it lives.
+
+        Views omit this, so that match files stay the same.
+        """
         return tuple(user.death for user in self.users)
 
     def _turned_to(self, number: int) -> "Bomberman":
         """Go to the round of this number. The living users move, unless the game is over."""
         living = tuple([seat for seat in self.to_move if self.at[seat] is not None])
-        return replace(self, round=number, to_move=living if len(living) > 1 and number < self.rounds else ())
+        return replace(
+            self, round=number, to_move=living if len(living) > 1 and number < self.rounds else ()
+        )
 
     def without(self, seat: Seat) -> "Bomberman":
         """Kill the user in the current round, without credit to any other user."""
-        return self._without_users({seat: Death(self.round, "left")})._turned_to(self.round) if seat in self.to_move else self
+        return (
+            self._without_users({seat: Death(self.round, "left")})._turned_to(self.round)
+            if seat in self.to_move
+            else self
+        )
 
     def verdict(self, names: Sequence[str]) -> str:
-        fallen = sorted((death.round, seat, death) for seat, death in enumerate(self.deaths) if death is not None)
+        fallen = sorted(
+            (death.round, seat, death)
+            for seat, death in enumerate(self.deaths)
+            if death is not None
+        )
         ends = [death.told(seat, names) for _, seat, death in fallen]
         left = [name for name, place in zip(names, self.at, strict=True) if place is not None]
         if left:
-            ends.append(f"{' and '.join(left)} survived" + (f" all {self.rounds} rounds" if self.round == self.rounds else ""))
+            ends.append(
+                f"{' and '.join(left)} survived"
+                + (f" all {self.rounds} rounds" if self.round == self.rounds else "")
+            )
         return "; ".join(ends)
 
     def view(self, seat: Seat | None) -> View:
@@ -519,7 +669,13 @@ class Bomberman(Game[Move], frozen=True):
                 for number, (place, user) in enumerate(zip(self.at, self.users, strict=True))
             ],
             "bombs": [
-                {"at": bomb.at, "turnsLeft": bomb.due - now + 1, "range": bomb.range, "seat": bomb.seat} for bomb in self.lying
+                {
+                    "at": bomb.at,
+                    "turnsLeft": bomb.due - now + 1,
+                    "range": bomb.range,
+                    "seat": bomb.seat,
+                }
+                for bomb in self.lying
             ],
             "upgrades": [{"at": upgrade.at, "type": upgrade.type} for upgrade in self.found],
             "explosions": self.burned,

@@ -20,7 +20,14 @@ from botdrome.games.reading import an_object, shown
 Hex = tuple[int, int]
 """Row and column."""
 
-STEPS: dict[str, Hex] = {"UL": (-1, -1), "UR": (-1, 0), "R": (0, 1), "DR": (1, 1), "DL": (1, 0), "L": (0, -1)}
+STEPS: dict[str, Hex] = {
+    "UL": (-1, -1),
+    "UR": (-1, 0),
+    "R": (0, 1),
+    "DR": (1, 1),
+    "DL": (1, 0),
+    "L": (0, -1),
+}
 
 
 def columns(side: int, row: int) -> range:
@@ -52,14 +59,23 @@ def bits(spots: Iterable[Hex], width: int) -> int:
 
 
 def rings(start: int, ground: int, width: int) -> Iterator[int]:
-    """Yield `start`, then the hexes one step away over the ground, then two steps, and so on; all as bit sets.
+    """Yield `start`, then the hexes one step away over the ground, then two steps, and so on; all
+    as bit sets.
 
-    The ground must not touch the border of the board: a step from there would lead into the next row.
+    The ground must not touch the border of the board: a step from there would lead into the next
+    row.
     """
     ring = reached = start
     while ring:
         yield ring
-        near = ring << 1 | ring >> 1 | ring << width | ring >> width | ring << width + 1 | ring >> width + 1
+        near = (
+            ring << 1
+            | ring >> 1
+            | ring << width
+            | ring >> width
+            | ring << width + 1
+            | ring >> width + 1
+        )
         ring = near & ground & ~reached
         reached |= ring
 
@@ -83,7 +99,10 @@ def _read(picture: str) -> Rows:
     values = dict(zip("#.*+x", (WALL, EMPTY, FLOWER, *TERRITORY), strict=True))
     lines = picture.split()
     side = len(lines[0])
-    return tuple((None,) * columns(side, row)[0] + tuple(values[sign] for sign in line) for row, line in enumerate(lines))
+    return tuple(
+        (None,) * columns(side, row)[0] + tuple(values[sign] for sign in line)
+        for row, line in enumerate(lines)
+    )
 
 
 DOCUMENTED = HexArena(
@@ -108,7 +127,9 @@ DOCUMENTED = HexArena(
 )
 
 
-def draw_arena(side: int, walls: int, starts: Starts, drones: int, flowers: int, chance: Chance) -> HexArena:
+def draw_arena(
+    side: int, walls: int, starts: Starts, drones: int, flowers: int, chance: Chance
+) -> HexArena:
     """Draw a symmetric arena. Each seat can reach all of it except the other's spawn points."""
     points = _facing(side, drones) if starts == "facing" else _scattered(side, drones, chance)
     others = [opposite(point, side) for point in points]
@@ -127,16 +148,21 @@ def inside(side: int) -> int:
 def check_arena(side: int, drones: int, flowers: int) -> None:
     """Raise BadOption if the drones or the flowers do not fit."""
     if drones >= side:
-        raise BadOption(f"drones: {drones} are too many where the side is {side}; there is room for {side - 1}")
+        raise BadOption(
+            f"drones: {drones} are too many where the side is {side}; there is room for {side - 1}"
+        )
     most = inside(side) - 2 * drones
     if flowers > most:
-        raise BadOption(f"flowers: {flowers} are too many where the side is {side}; there is room for {most}")
+        raise BadOption(
+            f"flowers: {flowers} are too many where the side is {side}; there is room for {most}"
+        )
 
 
 def _rows(side: int, marks: dict[Hex, int]) -> Rows:
     values = dict.fromkeys(within(side), EMPTY) | marks
     return tuple(
-        (None,) * columns(side, row)[0] + tuple(values.get((row, column), WALL) for column in columns(side, row))
+        (None,) * columns(side, row)[0]
+        + tuple(values.get((row, column), WALL) for column in columns(side, row))
         for row in range(2 * side - 1)
     )
 
@@ -148,7 +174,10 @@ def _facing(side: int, drones: int) -> list[Hex]:
 
 
 def _scattered(side: int, drones: int, chance: Chance) -> list[Hex]:
-    """Return random spawn points in one half that cut nothing off. `check_arena` ensures that there is room."""
+    """Return random spawn points in one half that cut nothing off.
+
+    `check_arena` ensures that there is room.
+    """
     points: list[Hex] = []
     for point in _one_half(side, chance):
         if len(points) < drones and _all_in_reach(side, [*points, point]):
@@ -163,8 +192,12 @@ def _blooms(side: int, flowers: int, points: list[Hex], chance: Chance) -> list[
     return centre + [spot for one in ones for spot in (one, opposite(one, side))]
 
 
-def _blocks(side: int, percent: int, points: list[Hex], blooms: list[Hex], chance: Chance) -> list[Hex]:
-    """Return walls in symmetric pairs that cut nothing off; fewer than `percent` if there is no more room."""
+def _blocks(
+    side: int, percent: int, points: list[Hex], blooms: list[Hex], chance: Chance
+) -> list[Hex]:
+    """Return walls in symmetric pairs that cut nothing off; fewer than `percent` if there is no
+    more room.
+    """
     width, count = 2 * side - 1, inside(side) * percent // 200 * 2
     ground = _inside(side) & ~bits([opposite(point, side) for point in points], width)
     kept = {*points, *blooms}
@@ -206,10 +239,20 @@ def _arcs(place: int, ground: int, width: int) -> list[int]:
 
 
 def _is_joined(parts: list[int], ground: int, width: int) -> bool:
-    """Return True if all parts are connected. The parts grow in turns, so that a small isolated part is found soon."""
+    """Return True if all parts are connected.
+
+    The parts grow in turns, so that a small isolated part is found soon.
+    """
     while len(parts) > 1:
         part, *others = parts
-        near = part << 1 | part >> 1 | part << width | part >> width | part << width + 1 | part >> width + 1
+        near = (
+            part << 1
+            | part >> 1
+            | part << width
+            | part >> width
+            | part << width + 1
+            | part >> width + 1
+        )
         grown = part | near & ground
         if grown == part:
             return False
@@ -236,7 +279,10 @@ def _upper_half(side: int) -> tuple[Hex, ...]:
 
 
 def _all_in_reach(side: int, points: list[Hex]) -> bool:
-    """Return True if the first seat can reach everything except the other's spawn points. By symmetry the other seat can too."""
+    """Return True if the first seat can reach everything except the other's spawn points.
+
+    By symmetry the other seat can too.
+    """
     width = 2 * side - 1
     ground = _inside(side) & ~bits([opposite(point, side) for point in points], width)
     return sum(rings(bits(points[:1], width), ground, width)) == ground
@@ -256,39 +302,45 @@ def _words(text: str) -> list[str]:
 
 
 KIND = _words("""
-    Able Adept Amiable Ardent Artful Blithe Bonny Bouncy Bright Bubbly Buoyant Calm Candid Caring Charming Cheery
-    Chivalrous Civil Clement Cordial Cosy Courtly Daring Dashing Dear Decent Devoted Diligent Dutiful Eager Earnest
-    Elegant Fair Faithful Fearless Fond Forgiving Frank Gallant Generous Genial Gentle Giving Gleeful Graceful Gracious
-    Hardy Heartening Honest Hopeful Humble Jaunty Jolly Jovial Joyful Keen Kindly Lively Lovely Lucid Mellow Merry Mild
-    Neat Nimble Noble Patient Peaceful Placid Plucky Polite Prudent Radiant Sage Serene Smiling Soothing Spirited
+    Able Adept Amiable Ardent Artful Blithe Bonny Bouncy Bright Bubbly Buoyant Calm Candid Caring
+    Charming Cheery Chivalrous Civil Clement Cordial Cosy Courtly Daring Dashing Dear Decent Devoted
+    Diligent Dutiful Eager Earnest Elegant Fair Faithful Fearless Fond Forgiving Frank Gallant
+    Generous Genial Gentle Giving Gleeful Graceful Gracious Hardy Heartening Honest Hopeful Humble
+    Jaunty Jolly Jovial Joyful Keen Kindly Lively Lovely Lucid Mellow Merry Mild Neat Nimble Noble
+    Patient Peaceful Placid Plucky Polite Prudent Radiant Sage Serene Smiling Soothing Spirited
     Sprightly Steadfast Stout Sunny Supple Sweet Tactful Tender Thankful Trusty Valiant Zestful
 """)
 
 UNKIND = _words("""
-    Abrasive Aloof Beastly Bitter Bleak Boastful Boorish Bossy Brash Brusque Brutish Callous Catty Churlish Clammy
-    Conceited Cowardly Crabby Crafty Crass Cross Cruel Cunning Cynical Deceitful Devious Dour Dreary Fiendish Fickle
-    Fierce Flaky Frosty Furtive Ghastly Gloomy Glum Grasping Grim Grouchy Gruff Grumpy Haughty Heartless Hostile Huffy
-    Icy Impudent Insolent Irksome Jaded Knavish Livid Loutish Malicious Mean Meddling Miserly Morose Naughty Nosy Oafish
-    Odious Peevish Petty Pompous Prickly Pushy Rancid Rotten Rude Scornful Shifty Slimy Sly Smug Sneaky Snide Sour
+    Abrasive Aloof Beastly Bitter Bleak Boastful Boorish Bossy Brash Brusque Brutish Callous Catty
+    Churlish Clammy Conceited Cowardly Crabby Crafty Crass Cross Cruel Cunning Cynical Deceitful
+    Devious Dour Dreary Fiendish Fickle Fierce Flaky Frosty Furtive Ghastly Gloomy Glum Grasping
+    Grim Grouchy Gruff Grumpy Haughty Heartless Hostile Huffy Icy Impudent Insolent Irksome Jaded
+    Knavish Livid Loutish Malicious Mean Meddling Miserly Morose Naughty Nosy Oafish Odious Peevish
+    Petty Pompous Prickly Pushy Rancid Rotten Rude Scornful Shifty Slimy Sly Smug Sneaky Snide Sour
     Spiteful Stubborn Sulky Sullen Surly Testy Touchy Uncouth Unfair Vain Vile Wily Wretched
 """)
 
 FORENAMES = _words("""
-    Ada Adela Agatha Agnes Aileen Alba Alma Amabel Amelie Anouk Anthea Astrid Audrey Aurora Beatrix Bella Berenice
-    Bertha Blanche Brenda Bridget Bronwen Camilla Carmen Celeste Chloe Clara Clarissa Colette Cora Cordelia Cosima
-    Daphne Daria Delia Delphine Dora Doris Edna Effie Elena Elfrida Eliza Elspeth Enid Erika Ethel Eudora Eunice Faye
-    Fern Fiona Flavia Flora Freya Frida Gerda Gilda Ginny Greta Gudrun Gwen Harriet Hazel Heidi Hilda Honor Ida Imogen
-    Ines Ingrid Irma Isolde Jemima Jessamy Johanna Juno Karin Kirsten Klara Lavinia Leonie Lettice Lilith Lottie Lucinda
-    Luna Mabel Magda Marcella Marigold Maud Melba Mildred Minerva Muriel Myrtle Nadia Nettie Nora Odette Olga Ottilie
-    Petra Philippa Phoebe Portia Prudence Quintina Ramona Rosamund Rowena Sabina Saskia Selma Sibyl Thea Thelma Ursula
-    Viola Zelda
+    Ada Adela Agatha Agnes Aileen Alba Alma Amabel Amelie Anouk Anthea Astrid Audrey Aurora Beatrix
+    Bella Berenice Bertha Blanche Brenda Bridget Bronwen Camilla Carmen Celeste Chloe Clara Clarissa
+    Colette Cora Cordelia Cosima Daphne Daria Delia Delphine Dora Doris Edna Effie Elena Elfrida
+    Eliza Elspeth Enid Erika Ethel Eudora Eunice Faye Fern Fiona Flavia Flora Freya Frida Gerda
+    Gilda Ginny Greta Gudrun Gwen Harriet Hazel Heidi Hilda Honor Ida Imogen Ines Ingrid Irma Isolde
+    Jemima Jessamy Johanna Juno Karin Kirsten Klara Lavinia Leonie Lettice Lilith Lottie Lucinda
+    Luna Mabel Magda Marcella Marigold Maud Melba Mildred Minerva Muriel Myrtle Nadia Nettie Nora
+    Odette Olga Ottilie Petra Philippa Phoebe Portia Prudence Quintina Ramona Rosamund Rowena Sabina
+    Saskia Selma Sibyl Thea Thelma Ursula Viola Zelda
 """)
 
 ADJECTIVES = (KIND, UNKIND)
 
 
 def new_name(seat: Seat, taken: Container[str], chance: Chance) -> str:
-    """Return a name that is not taken. Seats never share a name, since no adjective is both kind and unkind."""
+    """Return a name that is not taken.
+
+    Seats never share a name, since no adjective is both kind and unkind.
+    """
     while True:
         name = chance.choice(ADJECTIVES[seat]) + chance.choice(FORENAMES)
         if name not in taken:
@@ -330,12 +382,25 @@ class Bumblebots(Game[Orders], frozen=True):
     ticks: Annotated[int, Meta(description="how many ticks the game lasts", ge=1, le=1000)] = 100
     arena: Annotated[
         Literal["documented", "drawn"],
-        Meta(description="documented: the same arena in every game; drawn: a new one for each, as the other options say"),
+        Meta(
+            description="documented: the same arena in every game; drawn: a new one for each, as "
+            "the other options say"
+        ),
     ] = "documented"
-    side: Annotated[int, Meta(description="drawn arena: hexes along each side, the border included", ge=4, le=16)] = 8
-    walls: Annotated[int, Meta(description="drawn arena: percent of the hexes within that are walls", ge=0, le=40)] = 14
+    side: Annotated[
+        int,
+        Meta(description="drawn arena: hexes along each side, the border included", ge=4, le=16),
+    ] = 8
+    walls: Annotated[
+        int,
+        Meta(description="drawn arena: percent of the hexes within that are walls", ge=0, le=40),
+    ] = 14
     starts: Annotated[
-        Starts, Meta(description="drawn arena: spawn points in rows that face each other (facing), or anywhere (drawn)")
+        Starts,
+        Meta(
+            description="drawn arena: spawn points in rows that face each other (facing), or "
+            "anywhere (drawn)"
+        ),
     ] = "facing"
     drones: Annotated[int, Meta(description="drawn arena: drones of each player", ge=1, le=8)] = 3
     flowers: Annotated[int, Meta(description="drawn arena: flowers at the start", ge=0, le=20)] = 3
@@ -352,7 +417,11 @@ class Bumblebots(Game[Orders], frozen=True):
     record: tuple[Conduct, ...] = ((0, 0, 0), (0, 0, 0))
 
     def by_rules(self, version: int) -> Game[Any]:
-        return FirstBumblebots(**asdict(self)) if version == FirstBumblebots.rules else super().by_rules(version)
+        return (
+            FirstBumblebots(**asdict(self))
+            if version == FirstBumblebots.rules
+            else super().by_rules(version)
+        )
 
     def check(self, players: int) -> None:
         if self.arena == "drawn":
@@ -360,7 +429,10 @@ class Bumblebots(Game[Orders], frozen=True):
         usual = Bumblebots()
         for option in ("side", "walls", "starts", "drones", "flowers"):
             if getattr(self, option) != getattr(usual, option):
-                raise BadOption(f"{option}: the documented arena has its own; it can be chosen where the arena is drawn")
+                raise BadOption(
+                    f"{option}: the documented arena has its own; it can be chosen where the arena "
+                    "is drawn"
+                )
         return None
 
     def start(self, players: int, chance: Chance) -> "Bumblebots":
@@ -372,7 +444,9 @@ class Bumblebots(Game[Orders], frozen=True):
             for point in points:
                 swarm[new_name(seat, swarm, chance)] = point
             swarms.append(swarm)
-        return replace(self, board=arena.board, spawn_points=arena.spawn_points, swarms=tuple(swarms))
+        return replace(
+            self, board=arena.board, spawn_points=arena.spawn_points, swarms=tuple(swarms)
+        )
 
     def _lay_out(self, chance: Chance) -> HexArena:
         if self.arena == "drawn":
@@ -386,7 +460,10 @@ class Bumblebots(Game[Orders], frozen=True):
     # Orders.
 
     def parse(self, seat: Seat, raw: Raw) -> Orders:
-        """Return the orders that are possible on the current board. An invalid order does not affect the others."""
+        """Return the orders that are possible on the current board.
+
+        An invalid order does not affect the others.
+        """
         swarm, board, open_ = self.swarms[seat], self.board, OPEN[seat]
         orders, targets = self._orders_in(an_object(raw), swarm), {}
         for drone, direction in orders.items():
@@ -397,11 +474,16 @@ class Bumblebots(Game[Orders], frozen=True):
         return Orders(targets, len(orders) - len(targets))
 
     def _orders_in(self, message: dict[str, Raw], swarm: Swarm) -> dict[str, Raw]:
-        """Return the orders in a message. Raise IllegalMove if it has none; earlier orders then stay in force."""
+        """Return the orders in a message.
+
+        Raise IllegalMove if it has none; earlier orders then stay in force.
+        """
         if "orders" in message:
             orders = message["orders"]
             if orders in FALSY:
-                raise IllegalMove(f'"orders" is an object from drones to directions, not {shown(orders)}')
+                raise IllegalMove(
+                    f'"orders" is an object from drones to directions, not {shown(orders)}'
+                )
             return orders if isinstance(orders, dict) else {"orders": orders}
         if not any(drone in swarm for drone in message):
             raise IllegalMove('there are no orders: neither the key "orders" nor a drone of yours')
@@ -427,8 +509,15 @@ class Bumblebots(Game[Orders], frozen=True):
             self,
             to_move=self.to_move if self.turn + 1 < self.ticks else (),
             turn=self.turn + 1,
-            swarms=tuple([{drone: going.get(drone, spot) for drone, spot in swarm.items()} for swarm in self.swarms]),
-            record=tuple([_conduct(row, moves.get(seat), going) for seat, row in enumerate(self.record)]),
+            swarms=tuple(
+                [
+                    {drone: going.get(drone, spot) for drone, spot in swarm.items()}
+                    for swarm in self.swarms
+                ]
+            ),
+            record=tuple(
+                [_conduct(row, moves.get(seat), going) for seat, row in enumerate(self.record)]
+            ),
         )
         after = after._claimed()._flowered(self, chance)
         return after._respawned(0, self, chance)._respawned(1, self, chance)
@@ -443,11 +532,17 @@ class Bumblebots(Game[Orders], frozen=True):
 
     def _with_claim(self, seat: Seat, drone: str) -> "Bumblebots":
         spot = self.swarms[seat][drone]
-        fence = {near: TERRITORY[seat] for near in around(spot) if self.board[near[0]][near[1]] == EMPTY}
+        fence = {
+            near: TERRITORY[seat] for near in around(spot) if self.board[near[0]][near[1]] == EMPTY
+        }
         return replace(
             self,
             board=_changed(self.board, {**fence, spot: WALL}),
-            swarms=_with(self.swarms, seat, {name: at for name, at in self.swarms[seat].items() if name != drone}),
+            swarms=_with(
+                self.swarms,
+                seat,
+                {name: at for name, at in self.swarms[seat].items() if name != drone},
+            ),
             due=_with(self.due, seat, (*self.due[seat], self.turn + RESPAWN)),
             scores=_with(self.scores, seat, self.scores[seat] + 1),
         )
@@ -457,11 +552,20 @@ class Bumblebots(Game[Orders], frozen=True):
             return self
         meadow = before._meadow()
         free = [(row, column) for row, column in meadow if self.board[row][column] == EMPTY]
-        return replace(self, board=_changed(self.board, {_drawn(meadow, free, chance): FLOWER})) if free else self
+        return (
+            replace(self, board=_changed(self.board, {_drawn(meadow, free, chance): FLOWER}))
+            if free
+            else self
+        )
 
     def _meadow(self) -> list[Hex]:
         """Return the empty hexes without a drone, row by row."""
-        empty = [(row, column) for row, cells in enumerate(self.board) for column, cell in enumerate(cells) if cell == EMPTY]
+        empty = [
+            (row, column)
+            for row, cells in enumerate(self.board)
+            for column, cell in enumerate(cells)
+            if cell == EMPTY
+        ]
         return _free(empty, self.swarms)
 
     def _respawned(self, seat: Seat, before: "Bumblebots", chance: Chance) -> "Bumblebots":
@@ -474,7 +578,9 @@ class Bumblebots(Game[Orders], frozen=True):
             return self
         name = new_name(seat, swarm, chance)
         swarm = {**swarm, name: _drawn(_free(points, before.swarms), free, chance)}
-        return replace(self, swarms=_with(self.swarms, seat, swarm), due=_with(self.due, seat, due[1:]))
+        return replace(
+            self, swarms=_with(self.swarms, seat, swarm), due=_with(self.due, seat, due[1:])
+        )
 
     # Views and scores.
 
@@ -488,9 +594,14 @@ class Bumblebots(Game[Orders], frozen=True):
             "spawnPoints": self.spawn_points,
             "territory": TERRITORY,
             "maxDrones": self.drones,
-            "drones": [{drone: {"position": spot} for drone, spot in swarm.items()} for swarm in self.swarms],
+            "drones": [
+                {drone: {"position": spot} for drone, spot in swarm.items()}
+                for swarm in self.swarms
+            ],
             "score": self.scores,
-            "record": [{"missed": row[0], "invalid": row[1], "blocked": row[2]} for row in self.record],
+            "record": [
+                {"missed": row[0], "invalid": row[1], "blocked": row[2]} for row in self.record
+            ],
         }
 
 
@@ -502,12 +613,17 @@ class FirstBumblebots(Bumblebots, frozen=True):
     def _orders_in(self, message: dict[str, Raw], swarm: Swarm) -> dict[str, Raw]:
         orders = message.get("orders", message)
         if not isinstance(orders, dict):
-            raise IllegalMove(f'"orders" is an object from drones to directions, not {shown(orders)}')
+            raise IllegalMove(
+                f'"orders" is an object from drones to directions, not {shown(orders)}'
+            )
         return orders
 
 
 def unhindered(swarms: Sequence[Swarm], orders: Collection[Orders]) -> dict[str, Hex]:
-    """Return the moves that no drone blocks. Drones may follow each other, in a line or in a ring of three or more."""
+    """Return the moves that no drone blocks.
+
+    Drones may follow each other, in a line or in a ring of three or more.
+    """
     at = {**swarms[0], **swarms[1]}
     going: dict[str, Hex] = {}
     for given in orders:
@@ -519,7 +635,9 @@ def unhindered(swarms: Sequence[Swarm], orders: Collection[Orders]) -> dict[str,
         return going
     ways = {(at[drone], target) for drone, target in going.items()}
     held = {spot for drone, spot in at.items() if drone not in going}
-    stuck = [drone for drone, target in going.items() if target in held or (target, at[drone]) in ways]
+    stuck = [
+        drone for drone, target in going.items() if target in held or (target, at[drone]) in ways
+    ]
     while stuck:
         for drone in stuck:
             del going[drone]
@@ -532,7 +650,11 @@ def _conduct(so_far: Conduct, orders: Orders | None, going: Container[str]) -> C
     missed, invalid, blocked = so_far
     if orders is None:
         return missed + 1, invalid, blocked
-    return missed, invalid + orders.invalid, blocked + sum(drone not in going for drone in orders.targets)
+    return (
+        missed,
+        invalid + orders.invalid,
+        blocked + sum(drone not in going for drone in orders.targets),
+    )
 
 
 def _free(spots: Iterable[Hex], swarms: Sequence[Swarm]) -> list[Hex]:
@@ -541,7 +663,10 @@ def _free(spots: Iterable[Hex], swarms: Sequence[Swarm]) -> list[Hex]:
 
 
 def _drawn(before: Sequence[Hex], now: Sequence[Hex], chance: Chance) -> Hex:
-    """Choose a hex that was free before the tick, as in earlier versions. If it is taken now, choose one that is free now."""
+    """Choose a hex that was free before the tick, as in earlier versions.
+
+    If it is taken now, choose one that is free now.
+    """
     spot = chance.choice(before or now)
     return spot if spot in now else chance.choice(now)
 

@@ -1,4 +1,6 @@
-"""Chance: the random draws of a game, derived from the match's seed and the step, so that each step can be replayed alone."""
+"""Chance: the random draws of a game, derived from the match's seed and the step, so that each step
+can be replayed alone.
+"""
 
 from collections.abc import MutableSequence, Sequence
 from hashlib import blake2b
@@ -14,7 +16,9 @@ _WORDS = Struct("<8Q")
 
 
 class Chance:
-    """BLAKE2b keyed with the seed, over the step and a counter. It is the same on every machine and Python version.
+    """BLAKE2b keyed with the seed, over the step and a counter.
+
+    It is the same on every machine and Python version.
 
     Draws do not reveal the seed, so a player who knows some of them cannot compute the others.
     Setting the step costs almost nothing before the first draw, so games without chance stay fast.

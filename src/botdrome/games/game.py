@@ -19,7 +19,10 @@ class IllegalMove(Exception):
 
 
 class BadOption(Exception):
-    """An option that the game lacks, or a value that it cannot take. The message names the option."""
+    """An option that the game lacks, or a value that it cannot take.
+
+    The message names the option.
+    """
 
 
 class Game(msgspec.Struct, Generic[Move], frozen=True):
@@ -34,14 +37,25 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
     rules: ClassVar[int] = 1
     """The version of the rules. It rises when the same moves may lead to another position."""
     counts_departures: ClassVar[bool] = False
-    """True: the scores account for seats that are out. False: such seats rank below all that stayed."""
+    """True: the scores account for seats that are out.
+
+    False: such seats rank below all that stayed.
+    """
     opening_moves: ClassVar[int] = 0
-    """The moves of a random opening, for games without chance or secrets in which one seat moves at a time. 0: none is needed."""
+    """The moves of a random opening, for games without chance or secrets in which one seat moves at
+    a time. 0: none is needed.
+    """
 
     def by_rules(self, version: int) -> "Game[Any]":
-        """Return the set-up under an earlier version of the rules, for replays. Raise BadOption if that version is unknown."""
+        """Return the set-up under an earlier version of the rules, for replays.
+
+        Raise BadOption if that version is unknown.
+        """
         if version != self.rules:
-            raise BadOption(f"it was played by version {version} of the rules of {self.name}, and this is {self.rules}")
+            raise BadOption(
+                f"it was played by version {version} of the rules of {self.name}, and this is "
+                f"{self.rules}"
+            )
         return self
 
     def check(self, players: int) -> None:
@@ -53,7 +67,9 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
 
     @property
     def to_move(self) -> Collection[Seat]:
-        """The seats that move: one in a turn game, several at once, or none if the next step needs no move."""
+        """The seats that move: one in a turn game, several at once, or none if the next step needs
+        no move.
+        """
         raise NotImplementedError
 
     @property
@@ -70,15 +86,24 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
         raise NotImplementedError
 
     def without(self, seat: Seat) -> Self:
-        """Return the position after a seat is out of the match. By default the seat passes from now on."""
+        """Return the position after a seat is out of the match.
+
+        By default the seat passes from now on.
+        """
         return self
 
     def decided(self, absent: Collection[Seat]) -> bool:
-        """Return True if no present seat has anything left to play for. The match asks this while seats are absent."""
+        """Return True if no present seat has anything left to play for.
+
+        The match asks this while seats are absent.
+        """
         return False
 
     def amend(self, options: Mapping[str, Any]) -> Self:
-        """Return the position with other options from the next round on. Raise BadOption if the rules do not allow it."""
+        """Return the position with other options from the next round on.
+
+        Raise BadOption if the rules do not allow it.
+        """
         raise BadOption(f"the options of {self.name} cannot be changed during a game")
 
     @property
@@ -91,15 +116,22 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
         raise NotImplementedError
 
     def verdict(self, names: Sequence[str]) -> str:
-        """Say in words what decided this game, which is over. `names` are those of the seats. By default: the scores."""
-        return "score: " + ", ".join(f"{name} {score:g}" for name, score in zip(names, self.scores, strict=True))
+        """Say in words what decided this game, which is over.
+
+        `names` are those of the seats. By default: the scores.
+        """
+        return "score: " + ", ".join(
+            f"{name} {score:g}" for name, score in zip(names, self.scores, strict=True)
+        )
 
     def view(self, seat: Seat | None) -> View:
         """Return everything that this seat (None: the public) may know, ready for JSON."""
         raise NotImplementedError
 
     def moves(self, seat: Seat) -> Iterable[Raw]:
-        """Return the legal moves as a bot would send them; examples or parts of moves where `lists_all_moves` is False."""
+        """Return the legal moves as a bot would send them; examples or parts of moves where
+        `lists_all_moves` is False.
+        """
         raise NotImplementedError
 
     @property
@@ -115,8 +147,9 @@ TRIES = 100
 
 
 def random_opening(game: Game[Any], players: int, chance: Chance) -> list[Raw]:
-    """Return the first moves of a game, one seat after the other. None of them decides it: the game goes on, and the seat to
-    move cannot win at once. Return no moves if there is no such opening."""
+    """Return the first moves of a game, one seat after the other. None of them decides it: the game
+    goes on, and the seat to move cannot win at once. Return no moves if there is no such opening.
+    """
     for _ in range(TRIES):
         position, moves = game.start(players, chance), list[Raw]()
         while len(moves) < game.opening_moves and not position.over:

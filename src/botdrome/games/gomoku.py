@@ -1,4 +1,7 @@
-"""Gomoku: five or more in a row, on a board of any size, without forbidden moves. An opening may be given."""
+"""Gomoku: five or more in a row, on a board of any size, without forbidden moves.
+
+An opening may be given.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -18,8 +21,8 @@ T = TypeVar("T")
 class History(Struct, Generic[T], frozen=True, eq=False):
     """An immutable sequence. Appending takes the same time at any length.
 
-    Histories that grow out of one another share one list, and each knows its own length. The first to append at the end of
-    the list writes there; any other copies its part first.
+    Histories that grow out of one another share one list, and each knows its own length. The first
+    to append at the end of the list writes there; any other copies its part first.
     """
 
     _tape: list[T] = field(default_factory=list)
@@ -67,7 +70,9 @@ def points(size: int) -> tuple[Point, ...]:
 
 @cache
 def stretches(size: int, win_length: int) -> tuple[tuple[slice, ...], ...]:
-    """Return, for each cell, the slices of the board in which a stone there may complete a row: at most one per direction."""
+    """Return, for each cell, the slices of the board in which a stone there may complete a row: at
+    most one per direction.
+    """
     return tuple(tuple(_stretches_through(x, y, size, win_length)) for x, y in points(size))
 
 
@@ -90,7 +95,9 @@ class Gomoku(Game[Point], frozen=True):
     opening_moves: ClassVar[int] = 4
 
     size: Annotated[int, Meta(description="rows and columns of the board", ge=5, le=25)] = 15
-    win_length: Annotated[int, Meta(description="how many stones in a row win; more do too", ge=3, le=25)] = 5
+    win_length: Annotated[
+        int, Meta(description="how many stones in a row win; more do too", ge=3, le=25)
+    ] = 5
 
     cells: str = ""
     """One character per cell, row by row."""
@@ -99,11 +106,16 @@ class Gomoku(Game[Point], frozen=True):
     scores: tuple[float, ...] = DRAW
     line: tuple[Point, ...] | None = None
     """The winning row."""
-    opening: Annotated[Opening | None, Meta(description="the first stones, [x, y], in turns from seat 0; none: no stones")] = None
+    opening: Annotated[
+        Opening | None,
+        Meta(description="the first stones, [x, y], in turns from seat 0; none: no stones"),
+    ] = None
 
     def check(self, players: int) -> None:
         if self.win_length > self.size:
-            raise BadOption(f"win_length: {self.win_length} in a row do not fit on a board of size {self.size}")
+            raise BadOption(
+                f"win_length: {self.win_length} in a row do not fit on a board of size {self.size}"
+            )
         self._opened()
 
     def start(self, players: int, chance: Chance) -> "Gomoku":
@@ -111,7 +123,10 @@ class Gomoku(Game[Point], frozen=True):
         return self._opened()
 
     def _opened(self) -> "Gomoku":
-        """Return the position after the opening. Raise BadOption if that cannot be played, or ends the game."""
+        """Return the position after the opening.
+
+        Raise BadOption if that cannot be played, or ends the game.
+        """
         position = Gomoku(self.size, self.win_length, FREE * self.size**2, opening=self.opening)
         for number, (x, y) in enumerate(self.opening or ()):
             try:
@@ -147,7 +162,9 @@ class Gomoku(Game[Point], frozen=True):
         for seat, point in moves.items():
             return self._with_stone(seat, point)
         turn = TURNS[1 - self.to_move[0]]
-        return Gomoku(self.size, self.win_length, self.cells, self.history, turn, DRAW, None, self.opening)
+        return Gomoku(
+            self.size, self.win_length, self.cells, self.history, turn, DRAW, None, self.opening
+        )
 
     def _with_stone(self, seat: Seat, point: Point) -> "Gomoku":
         size, win_length, mark, (x, y) = self.size, self.win_length, MARKS[seat], point
@@ -165,7 +182,9 @@ class Gomoku(Game[Point], frozen=True):
         if self.line is None:
             return f"the board is full, and nobody has {self.win_length} in a row"
         winner = names[self.scores.index(1.0)]
-        return f"{winner} has {len(self.line)} in a row: " + ", ".join(str([*point]) for point in self.line)
+        return f"{winner} has {len(self.line)} in a row: " + ", ".join(
+            str([*point]) for point in self.line
+        )
 
     def view(self, seat: Seat | None) -> View:
         return {

@@ -44,7 +44,10 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
             raise IllegalMove(f'your mark is "{MARKS[seat]}", not {shown(mark)}')
         if not isinstance(space, (list, tuple)) or len(space) != 2:
             raise IllegalMove(f"a space is [row, column], not {shown(space)}")
-        row, column = whole_within(space[0], "a row", 0, 2), whole_within(space[1], "a column", 0, 2)
+        row, column = (
+            whole_within(space[0], "a row", 0, 2),
+            whole_within(space[1], "a column", 0, 2),
+        )
         if self.board[row][column]:
             raise IllegalMove(f"space [{row}, {column}] is taken")
         return 3 * row + column
@@ -52,7 +55,11 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
     def play(self, moves: Mapping[Seat, Space], chance: Chance) -> "NoughtsAndCrosses":
         for seat, space in moves.items():
             crosses, noughts = self.taken
-            return _marked(crosses, noughts | 1 << space, 1) if seat else _marked(crosses | 1 << space, noughts, 0)
+            return (
+                _marked(crosses, noughts | 1 << space, 1)
+                if seat
+                else _marked(crosses | 1 << space, noughts, 0)
+            )
         return NoughtsAndCrosses(self.board, self.taken, TURNS[1 - self.to_move[0]])
 
     def verdict(self, names: Sequence[str]) -> str:
@@ -60,7 +67,9 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
             for line in LINES:
                 if taken & line == line:
                     spaces = (divmod(space, 3) for space in range(9) if line >> space & 1)
-                    return f"{name} has three in a row: " + ", ".join(str([*space]) for space in spaces)
+                    return f"{name} has three in a row: " + ", ".join(
+                        str([*space]) for space in spaces
+                    )
         return "the board is full, and nobody has three in a row"
 
     def view(self, seat: Seat | None) -> View:
@@ -75,8 +84,14 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
 
 @cache
 def _marked(crosses: int, noughts: int, seat: Seat) -> NoughtsAndCrosses:
-    """Return the position after a mark of this seat. All 5,478 positions are made once and shared by all matches."""
-    cells = [MARKS[0] if crosses >> space & 1 else MARKS[1] if noughts >> space & 1 else "" for space in range(9)]
+    """Return the position after a mark of this seat.
+
+    All 5,478 positions are made once and shared by all matches.
+    """
+    cells = [
+        MARKS[0] if crosses >> space & 1 else MARKS[1] if noughts >> space & 1 else ""
+        for space in range(9)
+    ]
     board, taken = tuple(tuple(cells[row : row + 3]) for row in (0, 3, 6)), (crosses, noughts)
     if taken[seat] in WON:
         return NoughtsAndCrosses(board, taken, (), (0.0, 1.0) if seat else (1.0, 0.0))

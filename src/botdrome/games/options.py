@@ -43,7 +43,10 @@ def _description(kind: Any) -> str | None:
 
 
 def options_in(game: Game[Any]) -> dict[str, Any]:
-    """Return the values of the options, ready for JSON. An option that is None is not in use and is left out."""
+    """Return the values of the options, ready for JSON.
+
+    An option that is None is not in use and is left out.
+    """
     values = {name: getattr(game, name) for name in options_of(game)}
     return {name: msgspec.to_builtins(value) for name, value in values.items() if value is not None}
 
@@ -51,17 +54,26 @@ def options_in(game: Game[Any]) -> dict[str, Any]:
 def unusual(game: Game[Any]) -> dict[str, Any]:
     """Return the options that differ from their defaults, ready for JSON."""
     known = options_of(game)
-    return {name: value for name, value in options_in(game).items() if getattr(game, name) != known[name].default}
+    return {
+        name: value
+        for name, value in options_in(game).items()
+        if getattr(game, name) != known[name].default
+    }
 
 
 def with_options(game: G, given: Mapping[str, Any]) -> G:
-    """Return the set-up with some options changed. Text is converted to the option's type. Raise BadOption if that fails."""
+    """Return the set-up with some options changed.
+
+    Text is converted to the option's type. Raise BadOption if that fails.
+    """
     if not given:
         return game
     known = options_of(game)
     for name in given:
         if name not in known:
-            raise BadOption(f"{game.name} has no option {name!r}; it has {', '.join(known) or 'none'}")
+            raise BadOption(
+                f"{game.name} has no option {name!r}; it has {', '.join(known) or 'none'}"
+            )
     values = options_in(game) | dict(given)
     try:
         changed: G = msgspec.convert(values, type(game), strict=False)

@@ -11,13 +11,18 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 DEEPEST = 100
-"""The deepest nesting of a message. The server also records and repeats messages inside other JSON, with less stack left,
-so a value that can just be read might not be written again."""
+"""The deepest nesting of a message. The server also records and repeats messages inside other JSON,
+with less stack left, so a value that can just be read might not be written again.
+"""
 MOST_VALUES = 6000
-"""The most values in a message. The longest legal one, 1,000 tasks of Battlecube with bombs, has 5,000; 6,000 empty lists are
-decoded within half a millisecond."""
+"""The most values in a message. The longest legal one, 1,000 tasks of Battlecube with bombs, has
+5,000; 6,000 empty lists are decoded within half a millisecond.
+"""
 MOST_EXPONENTS = 100
-"""The most numbers such as 1e300 in a message. Decoding one may take 10 microseconds, 200 times as long as other numbers."""
+"""The most numbers such as 1e300 in a message.
+
+Decoding one may take 10 microseconds, 200 times as long as other numbers.
+"""
 EXPONENTS = bytes.maketrans(b"E+-123456789", b"e00000000000")
 """Turns the beginning of each exponent into e0. The words `true` and `false` do not become that."""
 BRACKETS = bytes.maketrans(b"{}", b"[]")
@@ -29,14 +34,20 @@ class TooManyValues(msgspec.DecodeError):
 
 
 def bounded(message: bytes) -> bytes:
-    """Return a JSON text of a stranger. Raise TooManyValues if decoding it could take long. Nearly all are too short for that."""
+    """Return a JSON text of a stranger.
+
+    Raise TooManyValues if decoding it could take long. Nearly all are too short for that.
+    """
     if len(message) > 2 * DEEPEST:
         _check_bounds(message)
     return message
 
 
 def _check_bounds(message: bytes) -> None:
-    """Count values and levels in a few passes over the text that all run in C. Signs inside of strings do not count."""
+    """Count values and levels in a few passes over the text that all run in C.
+
+    Signs inside of strings do not count.
+    """
     if _values(message) <= DEEPEST:
         return
     unescaped = message.replace(b"\\\\", b"").replace(b'\\"', b"")

@@ -54,15 +54,24 @@ class GameSetup(Struct, frozen=True):
         return options_in(self._game)
 
     def start(self, players: int | None = None, seed: int = 0) -> "Position":
-        """Return the first position, for 2 players by default. The seed decides every random event of the game."""
+        """Return the first position, for 2 players by default.
+
+        The seed decides every random event of the game.
+        """
         count = max(2, self.players.start) if players is None else players
         if count not in self.players:
-            raise BadOption(f"{self.name} is for {self.players.start} to {self.players.stop - 1} players, not {count}")
+            raise BadOption(
+                f"{self.name} is for {self.players.start} to {self.players.stop - 1} players, not "
+                f"{count}"
+            )
         return Position(self._game.start(count, Chance(seed)), seed, 0)
 
 
 class Position(Struct, frozen=True):
-    """A position of a game. It is immutable: `play` returns the next one, and a copy is the position itself."""
+    """A position of a game.
+
+    It is immutable: `play` returns the next one, and a copy is the position itself.
+    """
 
     _position: Game[Any]
     seed: int
@@ -89,17 +98,27 @@ class Position(Struct, frozen=True):
         return view
 
     def moves(self, seat: int | None = None) -> list[Any]:
-        """Return the legal moves of a seat, by default of the only one to move, as far as the game can list them."""
+        """Return the legal moves of a seat, by default of the only one to move, as far as the game
+        can list them.
+        """
         return list(self._position.moves(self._only_seat() if seat is None else seat))
 
     def play(self, move: Any, seat: int | None = None) -> "Position":
-        """Return the position after the move of a seat, by default of the only one to move. Raise IllegalMove."""
+        """Return the position after the move of a seat, by default of the only one to move.
+
+        Raise IllegalMove.
+        """
         return self.play_all({self._only_seat() if seat is None else seat: move})
 
     def play_all(self, moves: Mapping[int, Any]) -> "Position":
-        """Return the position after the moves of several seats at once. A seat without a move passes. Raise IllegalMove."""
+        """Return the position after the moves of several seats at once.
+
+        A seat without a move passes. Raise IllegalMove.
+        """
         parsed = {seat: self._parsed(seat, move) for seat, move in moves.items()}
-        return Position(self._position.play(parsed, Chance(self.seed, self.step)), self.seed, self.step + 1)
+        return Position(
+            self._position.play(parsed, Chance(self.seed, self.step)), self.seed, self.step + 1
+        )
 
     def _parsed(self, seat: int, move: Any) -> Any:
         if seat not in self._position.to_move:
@@ -125,9 +144,12 @@ class MatchResult(Struct, frozen=True):
     """1 for the winner; tied players share a place."""
     scores: tuple[float, ...]
     causes: tuple[Cause, ...]
-    """`complete` for an end by the rules; otherwise why the bot was put out, such as `crash` or `illegal moves`."""
+    """`complete` for an end by the rules; otherwise why the bot was put out, such as `crash` or
+    `illegal moves`.
+    """
     reasons: tuple[str, ...]
-    """The outcome in one line, such as "lost at step 7: space [2, 2] is taken, third illegal move"."""
+    """The outcome in one line, such as "lost at step 7: space [2, 2] is taken, third illegal move".
+    """
     record: bytes
     """The match file."""
 
@@ -142,26 +164,35 @@ class MatchResult(Struct, frozen=True):
 
 
 def play(
-    bots: Sequence[Any], game: str | GameSetup, matches: int = 1, seed: int = 0, players: int | None = None
+    bots: Sequence[Any],
+    game: str | GameSetup,
+    matches: int = 1,
+    seed: int = 0,
+    players: int | None = None,
 ) -> list[MatchResult]:
     """Play matches between bots, as `botdrome play` does.
 
-    A bot is a text as on the command line (`house:NAME`, `FILE.py`, `cmd:PROGRAM`), a function from a view to a move, a class
-    such as a `Bot`, or an object. Every group of `players` bots plays that many matches, with rotating seats.
-    Raise CannotStart if a bot cannot be started; a bot that fails later loses its match.
+    A bot is a text as on the command line (`house:NAME`, `FILE.py`, `cmd:PROGRAM`), a function from
+    a view to a move, a class such as a `Bot`, or an object. Every group of `players` bots plays
+    that many matches, with rotating seats. Raise CannotStart if a bot cannot be started; a bot that
+    fails later loses its match.
     """
     setup = _setup(game) if isinstance(game, str) else game
     seats = min(len(bots), setup.players.stop - 1) if players is None else players
     if seats not in setup.players or seats > len(bots):
         raise BadOption(
-            f"{setup.name} is for {setup.players.start} to {setup.players.stop - 1} players, not {seats} of {len(bots)}"
+            f"{setup.name} is for {setup.players.start} to {setup.players.stop - 1} players, not "
+            f"{seats} of {len(bots)}"
         )
     for bot in bots:
         if isinstance(bot, str):
             check_bot(bot, setup.name)
     names, state = distinct_names([_name(bot) for bot in bots]), random.getstate()
     try:
-        return [_played(fixture, bots, names, setup) for fixture in fixtures(len(bots), seats, matches, seed)]
+        return [
+            _played(fixture, bots, names, setup)
+            for fixture in fixtures(len(bots), seats, matches, seed)
+        ]
     finally:
         random.setstate(state)  # bots in this process share Python's chance with the caller
 
@@ -170,12 +201,23 @@ def _name(bot: Any) -> str:
     return bot if isinstance(bot, str) else getattr(bot, "__name__", type(bot).__name__)
 
 
-def _played(fixture: Fixture, bots: Sequence[Any], all_names: Sequence[str], setup: GameSetup) -> MatchResult:
-    match = Match(setup._game, len(fixture.entrants), offline(FORMATS[setup.name].terms), fixture.seed)
+def _played(
+    fixture: Fixture, bots: Sequence[Any], all_names: Sequence[str], setup: GameSetup
+) -> MatchResult:
+    match = Match(
+        setup._game, len(fixture.entrants), offline(FORMATS[setup.name].terms), fixture.seed
+    )
     names, seats = tuple(all_names[number] for number in fixture.entrants), list[Seat]()
     try:
         for player, number in enumerate(fixture.entrants):
-            seats.append(_seat(bots[number], setup.name, names[player], Chance(fixture.seed, -1 - player).bits()))
+            seats.append(
+                _seat(
+                    bots[number],
+                    setup.name,
+                    names[player],
+                    Chance(fixture.seed, -1 - player).bits(),
+                )
+            )
         table = OfflineTable(match, seats, names)
         table.play()
     finally:
@@ -185,8 +227,14 @@ def _played(fixture: Fixture, bots: Sequence[Any], all_names: Sequence[str], set
     assert result is not None
     reasons = tuple(table.headline(player) for player in range(len(names)))
     file = match_file(match, names)
-    return MatchResult(setup.name, fixture.seed, names, result.places, result.scores, result.causes, reasons, file)
+    return MatchResult(
+        setup.name, fixture.seed, names, result.places, result.scores, result.causes, reasons, file
+    )
 
 
 def _seat(bot: Any, game: str, name: str, seed: int) -> Seat:
-    return make_seat(bot, game, name, seed) if isinstance(bot, str) else FunctionSeat(bot, trusted=False, seed=seed)
+    return (
+        make_seat(bot, game, name, seed)
+        if isinstance(bot, str)
+        else FunctionSeat(bot, trusted=False, seed=seed)
+    )

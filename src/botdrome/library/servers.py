@@ -20,7 +20,10 @@ from botdrome.runner.table import SEED_SIZE
 
 
 def connect(server: str) -> "ServerClient":
-    """Return a client of a server, such as http://127.0.0.1:3000. Raise ServerProblem if this is not an address."""
+    """Return a client of a server, such as http://127.0.0.1:3000.
+
+    Raise ServerProblem if this is not an address.
+    """
     try:
         return ServerClient(RestServer(server))
     except ValueError as problem:
@@ -28,7 +31,11 @@ def connect(server: str) -> "ServerClient":
 
 
 class ServerClient:
-    """A server. All methods raise ServerProblem if it refuses something or cannot be reached. Get one from `botdrome.connect`."""
+    """A server.
+
+    All methods raise ServerProblem if it refuses something or cannot be reached. Get one from
+    `botdrome.connect`.
+    """
 
     def __init__(self, rest: RestServer) -> None:
         self._rest = rest
@@ -42,13 +49,16 @@ class ServerClient:
         return self._rest.register(game, name, owner)
 
     def play(
-        self, bot: Any, game: str, name: str, token: str, *, games: int = 1, opponent: str | None = None,
-        contest: str | None = None, players: int | None = None, version: str | None = None, **options: Any,
+        self, bot: Any, game: str, name: str, token: str, *, games: int = 1,
+        opponent: str | None = None, contest: str | None = None, players: int | None = None,
+        version: str | None = None, **options: Any,
     ) -> list[MatchResult]:  # fmt: skip
-        """Let a bot play matches, as `botdrome join` does, and return those that the server has stored.
+        """Let a bot play matches, as `botdrome join` does, and return those that the server has
+        stored.
 
-        `bot` is one of `botdrome.play`, and the options are those of the game. In a contest it plays until the contest is over.
-        `version` is that of the bot; by default the checksum of its file, if it is given as text.
+        `bot` is one of `botdrome.play`, and the options are those of the game. In a contest it
+        plays until the contest is over. `version` is that of the bot; by default the checksum of
+        its file, if it is given as text.
         """
         if game not in FORMATS:
             raise BadOption(f"there is no game {game!r}; there are {', '.join(FORMATS)}")
@@ -59,7 +69,13 @@ class ServerClient:
             version = bot_version(bot) if isinstance(bot, str) else ""
         wish = JoinWish(game, name, token, contest, opponent, players, options, version=version)
         played = PlayedMatches()
-        join = Join(self.url, wish, lambda: _player(bot, game, name, options), played, None if contest else games)
+        join = Join(
+            self.url,
+            wish,
+            lambda: _player(bot, game, name, options),
+            played,
+            None if contest else games,
+        )
         try:
             asyncio.run(join.run())
         except Unwelcome as problem:
@@ -78,7 +94,16 @@ class ServerClient:
         if result is None:
             raise ServerProblem(f"match {match} is not over")
         seed = int(setup.seed, 16) if isinstance(setup.seed, str) else setup.seed
-        return MatchResult(setup.game, seed, setup.names, result.places, result.scores, result.causes, reasons, data)
+        return MatchResult(
+            setup.game,
+            seed,
+            setup.names,
+            result.places,
+            result.scores,
+            result.causes,
+            reasons,
+            data,
+        )
 
 
 class PlayedMatches:

@@ -8,11 +8,23 @@ from msgspec import Struct
 from botdrome.games.game import Raw, Seat
 
 Player = int
-"""An index in the match's list of players. On the first board it is also the seat; on later boards the seats rotate."""
+"""An index in the match's list of players.
+
+On the first board it is also the seat; on later boards the seats rotate.
+"""
 
 Cause = Literal[
-    "complete", "illegal moves", "timeout", "disconnect", "resigned", "crash", "flood", "unreadable", "expelled", "aborted"
-]  # fmt: skip
+    "complete",
+    "illegal moves",
+    "timeout",
+    "disconnect",
+    "resigned",
+    "crash",
+    "flood",
+    "unreadable",
+    "expelled",
+    "aborted",
+]
 """Why a match ended for a player: `complete` is an end by the rules, the others are not."""
 
 
@@ -97,7 +109,9 @@ class Result(Struct, frozen=True):
     places: tuple[int, ...]
     """1 for the winner; tied players share a place."""
     scores: tuple[float, ...]
-    """The scores of the game; with several boards, the boards won, where a shared board counts a half."""
+    """The scores of the game; with several boards, the boards won, where a shared board counts a
+    half.
+    """
     causes: tuple[Cause, ...]
     boards: tuple[BoardResult, ...]
 

@@ -1,7 +1,8 @@
 """Film: a finished match as the frames that a viewer shows.
 
-A frame has a time, an event, and the public view of the position after it. Most frames carry only the changes of the view
-since the previous frame. Every 64th frame carries the whole view, so that a viewer can start there.
+A frame has a time, an event, and the public view of the position after it. Most frames carry only
+the changes of the view since the previous frame. Every 64th frame carries the whole view, so that a
+viewer can start there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,17 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from botdrome.games.game import Game
-from botdrome.match.events import AnyEvent, Began, Ended, Event, Late, Played, Player, Refused, Result
+from botdrome.match.events import (
+    AnyEvent,
+    Began,
+    Ended,
+    Event,
+    Late,
+    Played,
+    Player,
+    Refused,
+    Result,
+)
 from botdrome.match.headline import Headlines
 from botdrome.match.inputs import InputLine
 from botdrome.match.record import Record, replay
@@ -50,7 +61,9 @@ def _in_object(old: dict[str, Any], new: dict[str, Any]) -> Change:
         if change is not None:
             parts[key] = change
     kept = [key for key in old if key in new]
-    return parts if kept == list(new)[: len(kept)] else [new]  # keep the order of keys: renderers may rely on it
+    return (
+        parts if kept == list(new)[: len(kept)] else [new]
+    )  # keep the order of keys: renderers may rely on it
 
 
 def _in_array(old: list[Any], new: list[Any]) -> Change:
@@ -97,7 +110,10 @@ class FilmHeader(Struct, frozen=True):
 
 
 class FilmFrame(Struct, frozen=True):
-    """Each further line. Without `view` and `change` the view is the same as in the previous frame."""
+    """Each further line.
+
+    Without `view` and `change` the view is the same as in the previous frame.
+    """
 
     t: Milliseconds
     event: AnyEvent
@@ -114,12 +130,19 @@ def header_of(record: Record) -> FilmHeader:
     """Return everything that a match file says before the match begins."""
     setup = record.setup
     players = tuple(FilmPlayer(name) for name in setup.names)
-    return FilmHeader(VERSION, None, setup.game, players, None, None, setup.options, setup.terms, record.result)
+    return FilmHeader(
+        VERSION, None, setup.game, players, None, None, setup.options, setup.terms, record.result
+    )
 
 
 def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
     """Yield the frames of a match. Raise BadRecord if its file is inconsistent."""
-    number, before, stopwatch, headlines = 0, None, Stopwatch(record.setup.terms.pace.pause), Headlines()
+    number, before, stopwatch, headlines = (
+        0,
+        None,
+        Stopwatch(record.setup.terms.pace.pause),
+        Headlines(),
+    )
     for line, (t, news) in zip((None, *record.lines), replay(record, game), strict=True):
         stopwatch.hear(line)
         for event, position in news:
@@ -150,7 +173,10 @@ class Stopwatch:
             self._taken[line.by] = max(0, line.t - self._opened)
 
     def see(self, t: Milliseconds, event: Event) -> dict[Player, Milliseconds]:
-        """Return the times of a played step; empty for any other event. Refused and late moves do not count."""
+        """Return the times of a played step; empty for any other event.
+
+        Refused and late moves do not count.
+        """
         if isinstance(event, (Refused, Late)):
             self._taken.pop(event.player, None)
         elif isinstance(event, Began):

@@ -1,5 +1,7 @@
-"""Headlines: the outcome of a match for each player in one line, such as "lost at step 7: space [2, 2] is taken, third illegal
-move". The step is the number of steps played by then, as `botdrome replay --turn` counts them."""
+"""Headlines: the outcome of a match for each player in one line, such as "lost at step 7: space [2,
+2] is taken, third illegal move". The step is the number of steps played by then, as `botdrome
+replay --turn` counts them.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +10,18 @@ from botdrome.games.game import Game
 from botdrome.match.events import Began, Ended, Event, Late, Out, Played, Player, Refused, Result
 from botdrome.match.record import Record, replay
 
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
 ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -27,7 +40,9 @@ def headlines_of(record: Record, game: Game[Any]) -> tuple[str, ...]:
 
 
 class Headlines:
-    """Takes the events of a match as they come, those for single players too, and gives the headline of each player."""
+    """Takes the events of a match as they come, those for single players too, and gives the
+    headline of each player.
+    """
 
     def __init__(self) -> None:
         self._steps = 0
@@ -53,7 +68,9 @@ class Headlines:
         elif isinstance(event, Late):
             self._add_late(event)
         elif isinstance(event, Out):
-            if event.detail or event.player not in self._out:  # later boards repeat it without the detail
+            if (
+                event.detail or event.player not in self._out
+            ):  # later boards repeat it without the detail
                 self._out[event.player] = (self._place, self._reason(event))
         elif isinstance(event, Began):
             self._boards, self._order = event.board + 1, event.order
@@ -69,7 +86,9 @@ class Headlines:
             rest = f"; {outcome}" if outcome and outcome != "lost" else ""
             return f"{'lost' if outcome == 'lost' else 'out'} at {place}: {reason}{rest}"
         reason = self._end(player)
-        return f"{outcome or 'still playing'} at step {self._steps}" + (f": {reason}" if reason else "")
+        return f"{outcome or 'still playing'} at step {self._steps}" + (
+            f": {reason}" if reason else ""
+        )
 
     def all(self, players: int) -> tuple[str, ...]:
         return tuple(self.of(player) for player in range(players))
@@ -82,11 +101,20 @@ class Headlines:
         return frozenset(player for player, place in enumerate(self._result.places) if place > 1)
 
     def verdict(self, names: Sequence[str]) -> str:
-        """Say in words what decided the match; empty: it did not end by the rules, and the headlines say how."""
-        if self._result is None or self._last is None or not self._last.over or self._result.aborted:
+        """Say in words what decided the match; empty: it did not end by the rules, and the
+        headlines say how.
+        """
+        if (
+            self._result is None
+            or self._last is None
+            or not self._last.over
+            or self._result.aborted
+        ):
             return ""
         if len(self._result.boards) > 1:
-            return "boards won: " + ", ".join(f"{name} {won:g}" for name, won in zip(names, self._result.scores, strict=True))
+            return "boards won: " + ", ".join(
+                f"{name} {won:g}" for name, won in zip(names, self._result.scores, strict=True)
+            )
         return self._last.verdict([names[player] for player in self._order])
 
     @property
@@ -100,7 +128,9 @@ class Headlines:
             return f"{detail}, {count}" if detail else count
         if cause == "timeout" and player in self._why:
             return f"{self._why[player]}, and {detail.replace('no move', 'no legal move') or cause}"
-        return detail if cause == "timeout" and detail else f"{cause}: {detail}" if detail else cause
+        return (
+            detail if cause == "timeout" and detail else f"{cause}: {detail}" if detail else cause
+        )
 
     def _add_late(self, event: Late) -> None:
         """The move that a player sent too late comes after the event that put it out."""
@@ -120,7 +150,9 @@ class Headlines:
         if len(places) == 2:
             return "drew" if not alone else "won" if place == 1 else "lost"
         count = f"{ordinal(place)} of {len(places)}"
-        return "won" if place == 1 and alone else f"placed {count}" if alone else f"tied for {count}"
+        return (
+            "won" if place == 1 and alone else f"placed {count}" if alone else f"tied for {count}"
+        )
 
     def _end(self, player: Player) -> str:
         """Return why the match ended for a player that was not put out."""

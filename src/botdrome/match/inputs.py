@@ -9,7 +9,9 @@ from msgspec import Struct
 from botdrome.match.events import Player
 from botdrome.match.terms import Milliseconds
 
-Kind = Literal["move", "wake", "leave", "rejoin", "expel", "amend", "abort", "conclude", "credit", "stall"]
+Kind = Literal[
+    "move", "wake", "leave", "rejoin", "expel", "amend", "abort", "conclude", "credit", "stall"
+]
 TIMES = ("credit", "stall")
 """The kinds that came with version 3 of the match file."""
 
@@ -40,7 +42,9 @@ class InputLine(Struct, frozen=True, omit_defaults=True):
 ROOM = 16 << 20
 """Bytes for all players of a match together."""
 PIECE, PER_LINE = 1 << 18, 200
-"""Bytes of a record that are written at a time, and the bytes that each line adds to its own length."""
+"""Bytes of a record that are written at a time, and the bytes that each line adds to its own
+length.
+"""
 OVERHEAD: Final = 60
 """Bytes that a line takes beside its text."""
 TOO_MUCH = "more was said than there is room for in the record of a match"
@@ -79,8 +83,12 @@ class InputLog:
         """Whether the player is over its limit; the match then accepts nothing more from it."""
         return self._room[player] < 0
 
-    def amend(self, now: Milliseconds, options: Mapping[str, Any], pause: Milliseconds | None) -> None:
-        """Merge a change into the change right before it, since a pause may hold any number of them."""
+    def amend(
+        self, now: Milliseconds, options: Mapping[str, Any], pause: Milliseconds | None
+    ) -> None:
+        """Merge a change into the change right before it, since a pause may hold any number of
+        them.
+        """
         value: list[Any] = [dict(options), pause]
         if self._lines and (last := DECODE(self._lines[-1])).do == "amend":
             del self._lines[-1]
@@ -92,7 +100,8 @@ class InputLog:
         return len(self._lines)
 
     def unsaved(self, saved: int, last: bytes) -> tuple[int, list[bytes]]:
-        """The lines that follow the first `saved` lines, of which `last` is the last, and the index of the first of them.
+        """The lines that follow the first `saved` lines, of which `last` is the last, and the index
+        of the first of them.
 
         The last saved line comes again if a change was merged into it.
         """

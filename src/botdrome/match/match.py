@@ -1,27 +1,30 @@
 """Match: one match, from the first question to the result.
 
-Theory of operation. A match is told what happens and when (`submit`, `leave`, `wake`, ...) and answers with the news: pairs of
-an event and the position that it left. It has no clock: times are milliseconds since the start, passed in, and `deadline` says
-when the next `wake` is due. Seed and inputs replay it whole (`InputLog`).
+Theory of operation. A match is told what happens and when (`submit`, `leave`, `wake`, ...) and
+answers with the news: pairs of an event and the position that it left. It has no clock: times are
+milliseconds since the start, passed in, and `deadline` says when the next `wake` is due. Seed and
+inputs replay it whole (`InputLog`).
 
-A match is a row of boards, a board a row of steps. Until a step closes, a seat may move again, and its last move
-counts. A player that sends more than the log has room for is out. A move after the deadline is late, whether or not the wake
-has come; in a beat it counts for the next step. An illegal move does not restart the clock. A beat counts from the last
-deadline, so it never drifts. A move received between two steps counts for the next one.
+A match is a row of boards, a board a row of steps. Until a step closes, a seat may move again, and
+its last move counts. A player that sends more than the log has room for is out. A move after the
+deadline is late, whether or not the wake has come; in a beat it counts for the next step. An
+illegal move does not restart the clock. A beat counts from the last deadline, so it never drifts. A
+move received between two steps counts for the next one.
 
-A player is charged for its thinking only (`PlayerClocks`): `credit` says how much of its time is the network's and the arena's.
-So the players of a step may have different deadlines; `deadline` is the first of them.
+A player is charged for its thinking only (`PlayerClocks`): `credit` says how much of its time is
+the network's and the arena's. So the players of a step may have different deadlines; `deadline` is
+the first of them.
 
-Players keep their numbers for the whole match; seats are theirs for one board and move on by one with each.
+Players keep their numbers for the whole match; seats are theirs for one board and move on by one
+with each.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from msgspec import UNSET
 
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, IllegalMove, Raw, Seat, View
+from botdrome.match.board import MOST_CREDIT, Board, PlayerClocks, Step, match_result
 from botdrome.match.events import (
     Amended,
     Began,
@@ -38,222 +41,54 @@ from botdrome.match.events import (
     Refused,
     Result,
     Returned,
-    rotated,
 )
 from botdrome.match.inputs import TOO_MUCH, Input, InputLog, Kind
-from botdrome.match.terms import Milliseconds, Pace, Terms
-
-# Results: from the last position of a board to its result, and from all boards to the result of
-# the match.
-
-
-def places_by(keys: Sequence[Any]) -> tuple[int, ...]:
-    """1 for the greatest key; equal keys share a place."""
-    ranking = sorted(keys, reverse=True)
-    return tuple([1 + ranking.index(key) for key in keys])
-
-
-def board_result(
-    position: Game[Any], seat_of: Sequence[Seat], out: Mapping[Seat, tuple[Cause, int]], otherwise: Cause = "complete"
-) -> BoardResult:
-    """The scores, places and causes by player. `out` has the cause and the step of each seat that is out."""
-    by_seat = position.scores
-    scores = tuple([by_seat[seat] for seat in seat_of])
-    causes = tuple([out[seat][0] if seat in out else otherwise for seat in seat_of])
-    if not out or position.counts_departures:
-        return BoardResult(scores, places_by(scores), causes)
-    keys = [(0, out[seat][1]) if seat in out else (1, by_seat[seat]) for seat in seat_of]
-    return BoardResult(scores, places_by(keys), causes)
-
-
-def match_result(boards: Sequence[BoardResult]) -> Result:
-    first = boards[0]
-    if len(boards) == 1:
-        return Result(first.places, first.scores, first.causes, (first,))
-    players = range(len(first.places))
-    won = tuple(sum(_share(board.places, player) for board in boards) for player in players)
-    causes = tuple(_last_fault([board.causes[player] for board in boards]) for player in players)
-    return Result(places_by(won), won, causes, tuple(boards))
-
-
-def _share(places: tuple[int, ...], player: int) -> float:
-    return 1 / places.count(1) if places[player] == 1 else 0.0
-
-
-def _last_fault(causes: Sequence[Cause]) -> Cause:
-    faults = [cause for cause in causes if cause != "complete"]
-    return faults[-1] if faults else "complete"
-
-
-# Board: one board of a match, and the step that is open on it.
-
-
-class Board:
-    __slots__ = ("number", "order", "out", "position", "seat_of", "strikes")
-
-    def __init__(self, number: int, position: Game[Any], players: int) -> None:
-        self.number, self.position = number, position
-        self.order = rotated(players, number)
-        """The player at each seat."""
-        self.seat_of = rotated(players, -number)
-        """The seat of each player."""
-        self.out: dict[Seat, tuple[Cause, int]] = {}
-        """The seats that are out of this board, with the cause and the step."""
-        self.strikes = (0,) * players
-        """The illegal moves on this board by player, where the terms count them."""
-
-    def view(self, player: Player | None) -> View:
-        view: View = self.position.view(None if player is None else self.seat_of[player])
-        return view
-
-    def put_out(self, seat: Seat, cause: Cause, step: int) -> None:
-        self.out[seat] = (cause, step)
-        self.position = self.position.without(seat)
-
-    @property
-    def forfeited(self) -> bool:
-        """All seats but one are out, and the rules do not score departures."""
-        return not self.position.counts_departures and 0 < len(self.out) >= len(self.order) - 1
-
-    def result(self, otherwise: Cause = "complete") -> BoardResult:
-        return board_result(self.position, self.seat_of, self.out, otherwise)
-
-
-class Step:
-    """The open step of a board: the seats that may move, and what they sent."""
-
-    __slots__ = ("awaited", "faults", "late", "moves", "opened", "raws", "seats")
-
-    def __init__(self) -> None:
-        self.opened = 0
-        self.seats: Collection[Seat] = ()
-        self.awaited: list[Player] = []
-        """The players that have yet to answer."""
-        self.moves: dict[Seat, Any] = {}
-        self.raws: dict[Player, Raw] = {}
-        self.faults: dict[Seat, tuple[Cause, str]] = {}
-        self.late: dict[Player, int] = {}
-        """The players whose own time is up while others still have some, and when it was up."""
-
-    def withdraw(self, seat: Seat, player: Player) -> None:
-        """The seat may not move any more, and its move does not count."""
-        self.seats = tuple(other for other in self.seats if other != seat)
-        self.moves.pop(seat, None)
-        self.raws.pop(player, None)
-
-
-# Player clocks: the time that each player has beyond the limit of a step.
-#
-# A player is charged for its thinking only: the time from the question to its answer, less its
-# network time and the time by which the arena itself was late. What exceeds the limit comes from
-# the player's time bank, if the terms have one.
-
-MOST_CREDIT: Milliseconds = 10_000
-"""The highest network credit of a match. The cap of a server may be lower."""
-
-
-class PlayerClocks:
-    __slots__ = ("_answers", "_bank", "_moves", "_pace", "active", "arena", "left", "network")
-
-    def __init__(self, players: int, pace: Pace) -> None:
-        bank = self._bank = None if pace.bank is UNSET else pace.bank
-        if bank is not None and pace.beat:
-            raise BadOption("a match that is played in ticks has no time bank")
-        self._pace = pace
-        self.active = bank is not None
-        """False while all players have the same time: the match then need not ask here."""
-        self.network: list[Milliseconds] = [0] * players
-        """The credit for the network, which stays until it changes."""
-        self.arena: list[Milliseconds] = [0] * players
-        """The time by which the arena was late in the open step."""
-        self.left: list[Milliseconds] = [0 if bank is None else bank.time] * players
-        """The time left in each bank."""
-        self._moves = [0] * players
-        self._answers: dict[Player, Milliseconds] = {}
-        """The time charged for the last answer of each player in the open step."""
-
-    def credit(self, player: Player, network: Milliseconds, arena: Milliseconds) -> None:
-        self.network[player], self.arena[player] = network, arena
-        self.active = True
-
-    def uncharged(self, player: Player) -> Milliseconds:
-        return self.network[player] + self.arena[player]
-
-    def time_of(self, player: Player, steps: int) -> Milliseconds | None:
-        """The time from the question to the answer that the player has in the open step; None: there is no limit."""
-        allowed = self._pace.allowed(steps)
-        if allowed is None and self._bank is None:
-            return None
-        return (allowed or 0) + self.uncharged(player) + self.left[player]
-
-    def due_of(self, player: Player, step: Step, steps: int) -> Milliseconds | None:
-        """When the player's own time for the open step is up."""
-        time = self.time_of(player, steps)
-        return None if time is None else step.opened + time
-
-    def shortest(self, players: list[Player], steps: int) -> Milliseconds | None:
-        """The shortest time of these players for the open step."""
-        return min([time for player in players if (time := self.time_of(player, steps)) is not None], default=None)
-
-    def withdraw_late(self, step: Step, board: Board, away: set[Player], due: Milliseconds, steps: int) -> list[Player]:
-        """Return the awaited players whose time is up at `due`. If others have time left, these leave the step.
-
-        If all awaited players are away, the terms say how long the step waits, so that their time is up together.
-        """
-        if not self.active:
-            return step.awaited
-        late = [player for player in step.awaited if (self.due_of(player, step, steps) or 0) <= due]
-        if away.issuperset(step.awaited) or late == step.awaited:
-            return step.awaited
-        for player in late:
-            step.awaited.remove(player)
-            step.withdraw(board.seat_of[player], player)
-            step.late[player] = due
-        return late
-
-    def answered(self, player: Player, wall: Milliseconds) -> None:
-        self._answers[player] = max(0, wall - self.uncharged(player))
-
-    def settle(self, step: Step, steps: int) -> None:
-        """The step closes: take what exceeds the limit from the banks, and add what the players get for a move."""
-        bank = self._bank
-        if not self.active:
-            return
-        if bank is not None:
-            for player, charged in self._answers.items():
-                self._moves[player] += 1
-                again = bank.time if bank.moves and self._moves[player] % bank.moves == 0 else 0
-                spent = max(0, charged - (self._pace.allowed(steps) or 0))
-                self.left[player] = max(0, self.left[player] - spent) + bank.increment + again
-        step.late = {}
-        self._answers.clear()
-        self.arena = [0] * len(self.arena)
-        self.active = bank is not None or any(self.network)
-
+from botdrome.match.terms import Milliseconds, Terms
 
 News = list[tuple[Event, Game[Any]]]
 
 MOST_TURNS = 100_000
-"""Turns of all players together, after which a match ends with the current scores, since memory needs a limit."""
+"""Turns of all players together, after which a match ends with the current scores, since memory
+needs a limit.
+"""
 
 
 class Match:
-    """A match. The methods of "what it is told" keep the input, and pass it on to the mechanics below.
+    """A match.
 
-    A step opens for the seats that the position awaits. It closes when all of them have answered or committed a fault or, in
-    a beat, when its time is up. Then the seats at fault go out together, the moves are played, and the next step opens.
+    The methods of "what it is told" keep the input, and pass it on to the mechanics below.
+
+    A step opens for the seats that the position awaits. It closes when all of them have answered or
+    committed a fault or, in a beat, when its time is up. Then the seats at fault go out together,
+    the moves are played, and the next step opens.
     """
 
     __slots__ = (
-        "_allowed", "_boards", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_rested", "_turns", "away", "beat",
-        "board", "clocks", "deadline", "dismissed", "game", "generator", "input_log", "players", "resting", "result", "seed",
-        "step", "steps", "terms",
+        "_allowed", "_boards", "_chance", "_disturbed", "_given_up", "_misses", "_pause", "_rested",
+        "_turns", "away", "beat", "board", "clocks", "deadline", "dismissed", "game", "generator",
+        "input_log", "players", "resting", "result", "seed", "step", "steps", "terms",
     )  # fmt: skip
 
-    def __init__(self, game: Game[Any], players: int, terms: Terms, seed: int, generator: type[Chance] = Chance) -> None:
+    def __init__(
+        self,
+        game: Game[Any],
+        players: int,
+        terms: Terms,
+        seed: int,
+        generator: type[Chance] = Chance,
+    ) -> None:
         if players not in game.players:
-            raise BadOption(f"{game.name} is for {game.players.start} to {game.players.stop - 1} players, not {players}")
-        self.game, self.players, self.terms, self.seed, self.generator = game, players, terms, seed, generator
+            raise BadOption(
+                f"{game.name} is for {game.players.start} to {game.players.stop - 1} players, not "
+                f"{players}"
+            )
+        self.game, self.players, self.terms, self.seed, self.generator = (
+            game,
+            players,
+            terms,
+            seed,
+            generator,
+        )
         self.input_log, self.clocks = InputLog(players), PlayerClocks(players, terms.pace)
         self.steps = self._turns = 0
         """`steps` is the number of steps that were played."""
@@ -262,12 +97,18 @@ class Match:
         self.result: Result | None = None
         self.resting = False
         """True in the pause between two steps: a move that comes then counts for the next step."""
-        self.beat, self._pause, self._allowed = terms.pace.beat, terms.pace.pause, terms.pace.allowed(1)
+        self.beat, self._pause, self._allowed = (
+            terms.pace.beat,
+            terms.pace.pause,
+            terms.pace.allowed(1),
+        )
         self._disturbed = False
         """True as soon as a player is away or out: the quick way to close a step is closed then."""
         self.away: set[Player] = set()
         self._given_up: set[Player] = set()
-        """Players who are away and whose time to return is over: their turns pass at once until they return."""
+        """Players who are away and whose time to return is over: their turns pass at once until
+        they return.
+        """
         self.dismissed: dict[Player, Cause] = {}
         """Players who are out of the whole match."""
         self._misses = [0] * players
@@ -283,9 +124,15 @@ class Match:
 
     @property
     def credited(self) -> Milliseconds:
-        """The part of the time until the deadline that is credit, which is not announced to players."""
+        """The part of the time until the deadline that is credit, which is not announced to
+        players.
+        """
         clocks = self.clocks
-        return min([clocks.uncharged(player) for player in self.step.awaited], default=0) if clocks.active else 0
+        return (
+            min([clocks.uncharged(player) for player in self.step.awaited], default=0)
+            if clocks.active
+            else 0
+        )
 
     @property
     def awaited(self) -> list[Player]:
@@ -359,15 +206,21 @@ class Match:
             self._time_up(now, news)
         return news
 
-    def credit(self, player: Player, network: Milliseconds, arena: Milliseconds, now: Milliseconds) -> News:
-        """Do not charge a player for the network, from now on, and for the time by which the arena is late in the open step.
+    def credit(
+        self, player: Player, network: Milliseconds, arena: Milliseconds, now: Milliseconds
+    ) -> News:
+        """Do not charge a player for the network, from now on, and for the time by which the arena
+        is late in the open step.
 
         Nothing happens in a beat, where all players have the same time.
         """
         if self.result is not None or self.beat:
             return []
         if not (0 <= network <= MOST_CREDIT and arena >= 0):
-            raise ValueError(f"credit is 0 to {MOST_CREDIT} ms for the network, and 0 or more for the arena: {network}, {arena}")
+            raise ValueError(
+                f"credit is 0 to {MOST_CREDIT} ms for the network, and 0 or more for the arena: "
+                f"{network}, {arena}"
+            )
         self.input_log.time(now, "credit", player, [network, arena])
         step = self.step
         thinks = player in step.awaited and not self.resting
@@ -396,7 +249,12 @@ class Match:
 
     def rejoin(self, player: Player, now: Milliseconds) -> News:
         """A player that was gone is back. Nothing happens where the terms do not allow it."""
-        if self.result is not None or self.terms.gone != "wait" or player not in self.away or self.input_log.full(player):
+        if (
+            self.result is not None
+            or self.terms.gone != "wait"
+            or player not in self.away
+            or self.input_log.full(player)
+        ):
             return []
         self.input_log.add(now, "rejoin", player)
         self._come_back(player, now)
@@ -410,8 +268,12 @@ class Match:
             self._dismiss(player, cause, detail, now, news)
         return news
 
-    def amend(self, options: Mapping[str, Any], now: Milliseconds, pause: Milliseconds | None = None) -> News:
-        """Change the options, and the pause, from the next round on; BadOption where the game does not allow it."""
+    def amend(
+        self, options: Mapping[str, Any], now: Milliseconds, pause: Milliseconds | None = None
+    ) -> News:
+        """Change the options, and the pause, from the next round on; BadOption where the game does
+        not allow it.
+        """
         if self.result is not None:
             return []
         self._amend(options, now, pause)
@@ -436,9 +298,12 @@ class Match:
 
     # Moves that are not accepted.
 
-    def _overtaken(self, player: Player, raw: Raw, now: Milliseconds, by: Milliseconds, news: News) -> bool:
-        """Time was up before this move came. After a beat or a pause it counts for the step that opens now; otherwise it was
-        meant for the last one."""
+    def _overtaken(
+        self, player: Player, raw: Raw, now: Milliseconds, by: Milliseconds, news: News
+    ) -> bool:
+        """Time was up before this move came. After a beat or a pause it counts for the step that
+        opens now; otherwise it was meant for the last one.
+        """
         late = self.beat or player in self.step.awaited
         counts = self.beat or self.resting
         if self.clocks.active:
@@ -459,7 +324,11 @@ class Match:
 
     def _changes_late(self, player: Player, now: Milliseconds, news: News) -> bool:
         """Refuse a move of a player whose own time is up while the step waits for others."""
-        due = self._due_of(player) if player in self.step.raws and not self.resting else self.step.late.get(player)
+        due = (
+            self._due_of(player)
+            if player in self.step.raws and not self.resting
+            else self.step.late.get(player)
+        )
         if due is None or now <= due:
             return False
         news.append((Late(player, now - due), self.board.position))
@@ -470,12 +339,19 @@ class Match:
         out = board.seat_of[player] in board.out
         if self.terms.hasty == "illegal" and not out and not self.resting:
             return self._refuse(player, "it is not your turn", raw, now, news)
-        news.append((Refused(player, "you are out" if out else "it is not your turn", raw, 0), board.position))
+        news.append(
+            (
+                Refused(player, "you are out" if out else "it is not your turn", raw, 0),
+                board.position,
+            )
+        )
 
     def _refuse(self, player: Player, why: str, raw: Raw, now: Milliseconds, news: News) -> None:
         limit, board = self.terms.strikes, self.board
         if limit is not None:
-            board.strikes = tuple([count + (number == player) for number, count in enumerate(board.strikes)])
+            board.strikes = tuple(
+                [count + (number == player) for number, count in enumerate(board.strikes)]
+            )
         strikes = board.strikes[player]
         news.append((Refused(player, why, raw, strikes), board.position))
         if limit is not None and strikes >= limit:
@@ -498,7 +374,11 @@ class Match:
         if board.number + 1 == self.terms.boards:
             return self._end(match_result(self._boards), news)
         position = self.game.start(self.players, self._chance.turn_to(self.steps))
-        self.board, self.step, self.resting = Board(board.number + 1, position, self.players), Step(), False
+        self.board, self.step, self.resting = (
+            Board(board.number + 1, position, self.players),
+            Step(),
+            False,
+        )
         return self._begin(now, news)
 
     def _end(self, result: Result, news: News) -> None:
@@ -524,7 +404,9 @@ class Match:
                 break
             step.seats = seats = self._seats_to_ask() if self._disturbed else board.position.to_move
             step.awaited = [board.order[seat] for seat in seats]
-            self._turns += len(seats) or self.players  # a step that awaits no seat was planned by all
+            self._turns += (
+                len(seats) or self.players
+            )  # a step that awaits no seat was planned by all
             if seats or self.beat:
                 return self._open(now, news)
             self._play(news)
@@ -537,26 +419,42 @@ class Match:
         step = self.step
         step.opened = now
         if step.moves:
-            step.awaited = [player for player in step.awaited if self.board.seat_of[player] not in step.moves]
+            step.awaited = [
+                player for player in step.awaited if self.board.seat_of[player] not in step.moves
+            ]
             if not step.awaited and not self.beat:
                 return self._close(now, news)
         return self._set_deadline(now)
 
     def _seats_to_ask(self) -> tuple[Seat, ...]:
         board, silent = self.board, self.away if self.terms.gone == "pass" else ()
-        return tuple(seat for seat in board.position.to_move if seat not in board.out and board.order[seat] not in silent)
+        return tuple(
+            seat
+            for seat in board.position.to_move
+            if seat not in board.out and board.order[seat] not in silent
+        )
 
-    def accept(self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News) -> None:
+    def accept(
+        self, player: Player, seat: Seat, move: Any, raw: Raw, now: Milliseconds, news: News
+    ) -> None:
         """A legal move. Until the step closes another one may replace it.
 
-        Most steps close here: no player is away, out or at fault, and there is no beat and no pause. `_answered` does the same.
+        Most steps close here: no player is away, out or at fault, and there is no beat and no
+        pause. `_answered` does the same.
         """
         step, board = self.step, self.board
         step.moves[seat], step.raws[player] = move, raw
         self._misses[player] = 0
         if (clocks := self.clocks).active:
             clocks.answered(player, 0 if self.resting else now - step.opened)
-        if clocks.active or self._disturbed or step.faults or self.beat or self._pause or step.awaited != [player]:
+        if (
+            clocks.active
+            or self._disturbed
+            or step.faults
+            or self.beat
+            or self._pause
+            or step.awaited != [player]
+        ):
             return self._answered(player, now, news)
         self._play(news)
         seats, allowed = board.position.to_move, self._allowed
@@ -626,7 +524,10 @@ class Match:
             self._given_up.add(player)
         terms = self.terms
         if terms.late == "out" or (terms.patience and self._misses[player] >= terms.patience):
-            self.step.faults[self.board.seat_of[player]] = ("timeout", f"no move within {terms.pace.limit} ms")
+            self.step.faults[self.board.seat_of[player]] = (
+                "timeout",
+                f"no move within {terms.pace.limit} ms",
+            )
 
     def _rest(self, now: Milliseconds) -> None:
         self.step, self.resting, self._rested = Step(), True, now
@@ -634,7 +535,9 @@ class Match:
         if not self.board.position.over:
             self.step.seats = self._seats_to_ask()
 
-    def _amend(self, options: Mapping[str, Any], now: Milliseconds, pause: Milliseconds | None) -> None:
+    def _amend(
+        self, options: Mapping[str, Any], now: Milliseconds, pause: Milliseconds | None
+    ) -> None:
         if options:
             self.board.position = self.board.position.amend(options)
         if pause is not None:
@@ -643,7 +546,10 @@ class Match:
                 self.deadline = max(now, self._rested + pause)
 
     def _set_deadline(self, base: Milliseconds) -> None:
-        allowed, awaited = self._allowed if self.steps else self.terms.pace.allowed(0), self.step.awaited
+        allowed, awaited = (
+            self._allowed if self.steps else self.terms.pace.allowed(0),
+            self.step.awaited,
+        )
         if self.away and awaited and not self.beat and self.away.issuperset(awaited):
             allowed = self._patience() if allowed is None else min(allowed, self._patience())
         elif self.clocks.active and awaited:
@@ -671,7 +577,9 @@ class Match:
         if self._decided:
             return self._end_here("complete", news)
         if player in self.step.awaited and not self.beat:
-            return self._answered(player, now, news) if self.terms.gone == "pass" else self._hurry(now)
+            return (
+                self._answered(player, now, news) if self.terms.gone == "pass" else self._hurry(now)
+            )
 
     def _come_back(self, player: Player, now: Milliseconds) -> None:
         abandoned = self._nobody_here
@@ -682,7 +590,9 @@ class Match:
         elif player in self.step.awaited and not self.beat:
             self._set_deadline(self.step.opened)
 
-    def _dismiss(self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News) -> None:
+    def _dismiss(
+        self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News
+    ) -> None:
         """Put a player out of the whole match."""
         self.dismissed[player] = cause
         self.away.discard(player)
@@ -690,8 +600,12 @@ class Match:
         if self.result is None and self.away:
             self._abandoned(now, news)
 
-    def _fault(self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News) -> None:
-        """Put a player out of the board: with the others at fault when an open step closes, otherwise at once."""
+    def _fault(
+        self, player: Player, cause: Cause, detail: str, now: Milliseconds, news: News
+    ) -> None:
+        """Put a player out of the board: with the others at fault when an open step closes,
+        otherwise at once.
+        """
         board, step = self.board, self.step
         seat = board.seat_of[player]
         asked = seat in step.seats and not self.resting
@@ -711,18 +625,24 @@ class Match:
 
     @property
     def _decided(self) -> bool:
-        """Whether the terms and the rules end the match here, since the players present have nothing left to play for."""
+        """Whether the terms and the rules end the match here, since the players present have
+        nothing left to play for.
+        """
         if not self._disturbed or not self.terms.early_end:
             return False
         board = self.board
-        return bool(board.position.decided({*board.out, *[board.seat_of[player] for player in self.away]}))
+        return bool(
+            board.position.decided({*board.out, *[board.seat_of[player] for player in self.away]})
+        )
 
     @property
     def _nobody_here(self) -> bool:
         return bool(self.away) and len(self.away) + len(self.dismissed) == self.players
 
     def _abandoned(self, now: Milliseconds, news: News) -> bool:
-        """All players have left: the match ends with the current scores, at once or if none of them returns in time."""
+        """All players have left: the match ends with the current scores, at once or if none of them
+        returns in time.
+        """
         nobody = self._nobody_here
         if nobody and self.terms.reunion:
             self.deadline = now + self.terms.reunion

@@ -1,7 +1,8 @@
 """Record: a match as a file of JSON lines, from which it can be replayed.
 
-The first line is the set-up, then a line for each input, then the result, and last a digest of all lines before it. Set-up and
-inputs also carry a check, the CRC-32 of the news that they led to, so that a replay finds the first line that differs.
+The first line is the set-up, then a line for each input, then the result, and last a digest of all
+lines before it. Set-up and inputs also carry a check, the CRC-32 of the news that they led to, so
+that a replay finds the first line that differs.
 """
 
 import hashlib
@@ -24,23 +25,37 @@ from botdrome.match.match import Match, News, apply
 from botdrome.match.terms import Milliseconds, Terms
 
 VERSION, TIMED = 2, 3
-"""Version 1 can still be read: its seed is a number, and its chance comes from an older generator. Version 3 is for matches whose
-players have different times: with a time bank, or with inputs that say what no player is charged for."""
+"""Version 1 can still be read: its seed is a number, and its chance comes from an older generator.
+Version 3 is for matches whose players have different times: with a time bank, or with inputs that
+say what no player is charged for.
+"""
 VERSIONS = (1, VERSION, TIMED)
 Seed = int | str
-"""As in a match file: a number in version 1; later 32 hexadecimal digits, since JavaScript cannot hold the number."""
+"""As in a match file: a number in version 1; later 32 hexadecimal digits, since JavaScript cannot
+hold the number.
+"""
 SEED_DIGITS = SEED_BITS // 4
 ENCODER = msgspec.json.Encoder()
 MOST_BOARDS = 100
 """Limit for a match in a file, since boards on which nobody plays end in nested calls."""
-UNPLAYABLE = (BadOption, IllegalMove, LookupError, OverflowError, RecursionError, TypeError, ValueError)
+UNPLAYABLE = (
+    BadOption,
+    IllegalMove,
+    LookupError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """Raised by a match for an input that it cannot have had."""
 NO_MATCH_FILE = f"this is not a match file of version 1 to {TIMED}"
 HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 class BadRecord(Exception):
-    """Raised for a file that is not a match file, or not a whole one, with the line and the reason."""
+    """Raised for a file that is not a match file, or not a whole one, with the line and
+    the reason.
+    """
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"line {line}: {why}")
@@ -79,16 +94,28 @@ def setup_of(match: Match, names: Iterable[str]) -> Setup:
     seed = seed_of(match)
     timed = match.input_log.timed or match.terms.pace.bank is not UNSET
     version = 1 if isinstance(seed, int) else TIMED if timed else VERSION
-    return Setup(version, match.game.name, match.game.rules, options_in(match.game), match.terms, seed, tuple(names))
+    return Setup(
+        version,
+        match.game.name,
+        match.game.rules,
+        options_in(match.game),
+        match.terms,
+        seed,
+        tuple(names),
+    )
 
 
 def record_of(match: Match, names: Iterable[str]) -> Record:
     """The record of a match in memory, without checks."""
-    return Record(setup_of(match, names), tuple(InputLine(*told) for told in match.inputs), match.result)
+    return Record(
+        setup_of(match, names), tuple(InputLine(*told) for told in match.inputs), match.result
+    )
 
 
 def new_match(setup: Setup, game: Game[Any]) -> Match:
-    """The match at its start, under the rules by which it was played; `game` has the options of the set-up."""
+    """The match at its start, under the rules by which it was played; `game` has the options of the
+    set-up.
+    """
     try:
         return seeded_match(game.by_rules(setup.rules), len(setup.names), setup.terms, setup.seed)
     except BadOption as problem:
@@ -135,7 +162,9 @@ def match_file(match: Match, names: Iterable[str]) -> bytes:
 
 
 def unchecked_file(match: Match, names: Iterable[str]) -> bytes:
-    """The file without checks, at a fraction of the cost: only the result shows whether it replays."""
+    """The file without checks, at a fraction of the cost: only the result shows whether
+    it replays.
+    """
     return b"".join(unchecked_pieces(match, names))
 
 
@@ -163,7 +192,10 @@ def _end(match: Match, digest: "hashlib._Hash") -> bytes:
 
 
 def read(data: bytes) -> Record:
-    """The record in a file, or BadRecord. A file that was cut off between two lines gives a record without a result."""
+    """The record in a file, or BadRecord.
+
+    A file that was cut off between two lines gives a record without a result.
+    """
     lines = data.splitlines(keepends=True)
     if not lines:
         raise BadRecord(1, "the file is empty")
@@ -220,7 +252,9 @@ def _result(lines: list[bytes], number: int) -> Any:
     """The result at this line. Only the digest of all lines up to here may follow."""
     result = _decoded(lines[number - 1], number, LastLine).result
     if len(lines) != number + 1:
-        raise BadRecord(min(number + 2, len(lines)), "after the result comes the digest and nothing else")
+        raise BadRecord(
+            min(number + 2, len(lines)), "after the result comes the digest and nothing else"
+        )
     digest = "sha256:" + hashlib.sha256(b"".join(lines[:number])).hexdigest()
     if _decoded(lines[number], number + 1, LastLine).digest != digest:
         raise BadRecord(number + 1, "the digest does not fit the lines before it")
@@ -268,7 +302,10 @@ def _compare(line: int, then: str, news: News) -> None:
 
 class Resumption:
     def __init__(self, setup: Setup, game: Game[Any], inputs: Iterable[Input]) -> None:
-        """`game` has the options of the set-up. Raise BadRecord if no match can have this set-up."""
+        """`game` has the options of the set-up.
+
+        Raise BadRecord if no match can have this set-up.
+        """
         self.match = new_match(setup, game)
         self._inputs = iter(inputs)
         self.news = self.match.start()
@@ -278,7 +315,10 @@ class Resumption:
         self._played = 1
 
     def advance(self, most: int) -> bool:
-        """Give the match some inputs, and return whether there may be more. Raise BadRecord if it cannot have had one."""
+        """Give the match some inputs, and return whether there may be more.
+
+        Raise BadRecord if it cannot have had one.
+        """
         given = 0
         for told in islice(self._inputs, most):
             given += 1
@@ -294,9 +334,15 @@ class Resumption:
 
     @property
     def recap(self) -> News:
-        """News from which a writer of messages learns how the match stands; without those of the end."""
+        """News from which a writer of messages learns how the match stands; without those of the
+        end.
+        """
         match = self.match
-        ended = self._boards if match.result is not None else [*self._boards, *self._boards_in(self.news)]
+        ended = (
+            self._boards
+            if match.result is not None
+            else [*self._boards, *self._boards_in(self.news)]
+        )
         return [*ended, (Began(match.board.number, match.order), match.position)]
 
     def _boards_in(self, news: News) -> News:
@@ -304,7 +350,10 @@ class Resumption:
         found: News = []
         for event, position in news:
             if isinstance(event, BoardEnded):
-                found += [(Began(event.board, rotated(self.match.players, event.board)), position), (event, position)]
+                found += [
+                    (Began(event.board, rotated(self.match.players, event.board)), position),
+                    (event, position),
+                ]
         return found
 
 
@@ -312,7 +361,10 @@ class Resumption:
 # played them and when.
 
 MOST_LINES = 5000
-"""Inputs that are compared. Games that agree so far are the same for every purpose, and a long match costs no more time."""
+"""Inputs that are compared.
+
+Games that agree so far are the same for every purpose, and a long match costs no more time.
+"""
 SIZE = 6
 """Bytes; so the number is exact in JavaScript."""
 MOVE, KIND = b'"do":"move"', b'"do":'
@@ -320,7 +372,9 @@ MOVE, KIND = b'"do":"move"', b'"do":'
 
 def fingerprint(match: Match) -> int:
     """Return the fingerprint of a match. The public view stands for the chance in it."""
-    lines = [line[line.index(KIND) :] for line in match.input_log.some(0, MOST_LINES) if MOVE in line]
+    lines = [
+        line[line.index(KIND) :] for line in match.input_log.some(0, MOST_LINES) if MOVE in line
+    ]
     digest = blake2b(b"\n".join(lines), digest_size=SIZE)
     digest.update(msgspec.json.encode(match.view(None)))
     return int.from_bytes(digest.digest())

@@ -1,4 +1,7 @@
-"""Terms: the time limits of a step, and the penalties for faults. All differences between formats are values here."""
+"""Terms: the time limits of a step, and the penalties for faults.
+
+All differences between formats are values here.
+"""
 
 import re
 from typing import Literal
@@ -13,7 +16,10 @@ PaceName = Literal["usual", "slow", "stepped"]
 PACES: tuple[PaceName, ...] = ("usual", "slow", "stepped")
 
 SLOW_TICK, FIRST_TICK = 2_000, 10_000
-"""The length of a tick at the slow pace, in ms. The first tick is longer, so that people can look at the board."""
+"""The length of a tick at the slow pace, in ms.
+
+The first tick is longer, so that people can look at the board.
+"""
 LONG_LIMIT = 300_000
 """The time limit of a person's move, in ms."""
 RETURN_LIMIT = 60_000
@@ -23,7 +29,10 @@ SLOW_PATIENCE = 3
 
 
 class Bank(Struct, frozen=True):
-    """The time of a player for a whole match. A move that exceeds the limit of its step takes the rest from it."""
+    """The time of a player for a whole match.
+
+    A move that exceeds the limit of its step takes the rest from it.
+    """
 
     time: Milliseconds
     increment: Milliseconds = 0
@@ -42,11 +51,17 @@ class Pace(Struct, frozen=True):
     first: Milliseconds | None = None
     """The limit of the first step, if it differs."""
     beat: bool = False
-    """True: every step lasts exactly its limit and uses the moves received by then. False: it ends with the last answer."""
+    """True: every step lasts exactly its limit and uses the moves received by then.
+
+    False: it ends with the last answer.
+    """
     pause: Milliseconds = 0
     """The pause after each step."""
     bank: Bank | UnsetType = UNSET
-    """The time bank of each player, as on a chess clock. With a limit of None all time comes from the bank."""
+    """The time bank of each player, as on a chess clock.
+
+    With a limit of None all time comes from the bank.
+    """
 
     def allowed(self, step: int) -> Milliseconds | None:
         limit = self.first if step == 0 and self.first is not None else self.limit
@@ -63,36 +78,59 @@ class Terms(Struct, frozen=True):
     """How a move out of turn counts."""
     late: Literal["out", "pass"] = "out"
     patience: int | None = None
-    """The number of passes in a row that puts a seat out, if a late move is a pass; None for no limit."""
+    """The number of passes in a row that puts a seat out, if a late move is a pass; None for no
+    limit.
+    """
     gone: Literal["out", "pass", "wait"] = "out"
-    """out: the seat leaves the match; pass: it stays and passes; wait: it passes, and the player may reconnect."""
+    """out: the seat leaves the match; pass: it stays and passes; wait: it passes, and the player
+    may reconnect.
+    """
     absence: Milliseconds = 0
     """How long a step waits for disconnected players: once per disconnection."""
     reunion: Milliseconds = 0
     """How long a match without connected players waits for one to reconnect; 0: it ends at once."""
     early_end: bool = False
-    """True: the match ends as soon as the present players have nothing left to play for (`Game.decided`)."""
+    """True: the match ends as soon as the present players have nothing left to play for
+    (`Game.decided`).
+    """
     boards: int = 1
     """The number of boards that the same players play. The seats rotate by one each time."""
 
 
 def offline(terms: Terms) -> Terms:
     """Return the terms for local bots: no beat, and a limit of missed moves."""
-    return replace(terms, pace=replace(terms.pace, beat=False), patience=terms.patience or (10 if terms.late == "pass" else None))
+    return replace(
+        terms,
+        pace=replace(terms.pace, beat=False),
+        patience=terms.patience or (10 if terms.late == "pass" else None),
+    )
 
 
 def paced(terms: Terms, name: PaceName) -> Terms:
-    """Return the terms for people: minutes for a move, no penalty for illegal moves, and players may reconnect.
+    """Return the terms for people: minutes for a move, no penalty for illegal moves, and players
+    may reconnect.
 
-    The slow pace keeps the beat but makes it longer. At the stepped pace a step ends with the last answer.
+    The slow pace keeps the beat but makes it longer. At the stepped pace a step ends with the last
+    answer.
     """
     if name == "usual":
         return terms
     beat = terms.pace.beat and name == "slow"
-    pace = replace(terms.pace, limit=SLOW_TICK, first=FIRST_TICK) if beat else Pace(LONG_LIMIT, pause=terms.pace.pause)
+    pace = (
+        replace(terms.pace, limit=SLOW_TICK, first=FIRST_TICK)
+        if beat
+        else Pace(LONG_LIMIT, pause=terms.pace.pause)
+    )
     patience = SLOW_PATIENCE if terms.late == "pass" and not beat else terms.patience
     return replace(
-        terms, pace=pace, strikes=None, hasty="free", patience=patience, gone="wait", absence=RETURN_LIMIT, reunion=RETURN_LIMIT
+        terms,
+        pace=pace,
+        strikes=None,
+        hasty="free",
+        patience=patience,
+        gone="wait",
+        absence=RETURN_LIMIT,
+        reunion=RETURN_LIMIT,
     )
 
 
@@ -103,7 +141,8 @@ TIME = r"(?:(\d{1,4}):)?(\d{1,6}(?:\.\d{1,3})?)"
 PER_MOVE = re.compile(rf"{TIME}/move(?:\+{TIME})?", re.ASCII)
 CHESS_CLOCK = re.compile(rf"(?:(\d{{1,4}})/)?{TIME}(?:\+{TIME})?", re.ASCII)
 EXAMPLES = (
-    "`40/60+0.6` is 60 s for 40 moves and 0.6 s more for each move, `2:30+1` 2.5 minutes for the match and 1 s more for each "
+    "`40/60+0.6` is 60 s for 40 moves and 0.6 s more for each move, `2:30+1` 2.5 minutes for the "
+    "match and 1 s more for each "
     "move, `5/move` 5 s for each move, `5/move+60` the same with a bank of 60 s for the match"
 )
 

@@ -24,15 +24,27 @@ class BoatsBot:
         finally:
             writer.close()
 
-    async def _play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, bot: Registered, faults: BotFaults) -> None:
+    async def _play(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        bot: Registered,
+        faults: BotFaults,
+    ) -> None:
         target, squares, name = "", list[tuple[int, int]](), bot.name
         while line := (await reader.readline()).decode("latin-1").rstrip("\n"):
             kind, *words = line.split("|")
             if kind == "G" and not squares:
                 offer = offer_in([kind, *words])
-                squares = [(x, y) for x in range(1, offer.width + 1) for y in range(1, offer.height + 1)]
+                squares = [
+                    (x, y) for x in range(1, offer.width + 1) for y in range(1, offer.height + 1)
+                ]
                 self._random.shuffle(squares)
-                writer.write(f"J|{name}|{RandomFleets(offer).draw(self._chance)}|{bot.token}\n".encode("latin-1"))
+                writer.write(
+                    f"J|{name}|{RandomFleets(offer).draw(self._chance)}|{bot.token}\n".encode(
+                        "latin-1"
+                    )
+                )
             elif kind == "S":
                 target = words[(words.index(name) + 1) % len(words)]
             elif kind == "N" and words == [name] and squares:

@@ -25,11 +25,20 @@ class BomberBot:
             faults.begin_match()
             while user is not None:
                 state = await ask(f"{base}/state/{quote(str(user))}?after={number}")
-                if state.get("phase") not in ("REGISTRATION", "PLAYING") or (state["phase"] == "REGISTRATION" and number):
+                if state.get("phase") not in ("REGISTRATION", "PLAYING") or (
+                    state["phase"] == "REGISTRATION" and number
+                ):
                     return
                 number = state["state_number"]
                 if state["phase"] == "PLAYING":
                     await faults.before_move()
-                    await ask(base, {"user_id": user, "action": self._random.choice(WORDS), "state_number": number})
+                    await ask(
+                        base,
+                        {
+                            "user_id": user,
+                            "action": self._random.choice(WORDS),
+                            "state_number": number,
+                        },
+                    )
         except json.JSONDecodeError:
             return

@@ -26,7 +26,9 @@ class DuelBot:
         finally:
             writer.close()
 
-    async def _heed(self, message: dict[str, Any], writer: asyncio.StreamWriter, faults: BotFaults) -> None:
+    async def _heed(
+        self, message: dict[str, Any], writer: asyncio.StreamWriter, faults: BotFaults
+    ) -> None:
         if message.get("event") == "player_is_free":
             faults.begin_match()
             await _send(writer, FIND)

@@ -14,7 +14,10 @@ async def ask(url: str, body: Any = None) -> dict[str, Any]:
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     try:
-        head = f"{'GET' if body is None else 'POST'} {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n"
+        head = (
+            f"{'GET' if body is None else 'POST'} {target} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
+            "Connection: close\r\n"
+        )
         head += f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
         writer.write(head.encode() + data)
         await writer.drain()
@@ -27,7 +30,10 @@ async def ask(url: str, body: Any = None) -> dict[str, Any]:
 async def read_message(reader: asyncio.StreamReader) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of a request or an answer."""
     lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[1:]
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+    headers = {
+        name.lower(): value.strip()
+        for name, _, value in (line.partition(":") for line in lines if line)
+    }
     return headers, await reader.readexactly(int(headers.get("content-length", 0)))
 
 
@@ -40,7 +46,8 @@ async def serve_answers(answer: Any) -> asyncio.Server:
                 headers, body = await read_message(reader)
                 data = json.dumps(await answer(headers, json.loads(body))).encode()
                 writer.write(
-                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(data) + data
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+                    b"\r\n" % len(data) + data
                 )
                 await writer.drain()
         except (OSError, asyncio.IncompleteReadError, BotDropped):

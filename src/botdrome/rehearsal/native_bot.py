@@ -32,14 +32,20 @@ class NativeBot:
             return
 
     async def _play(self, link: ServerLink, bot: Registered, faults: BotFaults) -> None:
-        login: dict[str, Any] = {"gameType": game_type(bot.game), "name": bot.name, "password": bot.token}
+        login: dict[str, Any] = {
+            "gameType": game_type(bot.game),
+            "name": bot.name,
+            "password": bot.token,
+        }
         login |= {"features": [AGAIN, VIEWS], "contest": bot.contest}
         await link.send(login | ({"match": self._match} if self._match else {}))
         await link.take_one()
         while True:
             await self._heed((await link.take_one()).data, link, bot, faults)
 
-    async def _heed(self, frame: dict[str, Any], link: ServerLink, bot: Registered, faults: BotFaults) -> None:
+    async def _heed(
+        self, frame: dict[str, Any], link: ServerLink, bot: Registered, faults: BotFaults
+    ) -> None:
         if "snapshot" in frame and frame["match"] != self._match:
             self._match = frame["match"]
             faults.begin_match()

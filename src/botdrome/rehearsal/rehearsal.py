@@ -1,4 +1,6 @@
-"""A rehearsal: real server, real protocols, synthetic bots, faults, and kills of the server in between."""
+"""A rehearsal: real server, real protocols, synthetic bots, faults, and kills of the server in
+between.
+"""
 
 import asyncio
 import signal
@@ -28,7 +30,8 @@ from botdrome.rehearsal.synthetic_bot import Registered, SyntheticBot, keep_play
 from botdrome.rehearsal.url_bot import UrlBot
 
 PROTOCOLS: dict[str, Callable[[int], SyntheticBot]] = {
-    "native": NativeBot, "url": UrlBot, "duel arena": DuelBot, "boats": BoatsBot, "bomberman": BomberBot,
+    "native": NativeBot, "url": UrlBot, "duel arena": DuelBot, "boats": BoatsBot,
+    "bomberman": BomberBot,
 }  # fmt: skip
 OF_GAME = {
     "noughts-and-crosses": ("native", "url"),
@@ -127,7 +130,11 @@ class Rehearsal:
     async def run(self) -> RehearsalReport:
         began, server = monotonic(), self._server
         await asyncio.to_thread(server.start)
-        bots = [bot for document in self._plan.documents for bot in await asyncio.to_thread(self._prepare, document)]
+        bots = [
+            bot
+            for document in self._plan.documents
+            for bot in await asyncio.to_thread(self._prepare, document)
+        ]
         playing = [asyncio.create_task(keep_playing(*bot)) for bot in bots]
         try:
             await self._watch(began + self._plan.most_seconds)
@@ -139,26 +146,41 @@ class Rehearsal:
         used = server.usage
         outcomes = [_outcome(one) for one in self.contests]
         return RehearsalReport(
-            monotonic() - began, used.cpu_seconds, used.peak_megabytes, self._kills, dict(self._faults), outcomes
+            monotonic() - began,
+            used.cpu_seconds,
+            used.peak_megabytes,
+            self._kills,
+            dict(self._faults),
+            outcomes,
         )
 
-    def _prepare(self, document: ContestDocument) -> list[tuple[SyntheticBot, Registered, BotFaults]]:
+    def _prepare(
+        self, document: ContestDocument
+    ) -> list[tuple[SyntheticBot, Registered, BotFaults]]:
         """Create and start a contest with synthetic bots as its entrants."""
         rest, token, name = self._server.rest, self._server.token, segment(document.name)
-        open_to_all = replace(document, entry=EntryRules(late=document.entry.late), start=None, end=None)
+        open_to_all = replace(
+            document, entry=EntryRules(late=document.entry.late), start=None, end=None
+        )
         rest.get("operator/contests", token, {"document": msgspec.to_builtins(open_to_all)})
         rest.get(f"operator/contest-actions/{name}", token, {"action": "open"})
         kinds, plan = OF_GAME[document.game], self._plan
-        visitors: list[SyntheticBot] = [PROTOCOLS[kinds[number % len(kinds)]](number) for number in range(plan.bots)]
+        visitors: list[SyntheticBot] = [
+            PROTOCOLS[kinds[number % len(kinds)]](number) for number in range(plan.bots)
+        ]
         if document is plan.documents[0]:
             visitors += [FileBot(file) for file in plan.files]
-        bots = [(visitor, *self._register(document, number)) for number, visitor in enumerate(visitors, 1)]
+        bots = [
+            (visitor, *self._register(document, number))
+            for number, visitor in enumerate(visitors, 1)
+        ]
         rest.get(f"operator/contest-actions/{name}", token, {"action": "start"})
         return bots
 
     def _register(self, document: ContestDocument, number: int) -> tuple[Registered, BotFaults]:
         rest, game = self._server.rest, document.game
-        name = f"bot {self._plan.documents.index(document) + 1}.{number}"  # boat games allow few characters
+        # boat games allow few characters
+        name = f"bot {self._plan.documents.index(document) + 1}.{number}"
         token = rest.register(game, name, "rehearsal")
         rest.get(f"contests/{segment(game)}/{segment(document.name)}", token, {"bot": name})
         bot = Registered(rest.url, self._server.ports, game, document.name, name, token)
@@ -166,14 +188,22 @@ class Rehearsal:
         return bot, BotFaults(self._plan.rates, Random(seed), self._faults)
 
     async def _watch(self, deadline: float) -> None:
-        """Wait until all contests are over, and kill the server on the way; the kills that are left follow at the end."""
+        """Wait until all contests are over, and kill the server on the way; the kills that are left
+        follow at the end.
+        """
         while monotonic() < deadline:
             with suppress(ServerProblem):
-                self.contests = [await asyncio.to_thread(self._read, one.name) for one in self._plan.documents]
-                played, expected = (sum(one[key] for one in self.contests) for key in ("played", "expected"))
+                self.contests = [
+                    await asyncio.to_thread(self._read, one.name) for one in self._plan.documents
+                ]
+                played, expected = (
+                    sum(one[key] for one in self.contests) for key in ("played", "expected")
+                )
                 self._tell(played, expected)
                 over = all(one["state"] == "over" for one in self.contests)
-                if self._kills < self._plan.kills and (over or played * (self._plan.kills + 1) > expected * (self._kills + 1)):
+                if self._kills < self._plan.kills and (
+                    over or played * (self._plan.kills + 1) > expected * (self._kills + 1)
+                ):
                     await self._kill()
                 elif over:
                     return
@@ -190,7 +220,9 @@ class Rehearsal:
 
 
 def _outcome(contest: dict[str, Any]) -> ContestOutcome:
-    results = [one["result"] for round_ in contest["rounds"] for one in round_["fixtures"] if one["result"]]
+    results = [
+        one["result"] for round_ in contest["rounds"] for one in round_["fixtures"] if one["result"]
+    ]
     matches = Counter(result["match"] for result in results if result.get("match"))
     standings = contest["standings"]
     return ContestOutcome(

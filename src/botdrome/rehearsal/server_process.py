@@ -1,4 +1,6 @@
-"""ServerProcess: a real server in a process of its own, which can be killed and started again at the same ports."""
+"""ServerProcess: a real server in a process of its own, which can be killed and started again at
+the same ports.
+"""
 
 import os
 import secrets
@@ -29,20 +31,27 @@ class ServerUsage(Struct):
 class ServerProcess:
     def __init__(self, folder: Path, flags: Sequence[str] = ()) -> None:
         port, duel, boats = free_ports(3)
-        self.ports, self.token, self.usage = {"http": port, "duel": duel, "xbs": boats}, secrets.token_hex(16), ServerUsage()
+        self.ports, self.token, self.usage = (
+            {"http": port, "duel": duel, "xbs": boats},
+            secrets.token_hex(16),
+            ServerUsage(),
+        )
         self.rest = RestServer(f"http://127.0.0.1:{port}")
         self._log = folder / "server.log"
         self._command = [
-            sys.executable, "-m", "botdrome", "serve", "--port", str(port), "--duel-port", str(duel), "--boats-port", str(boats),
-            "--cube-port", "0",
-            "--db", f"sqlite:///{folder / 'rehearsal.db'}", "--operator-token", self.token, "--log-level", "warning", *flags,
+            sys.executable, "-m", "botdrome", "serve", "--port", str(port), "--duel-port",
+            str(duel), "--boats-port", str(boats), "--cube-port", "0", "--db",
+            f"sqlite:///{folder / 'rehearsal.db'}", "--operator-token", self.token, "--log-level",
+            "warning", *flags,
         ]  # fmt: skip
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start the server, and wait until it answers. Raise ServerProblem if it does not start."""
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            self._process = subprocess.Popen(
+                self._command, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
         deadline = monotonic() + START
         while monotonic() < deadline:
             if self._process.poll() is not None:

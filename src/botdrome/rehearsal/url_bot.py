@@ -48,7 +48,12 @@ class UrlBot:
     def _move(self, bot: Registered, state: dict[str, Any]) -> Any:
         if "marks" in state:
             mark = "X" if state["marks"]["X"] == bot.name else "O"
-            free = [[row, column] for row in range(3) for column in range(3) if not state["board"][row][column]]
+            free = [
+                [row, column]
+                for row in range(3)
+                for column in range(3)
+                if not state["board"][row][column]
+            ]
             return {"mark": mark, "space": self._chance.choice(free)}
         return house_bots(bot.game)["random"](state, self._chance)
 

@@ -1,1 +1,3 @@
-"""Environments for training: PettingZoo for all players, Gymnasium for one player against opponents."""
+"""Environments for training: PettingZoo for all players, Gymnasium for one player against
+opponents.
+"""

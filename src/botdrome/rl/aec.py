@@ -36,15 +36,26 @@ class AecEnvironment(AgentSpaces, AECEnv[str, Any, Any]):
         return self.episode.observe(self._number[agent])
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
-        """Yield the agent that acts next, while there is one. This is faster than PettingZoo's iterator."""
+        """Yield the agent that acts next, while there is one.
+
+        This is faster than PettingZoo's iterator.
+        """
         while self.agents and max_iter > 0:
             max_iter -= 1
             yield self.agent_selection
 
-    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+    def last(
+        self, observe: bool = True
+    ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         agent = self.agent_selection
         observation = self.episode.observe(self._number[agent]) if observe else None
-        return observation, self._cumulative_rewards[agent], self.terminations[agent], False, self.infos[agent]
+        return (
+            observation,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            False,
+            self.infos[agent],
+        )
 
     def step(self, action: int | None) -> None:
         agent = self.agent_selection
@@ -62,7 +73,9 @@ class AecEnvironment(AgentSpaces, AECEnv[str, Any, Any]):
         self.agent_selection = self.possible_agents[episode.next_player]
 
     def _settle(self) -> None:
-        """Pay the rewards of a step that was played, and end the match for those who are out of it."""
+        """Pay the rewards of a step that was played, and end the match for those who
+        are out of it.
+        """
         episode = self.episode
         ended = episode.just_finished()
         for player, reward in episode.rewards(ended).items():
@@ -82,7 +95,13 @@ class AecEnvironment(AgentSpaces, AECEnv[str, Any, Any]):
         """Take the last step of an agent. PettingZoo wants it to be None."""
         if action is not None:
             raise ValueError(f"{agent} has terminated, so its only action is None")
-        for values in (self.terminations, self.truncations, self.rewards, self._cumulative_rewards, self.infos):
+        for values in (
+            self.terminations,
+            self.truncations,
+            self.rewards,
+            self._cumulative_rewards,
+            self.infos,
+        ):
             del values[agent]
         self.agents.remove(agent)
         self._ended.remove(agent)

@@ -1,4 +1,7 @@
-"""Pictures of observations, as text or as pixels: a letter and a colour for each plane. They show what the player sees."""
+"""Pictures of observations, as text or as pixels: a letter and a colour for each plane.
+
+They show what the player sees.
+"""
 
 from collections.abc import Iterator
 from string import ascii_uppercase
@@ -16,8 +19,9 @@ TILE = 16
 """Pixels of one side of a place."""
 NIGHT = (24, 24, 32)
 COLOURS = (
-    (66, 135, 245), (235, 87, 87), (222, 196, 150), (242, 201, 76), (39, 174, 96), (155, 81, 224), (47, 191, 214), (242, 153, 74),
-    (130, 130, 130), (240, 98, 172), (111, 207, 151), (140, 90, 60), (245, 245, 245),
+    (66, 135, 245), (235, 87, 87), (222, 196, 150), (242, 201, 76), (39, 174, 96), (155, 81, 224),
+    (47, 191, 214), (242, 153, 74), (130, 130, 130), (240, 98, 172), (111, 207, 151), (140, 90, 60),
+    (245, 245, 245),
 )  # fmt: skip
 PALETTE = np.array([*COLOURS, NIGHT], np.uint8)
 
@@ -29,7 +33,9 @@ def picture(mode: str | None, encoding: Encoding, observation: Array) -> Any:
 
 
 def boards_in(encoding: Encoding, observation: Array) -> Iterator[NDArray[np.int_]]:
-    """Yield each board, and each slice of a cube, with the number of the plane that is shown at each place."""
+    """Yield each board, and each slice of a cube, with the number of the plane that is shown at
+    each place.
+    """
     if observation.ndim == 4:
         for slice_number in range(observation.shape[3]):
             yield _shown(observation[..., slice_number], 0)
@@ -40,10 +46,15 @@ def boards_in(encoding: Encoding, observation: Array) -> Iterator[NDArray[np.int
 
 
 def _shown(planes: Array, first: int) -> NDArray[np.int_]:
-    """Let later planes cover earlier ones. A plane that is the same everywhere, such as the time, covers nothing."""
+    """Let later planes cover earlier ones.
+
+    A plane that is the same everywhere, such as the time, covers nothing.
+    """
     found = np.full(planes.shape[1:], EMPTY)
     for number, plane in enumerate(planes, first):
-        found[(plane != 0) if plane.min() != plane.max() else (plane != 0) & (found == EMPTY)] = number
+        found[(plane != 0) if plane.min() != plane.max() else (plane != 0) & (found == EMPTY)] = (
+            number
+        )
     return found
 
 
@@ -51,20 +62,32 @@ def as_pixels(encoding: Encoding, observation: Array) -> NDArray[np.uint8]:
     """Return rows of red, green and blue, with the boards side by side."""
     parts: list[NDArray[np.uint8]] = []
     for board in boards_in(encoding, observation):
-        tiles = np.where(board == EMPTY, EMPTY, board % len(COLOURS)).repeat(TILE, 0).repeat(TILE, 1)
+        tiles = (
+            np.where(board == EMPTY, EMPTY, board % len(COLOURS)).repeat(TILE, 0).repeat(TILE, 1)
+        )
         tiles[::TILE] = tiles[:, ::TILE] = EMPTY
         parts += [PALETTE[tiles], np.full((len(tiles), TILE, 3), NIGHT, np.uint8)]
     return np.concatenate(parts[:-1], 1)
 
 
 def as_text(encoding: Encoding, observation: Array) -> str:
-    """Return coloured letters for a terminal, with the boards one below the other, and what the letters mean."""
+    """Return coloured letters for a terminal, with the boards one below the other, and what the
+    letters mean.
+    """
     lines: list[str] = []
     seen: set[int] = set()
     for board in boards_in(encoding, observation):
         lines += ["".join(map(_sign, row)) for row in board.tolist()] + [""]
         seen.update(board.ravel().tolist())
-    return "\n".join([*lines, *(f"{_sign(plane)} {encoding.planes[plane]}" for plane in sorted(seen - {EMPTY}))]) + "\n"
+    return (
+        "\n".join(
+            [
+                *lines,
+                *(f"{_sign(plane)} {encoding.planes[plane]}" for plane in sorted(seen - {EMPTY})),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _sign(plane: int) -> str:

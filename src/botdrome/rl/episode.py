@@ -41,11 +41,13 @@ def training_terms(game: str, boards: int | None) -> Terms:
 
 
 class Episode:
-    """A match without its log of inputs: few matches are ever recorded, and the log would take a sixth of the time."""
+    """A match without its log of inputs: few matches are ever recorded, and the log would take a
+    sixth of the time.
+    """
 
     __slots__ = (
-        "_board", "_encoding", "_memory", "_missed", "_now", "_open_views", "_position", "_result", "_totals",
-        "_views", "finished", "inputs", "match", "seed", "setup",
+        "_board", "_encoding", "_memory", "_missed", "_now", "_open_views", "_position", "_result",
+        "_totals", "_views", "finished", "inputs", "match", "seed", "setup",
     )  # fmt: skip
 
     def __init__(self, setup: TrainingSetup, seed: int) -> None:
@@ -120,7 +122,11 @@ class Episode:
     def next_player(self) -> Player:
         """The player that acts next. There is one until the match is over."""
         awaited = self.match.step.awaited
-        return next(player for player in awaited if player not in self._missed) if self._missed else awaited[0]
+        return (
+            next(player for player in awaited if player not in self._missed)
+            if self._missed
+            else awaited[0]
+        )
 
     def act(self, player: Player, action: Any) -> bool:
         """Submit the move of an action. Return whether the step was played."""
@@ -134,7 +140,10 @@ class Episode:
         raise BadAction(f"an action is from 0 to {self._encoding.actions - 1}, not {action!r}")
 
     def submit(self, player: Player, raw: Raw) -> bool:
-        """Give the match a move. If the rules refuse it, the player misses this step. Return whether the step was played."""
+        """Give the match a move.
+
+        If the rules refuse it, the player misses this step. Return whether the step was played.
+        """
         match, board = self.match, self.match.board
         steps, seat = match.steps, board.seat_of[player]
         self.inputs.append((self._now, "move", player, raw))
@@ -153,14 +162,20 @@ class Episode:
         return self._end_step_if_missed() if self._missed else False
 
     def _refuse(self, player: Player, raw: Raw, why: str) -> None:
-        """Submit an illegal move. If the player would be out for not moving, it is out for that move."""
+        """Submit an illegal move.
+
+        If the player would be out for not moving, it is out for that move.
+        """
         self.match.submit(player, raw, self._now)
         if player in self.match.awaited and self.setup.terms.late == "out":
             self.inputs.append((self._now, "expel", player, ["illegal moves", why]))
             self.match.expel(player, "illegal moves", self._now, why)
 
     def miss(self, player: Player) -> bool:
-        """Let a player miss this step. The step ends when no other player is awaited. Return whether it has."""
+        """Let a player miss this step.
+
+        The step ends when no other player is awaited. Return whether it has.
+        """
         self._missed.add(player)
         return self._end_step_if_missed()
 
@@ -183,7 +198,11 @@ class Episode:
         if match.result is not None:
             found = [player for player in range(match.players) if player not in self.finished]
         elif self._encoding.mortal and len(self.finished) + len(position.to_move) < match.players:
-            found = [player for player in range(match.players) if player not in self.finished and self.has_died(player)]
+            found = [
+                player
+                for player in range(match.players)
+                if player not in self.finished and self.has_died(player)
+            ]
         else:
             return []
         if found:
@@ -199,7 +218,10 @@ class Episode:
         return not self._encoding.playing(self.view(player))
 
     def rewards(self, ended: list[Player]) -> dict[Player, float]:
-        """Return the rewards of the last step, where they are not 0. `ended` are the players that have just finished."""
+        """Return the rewards of the last step, where they are not 0.
+
+        `ended` are the players that have just finished.
+        """
         if self.setup.rewards == "score":
             return self._score_rewards(ended)
         if not ended:
@@ -209,7 +231,10 @@ class Episode:
 
     def _score_rewards(self, ended: list[Player]) -> dict[Player, float]:
         result = self.match.result or self.match.result_if_ended("complete")
-        scores = [sum(board.scores[player] for board in result.boards) for player in range(self.setup.players)]
+        scores = [
+            sum(board.scores[player] for board in result.boards)
+            for player in range(self.setup.players)
+        ]
         totals = tuple(own - (sum(scores) - own) / max(1, len(scores) - 1) for own in scores)
         paid = {player: total - self._totals[player] for player, total in enumerate(totals)}
         self._totals = totals
@@ -220,7 +245,9 @@ class Episode:
 
 @lru_cache(1024)
 def place_rewards(places: tuple[int, ...]) -> tuple[float, ...]:
-    """Return 1 for the first place, -1 for the last, and even steps between them; tied players get the mean of their places."""
+    """Return 1 for the first place, -1 for the last, and even steps between them; tied players get
+    the mean of their places.
+    """
     last = max(1, len(places) - 1)
     means = [place + (places.count(place) - 1) / 2 for place in places]
     return tuple(1 - 2 * (mean - 1) / last for mean in means) if len(places) > 1 else (0.0,)

@@ -1,7 +1,8 @@
 """Tables at which a learner plays against bots.
 
-House bots, functions and recorded moves answer at once, so a DirectTable asks them. All other bots are played by the offline
-runner as in `botdrome play`: a RunnerTable runs it in a thread, where the learner has a seat that waits for its actions.
+House bots, functions and recorded moves answer at once, so a DirectTable asks them. All other bots
+are played by the offline runner as in `botdrome play`: a RunnerTable runs it in a thread, where the
+learner has a seat that waits for its actions.
 """
 
 import random
@@ -27,12 +28,17 @@ from botdrome.runner.table import OfflineTable
 from botdrome.runner.tournament import seed_of_bot
 
 Entrant = Any
-"""A bot as the caller names it: a text as in `botdrome play`, a function, class or object, a policy, or a pool of these."""
+"""A bot as the caller names it: a text as in `botdrome play`, a function, class or object, a
+policy, or a pool of these.
+"""
 LEARNER = "learner"
 
 
 class PolicyPool:
-    """Opponents of which each episode draws one, such as earlier states of the learner. Of more than `size`, the oldest go."""
+    """Opponents of which each episode draws one, such as earlier states of the learner.
+
+    Of more than `size`, the oldest go.
+    """
 
     def __init__(self, *members: Entrant, size: int = 20) -> None:
         if not members:
@@ -55,14 +61,25 @@ class PolicyPool:
 
 def is_policy(entrant: Entrant) -> bool:
     """Return whether it is called with an observation and a mask, instead of with a view."""
-    if isinstance(entrant, type) or not callable(entrant) or callable(getattr(entrant, "move", None)):
+    if (
+        isinstance(entrant, type)
+        or not callable(entrant)
+        or callable(getattr(entrant, "move", None))
+    ):
         return False
     try:
         given = signature(entrant).parameters.values()
     except ValueError:
         return False
     return (
-        len([one for one in given if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.default is one.empty])
+        len(
+            [
+                one
+                for one in given
+                if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+                and one.default is one.empty
+            ]
+        )
         == 2
     )
 
@@ -91,8 +108,13 @@ def check_opponent(entrant: Entrant, game: str, player: Player) -> None:
             check_bot(entrant, game)
 
 
-def learner_table(setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]) -> LearnerTable:
-    if any(isinstance(entrant, str) and not entrant.startswith(("house:", PREFIX)) for entrant in opponents.values()):
+def learner_table(
+    setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]
+) -> LearnerTable:
+    if any(
+        isinstance(entrant, str) and not entrant.startswith(("house:", PREFIX))
+        for entrant in opponents.values()
+    ):
         return RunnerTable(setup, seed, learner, opponents)
     return DirectTable(setup, seed, learner, opponents)
 
@@ -111,10 +133,14 @@ def recorded_bot(entrant: str, game: str, player: Player) -> Callable[[View], Ra
 
 
 class DirectTable:
-    def __init__(self, setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]) -> None:
+    def __init__(
+        self, setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]
+    ) -> None:
         self.episode, self._learner = Episode(setup, seed), learner
         self._names = names_of(setup, opponents)
-        self._bots = {player: self._bot(entrant, player, seed) for player, entrant in opponents.items()}
+        self._bots = {
+            player: self._bot(entrant, player, seed) for player, entrant in opponents.items()
+        }
         self._ask_opponents()
 
     def _bot(self, entrant: Entrant, player: Player, seed: int) -> Callable[[View], Raw]:
@@ -126,7 +152,13 @@ class DirectTable:
         if is_policy(entrant):
             return lambda _: self.episode.move(player, entrant(*self.episode.arrays(player)))
         instance = BotInstance(entrant)
-        about = {"game": game.name, "options": options_in(game), "players": self._names, "you": player, "limit": None}
+        about = {
+            "game": game.name,
+            "options": options_in(game),
+            "players": self._names,
+            "you": player,
+            "limit": None,
+        }
         state = random.getstate()
         instance.begin(about | {"seed": own_seed})
         random.setstate(state)  # `begin` seeds it for the bot, and the learner may use it, too
@@ -156,7 +188,10 @@ class TableClosed(BaseException):
 
 
 class LearnerSeat(FunctionSeat):
-    """A seat that waits for actions. If a move is refused, it sends the same again, so that the learner misses the step."""
+    """A seat that waits for actions.
+
+    If a move is refused, it sends the same again, so that the learner misses the step.
+    """
 
     def __init__(self, episode: Episode) -> None:
         super().__init__(None, trusted=True)
@@ -164,7 +199,9 @@ class LearnerSeat(FunctionSeat):
         self._asked: tuple[int, int] | None = None
         self._raw: Raw = None
         self.turns: SimpleQueue[BaseException | None] = SimpleQueue()
-        """Gets None when the learner must act or the match is over, or the exception that ended the match."""
+        """Gets None when the learner must act or the match is over, or the exception that ended the
+        match.
+        """
         self.moves: SimpleQueue[tuple[Raw] | None] = SimpleQueue()
         """Gets the moves of the learner; None: it gives up."""
 
@@ -181,10 +218,14 @@ class LearnerSeat(FunctionSeat):
 
 
 class RunnerTable:
-    def __init__(self, setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]) -> None:
+    def __init__(
+        self, setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]
+    ) -> None:
         self.episode, self._learner, self._opponents = Episode(setup, seed), learner, opponents
         self._names, self._seat = names_of(setup, opponents), LearnerSeat(self.episode)
-        self._thread = Thread(target=self._play, args=(seed,), name="botdrome opponents", daemon=True)
+        self._thread = Thread(
+            target=self._play, args=(seed,), name="botdrome opponents", daemon=True
+        )
         self._thread.start()
         self._wait()
 
@@ -193,7 +234,9 @@ class RunnerTable:
         problem: BaseException | None = None
         try:
             for player, name in enumerate(self._names):
-                seats.append(self._seat if player == self._learner else self._opponent(player, name, seed))
+                seats.append(
+                    self._seat if player == self._learner else self._opponent(player, name, seed)
+                )
             OfflineTable(self.episode.match, seats, tuple(self._names)).play()
         except TableClosed:
             pass
@@ -208,7 +251,9 @@ class RunnerTable:
         entrant, game = self._opponents[player], self.episode.setup.game.name
         if not isinstance(entrant, str):
             return FunctionSeat(
-                policy_bot(entrant) if is_policy(entrant) else entrant, trusted=False, seed=seed_of_bot(seed, player)
+                policy_bot(entrant) if is_policy(entrant) else entrant,
+                trusted=False,
+                seed=seed_of_bot(seed, player),
             )
         if entrant.startswith(PREFIX):
             return FunctionSeat(recorded_bot(entrant, game, player), trusted=True)

@@ -8,7 +8,13 @@ from pettingzoo.utils.env import ParallelEnv
 from botdrome.rl.episode import Observation
 from botdrome.rl.spaces import AgentSpaces
 
-Step = tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
+Step = tuple[
+    dict[str, Observation],
+    dict[str, float],
+    dict[str, bool],
+    dict[str, bool],
+    dict[str, dict[str, Any]],
+]
 
 
 class ParallelEnvironment(AgentSpaces, ParallelEnv[str, Any, Any]):

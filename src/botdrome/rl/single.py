@@ -18,15 +18,29 @@ UNEVENTFUL: tuple[float, bool, dict[str, Any]] = (0.0, False, {})
 
 
 class SingleEnvironment(gymnasium.Env[Observation, np.int64]):
-    """A match of one player against opponents. The episode ends when the player is out of the match."""
+    """A match of one player against opponents.
+
+    The episode ends when the player is out of the match.
+    """
 
     def __init__(
-        self, setup: TrainingSetup, opponents: Sequence[Entrant], player: int | None, render_mode: RenderMode | None = None
+        self,
+        setup: TrainingSetup,
+        opponents: Sequence[Entrant],
+        player: int | None,
+        render_mode: RenderMode | None = None,
     ) -> None:
-        """`player` is the number of the learner in the match; None: it is drawn for each episode."""
+        """`player` is the number of the learner in the match; None: it is drawn for
+        each episode.
+        """
         self.metadata = {"name": setup.game.name, "render_modes": [*RENDER_MODES], "render_fps": 4}
         self.render_mode = render_mode
-        self._setup, self._opponents, self._player, self._seeds = setup, tuple(opponents), player, Seeds()
+        self._setup, self._opponents, self._player, self._seeds = (
+            setup,
+            tuple(opponents),
+            player,
+            Seeds(),
+        )
         self._settles = setup.rewards == "score" or setup.encoding.mortal
         """Whether a step may change more than the position before the match is over."""
         self.observation_space = observation_space(setup.encoding)
@@ -42,7 +56,9 @@ class SingleEnvironment(gymnasium.Env[Observation, np.int64]):
         others = [player for player in range(self._setup.players) if player != learner]
         return dict(zip(others, self._opponents, strict=True))
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
         super().reset(seed=seed)
         info = self.begin(seed)
         return self._observe(), info
@@ -51,7 +67,9 @@ class SingleEnvironment(gymnasium.Env[Observation, np.int64]):
         """Begin an episode, and return its first info."""
         self.close()
         drawn = self._seeds.next(seed)
-        self.player = Chance(drawn, -1).below(self._setup.players) if self._player is None else self._player
+        self.player = (
+            Chance(drawn, -1).below(self._setup.players) if self._player is None else self._player
+        )
         opponents = self._seated(self.player)
         for player, entrant in opponents.items():
             if isinstance(entrant, PolicyPool):
@@ -64,7 +82,10 @@ class SingleEnvironment(gymnasium.Env[Observation, np.int64]):
         return self._observe(), reward, over, False, info or {}
 
     def advance(self, action: Any) -> tuple[float, bool, dict[str, Any]]:
-        """Play until the learner must act again. Return the reward, whether the episode is over, and the info."""
+        """Play until the learner must act again.
+
+        Return the reward, whether the episode is over, and the info.
+        """
         table, player = self._table, self.player
         assert table is not None, "call reset first"
         table.act(action)

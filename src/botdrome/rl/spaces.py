@@ -36,13 +36,16 @@ class Seeds:
         if given is not None:
             self._given, self._chance = given, None
             return given
-        if self._chance is None:  # it takes longer to make than a short match, and a caller that always gives seeds needs none
+        # It takes longer to make than a short match; a caller that always gives seeds needs none.
+        if self._chance is None:
             self._chance = Random(self._given)
         return self._chance.getrandbits(63)
 
 
 class AgentSpaces:
-    """The agents of an environment, `player_0` and so on, with their spaces and the current episode."""
+    """The agents of an environment, `player_0` and so on, with their spaces and the current
+    episode.
+    """
 
     def __init__(self, setup: TrainingSetup, render_mode: RenderMode | None = None) -> None:
         modes = {"render_modes": [*RENDER_MODES], "render_fps": 4}
@@ -70,10 +73,14 @@ class AgentSpaces:
 
     def action_masks(self) -> dict[str, NDArray[np.bool_]]:
         """Return which actions of each agent are legal."""
-        return {agent: self.episode.arrays(self._number[agent])[1].astype(bool) for agent in self.agents}
+        return {
+            agent: self.episode.arrays(self._number[agent])[1].astype(bool) for agent in self.agents
+        }
 
     def render(self) -> Any:
-        """Return what the agent that acts next sees, as text or as pixels, as `render_mode` says."""
+        """Return what the agent that acts next sees, as text or as pixels, as
+        `render_mode` says.
+        """
         player = 0 if self.episode.over else self.episode.next_player
         return picture(self.render_mode, self._setup.encoding, self.episode.arrays(player)[0])
 

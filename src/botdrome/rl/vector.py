@@ -1,4 +1,6 @@
-"""Many environments for one player each, stepped together: in one process, or in a few with many each."""
+"""Many environments for one player each, stepped together: in one process, or in a few with many
+each.
+"""
 
 import multiprocessing
 from collections.abc import Callable, Sequence
@@ -23,7 +25,10 @@ Seeds = Sequence[int | None]
 
 
 class Group:
-    """Environments that one process steps. An episode that is over begins anew at its next step, as Gymnasium does by default."""
+    """Environments that one process steps.
+
+    An episode that is over begins anew at its next step, as Gymnasium does by default.
+    """
 
     def __init__(self, envs: Sequence[SingleEnvironment]) -> None:
         self.envs = envs
@@ -33,11 +38,18 @@ class Group:
 
     def begin(self, seeds: Seeds) -> Batch:
         self._over = [False] * len(self.envs)
-        return self._batch([(0.0, False, env.begin(seed)) for env, seed in zip(self.envs, seeds, strict=True)])
+        return self._batch(
+            [(0.0, False, env.begin(seed)) for env, seed in zip(self.envs, seeds, strict=True)]
+        )
 
     def step(self, actions: Sequence[Any]) -> Batch:
         steps = zip(self.envs, self._over, actions, strict=True)
-        return self._batch([(0.0, False, env.begin()) if over else env.advance(action) for env, over, action in steps])
+        return self._batch(
+            [
+                (0.0, False, env.begin()) if over else env.advance(action)
+                for env, over, action in steps
+            ]
+        )
 
     def _batch(self, steps: list[tuple[float, bool, dict[str, Any]]]) -> Batch:
         observations, masks = (np.empty(shape, np.int8) for shape in self._shapes)
@@ -45,7 +57,13 @@ class Group:
             observations[number], masks[number] = env.arrays()
         self._over = [over for _, over, _ in steps]
         infos = [(number, info) for number, (_, _, info) in enumerate(steps) if info]
-        return observations, masks, np.array([reward for reward, _, _ in steps]), np.array(self._over), infos
+        return (
+            observations,
+            masks,
+            np.array([reward for reward, _, _ in steps]),
+            np.array(self._over),
+            infos,
+        )
 
     def render(self) -> list[Any]:
         return [env.render() for env in self.envs]
@@ -75,7 +93,9 @@ class RemoteGroup:
 
     def __init__(self, make: Callable[[], SingleEnvironment], count: int) -> None:
         self._pipe, theirs = multiprocessing.Pipe()
-        self._process = multiprocessing.Process(target=serve_group, args=(theirs, CloudpickleWrapper(make), count), daemon=True)
+        self._process = multiprocessing.Process(
+            target=serve_group, args=(theirs, CloudpickleWrapper(make), count), daemon=True
+        )
         self._process.start()
         theirs.close()
 
@@ -114,23 +134,33 @@ class LocalGroup:
 
 
 def merged(infos: Infos, count: int) -> dict[str, Any]:
-    """Return an array for each key, and one that says where it is set. This is faster than Gymnasium's way."""
+    """Return an array for each key, and one that says where it is set.
+
+    This is faster than Gymnasium's way.
+    """
     found: dict[str, Any] = {}
     for number, info in infos:
         for key, value in info.items():
             if key not in found:
-                found[key] = np.zeros(count, np.int64) if type(value) is int else np.full(count, None)
+                found[key] = (
+                    np.zeros(count, np.int64) if type(value) is int else np.full(count, None)
+                )
                 found[f"_{key}"] = np.zeros(count, np.bool_)
             found[key][number], found[f"_{key}"][number] = value, True
     return found
 
 
 class VectorEnvironment(VectorEnv[Observation, Any, Any]):
-    def __init__(self, make: Callable[[], SingleEnvironment], count: int, processes: int = 1) -> None:
+    def __init__(
+        self, make: Callable[[], SingleEnvironment], count: int, processes: int = 1
+    ) -> None:
         one = make()
         self.num_envs, self.render_mode = count, one.render_mode
         self.metadata = one.metadata | {"autoreset_mode": AutoresetMode.NEXT_STEP}
-        self.single_observation_space, self.single_action_space = one.observation_space, one.action_space
+        self.single_observation_space, self.single_action_space = (
+            one.observation_space,
+            one.action_space,
+        )
         self.observation_space = batch_space(one.observation_space, count)
         self.action_space = batch_space(one.action_space, count)
         sizes = [count // processes + (number < count % processes) for number in range(processes)]
@@ -140,9 +170,15 @@ class VectorEnvironment(VectorEnv[Observation, Any, Any]):
         self._masks: Array = np.zeros((count, 0), np.int8)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin all episodes. A single seed is that of the first; the others have the numbers after it."""
+        """Begin all episodes.
+
+        A single seed is that of the first; the others have the numbers after it.
+        """
         if seed is None or isinstance(seed, int):
             seed = [None if seed is None else seed + number for number in range(self.num_envs)]
         observation, *_, infos = self._gathered("begin", seed)
@@ -152,18 +188,29 @@ class VectorEnvironment(VectorEnv[Observation, Any, Any]):
         observation, rewards, over, infos = self._gathered("step", np.asarray(actions).tolist())
         return observation, rewards, over, np.zeros(self.num_envs, np.bool_), infos
 
-    def _gathered(self, name: str, each: Sequence[Any]) -> tuple[Observation, Any, Any, dict[str, Any]]:
+    def _gathered(
+        self, name: str, each: Sequence[Any]
+    ) -> tuple[Observation, Any, Any, dict[str, Any]]:
         if len(each) != self.num_envs:
             raise ValueError(f"there are {self.num_envs} environments, not {len(each)}")
         cuts = zip(self._cuts, self._cuts[1:], strict=False)
-        calls = [group.call(name, each[first:last]) for group, (first, last) in zip(self._groups, cuts, strict=True)]
+        calls = [
+            group.call(name, each[first:last])
+            for group, (first, last) in zip(self._groups, cuts, strict=True)
+        ]
         batches: list[Batch] = [answer() for answer in calls]
-        told = [(first + number, info) for first, batch in zip(self._cuts, batches, strict=False) for number, info in batch[4]]
+        told = [
+            (first + number, info)
+            for first, batch in zip(self._cuts, batches, strict=False)
+            for number, info in batch[4]
+        ]
         infos = merged(told, self.num_envs) if told else {}
         if len(batches) == 1:
             observations, self._masks, rewards, over, _ = batches[0]
         else:
-            observations, self._masks, rewards, over = (np.concatenate([batch[at] for batch in batches]) for at in range(4))
+            observations, self._masks, rewards, over = (
+                np.concatenate([batch[at] for batch in batches]) for at in range(4)
+            )
         return {"observation": observations, "action_mask": self._masks}, rewards, over, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -171,7 +218,9 @@ class VectorEnvironment(VectorEnv[Observation, Any, Any]):
         return self._masks.astype(bool)
 
     def render(self) -> tuple[Any, ...]:
-        return tuple(one for answer in [group.call("render") for group in self._groups] for one in answer())
+        return tuple(
+            one for answer in [group.call("render") for group in self._groups] for one in answer()
+        )
 
     def close_extras(self, **_: Any) -> None:
         for group in self._groups:

@@ -17,12 +17,16 @@ T_co = TypeVar("T_co", covariant=True)
 R = TypeVar("R")
 
 BATCH_SECONDS = 0.5
-"""About how long a batch of matches takes: long against the cost of sending it, short enough to show progress."""
+"""About how long a batch of matches takes: long against the cost of sending it, short enough to
+show progress.
+"""
 LARGEST_BATCH = 500
 SMALLEST = 0.1
 """The shortest batch, as a part of the time that one should take."""
 IN_FLIGHT = 2
-"""Batches per worker that are sent at a time, so that no worker waits for the next one, and memory is bounded."""
+"""Batches per worker that are sent at a time, so that no worker waits for the next one, and memory
+is bounded.
+"""
 
 
 class PoolTrouble(Exception):
@@ -41,17 +45,24 @@ def in_batches(
     most: int,
     seconds: float = 0.0,
 ) -> Generator[R, None, None]:
-    """Yield what the work makes of the items, as it comes in. The work also tells the mean seconds per item.
+    """Yield what the work makes of the items, as it comes in.
 
-    `workers` is asked again and again, since it may change. `seconds`: about how long a batch takes; 0: batches are as large as
-    `most` allows. The last ones are small, so that all workers end together.
+    The work also tells the mean seconds per item.
+
+    `workers` is asked again and again, since it may change. `seconds`: about how long a batch
+    takes; 0: batches are as large as `most` allows. The last ones are small, so that all workers
+    end together.
     """
     waiting, left, each = iter(items), len(items), seconds
     running: set[Future[tuple[list[R], float]]] = set()
     while left or running:
         while left and len(running) < IN_FLIGHT * workers():
             usual = int(seconds / each) if each else most
-            size = min(most, usual, max(left // (4 * workers()), int(SMALLEST * seconds / each) if each else 1))
+            size = min(
+                most,
+                usual,
+                max(left // (4 * workers()), int(SMALLEST * seconds / each) if each else 1),
+            )
             batch = list(islice(waiting, max(1, size)))
             left -= len(batch)
             running.add(pool.submit(work, batch))
@@ -77,15 +88,23 @@ def in_processes(
     seconds: float = 0.0,
     ready: Callable[[], None] | None = None,
 ) -> Generator[R, None, None]:
-    """What the work makes of the items, as it comes in; closing the generator ends what still runs. `ready` is called first in
-    each process."""
+    """What the work makes of the items, as it comes in; closing the generator ends what still runs.
+    `ready` is called first in each process.
+    """
     with worker_pool(jobs, ready) as pool:
-        yield from in_batches(pool, partial(unless_ended, partial(timed, work)), items, lambda: jobs, most, seconds)
+        yield from in_batches(
+            pool, partial(unless_ended, partial(timed, work)), items, lambda: jobs, most, seconds
+        )
 
 
 @contextmanager
-def worker_pool(jobs: int, ready: Callable[[], None] | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Processes that work; an exception ends what still runs. `ready` is called first in each process."""
+def worker_pool(
+    jobs: int, ready: Callable[[], None] | None = None
+) -> Iterator[ProcessPoolExecutor]:
+    """Processes that work; an exception ends what still runs.
+
+    `ready` is called first in each process.
+    """
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(ready,))
     try:
@@ -99,7 +118,9 @@ def worker_pool(jobs: int, ready: Callable[[], None] | None = None) -> Iterator[
 
 
 def _begin(ready: Callable[[], None] | None) -> None:
-    """Leave Ctrl-C to the parent, whose SIGTERM raises an exception here, so that programs are ended. End with the parent."""
+    """Leave Ctrl-C to the parent, whose SIGTERM raises an exception here, so that programs are
+    ended. End with the parent.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _unwind)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -108,7 +129,9 @@ def _begin(ready: Callable[[], None] | None) -> None:
 
 
 def unless_ended(work: Callable[[T], R], item: T) -> R:
-    """Do the work in a process of a pool; SIGTERM ends the process, although the pool would take the exception for a result."""
+    """Do the work in a process of a pool; SIGTERM ends the process, although the pool would take
+    the exception for a result.
+    """
     try:
         return work(item)
     except SystemExit:

@@ -1,4 +1,6 @@
-"""The bots of a boat trial that run on this machine: house bots, functions, programs and shell bots."""
+"""The bots of a boat trial that run on this machine: house bots, functions, programs and shell
+bots.
+"""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -18,7 +20,15 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Terms, offline
 from botdrome.runner.batches import in_processes
 from botdrome.runner.boat_line_game import LineGame
-from botdrome.runner.boat_trial import GAME, SKIPPER, BoardRun, SkippingOpponent, Trial, Watch, finished_run
+from botdrome.runner.boat_trial import (
+    GAME,
+    SKIPPER,
+    BoardRun,
+    SkippingOpponent,
+    Trial,
+    Watch,
+    finished_run,
+)
 from botdrome.runner.program_bots import program_command
 from botdrome.runner.seats import FunctionSeat, check_bot, make_seat
 from botdrome.runner.table import OfflineTable
@@ -49,10 +59,16 @@ class HouseShooter:
 
     def run(self, number: int) -> BoardRun:
         trial, fleet = self._trial, self._trial.position(number)
-        opponent, chance, seconds = SkippingOpponent(fleet, self._watch), SplitMix(trial.seed_of_bot(number)), 0.0
+        opponent, chance, seconds = (
+            SkippingOpponent(fleet, self._watch),
+            SplitMix(trial.seed_of_bot(number)),
+            0.0,
+        )
         position = trial.game().start(2, chance)
         both = {0: self._bot(position.view(0), chance), 1: {"board": "".join(fleet)}}
-        position = position.play({seat: position.parse(seat, raw) for seat, raw in both.items()}, chance)
+        position = position.play(
+            {seat: position.parse(seat, raw) for seat, raw in both.items()}, chance
+        )
         while not position.over:
             view = position.view(0)
             began = process_time()
@@ -81,7 +97,9 @@ class SeatShooter:
         seat = make_seat(trial.bot, GAME, "bot", seed)
         try:
             table = OfflineTable(
-                match, [seat, FunctionSeat(SkippingOpponent(fleet, self._watch), trusted=True)], ("bot", SKIPPER)
+                match,
+                [seat, FunctionSeat(SkippingOpponent(fleet, self._watch), trusted=True)],
+                ("bot", SKIPPER),
             )
             table.play()
         finally:
@@ -111,7 +129,8 @@ def introduction(line: bytes) -> Introduction | None:
 def probed(trial: Trial) -> Introduction | None:
     """Return the first line of a shell bot, or None for a native bot.
 
-    A shell bot speaks first and a native bot answers the first question, so both send a line, however long they take to start.
+    A shell bot speaks first and a native bot answers the first question, so both send a line,
+    however long they take to start.
     """
     program = Program(program_command(trial.bot))
     try:
@@ -146,7 +165,10 @@ class ProgramLines:
 
 
 class ShellShooter:
-    """A shell bot. One program plays all boards; a program that ends after a board is started for each."""
+    """A shell bot.
+
+    One program plays all boards; a program that ends after a board is started for each.
+    """
 
     def __init__(self, trial: Trial, watch: Watch | None = None) -> None:
         self._trial, self._watch = trial, watch
@@ -193,7 +215,10 @@ class ShellShooter:
         program = self._program
         ended = program.ended and program.wait_for_end(FAREWELL)
         program.hear_errors()
-        game.give_up(program.flooding or (program.last_words() if ended else f"no line of it within {PATIENCE:g} s"))
+        game.give_up(
+            program.flooding
+            or (program.last_words() if ended else f"no line of it within {PATIENCE:g} s")
+        )
         self.close()
 
     def close(self) -> None:
@@ -215,9 +240,17 @@ def entered(trial: Trial) -> TrialBot:
     check_bot(trial.bot, GAME)
     if trial.bot.startswith("cmd:"):
         found = probed(trial)
-        return TrialBot(found.name, found.version, shell=True) if found else TrialBot(_short(trial.bot), "")
+        return (
+            TrialBot(found.name, found.version, shell=True)
+            if found
+            else TrialBot(_short(trial.bot), "")
+        )
     house = trial.bot.startswith("house:")
-    return TrialBot(trial.bot.removeprefix("house:"), __version__) if house else TrialBot(_short(trial.bot), "")
+    return (
+        TrialBot(trial.bot.removeprefix("house:"), __version__)
+        if house
+        else TrialBot(_short(trial.bot), "")
+    )
 
 
 def _short(bot: str) -> str:
@@ -229,11 +262,17 @@ def _short(bot: str) -> str:
 def shooter(trial: Trial, shell: bool, watch: Watch | None = None) -> Shooter:
     if shell:
         return ShellShooter(trial, watch)
-    house = HOUSE[GAME].get(trial.bot.removeprefix("house:")) if trial.bot.startswith("house:") else None
+    house = (
+        HOUSE[GAME].get(trial.bot.removeprefix("house:"))
+        if trial.bot.startswith("house:")
+        else None
+    )
     return HouseShooter(trial, house, watch) if house else SeatShooter(trial, watch)
 
 
-def runs(trial: Trial, entry: TrialBot, jobs: int, watch: Watch | None = None) -> Generator[BoardRun, None, None]:
+def runs(
+    trial: Trial, entry: TrialBot, jobs: int, watch: Watch | None = None
+) -> Generator[BoardRun, None, None]:
     """Yield the runs as they end. Closing the generator ends the bots."""
     numbers = range(trial.positions)
     if jobs == 1 or watch:
@@ -241,7 +280,9 @@ def runs(trial: Trial, entry: TrialBot, jobs: int, watch: Watch | None = None) -
     return in_processes(partial(_portion, trial, entry.shell), numbers, jobs, PORTION)
 
 
-def _hunts_here(trial: Trial, shell: bool, numbers: Sequence[int], watch: Watch | None) -> Generator[BoardRun, None, None]:
+def _hunts_here(
+    trial: Trial, shell: bool, numbers: Sequence[int], watch: Watch | None
+) -> Generator[BoardRun, None, None]:
     with closing(shooter(trial, shell, watch)) as bot:
         for number in numbers:
             yield bot.run(number)

@@ -5,7 +5,15 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import Raw
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.runner.boat_trial import FLEET, SKIPPER, BoardRun, SkippingOpponent, Trial, Watch, finished_run
+from botdrome.runner.boat_trial import (
+    FLEET,
+    SKIPPER,
+    BoardRun,
+    SkippingOpponent,
+    Trial,
+    Watch,
+    finished_run,
+)
 from botdrome.wire.boats.lines import (
     BAD_BOARD,
     PROTOCOL_ERROR,
@@ -35,7 +43,9 @@ MOST_REFUSALS = 1000
 
 def offer(trial: Trial, started: bool, joined: int) -> bytes:
     boats = boats_in(FLEET)
-    return Offer("boat trial", 2, 2, boats.squares, trial.width, trial.height, boats).info(started, joined)
+    return Offer("boat trial", 2, 2, boats.squares, trial.width, trial.height, boats).info(
+        started, joined
+    )
 
 
 class LineGame:
@@ -89,10 +99,16 @@ class LineGame:
         name, board = value(fields, 1), value(fields, 2)
         if fields[0] != b"J" or not name:
             return self._turned_away(PROTOCOL_ERROR)
-        problem = name_problem(name, self._trial.width) or (b"name in use" if name == SKIPPER.encode() else b"")
+        problem = name_problem(name, self._trial.width) or (
+            b"name in use" if name == SKIPPER.encode() else b""
+        )
         if problem:
             self._refused += 1
-            return [retry(problem)] if self._refused < MOST_NAMES else self._turned_away(PROTOCOL_ERROR)
+            return (
+                [retry(problem)]
+                if self._refused < MOST_NAMES
+                else self._turned_away(PROTOCOL_ERROR)
+            )
         if not is_fleet(board, FLEET, self._trial.width, self._trial.height):
             return self._turned_away(BAD_BOARD)
         return self._join(name, board.decode())
@@ -146,4 +162,8 @@ class LineGame:
 
     def _said(self, news: News) -> list[bytes]:
         assert self._writer is not None
-        return [line for lines in self._writer.on_news(news, standing(self._match, 0), {BOT}).values() for line in lines]
+        return [
+            line
+            for lines in self._writer.on_news(news, standing(self._match, 0), {BOT}).values()
+            for line in lines
+        ]

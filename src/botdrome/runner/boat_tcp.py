@@ -31,7 +31,9 @@ class TrialServer:
 
     async def open(self, host: str, port: int) -> tuple[asyncio.Server, int]:
         """Listen, and return the server and its port."""
-        server = await asyncio.get_running_loop().create_server(lambda: TrialConnection(self), host, port)
+        server = await asyncio.get_running_loop().create_server(
+            lambda: TrialConnection(self), host, port
+        )
         return server, server.sockets[0].getsockname()[1]
 
     def next_game(self) -> LineGame | None:

@@ -1,4 +1,6 @@
-"""Boat trial: a bot shoots at random boards, one after the other, until all boats of each are sunk."""
+"""Boat trial: a bot shoots at random boards, one after the other, until all boats of
+each are sunk.
+"""
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
@@ -12,7 +14,9 @@ from botdrome.games.game import Raw, View
 
 GAME = "battleship"
 ATTEMPTS = 400
-"""Draws of whole fleets until no boats overlap; after that many, boats are placed one after the other."""
+"""Draws of whole fleets until no boats overlap; after that many, boats are placed one after the
+other.
+"""
 DRAFTS = 5000
 """Fleets drawn until one has enough free border; after that many the best one is taken."""
 FLEET = Battleship().boats
@@ -24,7 +28,9 @@ Watch = Callable[[View], None]
 
 
 class Trial(Struct, frozen=True):
-    """Boards by seed, drawn with the older generator, so that a seed always gives the same boards."""
+    """Boards by seed, drawn with the older generator, so that a seed always gives the
+    same boards.
+    """
 
     bot: str
     positions: int
@@ -39,7 +45,13 @@ class Trial(Struct, frozen=True):
         return Battleship(self.width, self.height, FLEET, rounds=2 * self.width * self.height)
 
     def position(self, number: int) -> Rows:
-        return drawn_position(self.width, self.height, boats_in(FLEET).names, self.border, SplitMix(2 * self.seed, number))
+        return drawn_position(
+            self.width,
+            self.height,
+            boats_in(FLEET).names,
+            self.border,
+            SplitMix(2 * self.seed, number),
+        )
 
     def seed_of_bot(self, number: int) -> int:
         return SplitMix(2 * self.seed + 1, number).bits()
@@ -72,7 +84,9 @@ class SkippingOpponent:
         return {"skip": True}
 
 
-def finished_run(number: int, fleet: Rows, end: Battleship, seconds: float, fault: str = "") -> BoardRun:
+def finished_run(
+    number: int, fleet: Rows, end: Battleship, seconds: float, fault: str = ""
+) -> BoardRun:
     """Return the run that ended with this position."""
     sunk = bool(end.scores) and end.scores[0] == boats_in(FLEET).squares
     why = "" if sunk else fault or f"not sunk after {end.rounds} turns"
@@ -83,7 +97,9 @@ def finished_run(number: int, fleet: Rows, end: Battleship, seconds: float, faul
 # The boards.
 
 
-def drawn_position(width: int, height: int, boats: Sequence[str], border: int, chance: Chance) -> Rows:
+def drawn_position(
+    width: int, height: int, boats: Sequence[str], border: int, chance: Chance
+) -> Rows:
     """Draw a fleet with at least `border` percent of its border free."""
     chart = chart_of(width, height, tuple(sorted(int(name[1:]) for name in boats)))
     best = _even_masks(chart, boats, chance)
@@ -100,7 +116,8 @@ def drawn_position(width: int, height: int, boats: Sequence[str], border: int, c
 def _even_masks(chart: Chart, boats: Sequence[str], chance: Chance) -> list[Mask]:
     """Draw a fleet so that all fleets are equally likely.
 
-    All boats are drawn independently, and again if two overlap. Placing one boat after the other would prefer some fleets.
+    All boats are drawn independently, and again if two overlap. Placing one boat after the other
+    would prefer some fleets.
     """
     choices = [chart.berths[int(name[1:])] for name in boats]
     for _ in range(ATTEMPTS):
@@ -127,7 +144,10 @@ def _rows(chart: Chart, boats: Sequence[str], masks: Sequence[Mask]) -> Rows:
 
 def _masks(fleet: Rows, boats: Sequence[str]) -> list[Mask]:
     text = "|".join((*fleet, ""))
-    return [sum(1 << square for square, letter in enumerate(text) if letter == name[0]) for name in boats]
+    return [
+        sum(1 << square for square, letter in enumerate(text) if letter == name[0])
+        for name in boats
+    ]
 
 
 def _border(chart: Chart, masks: Sequence[Mask]) -> float:

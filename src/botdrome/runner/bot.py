@@ -1,4 +1,7 @@
-"""A bot in Python: its interface, and how it is loaded and called. The process of a bot imports this, so it imports little."""
+"""A bot in Python: its interface, and how it is loaded and called.
+
+The process of a bot imports this, so it imports little.
+"""
 
 import importlib
 import importlib.util
@@ -21,10 +24,15 @@ POLICY = "policy:"
 
 
 class Bot:
-    """The base class of a bot; inheriting from it is optional. Each match gets a new instance. Methods may be `async`."""
+    """The base class of a bot; inheriting from it is optional.
+
+    Each match gets a new instance. Methods may be `async`.
+    """
 
     def begin(self, match: dict[str, Any]) -> Any:
-        """Called before the first move with the keys game, options, players (names), you (player number), seed and limit (ms)."""
+        """Called before the first move with the keys game, options, players (names), you (player
+        number), seed and limit (ms).
+        """
 
     def move(self, view: dict[str, Any]) -> Any:
         """Return the move for this position, as JSON data."""
@@ -35,11 +43,16 @@ class Bot:
 
 
 class CannotLoad(Exception):
-    """The file or the name of a bot is wrong; the text has the reason. Exceptions of the bot's own code are passed on."""
+    """The file or the name of a bot is wrong; the text has the reason.
+
+    Exceptions of the bot's own code are passed on.
+    """
 
 
 def load(entrant: str) -> Any:
-    """Return what FILE.py[:NAME], FOLDER[:NAME] or MODULE:NAME names, or the bot that plays policy:FILE.py."""
+    """Return what FILE.py[:NAME], FOLDER[:NAME] or MODULE:NAME names, or the bot that plays
+    policy:FILE.py.
+    """
     kind, place, name = parts_of(entrant)
     if kind == POLICY:
         return _policy_bot(_found(place, name, ("policy",), "no function `policy`"))
@@ -47,7 +60,9 @@ def load(entrant: str) -> Any:
 
 
 def parts_of(entrant: str) -> tuple[str, str, str]:
-    """Return the prefix of a policy, the file or module, and the name in it; the first and the last may be empty."""
+    """Return the prefix of a policy, the file or module, and the name in it; the first and the last
+    may be empty.
+    """
     kind, place, name = _words_of(entrant)
     folder = folder_of(entrant)
     return (kind, str(folder / _file_in(folder)) if folder else place, name)
@@ -56,7 +71,11 @@ def parts_of(entrant: str) -> tuple[str, str, str]:
 def folder_of(entrant: str) -> Path | None:
     """Return the folder that is named as a bot. A package of Python is none: it is a module."""
     folder = Path(_words_of(entrant)[1])
-    return folder if folder.is_dir() and _file_in(folder) and not (folder / "__init__.py").exists() else None
+    return (
+        folder
+        if folder.is_dir() and _file_in(folder) and not (folder / "__init__.py").exists()
+        else None
+    )
 
 
 def _words_of(entrant: str) -> tuple[str, str, str]:
@@ -120,13 +139,17 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
-    sys.modules.setdefault(path.stem, module)  # dataclasses and pickle look here for the module of a class
+    sys.modules.setdefault(
+        path.stem, module
+    )  # dataclasses and pickle look here for the module of a class
     exec(code, module.__dict__)
     return module
 
 
 def spelled(value: Any) -> Any:
-    """Return a move with NaN and infinities as words, as refusals quote them: JSON has no such numbers."""
+    """Return a move with NaN and infinities as words, as refusals quote them: JSON has no such
+    numbers.
+    """
     if isinstance(value, dict):
         return {key: spelled(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -135,7 +158,9 @@ def spelled(value: Any) -> Any:
 
 
 class BotInstance:
-    """A loaded bot in one match: a class is instantiated, and `async` methods run on an event loop of its own."""
+    """A loaded bot in one match: a class is instantiated, and `async` methods run on an event loop
+    of its own.
+    """
 
     def __init__(self, loaded: Any) -> None:
         self._runner: Runner | None = None
@@ -145,7 +170,9 @@ class BotInstance:
         self._move = move if callable(move) else bot
 
     def begin(self, match: dict[str, Any]) -> None:
-        """Python's `random` starts from the bot's seed, so that the same seed gives the same match."""
+        """Python's `random` starts from the bot's seed, so that the same seed gives the
+        same match.
+        """
         random.seed(match["seed"])
         self._call_if_any("begin", match)
 

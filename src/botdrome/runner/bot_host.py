@@ -1,7 +1,8 @@
-"""The process of a bot in Python: it loads the bot, and answers the runner's questions, one JSON message per line.
+"""The process of a bot in Python: it loads the bot, and answers the runner's questions, one JSON
+message per line.
 
-`python -m botdrome.runner.bot_host ENTRANT`. Standard input and output are for the runner alone: what the bot prints goes to
-standard error, its log.
+`python -m botdrome.runner.bot_host ENTRANT`. Standard input and output are for the runner alone:
+what the bot prints goes to standard error, its log.
 """
 
 import faulthandler
@@ -45,7 +46,10 @@ class Host:
         except BaseException as error:
             if isinstance(error, MemoryError):
                 _forget_variables(error)
-            from botdrome.runner.traces import explain, trace_of  # takes as long to import as all the rest
+            from botdrome.runner.traces import (
+                explain,
+                trace_of,
+            )  # takes as long to import as all the rest
 
             answer = ENCODE(["crash", explain(error), trace_of(error)]) + b"\n"
         if os.getpid() != self._process:
@@ -83,7 +87,10 @@ def _forget_variables(error: BaseException) -> None:
 
 
 def _close_once(files: list[int]) -> None:
-    """Close files in a child. Its own children inherit the empty list: there the numbers may be those of other files."""
+    """Close files in a child.
+
+    Its own children inherit the empty list: there the numbers may be those of other files.
+    """
     while files:
         os.close(files.pop())
 
@@ -94,7 +101,9 @@ def main() -> NoReturn:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
-    sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), "utf-8", "replace", line_buffering=True)
+    sys.stdout = io.TextIOWrapper(
+        os.fdopen(1, "wb", closefd=False), "utf-8", "replace", line_buffering=True
+    )
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1)
     reader = os.fdopen(questions, "rb")

@@ -1,7 +1,9 @@
-"""A parcel of bots: the plan of a tournament and the files of its bots, for machines that do not have them.
+"""A parcel of bots: the plan of a tournament and the files of its bots, for machines that do not
+have them.
 
-Files inside the current folder keep their place below it, and a match is played in that folder, so commands with relative paths
-work unchanged. Other files get a folder of their own, and the bot is renamed to it.
+Files inside the current folder keep their place below it, and a match is played in that folder, so
+commands with relative paths work unchanged. Other files get a folder of their own, and the bot is
+renamed to it.
 """
 
 import hashlib
@@ -50,7 +52,9 @@ class BotParcel(Struct, frozen=True):
     python: str = MINOR
 
     def unpacked(self, base: Path) -> Path:
-        """Unpack the files below this folder, unless they are there already, and return their folder."""
+        """Unpack the files below this folder, unless they are there already, and return their
+        folder.
+        """
         root = base / f"botdrome-{self.checksum}"
         if not root.exists():
             draft = base / f"{root.name}-{os.getpid()}-{os.urandom(4).hex()}"
@@ -64,7 +68,10 @@ class BotParcel(Struct, frozen=True):
         return root
 
     def plan_in(self, root: Path) -> TournamentPlan:
-        return replace(self.plan, entrants=tuple(entrant.replace(ROOT, str(root)) for entrant in self.plan.entrants))
+        return replace(
+            self.plan,
+            entrants=tuple(entrant.replace(ROOT, str(root)) for entrant in self.plan.entrants),
+        )
 
     def as_at_home(self, text: str, root: Path) -> str:
         """Return a text of a bot with the paths of its sender."""
@@ -73,8 +80,13 @@ class BotParcel(Struct, frozen=True):
         return text
 
 
-def pack(plan: TournamentPlan, sound: Collection[str] = (), without: Collection[Path] = ()) -> BotParcel:
-    """Pack the bots of a plan, without these files and folders. Raise CannotStart if the files cannot be read or are too many."""
+def pack(
+    plan: TournamentPlan, sound: Collection[str] = (), without: Collection[Path] = ()
+) -> BotParcel:
+    """Pack the bots of a plan, without these files and folders.
+
+    Raise CannotStart if the files cannot be read or are too many.
+    """
     packing = _Packing({path.resolve() for path in without})
     names = {entrant: packing.add(entrant) for entrant in dict.fromkeys(plan.entrants)}
     plan = replace(plan, entrants=tuple(names[entrant] for entrant in plan.entrants))
@@ -111,13 +123,18 @@ class _Packing:
         return entrant
 
     def _program(self, entrant: str) -> str:
-        """Pack the files that a command names. A program outside the current folder must be installed on each worker."""
+        """Pack the files that a command names.
+
+        A program outside the current folder must be installed on each worker.
+        """
         prefix, _, command = entrant.partition(":")
         program, *words = shlex.split(command)
         if "/" in program and self._is_here(Path(program)):
             program = self._packed(entrant, program)
         words = [
-            self._packed(entrant, word) if Path(word).is_file() or (Path(word).is_dir() and self._is_here(Path(word))) else word
+            self._packed(entrant, word)
+            if Path(word).is_file() or (Path(word).is_dir() and self._is_here(Path(word)))
+            else word
             for word in words
         ]
         return f"{prefix}:{shlex.join([program, *words])}"
@@ -149,7 +166,8 @@ class _Packing:
                 self._bytes += file.stat().st_size
             if self._bytes > MOST_BYTES or len(self._files) > MOST_FILES:
                 raise CannotStart(
-                    f"{entrant}: {top} has more than {MOST_BYTES >> 20} MB or {MOST_FILES} files to send to the workers; "
+                    f"{entrant}: {top} has more than {MOST_BYTES >> 20} MB or {MOST_FILES} files "
+                    "to send to the workers; "
                     "put the bot into a folder of its own"
                 )
 
@@ -157,10 +175,18 @@ class _Packing:
         for folder, folders, files in os.walk(top):
             here = Path(folder)
             folders[:] = sorted(one for one in folders if self._travels(here / one))
-            yield from (here / one for one in sorted(files) if self._travels(here / one) and (here / one).is_file())
+            yield from (
+                here / one
+                for one in sorted(files)
+                if self._travels(here / one) and (here / one).is_file()
+            )
 
     def _travels(self, path: Path) -> bool:
-        return not path.name.startswith(".") and path.name != "__pycache__" and path not in self._without
+        return (
+            not path.name.startswith(".")
+            and path.name != "__pycache__"
+            and path not in self._without
+        )
 
     def archive(self) -> bytes:
         """Return the same bytes for the same files."""
@@ -170,7 +196,9 @@ class _Packing:
                 try:
                     data = file.read_bytes()
                 except OSError as error:
-                    raise CannotStart(f"{file} cannot be sent to the workers: {error.strerror}") from None
+                    raise CannotStart(
+                        f"{file} cannot be sent to the workers: {error.strerror}"
+                    ) from None
                 entry = tarfile.TarInfo(name)
                 entry.size, entry.mode = len(data), 0o755 if os.access(file, os.X_OK) else 0o644
                 archive.addfile(entry, io.BytesIO(data))

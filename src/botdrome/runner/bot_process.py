@@ -1,4 +1,7 @@
-"""The processes of bots in Python. One that has played a match well stays warm for the bot's next one."""
+"""The processes of bots in Python.
+
+One that has played a match well stays warm for the bot's next one.
+"""
 
 import atexit
 import os
@@ -26,7 +29,9 @@ OWN_VARIABLES = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(PACKAGE)}
 
 
 class BotFault(Exception):
-    """A bot failed and is out: the cause, the detail for its author in one line, and the whole traceback."""
+    """A bot failed and is out: the cause, the detail for its author in one line, and the whole
+    traceback.
+    """
 
     def __init__(self, cause: Cause, detail: str, trace: str = "") -> None:
         super().__init__(f"{cause}: {detail}" if detail else cause)
@@ -55,12 +60,17 @@ class BotProcess:
         if isolation.sandbox:
             self._program = Program(command, isolation.limits, OWN_VARIABLES, files_of_bot(entrant))
         else:
-            self._program = Program(command, isolation.limits, os.environ | OWN_VARIABLES | python_path())
+            self._program = Program(
+                command, isolation.limits, os.environ | OWN_VARIABLES | python_path()
+            )
         self._loaded = False
         self.pid = self._program.pid
 
     def load(self, limit: float) -> None:
-        """Wait until the bot is loaded. Raise CannotStart for a wrong file or name, and BotFault if the bot's own code fails."""
+        """Wait until the bot is loaded.
+
+        Raise CannotStart for a wrong file or name, and BotFault if the bot's own code fails.
+        """
         if not self._loaded:
             self._answer(limit)
             self._loaded = True
@@ -81,7 +91,9 @@ class BotProcess:
         try:
             told, *rest = msgspec.json.decode(lines[-1])
         except UNREADABLE as error:
-            raise BotFault("unreadable", f"{error}: {lines[-1][:80].decode(errors='replace')}") from None
+            raise BotFault(
+                "unreadable", f"{error}: {lines[-1][:80].decode(errors='replace')}"
+            ) from None
         if told == 0:
             return rest[0]
         if told == "cannot load":
@@ -95,15 +107,23 @@ class BotProcess:
         return BotFault("crash", self._program.last_words(), self._program.errors)
 
     def _overdue(self) -> BotFault:
-        """Let the bot write where it is: Python does so even in the middle of one long operation."""
+        """Let the bot write where it is: Python does so even in the middle of one long
+        operation.
+        """
         program, before = self._program, len(self._program.errors)
         if program.ask_for_traceback() == "stopped":
             return BotFault("timeout", "its process was stopped by a signal")
         until = perf_counter() + TRACEBACK
-        while END_OF_DUMP not in program.errors and not (program.ended or program.flooding) and perf_counter() < until:
+        while (
+            END_OF_DUMP not in program.errors
+            and not (program.ended or program.flooding)
+            and perf_counter() < until
+        ):
             program.next_lines(min(until, perf_counter() + 0.05))
         dump = program.errors[before:]
-        return BotFault("timeout", f"stopped in {line}" if (line := line_in_dump(dump)) else "", dump)
+        return BotFault(
+            "timeout", f"stopped in {line}" if (line := line_in_dump(dump)) else "", dump
+        )
 
     @property
     def log(self) -> str:
@@ -119,10 +139,18 @@ class BotProcess:
 
 
 def files_of_bot(entrant: str) -> BotFiles:
-    """Return what a bot in Python sees in a sandbox: its folder, its file or its module, and Python."""
+    """Return what a bot in Python sees in a sandbox: its folder, its file or its module, and
+    Python.
+    """
     _, place, _ = parts_of(entrant)
     module = Path(place.partition(".")[0]).absolute()
-    of_file = Path(place).resolve() if place.endswith(".py") else module if module.is_dir() else module.with_suffix(".py")
+    of_file = (
+        Path(place).resolve()
+        if place.endswith(".py")
+        else module
+        if module.is_dir()
+        else module.with_suffix(".py")
+    )
     mine = files_of([folder_of(entrant) or of_file])
     python = (PACKAGE, Path(sys.prefix), Path(sys.base_prefix))
     return BotFiles((*mine.folders, *python), mine.alone)
@@ -150,9 +178,15 @@ def key_of(entrant: str, isolation: Isolation) -> Key:
 
 
 def borrow(
-    entrant: str, isolation: Isolation, limit: float = START, start: Callable[[str, Isolation], BotProcess] = BotProcess
+    entrant: str,
+    isolation: Isolation,
+    limit: float = START,
+    start: Callable[[str, Isolation], BotProcess] = BotProcess,
 ) -> BotProcess:
-    """Return a process in which the bot is loaded; `start` starts a new one. Raise CannotStart or BotFault if that fails."""
+    """Return a process in which the bot is loaded; `start` starts a new one.
+
+    Raise CannotStart or BotFault if that fails.
+    """
     key = key_of(entrant, isolation)
     if key in _faults:
         raise _faults[key]
@@ -167,7 +201,11 @@ def borrow(
     except BotFault as fault:
         process.close()
         if fault.cause == "timeout":
-            fault = BotFault("timeout", f"not loaded within {limit:g} s, {fault.detail}".removesuffix(", "), fault.trace)
+            fault = BotFault(
+                "timeout",
+                f"not loaded within {limit:g} s, {fault.detail}".removesuffix(", "),
+                fault.trace,
+            )
         _faults[key] = fault
         raise fault from None
     except BaseException:

@@ -14,14 +14,20 @@ DIGITS = 12
 
 
 def bot_version(bot: str) -> str:
-    """Return the version of a bot, as documents and commands name it; empty: no file of it was found.
+    """Return the version of a bot, as documents and commands name it; empty: no file of it was
+    found.
 
-    Of a program, all files that its command names count. A bot of the house has the version of Botdrome.
+    Of a program, all files that its command names count. A bot of the house has the version of
+    Botdrome.
     """
     if bot.startswith("house:"):
         return __version__
     files = [file for file in _files(bot) if file.is_file()]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:DIGITS] if files else ""
+    return (
+        hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:DIGITS]
+        if files
+        else ""
+    )
 
 
 def _files(bot: str) -> list[Path]:

@@ -79,15 +79,22 @@ def windows(plan: CheckPlan) -> Iterator[Window]:
 
 
 def house_records(plan: CheckPlan) -> Iterator[Record]:
-    """Yield matches of house bots: each with other bots and, where the game allows it, another number of players."""
+    """Yield matches of house bots: each with other bots and, where the game allows it, another
+    number of players.
+    """
     row, bots = FORMATS[plan.game], house_bots(plan.game)
     quick = list(dict.fromkeys(("random", method_of(plan.game).bot)))
-    sizes = [size for size in row.game.players if 2 <= size <= MOST_PLAYERS] or [row.game.players[0]]
+    sizes = [size for size in row.game.players if 2 <= size <= MOST_PLAYERS] or [
+        row.game.players[0]
+    ]
     for number in count():
         players, seed = sizes[number % len(sizes)], plan.seed + number
         names = [quick[(number + player) % len(quick)] for player in range(players)]
         match = Match(plan.rules, players, offline(row.terms), seed)
-        simulate(match, [seated(bots[name], seed_of_bot(seed, player)) for player, name in enumerate(names)])
+        simulate(
+            match,
+            [seated(bots[name], seed_of_bot(seed, player)) for player, name in enumerate(names)],
+        )
         yield record_of(match, [f"player {player}" for player in range(players)])
 
 
@@ -113,7 +120,9 @@ class Checker:
 
     def _answers(self, window: Window) -> list[tuple[Question, Answer]]:
         plan = self.plan
-        following = follow(window.record, plan.rules, window.player, plan.entrant, window.first, plan.isolation)
+        following = follow(
+            window.record, plan.rules, window.player, plan.entrant, window.first, plan.isolation
+        )
         try:
             return list(islice(following, window.length))
         finally:
@@ -137,23 +146,37 @@ class Checker:
         self.report.seconds.append(answer.seconds)
         limit = seconds_for(record.setup.terms)
         if answer.seconds > limit:
-            self._add("too slow", f"{answer.seconds:.2f} s, and the limit is {limit:g} s", question, record)
+            self._add(
+                "too slow",
+                f"{answer.seconds:.2f} s, and the limit is {limit:g} s",
+                question,
+                record,
+            )
         if answer.seconds > self._slowest:
             self._slowest = answer.seconds
             note = f"the slowest answer took {answer.seconds * 1000:.1f} ms"
             self.report.slowest = position_file(question, record, note)
 
-    def _compare(self, window: Window, once: Sequence[tuple[Question, Answer]], again: Sequence[tuple[Question, Answer]]) -> None:
+    def _compare(
+        self,
+        window: Window,
+        once: Sequence[tuple[Question, Answer]],
+        again: Sequence[tuple[Question, Answer]],
+    ) -> None:
         """A second copy with the same seed must give the same answers."""
         for (question, one), (_, other) in zip(once, again, strict=False):
             if one.fault or other.fault:
                 return
             self.report.repeated += 1
             if not same_move(question.position, question.seat, one.raw, other.raw):
-                text = f"{move_text(one.raw)}, then {move_text(other.raw)} for the same view and seed"
+                text = (
+                    f"{move_text(one.raw)}, then {move_text(other.raw)} for the same view and seed"
+                )
                 self._add("nondeterminism", text, question, window.record)
 
-    def _add(self, kind: Kind, text: str, question: Question | None = None, record: Record | None = None) -> None:
+    def _add(
+        self, kind: Kind, text: str, question: Question | None = None, record: Record | None = None
+    ) -> None:
         place = f"step {question.step}, player {question.player}: " if question else ""
         file = position_file(question, record, f"{kind}: {text}") if question and record else None
         self.report.findings.append(Finding(kind, place + text, file))
@@ -177,14 +200,24 @@ class Checker:
         plan = self.plan
         names = tuple(f"player {seat}" for seat in range(len(entrants)))
         one = TournamentPlan(
-            plan.game, entrants, names, len(entrants), 1, plan.seed + number, plan.options, folder, plan.isolation
+            plan.game,
+            entrants,
+            names,
+            len(entrants),
+            1,
+            plan.seed + number,
+            plan.options,
+            folder,
+            plan.isolation,
         )
         for outcome in play_all(one, 1):
             self._tally(outcome.result, player)
             record, game = restored(Path(outcome.file).read_bytes())
             for question in questions(record, game, player):
                 if question.fault:
-                    self._add(_kind_of(question), f"in a match: {_fault_of(question)}", question, record)
+                    self._add(
+                        _kind_of(question), f"in a match: {_fault_of(question)}", question, record
+                    )
 
     def _tally(self, result: Result, player: Player) -> None:
         wins, draws, losses = self.report.matches
@@ -202,7 +235,12 @@ class Checker:
             solved = not answer.fault and solves(file, file.puzzle, question, answer)
             self.report.solved += solved
             if not solved and not answer.fault:
-                self._add("puzzle", f"{name}: {move_text(answer.raw)} does not hold", question, file.record)
+                self._add(
+                    "puzzle",
+                    f"{name}: {move_text(answer.raw)} does not hold",
+                    question,
+                    file.record,
+                )
         return answer
 
 
@@ -216,8 +254,13 @@ def _fault_of(question: Question) -> str:
     return f"{move_text(question.recorded)}: {question.fault}" if question.moved else question.fault
 
 
-def ask_position(file: PositionFile, game: Game[Any], entrant: str, isolation: Isolation = ISOLATED) -> tuple[Question, Answer]:
-    """Ask a fresh copy of a bot in the position of a file. It joins there, as after a reconnection."""
+def ask_position(
+    file: PositionFile, game: Game[Any], entrant: str, isolation: Isolation = ISOLATED
+) -> tuple[Question, Answer]:
+    """Ask a fresh copy of a bot in the position of a file.
+
+    It joins there, as after a reconnection.
+    """
     step = last_question(file, game).step
     for question, answer in follow(file.record, game, file.player, entrant, step, isolation):
         if not question.answered or answer.fault:
@@ -226,11 +269,16 @@ def ask_position(file: PositionFile, game: Game[Any], entrant: str, isolation: I
 
 
 def solves(file: PositionFile, puzzle: Puzzle, question: Question, answer: Answer) -> bool:
-    """Return whether a move is one that holds. A move that is not listed is estimated like the others."""
+    """Return whether a move is one that holds.
+
+    A move that is not listed is estimated like the others.
+    """
     position, seat = question.position, question.seat
     if any(same_move(position, seat, answer.raw, move.move) for move in puzzle.better):
         return True
-    if refusal(position, seat, answer.raw) or (puzzle.lost and same_move(position, seat, answer.raw, puzzle.lost.move)):
+    if refusal(position, seat, answer.raw) or (
+        puzzle.lost and same_move(position, seat, answer.raw, puzzle.lost.move)
+    ):
         return False
     recorded = share(file.result.boards[question.board].places, file.player) if file.result else 0.0
     return holds(Judge(question, 1).estimate(answer.raw, PUZZLE_PLAYOUTS, 1), recorded)

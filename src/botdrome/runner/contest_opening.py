@@ -1,4 +1,6 @@
-"""Open an offline contest: create it in the store, or check that the stored one may go on with this document and its bots."""
+"""Open an offline contest: create it in the store, or check that the stored one may go on with this
+document and its bots.
+"""
 
 from collections.abc import Sequence
 
@@ -12,13 +14,25 @@ from botdrome.runner.bot_process import Isolation
 from botdrome.runner.bot_version import bot_version
 from botdrome.runner.contest_players import entrant_names
 from botdrome.runner.seats import check_bot
-from botdrome.store.contest_journal import BEFORE, ContestJournal, ContestRefusal, EnteredContest, StoredContest
+from botdrome.store.contest_journal import (
+    BEFORE,
+    ContestJournal,
+    ContestRefusal,
+    EnteredContest,
+    StoredContest,
+)
 
 
 def offline_entrants(document: ContestDocument) -> list[Entrant]:
-    """Return the entrants of a document with the versions of their files. Raise BadDocument if it cannot run offline."""
+    """Return the entrants of a document with the versions of their files.
+
+    Raise BadDocument if it cannot run offline.
+    """
     if not document.entrants:
-        raise BadDocument('entrants: a contest that runs offline names its bots, as in [[entrants]] and bot = "my_bot.py"')
+        raise BadDocument(
+            "entrants: a contest that runs offline names its bots, as in [[entrants]] and bot = "
+            '"my_bot.py"'
+        )
     names = entrant_names(document)
     for name in names:
         if names.count(name) > 1:
@@ -27,8 +41,13 @@ def offline_entrants(document: ContestDocument) -> list[Entrant]:
     return [Entrant(name, given.owner, bot_version(given.bot)) for name, given in pairs]
 
 
-async def open_contest(journal: ContestJournal, document: ContestDocument, author: str, isolation: Isolation) -> StoredContest:
-    """Create the contest, or continue it. Raise ContestRefusal if its document or its bots do not allow that."""
+async def open_contest(
+    journal: ContestJournal, document: ContestDocument, author: str, isolation: Isolation
+) -> StoredContest:
+    """Create the contest, or continue it.
+
+    Raise ContestRefusal if its document or its bots do not allow that.
+    """
     name, entrants = document.name, offline_entrants(document)
     if refusal := ContestProgress(document, entrants, {}).refusal:
         raise ContestRefusal(refusal)
@@ -52,7 +71,9 @@ async def open_contest(journal: ContestJournal, document: ContestDocument, autho
     return await journal.load_small(name)
 
 
-def _check_bots(document: ContestDocument, entrants: Sequence[Entrant], isolation: Isolation) -> None:
+def _check_bots(
+    document: ContestDocument, entrants: Sequence[Entrant], isolation: Isolation
+) -> None:
     """Raise ContestRefusal that names all bots that cannot start. Withdrawn bots need not."""
     problems = []
     for given, entrant in zip(document.entrants, entrants, strict=True):
@@ -65,8 +86,12 @@ def _check_bots(document: ContestDocument, entrants: Sequence[Entrant], isolatio
         raise ContestRefusal("; ".join(problems))
 
 
-async def _change(journal: ContestJournal, document: ContestDocument, entrants: Sequence[Entrant], author: str) -> None:
-    """Take a changed document before the start; after it, only new bots that the document allows."""
+async def _change(
+    journal: ContestJournal, document: ContestDocument, entrants: Sequence[Entrant], author: str
+) -> None:
+    """Take a changed document before the start; after it, only new bots that the
+    document allows.
+    """
     stored = await journal.load_small(document.name)
     await journal.change_document(document.name, document, author)
     if stored.entry.state in BEFORE:
@@ -81,10 +106,18 @@ async def _change(journal: ContestJournal, document: ContestDocument, entrants: 
         await journal.enter(document.name, progress.entrants[number], author)
 
 
-async def _renew(journal: ContestJournal, stored: EnteredContest, entrants: Sequence[Entrant], author: str) -> None:
-    """Replace the versions of changed bots. Raise ContestRefusal if the document does not allow that."""
+async def _renew(
+    journal: ContestJournal, stored: EnteredContest, entrants: Sequence[Entrant], author: str
+) -> None:
+    """Replace the versions of changed bots.
+
+    Raise ContestRefusal if the document does not allow that.
+    """
     for number, (old, new) in enumerate(zip(stored.entrants, entrants, strict=True)):
         if old.version != new.version and old.left is None:
             if not new.version:
-                raise ContestRefusal(f"{old.name} cannot start: there is no file {stored.entry.document.entrants[number].bot!r}")
+                raise ContestRefusal(
+                    f"{old.name} cannot start: there is no file "
+                    f"{stored.entry.document.entrants[number].bot!r}"
+                )
             await journal.replace_version(stored.entry.document.name, number, new.version, author)

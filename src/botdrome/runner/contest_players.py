@@ -45,11 +45,18 @@ class ContestPlayers(Protocol):
 def entrant_names(document: ContestDocument) -> tuple[str, ...]:
     """Return the names of the document's entrants; one without a name is called like its file."""
     derived = distinct_names([entrant.bot for entrant in document.entrants])
-    return tuple(entrant.name or name for entrant, name in zip(document.entrants, derived, strict=True))
+    return tuple(
+        entrant.name or name for entrant, name in zip(document.entrants, derived, strict=True)
+    )
 
 
-def contest_plan(document: ContestDocument, entrants: Sequence[Entrant], isolation: Isolation) -> TournamentPlan:
-    """Return the settings of the contest's matches. The entrants are those of the document, in its order."""
+def contest_plan(
+    document: ContestDocument, entrants: Sequence[Entrant], isolation: Isolation
+) -> TournamentPlan:
+    """Return the settings of the contest's matches.
+
+    The entrants are those of the document, in its order.
+    """
     return TournamentPlan(
         document.game,
         tuple(entrant.bot for entrant in document.entrants),
@@ -73,7 +80,11 @@ def _play(plan: TournamentPlan, fixture: ContestFixture) -> PlayedFixture:
     try:
         outcome = play_fixture(plan, Fixture(0, fixture.entrants, fixture.seed))
     except CannotStart:
-        absent = {seat: why for seat, entrant in enumerate(fixture.entrants) if (why := _cannot_start(plan, entrant))}
+        absent = {
+            seat: why
+            for seat, entrant in enumerate(fixture.entrants)
+            if (why := _cannot_start(plan, entrant))
+        }
         if not absent:
             raise
         return PlayedFixture(fixture, started, _now(), absent=absent)
@@ -108,7 +119,9 @@ class PlayersHere:
 
 class PlayersInProcesses:
     def __init__(self, plan: TournamentPlan, pool: ProcessPoolExecutor, jobs: int) -> None:
-        self._work: Callable[[Sequence[ContestFixture]], list[PlayedFixture]] = partial(unless_ended, partial(play_portion, plan))
+        self._work: Callable[[Sequence[ContestFixture]], list[PlayedFixture]] = partial(
+            unless_ended, partial(play_portion, plan)
+        )
         self._pool, self.jobs = pool, jobs
 
     def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]:

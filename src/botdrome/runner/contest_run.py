@@ -1,8 +1,10 @@
-"""A contest that runs offline: plays the open fixtures and stores each result before the next round is planned.
+"""A contest that runs offline: plays the open fixtures and stores each result before the next round
+is planned.
 
-The plan depends only on stored results, so a run that was killed continues where the store stands. If bots may be withdrawn for
-their faults, results are stored in the order of the plan: then the store always holds the beginning of the same course, and a
-continued contest withdraws the same bots at the same points.
+The plan depends only on stored results, so a run that was killed continues where the store stands.
+If bots may be withdrawn for their faults, results are stored in the order of the plan: then the
+store always holds the beginning of the same course, and a continued contest withdraws the same bots
+at the same points.
 """
 
 import asyncio
@@ -23,7 +25,9 @@ PORTION_SECONDS = 0.5
 """About how long a worker plays before it hands in results."""
 LARGEST_PORTION = 500
 AHEAD = 4
-"""Portions per worker that may wait for an earlier result, where results are stored in the order of the plan."""
+"""Portions per worker that may wait for an earlier result, where results are stored in the order of
+the plan.
+"""
 POLL = 0.5
 """Seconds between two looks at the state of a paused contest."""
 
@@ -58,7 +62,9 @@ class ContestRun:
         self.paused = False
 
     async def play(self) -> str:
-        """Play until the contest is over, and return an empty text; or return why it waits for its organiser."""
+        """Play until the contest is over, and return an empty text; or return why it waits for its
+        organiser.
+        """
         name = self.document.name
         if self.progress.over and (await self._journal.entry(name)).state == "over":
             return ""
@@ -94,7 +100,9 @@ class ContestRun:
             if not self.paused:
                 self._hand_out()
             if self._running:
-                done, self._running = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+                done, self._running = await asyncio.wait(
+                    self._running, return_when=asyncio.FIRST_COMPLETED
+                )
                 await self._take_in(played for future in done for played in future.result())
             else:
                 await asyncio.sleep(POLL)
@@ -106,10 +114,16 @@ class ContestRun:
         jobs = self._players.jobs
         if self._open is not self.progress.open:  # there is a new plan
             self._open = self.progress.open
-            self._free = (fixture for fixture in self._open.fixtures() if fixture.key not in self._taken)
+            self._free = (
+                fixture for fixture in self._open.fixtures() if fixture.key not in self._taken
+            )
         left = len(self._open) - len(self._taken)
-        size = max(1, min(LARGEST_PORTION, int(PORTION_SECONDS / self._match_seconds), left // (8 * jobs)))
-        while len(self._running) < 2 * jobs and not (self._in_order and len(self._ready) >= AHEAD * size * jobs):
+        size = max(
+            1, min(LARGEST_PORTION, int(PORTION_SECONDS / self._match_seconds), left // (8 * jobs))
+        )
+        while len(self._running) < 2 * jobs and not (
+            self._in_order and len(self._ready) >= AHEAD * size * jobs
+        ):
             portion = list(islice(self._free, size))
             if not portion:
                 return
@@ -131,7 +145,10 @@ class ContestRun:
             await self._withdraw_penalised()
 
     def _next_batch(self) -> list[PlayedFixture]:
-        """Take the played fixtures that can be stored at once. Results of fixtures that are no longer open are dropped."""
+        """Take the played fixtures that can be stored at once.
+
+        Results of fixtures that are no longer open are dropped.
+        """
         batch: list[PlayedFixture] = []
         open_ = self.progress.open
         for key in open_ if self._in_order else [*self._ready]:
@@ -142,13 +159,17 @@ class ContestRun:
                 batch.append(played)
             del self._ready[key]
             self._taken.discard(key)
-            if self._in_order and (played.outcome is None or fixture_result(played.outcome.result, "").crashed):
+            if self._in_order and (
+                played.outcome is None or fixture_result(played.outcome.result, "").crashed
+            ):
                 break  # its bot may be withdrawn, which decides later fixtures
         return batch
 
     def _result(self, played: PlayedFixture) -> FixtureResult:
         if played.outcome is not None:
-            return fixture_result(played.outcome.result, os.urandom(8).hex(), played.outcome.fingerprint)
+            return fixture_result(
+                played.outcome.result, os.urandom(8).hex(), played.outcome.fingerprint
+            )
         if self.document.penalties.no_show == "wait":
             raise ContestWaits("; ".join(filter(None, played.absent.values())))
         return unplayed(self.progress.document, played.fixture, played.absent)
@@ -156,16 +177,31 @@ class ContestRun:
     async def _store_result(self, played: PlayedFixture, result: FixtureResult) -> None:
         name, fixture, outcome = self.document.name, played.fixture, played.outcome
         if outcome is None:
-            await self._journal.keep_results(name, {fixture.key: result}, ARENA, "; ".join(filter(None, played.absent.values())))
+            await self._journal.keep_results(
+                name, {fixture.key: result}, ARENA, "; ".join(filter(None, played.absent.values()))
+            )
             return
         entrants = [self.progress.entrants[number] for number in fixture.entrants]
-        players, versions = tuple(entrant.name for entrant in entrants), tuple(entrant.version for entrant in entrants)
+        players, versions = (
+            tuple(entrant.name for entrant in entrants),
+            tuple(entrant.version for entrant in entrants),
+        )
         seed, options, game = seed_text(fixture.seed), self.document.options, self.document.game
-        entry = MatchEntry(result.match, game, players, played.started, name, options, seed, versions=versions)
+        entry = MatchEntry(
+            result.match, game, players, played.started, name, options, seed, versions=versions
+        )
         self._store.begin(entry)
         note = result_note(name, fixture.key, result)
         await self._store.finish(
-            Finish(result.match, "ended", played.ended, outcome.result, outcome.view, outcome.record, notes=(note,))
+            Finish(
+                result.match,
+                "ended",
+                played.ended,
+                outcome.result,
+                outcome.view,
+                outcome.record,
+                notes=(note,),
+            )
         )
 
     async def _withdraw_penalised(self) -> None:
@@ -181,4 +217,6 @@ class ContestRun:
 
     async def _keep_forfeits(self, forfeits: dict[str, FixtureResult]) -> None:
         if forfeits:
-            await self._journal.keep_results(self.document.name, forfeits, ARENA, "forfeits after a withdrawal")
+            await self._journal.keep_results(
+                self.document.name, forfeits, ARENA, "forfeits after a withdrawal"
+            )

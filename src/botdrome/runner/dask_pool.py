@@ -1,8 +1,8 @@
 """A pool of workers on many machines: a Dask cluster, as an executor of batches of matches.
 
-Dask plays a batch again elsewhere if its worker dies, and tells each result once. A batch whose workers died several times is
-divided. A single match is a suspect then: it is played once more while no other match is, and if that kills workers again, it
-is told as unplayed.
+Dask plays a batch again elsewhere if its worker dies, and tells each result once. A batch whose
+workers died several times is divided. A single match is a suspect then: it is played once more
+while no other match is, and if that kills workers again, it is told as unplayed.
 """
 
 import asyncio
@@ -42,7 +42,9 @@ ADDRESS = re.compile(r"[a-z]+://.+:\d+")
 
 
 class DaskExecutor(Executor):
-    """Works on batches on the workers of a cluster, each with the same parcel, which is sent once to each worker."""
+    """Works on batches on the workers of a cluster, each with the same parcel, which is sent once
+    to each worker.
+    """
 
     def __init__(self, client: Any, address: str, parcel: Any) -> None:
         """`parcel` is a Dask future."""
@@ -58,12 +60,15 @@ class DaskExecutor(Executor):
         self._threads = 1
 
     def workers(self) -> int:
-        """Return the number of matches that can be played at once. It changes as workers come and go."""
+        """Return the number of matches that can be played at once.
+
+        It changes as workers come and go.
+        """
         return self._threads
 
     def submit(self, work: Callable[..., Any], batch: Sequence[Any], /) -> Future[Any]:  # type: ignore[override]
-        """Call `work(parcel, batch)` on a worker. It returns pickled lists with a result for each item, and the seconds per item.
-        The future has one list, and the seconds.
+        """Call `work(parcel, batch)` on a worker. It returns pickled lists with a result for each
+        item, and the seconds per item. The future has one list, and the seconds.
         """
         whole = _Batch(work, len(batch))
         with self._lock:
@@ -87,7 +92,9 @@ class DaskExecutor(Executor):
                 ready, self._alone = [self._suspects.popleft()], True
             self._in_flight += len(ready)
         for part in ready:
-            task = self._client.submit(part.whole.work, self._parcel, part.items, key=f"{self._name}-{next(self._keys)}")
+            task = self._client.submit(
+                part.whole.work, self._parcel, part.items, key=f"{self._name}-{next(self._keys)}"
+            )
             self._tasks.add(task)
             task.add_done_callback(partial(self._done, part))
 
@@ -96,7 +103,9 @@ class DaskExecutor(Executor):
         killed = 0
         try:
             chunks, each = task.result()
-            part.whole.add(part.first, [result for chunk in chunks for result in pickle.loads(chunk)], each)
+            part.whole.add(
+                part.first, [result for chunk in chunks for result in pickle.loads(chunk)], each
+            )
         except BaseException as problem:
             if type(problem).__name__ == "KilledWorker":
                 killed = problem.args[2] + 1
@@ -110,10 +119,16 @@ class DaskExecutor(Executor):
         self._go_on()
 
     def _play_again(self, part: "_Part", deaths: int) -> None:
-        """Divide what was on workers that died. A single match gets another try alone, since it may not be the one that kills."""
+        """Divide what was on workers that died.
+
+        A single match gets another try alone, since it may not be the one that kills.
+        """
         whole, first, items = part.whole, part.first, part.items
         if half := len(items) // 2:
-            self._waiting += (_Part(whole, first, items[:half]), _Part(whole, first + half, items[half:]))
+            self._waiting += (
+                _Part(whole, first, items[:half]),
+                _Part(whole, first + half, items[half:]),
+            )
         elif not part.deaths:
             self._suspects.append(_Part(whole, first, items, deaths))
         else:
@@ -131,10 +146,15 @@ class DaskExecutor(Executor):
             return trouble
         except Exception:
             return self._lost()
-        return PoolTrouble(f"a worker failed: {type(problem).__name__}: {problem}; its log says more")
+        return PoolTrouble(
+            f"a worker failed: {type(problem).__name__}: {problem}; its log says more"
+        )
 
     def _lost(self) -> PoolTrouble:
-        return PoolTrouble(f"the connection to the Dask scheduler at {self._address} is lost; start it again, and its workers")
+        return PoolTrouble(
+            f"the connection to the Dask scheduler at {self._address} is lost; start it again, and "
+            "its workers"
+        )
 
     async def watch(self, notice: Callable[[str], None]) -> None:
         """Follow the number of workers, and notice the end of the scheduler."""
@@ -155,7 +175,10 @@ class DaskExecutor(Executor):
             _settle(future, self._lost())
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel all batches. A match that is being played is played to its end, and its result is dropped."""
+        """Cancel all batches.
+
+        A match that is being played is played to its end, and its result is dropped.
+        """
         with suppress(Exception):
             self._client.cancel([*self._tasks])
 
@@ -207,16 +230,25 @@ def _same(value: Any) -> Any:
 
 
 @contextmanager
-def dask_pool(address: str, parcel: BotParcel, notice: Callable[[str], None]) -> Iterator[DaskExecutor]:
-    """Connect to a cluster. Raise PoolTrouble if that fails, or if its workers have other versions."""
+def dask_pool(
+    address: str, parcel: BotParcel, notice: Callable[[str], None]
+) -> Iterator[DaskExecutor]:
+    """Connect to a cluster.
+
+    Raise PoolTrouble if that fails, or if its workers have other versions.
+    """
     client = _connected(address)
     try:
         _wait_for_workers(client, address)
         check_workers(client)
-        with warnings.catch_warnings(action="ignore"):  # Dask advises against large arguments, but this one may not be lost
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # Dask advises against large arguments, but this one may not be lost
             sent = client.submit(_same, parcel, key=f"botdrome-bots-{parcel.checksum}")
         executor = DaskExecutor(client, address, sent)
-        watching = asyncio.run_coroutine_threadsafe(executor.watch(notice), client.loop.asyncio_loop)
+        watching = asyncio.run_coroutine_threadsafe(
+            executor.watch(notice), client.loop.asyncio_loop
+        )
         try:
             yield executor
         finally:
@@ -229,7 +261,9 @@ def dask_pool(address: str, parcel: BotParcel, notice: Callable[[str], None]) ->
 
 def _connected(address: str) -> Any:
     if not ADDRESS.fullmatch(address):
-        raise PoolTrouble(f"--dask is the address of a scheduler such as tcp://10.0.0.5:8786, not {address!r}")
+        raise PoolTrouble(
+            f"--dask is the address of a scheduler such as tcp://10.0.0.5:8786, not {address!r}"
+        )
     try:
         distributed = import_module("distributed")
     except ModuleNotFoundError:
@@ -240,14 +274,18 @@ def _connected(address: str) -> Any:
         return distributed.Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as problem:
         reason = str(problem).partition("\n")[0]
-        raise PoolTrouble(f"no Dask scheduler answers at {address} ({reason}); start one with: dask scheduler") from None
+        raise PoolTrouble(
+            f"no Dask scheduler answers at {address} ({reason}); start one with: dask scheduler"
+        ) from None
 
 
 def _wait_for_workers(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=JOIN)
     except OSError:  # TimeoutError
-        raise PoolTrouble(f"no worker has joined the scheduler at {address}; {_to_start(address)}") from None
+        raise PoolTrouble(
+            f"no worker has joined the scheduler at {address}; {_to_start(address)}"
+        ) from None
 
 
 def _to_start(address: str) -> str:
@@ -262,8 +300,14 @@ def check_workers(client: Any) -> None:
         found = versions.get(worker)
         if isinstance(found, ImportError):
             raise PoolTrouble(
-                f"the worker {worker} has no Botdrome; install it there: pip install 'botdrome[dask]=={__version__}'"
+                f"the worker {worker} has no Botdrome; install it there: pip install "
+                f"'botdrome[dask]=={__version__}'"
             )
         if found != __version__ or not str(python).startswith(f"{MINOR}."):
-            told = f"Botdrome {found} and Python {python}, not {__version__} and {platform.python_version()}"
-            raise PoolTrouble(f"the worker {worker} has {told}; install the same versions on each machine")
+            told = (
+                f"Botdrome {found} and Python {python}, not {__version__} and "
+                f"{platform.python_version()}"
+            )
+            raise PoolTrouble(
+                f"the worker {worker} has {told}; install the same versions on each machine"
+            )

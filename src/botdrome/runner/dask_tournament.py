@@ -26,7 +26,11 @@ Told = Callable[[str], None]
 
 def parcel_of(plan: TournamentPlan, without: Collection[Path] = ()) -> BotParcel:
     """Pack the bots of a plan. Raise CannotStart if that is not possible."""
-    sound = [bot for bot in dict.fromkeys(plan.entrants) if is_python(bot) and not load_fault(bot, plan.isolation)]
+    sound = [
+        bot
+        for bot in dict.fromkeys(plan.entrants)
+        if is_python(bot) and not load_fault(bot, plan.isolation)
+    ]
     close_idle()
     return pack(plan, sound, without)
 
@@ -34,17 +38,28 @@ def parcel_of(plan: TournamentPlan, without: Collection[Path] = ()) -> BotParcel
 def play_on_dask(
     plan: TournamentPlan, address: str, unplayed: Callable[[UnplayedMatch], None], notice: Told
 ) -> Generator[MatchOutcome, None, None]:
-    """The outcomes as they come in. Raise PoolTrouble if the cluster cannot be used. Closing the generator cancels the rest."""
+    """The outcomes as they come in.
+
+    Raise PoolTrouble if the cluster cannot be used. Closing the generator cancels the rest.
+    """
     check_plan(plan)
-    return _play(plan, address, parcel_of(plan, [Path(plan.save)] if plan.save else ()), unplayed, notice)
+    return _play(
+        plan, address, parcel_of(plan, [Path(plan.save)] if plan.save else ()), unplayed, notice
+    )
 
 
 def _play(
-    plan: TournamentPlan, address: str, parcel: BotParcel, unplayed: Callable[[UnplayedMatch], None], notice: Told
+    plan: TournamentPlan,
+    address: str,
+    parcel: BotParcel,
+    unplayed: Callable[[UnplayedMatch], None],
+    notice: Told,
 ) -> Generator[MatchOutcome, None, None]:
     work: Any = play_batch
     with dask_pool(address, parcel, notice) as pool:
-        for played in in_batches(pool, work, plan.fixtures(), pool.workers, LARGEST_BATCH, BATCH_SECONDS):
+        for played in in_batches(
+            pool, work, plan.fixtures(), pool.workers, LARGEST_BATCH, BATCH_SECONDS
+        ):
             if isinstance(played, UnplayedMatch):
                 unplayed(played)
             else:
@@ -83,11 +98,15 @@ class PlayersOnDask:
         now, entrants = int(time() * 1000), match.fixture.entrants
         bots = " and ".join(self._names[entrant] for entrant in entrants)
         absent = dict.fromkeys(range(1, len(entrants)), "")
-        return PlayedFixture(match.fixture, now, now, absent={0: f"{bots} could not play: {match.why}", **absent})
+        return PlayedFixture(
+            match.fixture, now, now, absent={0: f"{bots} could not play: {match.why}", **absent}
+        )
 
 
 @contextmanager
-def players_on_dask(plan: TournamentPlan, address: str, without: Collection[Path], notice: Told) -> Iterator[PlayersOnDask]:
+def players_on_dask(
+    plan: TournamentPlan, address: str, without: Collection[Path], notice: Told
+) -> Iterator[PlayersOnDask]:
     """Connect to a cluster; an exception cancels the matches that are not played yet."""
     with dask_pool(address, parcel_of(plan, without), notice) as pool:
         yield PlayersOnDask(pool, plan.names)

@@ -17,7 +17,9 @@ SEATING_STEP = -1_000_000
 
 
 class DuelPlan(TournamentPlan, frozen=True):
-    """The entrants are the new bot once per seat, then the old bot once per seat; `matches` is the number of blocks."""
+    """The entrants are the new bot once per seat, then the old bot once per seat; `matches` is the
+    number of blocks.
+    """
 
     copies: int | None = None
     """Copies of the new bot at a table; None: half of the seats."""
@@ -32,7 +34,9 @@ class DuelPlan(TournamentPlan, frozen=True):
         numbers = count()
         for seed in range(self.seed, self.seed + self.matches):
             for seating in self.seatings(seed):
-                entrants = tuple(seat if new else self.seats + seat for seat, new in enumerate(seating))
+                entrants = tuple(
+                    seat if new else self.seats + seat for seat, new in enumerate(seating)
+                )
                 yield Fixture(next(numbers), entrants, seed)
 
     def is_new(self, entrant: int) -> bool:
@@ -50,13 +54,17 @@ class PlayedBlock(Struct, frozen=True):
 
 
 def play_blocks(plan: DuelPlan, jobs: int) -> Generator[PlayedBlock, None, None]:
-    """Yield the blocks in the order of their seeds: fast games would come first otherwise, and they may differ in result."""
+    """Yield the blocks in the order of their seeds: fast games would come first otherwise, and they
+    may differ in result.
+    """
     size = len(plan.seatings(plan.seed))
     outcomes = play_all(plan, jobs, most=size)
     return _in_order(plan, outcomes, size)
 
 
-def _in_order(plan: DuelPlan, outcomes: Generator[MatchOutcome, None, None], size: int) -> Generator[PlayedBlock, None, None]:
+def _in_order(
+    plan: DuelPlan, outcomes: Generator[MatchOutcome, None, None], size: int
+) -> Generator[PlayedBlock, None, None]:
     waiting: dict[int, list[MatchOutcome]] = {}
     seed = plan.seed
     with closing(outcomes):
@@ -65,8 +73,13 @@ def _in_order(plan: DuelPlan, outcomes: Generator[MatchOutcome, None, None], siz
             while len(waiting.get(seed, ())) == size:
                 block = waiting.pop(seed)
                 seats = [_seating(plan, one) for one in block]
-                score = block_score((seating, one.result.places) for seating, one in zip(seats, block, strict=True))
-                games = [hash((seating, one.fingerprint)) for seating, one in zip(seats, block, strict=True)]
+                score = block_score(
+                    (seating, one.result.places) for seating, one in zip(seats, block, strict=True)
+                )
+                games = [
+                    hash((seating, one.fingerprint))
+                    for seating, one in zip(seats, block, strict=True)
+                ]
                 yield PlayedBlock(block, score, tuple(sorted(games)))
                 seed += 1
 

@@ -1,7 +1,7 @@
 """Follow a match: play a recorded match to a fresh copy of a bot, over its protocol.
 
-The recorded moves are played, whatever the bot answers, so each of its answers can be compared. A bot in Python gets the views,
-a program gets the messages of the match.
+The recorded moves are played, whatever the bot answers, so each of its answers can be compared. A
+bot in Python gets the views, a program gets the messages of the match.
 """
 
 from collections import deque
@@ -31,16 +31,29 @@ from botdrome.wire.writers import standing
 
 
 def follow(
-    record: Record, game: Game[Any], player: Player, entrant: str, first: int = 0, isolation: Isolation = ISOLATED
+    record: Record,
+    game: Game[Any],
+    player: Player,
+    entrant: str,
+    first: int = 0,
+    isolation: Isolation = ISOLATED,
 ) -> Generator[tuple[Question, Answer], None, None]:
-    """Yield each question to the player with the bot's answer. It ends after an answer without a move.
+    """Yield each question to the player with the bot's answer.
+
+    It ends after an answer without a move.
 
     `first`: the bot joins at this step. It is told the position, as after a reconnection.
     """
     setup = record.setup
-    seat = make_seat(entrant, game.name, setup.names[player], seed_of_bot(seed_number(setup), player), isolation)
+    seat = make_seat(
+        entrant, game.name, setup.names[player], seed_of_bot(seed_number(setup), player), isolation
+    )
     program = isinstance(seat, ProgramSeat)
-    listener = ProgramListener(seat, record, player, first) if isinstance(seat, ProgramSeat) else FunctionListener(seat, record)
+    listener = (
+        ProgramListener(seat, record, player, first)
+        if isinstance(seat, ProgramSeat)
+        else FunctionListener(seat, record)
+    )
     try:
         for item in retold(record, game, player):
             if isinstance(item, Told):
@@ -63,7 +76,11 @@ class FunctionListener:
     """A bot in Python. It is asked, and hears nothing between its turns."""
 
     def __init__(self, seat: FunctionSeat | ProcessSeat, record: Record) -> None:
-        self._seat, self._names, self._limit = seat, record.setup.names, seconds_for(record.setup.terms)
+        self._seat, self._names, self._limit = (
+            seat,
+            record.setup.names,
+            seconds_for(record.setup.terms),
+        )
         self._begun = False
         self._fault: BotFault | None = None
 
@@ -77,7 +94,15 @@ class FunctionListener:
         elif isinstance(told.news[-1][0] if told.news else None, Ended) and told.match.result:
             result = told.match.result
             with suppress(BotFault):
-                self._seat.end({"places": result.places, "scores": result.scores, "causes": result.causes, "you": player}, BEYOND)
+                self._seat.end(
+                    {
+                        "places": result.places,
+                        "scores": result.scores,
+                        "causes": result.causes,
+                        "you": player,
+                    },
+                    BEYOND,
+                )
 
     def answer(self, question: Question) -> Answer:
         view = house_view(question.position, question.seat) if self._seat.trusted else question.view
@@ -88,7 +113,12 @@ class FunctionListener:
         except BotFault as fault:
             return Answer(fault=str(fault), crashed=fault.cause != "timeout")
         process, memory = memory_of(self._seat)
-        return Answer(msgspec.json.decode(msgspec.json.encode(raw)), seconds=seconds, process=process, memory=memory)
+        return Answer(
+            msgspec.json.decode(msgspec.json.encode(raw)),
+            seconds=seconds,
+            process=process,
+            memory=memory,
+        )
 
 
 class ProgramListener:
@@ -97,7 +127,9 @@ class ProgramListener:
     def __init__(self, seat: ProgramSeat, record: Record, player: Player, first: int) -> None:
         self._seat, self._player, self._first = seat, player, first
         self._limit = seconds_for(record.setup.terms)
-        self._dialect = Battlebot(record.setup.game, record.setup.names, int(time() * 1000), extras=True)
+        self._dialect = Battlebot(
+            record.setup.game, record.setup.names, int(time() * 1000), extras=True
+        )
         self._joined = False
         self._lines: deque[bytes] = deque()
 
@@ -107,7 +139,9 @@ class ProgramListener:
         if match.steps >= self._first and not self._joined:
             self._joined = True
             if self._first:
-                messages = self._dialect.on_news([(Returned(player), match.position)], now, (player,))[player]
+                messages = self._dialect.on_news(
+                    [(Returned(player), match.position)], now, (player,)
+                )[player]
         if self._joined and messages:
             self._seat.program.send(messages)
             self._seat.asked = perf_counter()
@@ -149,7 +183,9 @@ class ProgramListener:
         try:
             raw = msgspec.json.decode(line)
         except UNREADABLE as error:
-            return Answer(fault=f"unreadable: {error}: {line[:80].decode(errors='replace')}", crashed=True)
+            return Answer(
+                fault=f"unreadable: {error}: {line[:80].decode(errors='replace')}", crashed=True
+            )
         process, memory = memory_of(self._seat)
         return Answer(raw, seconds=seconds, process=process, memory=memory)
 
@@ -169,9 +205,16 @@ class RerunReport(msgspec.Struct):
 
 
 def rerun(
-    record: Record, game: Game[Any], player: Player, entrant: str, every: bool, isolation: Isolation = ISOLATED
+    record: Record,
+    game: Game[Any],
+    player: Player,
+    entrant: str,
+    every: bool,
+    isolation: Isolation = ISOLATED,
 ) -> RerunReport:
-    """Compare the answers of a bot with the recorded ones: up to the first difference, or all of them."""
+    """Compare the answers of a bot with the recorded ones: up to the first difference, or all of
+    them.
+    """
     report = RerunReport()
     for question, answer in follow(record, game, player, entrant, isolation=isolation):
         report.asked += 1

@@ -1,7 +1,7 @@
 """Fork a match: continue a recorded match from one of its steps, with other players.
 
-The inputs before the step are the recorded ones, so the continued match replays from its start. Chance of the game stays that
-of the recorded seed.
+The inputs before the step are the recorded ones, so the continued match replays from its start.
+Chance of the game stays that of the recorded seed.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,9 @@ class Continuation(Struct, frozen=True):
     match: Match
     faults: dict[Player, str]
     left: dict[Player, int]
-    """The step at which a recorded player had no legal recorded move any more, so that a house bot took over."""
+    """The step at which a recorded player had no legal recorded move any more, so that a house bot
+    took over.
+    """
 
 
 class RecordedMoves:
@@ -67,10 +69,13 @@ class PersonSeat(FunctionSeat):
 
 
 def continue_match(
-    record: Record, game: Game[Any], step: int, entrants: Sequence[str], names: tuple[str, ...], number: int, person: AskPerson,
-    isolation: Isolation = ISOLATED, show: Callable[[Match], Stage | None] = lambda _: None,
+    record: Record, game: Game[Any], step: int, entrants: Sequence[str], names: tuple[str, ...],
+    number: int, person: AskPerson, isolation: Isolation = ISOLATED,
+    show: Callable[[Match], Stage | None] = lambda _: None,
 ) -> Continuation:  # fmt: skip
-    """Continue a match from a step to its end. Each `number` has other seeds for the bots; those of 0 are the recorded ones.
+    """Continue a match from a step to its end.
+
+    Each `number` has other seeds for the bots; those of 0 are the recorded ones.
 
     `show` returns the stage on which the match is shown.
     """
@@ -82,7 +87,9 @@ def continue_match(
         for player, entrant in enumerate(entrants):
             seed = seed_of_bot(match.seed, player + number * match.players)
             if entrant == RECORDED:
-                recorded[player] = RecordedMoves(match, player, recorded_moves(record, game, player), seed)
+                recorded[player] = RecordedMoves(
+                    match, player, recorded_moves(record, game, player), seed
+                )
                 seats.append(FunctionSeat(recorded[player], trusted=True))
             elif entrant == HUMAN:
                 seats.append(PersonSeat(_asks(person, match, player), trusted=True))
@@ -101,7 +108,11 @@ def continue_match(
 
 def recorded_moves(record: Record, game: Game[Any], player: Player) -> dict[int, Raw]:
     """Return the accepted moves of a player by step."""
-    return {question.step: question.recorded for question in questions(record, game, player) if question.accepted}
+    return {
+        question.step: question.recorded
+        for question in questions(record, game, player)
+        if question.accepted
+    }
 
 
 def _asks(person: AskPerson, match: Match, player: Player) -> Callable[[View], Raw]:

@@ -22,4 +22,8 @@ class FramePlayer:
 
     @property
     def ending(self) -> Ending | None:
-        return None if self.result is None else Ending(self.result.places, self._headlines.of(self.you))
+        return (
+            None
+            if self.result is None
+            else Ending(self.result.places, self._headlines.of(self.you))
+        )

@@ -24,9 +24,14 @@ T = TypeVar("T")
 
 
 class FunctionPlayer(FramePlayer):
-    """Frames bring its views. It sees each position once, and again after a refused move, as offline."""
+    """Frames bring its views.
 
-    def __init__(self, seat: FunctionSeat | ProcessSeat, row: Format, name: str, options: dict[str, Any]) -> None:
+    It sees each position once, and again after a refused move, as offline.
+    """
+
+    def __init__(
+        self, seat: FunctionSeat | ProcessSeat, row: Format, name: str, options: dict[str, Any]
+    ) -> None:
         super().__init__(name)
         self._seat, self._row, self._options = seat, row, options
         if not self._reads_legal_moves:
@@ -48,7 +53,12 @@ class FunctionPlayer(FramePlayer):
                 await self._ask_bot(link, partial(self._seat.begin, self._about(), START))
             if self._frame and not self.fault:
                 await self._answer(link)
-        about = {"places": self.result.places, "scores": self.result.scores, "causes": self.result.causes, "you": self.you}
+        about = {
+            "places": self.result.places,
+            "scores": self.result.scores,
+            "causes": self.result.causes,
+            "you": self.you,
+        }
         await self._ask_bot(None, partial(self._seat.end, about, BEYOND))
 
     async def close(self) -> None:
@@ -102,15 +112,25 @@ class FunctionPlayer(FramePlayer):
 
     def _about(self) -> dict[str, Any]:
         game = with_options(self._row.game, self._options)
-        about = {"game": game.name, "options": options_in(game), "players": self.players, "you": self.you}
+        about = {
+            "game": game.name,
+            "options": options_in(game),
+            "players": self.players,
+            "you": self.you,
+        }
         return about | {"seed": self._seat.seed % SEED_SIZE, "limit": self._row.terms.pace.limit}
 
     async def _ask_bot(self, link: ServerLink | None, call: Callable[[], T]) -> T | None:
-        """Return what the bot answers. If it fails, it resigns; None for the link: the match is over."""
+        """Return what the bot answers.
+
+        If it fails, it resigns; None for the link: the match is over.
+        """
         try:
             return await self._in_thread(call)
         except BotFault as fault:
-            self.fault = self.fault or (str(fault) if link else f"after the match, in `end`: {fault}")
+            self.fault = self.fault or (
+                str(fault) if link else f"after the match, in `end`: {fault}"
+            )
         if link is not None:
             await link.send({"resign": reason_of(self.fault)})
         return None

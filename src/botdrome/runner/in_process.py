@@ -31,7 +31,8 @@ class BotLog(io.TextIOBase):
 
 @contextmanager
 def guarded(seconds: float, log: BotLog) -> Iterator[None]:
-    """Run the code of a bot in this process: raise BotFault for what it raises, and after some seconds.
+    """Run the code of a bot in this process: raise BotFault for what it raises, and after some
+    seconds.
 
     The time limit works in the main thread only, and a bot that catches every exception escapes it.
     """

@@ -6,9 +6,11 @@ from botdrome.match.terms import Milliseconds
 
 
 class MatchClock:
-    """It stands still within a step, so that the same seed gives the same match, whatever time it takes.
+    """It stands still within a step, so that the same seed gives the same match, whatever time it
+    takes.
 
-    Only a limit that is exceeded moves it, and in a match with a time bank the thinking of the players.
+    Only a limit that is exceeded moves it, and in a match with a time bank the thinking of the
+    players.
     """
 
     def __init__(self, now: Milliseconds) -> None:

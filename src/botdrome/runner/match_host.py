@@ -1,8 +1,9 @@
 """A process that plays matches for a worker of a cluster.
 
-Workers play in threads, and a bot may end the process that it plays in. So each thread of a worker has a host: a process with a
-main thread, which time limits need, with a current folder for the bots, and that may die alone. It reads batches from standard
-input and writes results to standard output. It ends with the worker, and when it is idle.
+Workers play in threads, and a bot may end the process that it plays in. So each thread of a worker
+has a host: a process with a main thread, which time limits need, with a current folder for the
+bots, and that may die alone. It reads batches from standard input and writes results to standard
+output. It ends with the worker, and when it is idle.
 """
 
 import os
@@ -54,7 +55,9 @@ class BatchHost:
             check_sandbox()
 
     def play(self, fixture: AnyFixture) -> PlayedMatch | PlayedFixture:
-        """Raise CannotStart if a bot cannot play here, although it can where the tournament was started."""
+        """Raise CannotStart if a bot cannot play here, although it can where the tournament was
+        started.
+        """
         for number in fixture.entrants:
             self._load(self._plan.entrants[number])
         if isinstance(fixture, Fixture):
@@ -69,7 +72,9 @@ class BatchHost:
             self._unloaded.remove(entrant)
             if fault := load_fault(entrant, self._plan.isolation):
                 told = self._parcel.as_at_home(fault.removeprefix(f"{entrant}: "), self._root)
-                raise CannotStart(f"{Path(entrant).name} can be loaded where you started it, but not here: {told}")
+                raise CannotStart(
+                    f"{Path(entrant).name} can be loaded where you started it, but not here: {told}"
+                )
 
     def _match(self, fixture: Fixture) -> PlayedMatch:
         if not self._plan.save:
@@ -86,8 +91,13 @@ class BatchHost:
     def _as_at_home(self, outcome: MatchOutcome) -> MatchOutcome:
         if not (outcome.faults or outcome.logs):
             return outcome
-        faults, logs = ({seat: self._home(text) for seat, text in texts.items()} for texts in (outcome.faults, outcome.logs))
-        return replace(outcome, faults=faults, logs=logs, headlines=tuple(map(self._home, outcome.headlines)))
+        faults, logs = (
+            {seat: self._home(text) for seat, text in texts.items()}
+            for texts in (outcome.faults, outcome.logs)
+        )
+        return replace(
+            outcome, faults=faults, logs=logs, headlines=tuple(map(self._home, outcome.headlines))
+        )
 
     def _home(self, text: str) -> str:
         return self._parcel.as_at_home(text, self._root)
@@ -130,7 +140,10 @@ def _serve(tasks: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
             if host is None:
                 host = BatchHost(*task)
                 continue
-            told: tuple[str, Any] = ("results", pickle.dumps([host.play(fixture) for fixture in task]))
+            told: tuple[str, Any] = (
+                "results",
+                pickle.dumps([host.play(fixture) for fixture in task]),
+            )
         except CannotStart as problem:
             told = ("problem", str(problem))
         except Exception:
@@ -139,7 +152,9 @@ def _serve(tasks: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
 
 
 def main() -> NoReturn:
-    """Standard input and output are for the worker alone; what is printed here goes to standard error, its log."""
+    """Standard input and output are for the worker alone; what is printed here goes to standard
+    error, its log.
+    """
     source, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

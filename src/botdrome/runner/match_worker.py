@@ -66,7 +66,8 @@ class HostProcess:
     def play(self, fixtures: Sequence[AnyFixture]) -> bytes:
         """Return the results as the host has pickled them.
 
-        Raise HostDied if the process ends, and WorkerRefusal if a bot cannot play here, or the batch is cancelled.
+        Raise HostDied if the process ends, and WorkerRefusal if a bot cannot play here, or the
+        batch is cancelled.
         """
         try:
             send(self._pipe("stdin"), fixtures)
@@ -85,7 +86,11 @@ class HostProcess:
     def _end(self) -> str:
         self.close()
         status = self._process.returncode
-        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        how = (
+            f"was ended by {signal.Signals(-status).name}"
+            if status < 0
+            else f"ended with status {status}"
+        )
         return f"the process that played it {how}"
 
     def close(self) -> None:
@@ -99,11 +104,17 @@ _of_thread = threading.local()
 
 
 def play_batch(parcel: BotParcel, fixtures: Sequence[AnyFixture]) -> tuple[list[bytes], float]:
-    """Return for each fixture a match that was played, or an UnplayedMatch, in pickled lists; and the mean seconds per match."""
+    """Return for each fixture a match that was played, or an UnplayedMatch, in pickled lists; and
+    the mean seconds per match.
+    """
     worker = _this_worker()
     if (parcel.version, parcel.python) != (__version__, MINOR):
-        told = f"Botdrome {__version__} and Python {MINOR}, not {parcel.version} and {parcel.python}"
-        raise WorkerRefusal(f"the worker {worker.address} has {told}; install the same versions on each machine")
+        told = (
+            f"Botdrome {__version__} and Python {MINOR}, not {parcel.version} and {parcel.python}"
+        )
+        raise WorkerRefusal(
+            f"the worker {worker.address} has {told}; install the same versions on each machine"
+        )
     root = parcel.unpacked(Path(worker.local_directory))
     try:
         return timed(partial(_played, root, parcel), fixtures)

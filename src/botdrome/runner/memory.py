@@ -11,7 +11,9 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def memory_of(seat: Seat) -> tuple[int, int]:
-    """Return the process of a bot, and the resident bytes of it and the processes below; zeros if it has none of its own."""
+    """Return the process of a bot, and the resident bytes of it and the processes below; zeros if
+    it has none of its own.
+    """
     pid = None if isinstance(seat, FunctionSeat) else seat.pid
     return (pid, sum(map(resident, (pid, *descendants(pid))))) if pid else (0, 0)
 
@@ -27,5 +29,7 @@ def resident(pid: int) -> int:
 
 def _as_ps_says(pid: int) -> int:
     """For systems without /proc."""
-    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout.strip()
+    told = subprocess.run(
+        ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.strip()
     return int(told) * 1024 if told else 0

@@ -1,4 +1,6 @@
-"""Programs in any language that play from views: those that read them as JSON, and the gomoku engines of Gomocup."""
+"""Programs in any language that play from views: those that read them as JSON, and the gomoku
+engines of Gomocup.
+"""
 
 import shlex
 import shutil
@@ -32,7 +34,9 @@ def program_command(entrant: str) -> list[str]:
 
 
 def started(command: list[str], isolation: Isolation) -> Program:
-    return Program(command, isolation.limits, sees=files_of_command(command) if isolation.sandbox else None)
+    return Program(
+        command, isolation.limits, sees=files_of_command(command) if isolation.sandbox else None
+    )
 
 
 class ViewProgram(BotProcess):
@@ -52,7 +56,9 @@ class ViewProgram(BotProcess):
             return None
         lines = self._lines(limit)
         if len(lines) > 1:
-            raise BotFault("unreadable", f"{len(lines)} lines in answer to one {word}: {_shown(lines[1])}")
+            raise BotFault(
+                "unreadable", f"{len(lines)} lines in answer to one {word}: {_shown(lines[1])}"
+            )
         try:
             return msgspec.json.decode(lines[0])
         except UNREADABLE as error:
@@ -85,12 +91,19 @@ class GomocupEngine(ViewProgram):
     def call(self, method: str, value: Any, limit: float) -> Any:
         if method == "begin":
             self._manager.begin(value["limit"], self._memory)
-        return self._move(msgspec.json.decode(msgspec.json.encode(value)), perf_counter() + limit) if method == "move" else None
+        return (
+            self._move(msgspec.json.decode(msgspec.json.encode(value)), perf_counter() + limit)
+            if method == "move"
+            else None
+        )
 
     def _move(self, view: Any, until: float) -> Any:
         manager = self._manager
         if view["winLength"] != WIN_LENGTH:
-            raise BotFault("crash", f"the engines of Gomocup play for {WIN_LENGTH} in a row, not {view['winLength']}")
+            raise BotFault(
+                "crash",
+                f"the engines of Gomocup play for {WIN_LENGTH} in a row, not {view['winLength']}",
+            )
         if manager.is_new_board(view):
             self._send(manager.start(view))
             self._read(manager.read_start, until)

@@ -1,4 +1,7 @@
-"""ProgramPlayer: a bot that is a program, in a match on a server. Messages pass unchanged in both directions."""
+"""ProgramPlayer: a bot that is a program, in a match on a server.
+
+Messages pass unchanged in both directions.
+"""
 
 import asyncio
 from selectors import EVENT_READ
@@ -61,7 +64,10 @@ class ProgramPlayer:
             self._seat.program.send([message.raw.encode()])
 
     async def _speak(self, link: ServerLink) -> None:
-        """Pass the program's lines on to the server, as soon as the match has begun. A program that fails resigns."""
+        """Pass the program's lines on to the server, as soon as the match has begun.
+
+        A program that fails resigns.
+        """
         program = self._seat.program
         program.flush()
         program.hear_errors()
@@ -80,12 +86,16 @@ class ProgramPlayer:
         return None
 
     async def _pass_on(self, link: ServerLink, line: bytes) -> None:
-        """Pass a line on, unless it is a login; a server would cut off a client that sends no JSON."""
+        """Pass a line on, unless it is a login; a server would cut off a client that
+        sends no JSON.
+        """
         first, self._seat.heard = not self._seat.heard, True
         try:
             raw = msgspec.json.decode(line)
         except UNREADABLE as error:
-            return await self._fail(link, f"unreadable: {error}: {line[:80].decode(errors='replace')}")
+            return await self._fail(
+                link, f"unreadable: {error}: {line[:80].decode(errors='replace')}"
+            )
         if not self.fault and not (first and isinstance(raw, dict) and "gameType" in raw):
             await link.send(line.decode())
         return None
@@ -98,7 +108,10 @@ class ProgramPlayer:
 
 
 class WatchedPipes:
-    """The pipes of a program, registered at the event loop as at a selector. Each event wakes the link."""
+    """The pipes of a program, registered at the event loop as at a selector.
+
+    Each event wakes the link.
+    """
 
     def __init__(self, link: ServerLink) -> None:
         self._link, self._loop = link, asyncio.get_running_loop()

@@ -58,14 +58,29 @@ class Stage:
 
     def __init__(self, match_id: str, match: Match, names: tuple[str, ...], show: Show) -> None:
         self._id, self._match, self._names, self._show = match_id, match, names, show
-        show(MatchOpened(match_id, match.game.name, names, unusual(match.game), seed_of(match), match.terms.pace.limit))
+        show(
+            MatchOpened(
+                match_id,
+                match.game.name,
+                names,
+                unusual(match.game),
+                seed_of(match),
+                match.terms.pace.limit,
+            )
+        )
 
     def see(self, now: Milliseconds, news: News) -> None:
-        public = [(event, position.view(None)) for event, position in news if meant_for(event) is None]
+        public = [
+            (event, position.view(None)) for event, position in news if meant_for(event) is None
+        ]
         if public:
             self._show(MatchMoved(self._id, now, self._match.steps, self._match.order, public))
 
     def close(self) -> None:
         match = self._match
         assert match.result is not None
-        self._show(MatchClosed(self._id, match.result, match.view(None), unchecked_file(match, self._names)))
+        self._show(
+            MatchClosed(
+                self._id, match.result, match.view(None), unchecked_file(match, self._names)
+            )
+        )

@@ -12,7 +12,17 @@ from botdrome.bots.simulate import TRIES
 from botdrome.client.program import CannotStart, Program, check_sandbox
 from botdrome.games.game import Raw, View
 from botdrome.runner.bot import BotInstance, CannotLoad, load, spelled
-from botdrome.runner.bot_process import ISOLATED, START, BotFault, BotProcess, Isolation, Key, borrow, give_back, key_of
+from botdrome.runner.bot_process import (
+    ISOLATED,
+    START,
+    BotFault,
+    BotProcess,
+    Isolation,
+    Key,
+    borrow,
+    give_back,
+    key_of,
+)
 from botdrome.runner.in_process import BotLog, guarded
 from botdrome.runner.program_bots import PROGRAM_KINDS, GomocupEngine, program_command, started
 from botdrome.runner.recorded import PREFIX, recorded_turns
@@ -31,13 +41,18 @@ class Effort(Struct):
 
 
 class FunctionSeat:
-    """A bot that plays in this process. `trusted` bots, those of the house, are neither stopped nor checked for JSON."""
+    """A bot that plays in this process.
+
+    `trusted` bots, those of the house, are neither stopped nor checked for JSON.
+    """
 
     tries = TRIES
     """How often it is asked in one step, if its moves are refused."""
 
     def __init__(self, bot: Any, trusted: bool, seed: int = 0) -> None:
-        """`bot` is a function, a class or an object; of bots that are not trusted it may also be the entrant."""
+        """`bot` is a function, a class or an object; of bots that are not trusted it may also be
+        the entrant.
+        """
         self._bot, self.trusted, self.seed = bot, trusted, seed
         self._instance: BotInstance | None = None
         self.effort = Effort()
@@ -76,17 +91,24 @@ class FunctionSeat:
 
     def _made(self) -> BotInstance:
         if self._instance is None:
-            self._instance = BotInstance(_loaded(self._bot) if isinstance(self._bot, str) else self._bot)
+            self._instance = BotInstance(
+                _loaded(self._bot) if isinstance(self._bot, str) else self._bot
+            )
         return self._instance
 
 
 def _as_json(value: Any) -> Any:
-    """Return the value after a round trip through JSON: a bot sees lists, never tuples, as in any other language."""
+    """Return the value after a round trip through JSON: a bot sees lists, never tuples, as in any
+    other language.
+    """
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
 class ReplaySeat(FunctionSeat):
-    """A bot that repeats the moves of a match file, turn by turn. It resigns when there are no more."""
+    """A bot that repeats the moves of a match file, turn by turn.
+
+    It resigns when there are no more.
+    """
 
     tries = 1
 
@@ -112,7 +134,9 @@ class ReplaySeat(FunctionSeat):
 
 
 class ProcessSeat:
-    """A bot that plays from views in a process of its own: in Python, or a program of another kind."""
+    """A bot that plays from views in a process of its own: in Python, or a program of
+    another kind.
+    """
 
     tries = TRIES
     trusted = False
@@ -131,7 +155,10 @@ class ProcessSeat:
         return self._process.pid if self._process else None
 
     def begin(self, match: dict[str, Any], limit: float) -> None:
-        """Start or take a process, and create the instance for this match. Raise BotFault if that fails."""
+        """Start or take a process, and create the instance for this match.
+
+        Raise BotFault if that fails.
+        """
         until = perf_counter() + limit
         try:
             self._process = borrow(self._entrant, self._isolation, limit, self._start)
@@ -141,7 +168,11 @@ class ProcessSeat:
         except BotFault as fault:
             if fault.cause != "timeout" or self._process is None:
                 raise
-            raise BotFault("timeout", f"not ready within {limit:g} s, {fault.detail}".removesuffix(", "), fault.trace) from None
+            raise BotFault(
+                "timeout",
+                f"not ready within {limit:g} s, {fault.detail}".removesuffix(", "),
+                fault.trace,
+            ) from None
 
     def ask(self, view: View, limit: float) -> tuple[Raw, float]:
         """Return the move and its seconds. Raise BotFault if there is none."""
@@ -203,7 +234,10 @@ Seat = FunctionSeat | ProcessSeat | ProgramSeat
 
 
 def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
-    """Raise CannotStart if a bot cannot be started. A bot whose own code fails can: it will lose its matches."""
+    """Raise CannotStart if a bot cannot be started.
+
+    A bot whose own code fails can: it will lose its matches.
+    """
     try:
         if isolation.sandbox:
             check_sandbox()
@@ -244,7 +278,9 @@ def is_python(entrant: str) -> bool:
     return prefix_of(entrant) not in ("cmd", "house", "replay", *PROGRAM_KINDS)
 
 
-def make_seat(entrant: str, game: str, name: str, seed: int, isolation: Isolation = ISOLATED) -> Seat:
+def make_seat(
+    entrant: str, game: str, name: str, seed: int, isolation: Isolation = ISOLATED
+) -> Seat:
     """Make a bot for one match, under this name."""
     if entrant.startswith("cmd:"):
         return ProgramSeat(started(program_command(entrant), isolation), greeting(game, name))

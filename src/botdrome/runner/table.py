@@ -33,19 +33,32 @@ SEED_SIZE = 1 << 32
 
 
 class OfflineTable:
-    def __init__(self, match: Match, seats: Sequence[Seat], names: tuple[str, ...], stage: Stage | None = None) -> None:
+    def __init__(
+        self,
+        match: Match,
+        seats: Sequence[Seat],
+        names: tuple[str, ...],
+        stage: Stage | None = None,
+    ) -> None:
         """`stage` shows the match."""
         self._match, self._stage, self._names = match, stage, names
         self._dialect = Battlebot(match.game.name, names, int(time() * 1000), extras=True)
-        self._functions = {player: seat for player, seat in enumerate(seats) if not isinstance(seat, ProgramSeat)}
-        self._programs = {player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)}
+        self._functions = {
+            player: seat for player, seat in enumerate(seats) if not isinstance(seat, ProgramSeat)
+        }
+        self._programs = {
+            player: seat for player, seat in enumerate(seats) if isinstance(seat, ProgramSeat)
+        }
         self._banked = bool(match.terms.pace.bank)
         self._clock = MatchClock(match.inputs[-1][0] if match.inputs else 0)
         self._in_vain = dict.fromkeys(self._programs, 0)
         self._refusals: dict[Player, str] = {}
         """Why the last move of each player in this step was refused."""
         self._late: set[Player] = set()
-        """The players whose moves in this step are late. Such a move is dropped, however late it was."""
+        """The players whose moves in this step are late.
+
+        Such a move is dropped, however late it was.
+        """
         self._missed = [0] * match.players
         """The steps in a row that each player has missed."""
         self._headlines = Headlines()
@@ -54,7 +67,8 @@ class OfflineTable:
         self.unstarted: set[Player] = set()
         """The bots that failed before they could make a move."""
         self.refused, self.late = [0] * match.players, [0] * match.players
-        """The numbers of refused and of late moves of each player, without the one that put it out."""
+        """The numbers of refused and of late moves of each player, without the one that put it out.
+        """
 
     def headline(self, player: Player) -> str:
         return self._headlines.of(player)
@@ -73,10 +87,14 @@ class OfflineTable:
         self._end_functions()
 
     def _position_news(self) -> News:
-        """Return news that tell programs the position of a match in progress, as after a reconnection."""
+        """Return news that tell programs the position of a match in progress, as after a
+        reconnection.
+        """
         match = self._match
         boards = match.result_if_ended("complete").boards[:-1]
-        ended: News = [(BoardEnded(number, result), match.position) for number, result in enumerate(boards)]
+        ended: News = [
+            (BoardEnded(number, result), match.position) for number, result in enumerate(boards)
+        ]
         return [*ended, (Began(match.board.number, match.order), match.position)]
 
     def _tell(self, news: News) -> None:
@@ -85,7 +103,9 @@ class OfflineTable:
         if self._stage is not None:
             self._stage.see(self._clock.now, news)
         if news and self._programs:
-            told = self._dialect.on_news(news, standing(self._match, self._clock.now), self._programs)
+            told = self._dialect.on_news(
+                news, standing(self._match, self._clock.now), self._programs
+            )
             for player, messages in told.items():
                 self._programs[player].program.send(messages)
                 self._programs[player].asked = perf_counter()
@@ -100,7 +120,9 @@ class OfflineTable:
             self._clock.restart()
         elif isinstance(event, Out):
             self._late.discard(event.player)
-            self.faults.setdefault(event.player, f"{event.cause}: {event.detail}" if event.detail else event.cause)
+            self.faults.setdefault(
+                event.player, f"{event.cause}: {event.detail}" if event.detail else event.cause
+            )
         elif isinstance(event, Refused):
             self.refused[event.player] += 1
             self._refusals[event.player] = event.why
@@ -143,16 +165,27 @@ class OfflineTable:
         for asked in range(TRIES):
             for player in tuple(self._match.awaited):
                 seat = self._functions.get(player) if player not in self._late else None
-                if seat and asked < seat.tries and self._match.steps == step and self._match.result is None:
+                if (
+                    seat
+                    and asked < seat.tries
+                    and self._match.steps == step
+                    and self._match.result is None
+                ):
                     self._ask(player, seat)
 
     def _ask(self, player: Player, seat: FunctionSeat | ProcessSeat) -> None:
         match, began = self._match, perf_counter()
         if self._banked and (others := self._clock.now - match.step.opened):
-            match.credit(player, 0, others, self._clock.now)  # functions are asked one after the other
+            match.credit(
+                player, 0, others, self._clock.now
+            )  # functions are asked one after the other
         due, limit = match.deadline, match.terms.pace.limit
         seconds = UNLIMITED if due is None else (due - self._clock.now) / 1000
-        view = house_view(match.position, match.seat_of(player)) if seat.trusted else match.view(player)
+        view = (
+            house_view(match.position, match.seat_of(player))
+            if seat.trusted
+            else match.view(player)
+        )
         try:
             raw, spent = seat.ask(view, seconds + BEYOND)
         except BotFault as fault:
@@ -164,8 +197,14 @@ class OfflineTable:
             return self._late.add(player)
         if self._banked:
             self._clock.spend(spent)
-        if not self._take(player, raw) and isinstance(seat, ReplaySeat) and player in self._refusals:
-            self._refusals[player] = f"recorded move {seat.turn} is refused here: {self._refusals[player]}"
+        if (
+            not self._take(player, raw)
+            and isinstance(seat, ReplaySeat)
+            and player in self._refusals
+        ):
+            self._refusals[player] = (
+                f"recorded move {seat.turn} is refused here: {self._refusals[player]}"
+            )
         return None
 
     # Moves and time.
@@ -182,7 +221,10 @@ class OfflineTable:
     def _let_time_pass(self) -> None:
         match = self._match
         awaited = [self._programs[player] for player in match.awaited if player in self._programs]
-        starting = max((seat.started + START - perf_counter() for seat in awaited if not seat.heard), default=0.0)
+        starting = max(
+            (seat.started + START - perf_counter() for seat in awaited if not seat.heard),
+            default=0.0,
+        )
         if starting > 0:
             began = perf_counter()
             self._hear(starting)
@@ -194,7 +236,9 @@ class OfflineTable:
         else:
             for player in tuple(match.awaited):
                 cause: Cause = "illegal moves" if player in self._refusals else "timeout"
-                self._expel(player, cause, self._refusals.get(player, f"no move within {_duration(None)}"))
+                self._expel(
+                    player, cause, self._refusals.get(player, f"no move within {_duration(None)}")
+                )
 
     def _left(self) -> float:
         """Return the seconds that the awaited programs still have."""
@@ -202,11 +246,15 @@ class OfflineTable:
         return self._clock.left(self._clock.now + int(UNLIMITED * 1000) if due is None else due)
 
     def _time_up(self, deadline: Milliseconds) -> None:
-        """A player whose moves were refused is not late: where the terms put late players out, its cause is illegal moves."""
+        """A player whose moves were refused is not late: where the terms put late players out, its
+        cause is illegal moves.
+        """
         match, terms, step = self._match, self._match.terms, self._match.steps
         for player in tuple(match.awaited):
             self._missed[player] += 1
-            last = terms.late == "out" or (terms.patience and self._missed[player] >= terms.patience)
+            last = terms.late == "out" or (
+                terms.patience and self._missed[player] >= terms.patience
+            )
             if last and player in self._refusals:
                 self._expel(player, "illegal moves", self._refusals[player])
             elif player in self._programs and player not in self._refusals and not self._banked:
@@ -256,7 +304,9 @@ class OfflineTable:
             return
         self._in_vain[player] += 1
         if self._in_vain[player] > IN_VAIN:
-            self._expel(player, "flood", f"more than {IN_VAIN} messages in a row that were not taken")
+            self._expel(
+                player, "flood", f"more than {IN_VAIN} messages in a row that were not taken"
+            )
 
 
 def beginning(match: Match, names: tuple[str, ...], player: Player, seed: int) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""ToolPlayer: a player in a match on a server that looks and moves when it likes, such as a language model with tools."""
+"""ToolPlayer: a player in a match on a server that looks and moves when it likes, such as a
+language model with tools.
+"""
 
 import asyncio
 from collections import deque
@@ -8,7 +10,17 @@ from typing import Any
 import msgspec
 
 from botdrome.client.server_link import ConnectionLost, ServerLink
-from botdrome.match.events import AnyEvent, Began, Ended, Event, Late, Out, Played, Refused, Returned
+from botdrome.match.events import (
+    AnyEvent,
+    Began,
+    Ended,
+    Event,
+    Late,
+    Out,
+    Played,
+    Refused,
+    Returned,
+)
 from botdrome.runner.frame_player import FramePlayer
 
 MOST_EVENTS = 200
@@ -87,7 +99,11 @@ class ToolPlayer(FramePlayer):
     @property
     def seconds_left(self) -> float | None:
         """None: there is no limit."""
-        return None if self._deadline is None else round(max(0.0, self._deadline - asyncio.get_running_loop().time()), 1)
+        return (
+            None
+            if self._deadline is None
+            else round(max(0.0, self._deadline - asyncio.get_running_loop().time()), 1)
+        )
 
     def take_events(self) -> tuple[list[dict[str, Any]], int]:
         """Return the events since the last call, and the number of older ones that were dropped."""
@@ -99,9 +115,16 @@ class ToolPlayer(FramePlayer):
     # What the player does.
 
     async def submit(self, move: Any) -> str:
-        """Send a move, and return why the server refuses it; empty: it is accepted. Raise NotNow if it cannot be sent."""
+        """Send a move, and return why the server refuses it; empty: it is accepted.
+
+        Raise NotNow if it cannot be sent.
+        """
         if not self.to_act:
-            raise NotNow("you are out" if self.out else f"it is not your turn; the match waits for {', '.join(self.to_move)}")
+            raise NotNow(
+                "you are out"
+                if self.out
+                else f"it is not your turn; the match waits for {', '.join(self.to_move)}"
+            )
         self._awaited, self._refusal = False, ""
         self._pings += 1
         ping = self._pings
@@ -133,7 +156,11 @@ class ToolPlayer(FramePlayer):
         if "pong" in frame:
             self._pong = frame["pong"]
         elif "snapshot" in frame:
-            self.match, self.players, self._seats = frame["match"], tuple(frame["players"]), tuple(frame["bots"])
+            self.match, self.players, self._seats = (
+                frame["match"],
+                tuple(frame["players"]),
+                tuple(frame["bots"]),
+            )
             self._frame = frame
         elif "event" in frame:
             self._frame = frame
@@ -142,7 +169,9 @@ class ToolPlayer(FramePlayer):
             self._note(msgspec.convert(frame["event"], AnyEvent, str_keys=True))
             if "timeLeft" in frame:
                 left = frame["timeLeft"]
-                self._deadline = None if left is None else asyncio.get_running_loop().time() + left / 1000
+                self._deadline = (
+                    None if left is None else asyncio.get_running_loop().time() + left / 1000
+                )
 
     def _note(self, event: Event) -> None:
         self._headlines.add(event)

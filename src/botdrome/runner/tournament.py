@@ -72,17 +72,25 @@ class TournamentPlan(Struct, frozen=True):
     def game_options(self, fixture: Fixture) -> dict[str, Any]:
         """Return the options of one match."""
         openings = self.openings
-        return self.options | ({"opening": openings[(fixture.seed - self.seed) % len(openings)]} if openings else {})
+        return self.options | (
+            {"opening": openings[(fixture.seed - self.seed) % len(openings)]} if openings else {}
+        )
 
     def fixtures(self) -> Items[Fixture]:
         count = comb(len(self.entrants), self.seats) * self.matches
-        return FixtureList(count, lambda: fixtures(len(self.entrants), self.seats, self.matches, self.seed))
+        return FixtureList(
+            count, lambda: fixtures(len(self.entrants), self.seats, self.matches, self.seed)
+        )
 
     def terms(self) -> Terms:
         usual = FORMATS[self.game].terms
         terms = offline(usual if self.pace is None else replace(usual, pace=self.pace))
         terms = replace(terms, boards=1) if self.random_openings else terms
-        return terms if self.limit is None else replace(terms, pace=replace(terms.pace, limit=self.limit, first=None))
+        return (
+            terms
+            if self.limit is None
+            else replace(terms, pace=replace(terms.pace, limit=self.limit, first=None))
+        )
 
 
 class MatchOutcome(Struct, frozen=True):
@@ -110,7 +118,12 @@ class MatchOutcome(Struct, frozen=True):
 
 
 def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
-    match = Match(with_options(FORMATS[plan.game].game, plan.game_options(fixture)), plan.seats, plan.terms(), fixture.seed)
+    match = Match(
+        with_options(FORMATS[plan.game].game, plan.game_options(fixture)),
+        plan.seats,
+        plan.terms(),
+        fixture.seed,
+    )
     if plan.random_openings:
         _open(match)
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
@@ -119,7 +132,9 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
     try:
         for player, entrant in enumerate(fixture.entrants):
             seed = seed_of_bot(fixture.seed, player)
-            seats.append(make_seat(plan.entrants[entrant], plan.game, names[player], seed, plan.isolation))
+            seats.append(
+                make_seat(plan.entrants[entrant], plan.game, names[player], seed, plan.isolation)
+            )
         table = OfflineTable(match, seats, names, stage)
         table.play()
     finally:
@@ -130,7 +145,9 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
     return _outcome(plan, fixture, match, table, seats)
 
 
-def _outcome(plan: TournamentPlan, fixture: Fixture, match: Match, table: OfflineTable, seats: list[Seat]) -> MatchOutcome:
+def _outcome(
+    plan: TournamentPlan, fixture: Fixture, match: Match, table: OfflineTable, seats: list[Seat]
+) -> MatchOutcome:
     assert match.result is not None
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
     efforts = tuple(seat.effort for seat in seats)
@@ -138,8 +155,15 @@ def _outcome(plan: TournamentPlan, fixture: Fixture, match: Match, table: Offlin
     headlines = tuple(table.headline(player) for player in range(plan.seats))
     logs = {player: _last_lines(seats[player].log) for player in table.faults if seats[player].log}
     kept = (match_file(match, names), match.view(None)) if plan.records else (b"", {})
-    refused, late, faults = tuple(table.refused), tuple(table.late), _late_faults(table.late, plan) | table.faults
-    unstarted, printed = frozenset(table.unstarted), frozenset(player for player, seat in enumerate(seats) if seat.log)
+    refused, late, faults = (
+        tuple(table.refused),
+        tuple(table.late),
+        _late_faults(table.late, plan) | table.faults,
+    )
+    unstarted, printed = (
+        frozenset(table.unstarted),
+        frozenset(player for player, seat in enumerate(seats) if seat.log),
+    )
     return MatchOutcome(
         fixture,
         match.result,
@@ -159,11 +183,18 @@ def _outcome(plan: TournamentPlan, fixture: Fixture, match: Match, table: Offlin
 
 def _late_faults(counts: Sequence[int], plan: TournamentPlan) -> dict[int, str]:
     limit = f"after the limit of {plan.terms().pace.limit} ms"
-    return {player: f"{plural(count, 'late move')}, {limit}" for player, count in enumerate(counts) if count}
+    return {
+        player: f"{plural(count, 'late move')}, {limit}"
+        for player, count in enumerate(counts)
+        if count
+    }
 
 
 def _open(match: Match) -> None:
-    """Play the opening of the match's seed. Its moves are inputs like others, so the match replays from its record."""
+    """Play the opening of the match's seed.
+
+    Its moves are inputs like others, so the match replays from its record.
+    """
     match.start()
     for raw in random_opening(match.game, match.players, Chance(match.seed, OPENING_STEP)):
         (player,) = match.awaited
@@ -180,17 +211,24 @@ def match_name(plan: TournamentPlan, fixture: Fixture) -> str:
 
 
 def seed_of_bot(seed: int, player: Player) -> int:
-    """Derive a seed for a bot from the seed of the match. No step of the match uses it; those are 0 and above."""
+    """Derive a seed for a bot from the seed of the match.
+
+    No step of the match uses it; those are 0 and above.
+    """
     return Chance(seed, -1 - player).bits()
 
 
-def _save(plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]) -> str:
+def _save(
+    plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]
+) -> str:
     """Write the match file, and the logs of its bots beside it."""
     path = Path(plan.save) / f"{match_name(plan, fixture)}.jsonl"
     path.write_bytes(match_file(match, names))
     for player, seat in enumerate(seats):
         if seat.log:
-            path.with_suffix(f".{player}.{'stderr' if isinstance(seat, ProgramSeat) else 'log'}").write_text(seat.log)
+            path.with_suffix(
+                f".{player}.{'stderr' if isinstance(seat, ProgramSeat) else 'log'}"
+            ).write_text(seat.log)
     return str(path)
 
 
@@ -206,17 +244,25 @@ def check_plan(plan: TournamentPlan) -> None:
 def play_all(
     plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None, most: int = LARGEST_BATCH
 ) -> Generator[MatchOutcome, None, None]:
-    """The outcomes as they come in; closing the generator ends what still runs. Bots that cannot start are named at once.
+    """The outcomes as they come in; closing the generator ends what still runs.
 
-    `scenes`: where the matches are shown as they are played. For that they have processes of their own.
-    `most`: matches that a process plays before it tells their outcomes.
+    Bots that cannot start are named at once.
+
+    `scenes`: where the matches are shown as they are played. For that they have processes of their
+    own. `most`: matches that a process plays before it tells their outcomes.
     """
     check_plan(plan)
     if scenes is None and jobs == 1:
         return _play_here(plan)
     close_idle()
     if scenes is not None:
-        return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most=1, ready=partial(_show_on, scenes))
+        return in_processes(
+            partial(_play_portion, plan),
+            plan.fixtures(),
+            jobs,
+            most=1,
+            ready=partial(_show_on, scenes),
+        )
     return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most, BATCH_SECONDS)
 
 

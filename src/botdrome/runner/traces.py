@@ -19,7 +19,9 @@ def explain(error: BaseException) -> str:
 
 
 def line_of(error: BaseException) -> str:
-    """Return the last line of the bot's own code in a traceback; code of libraries is not its own."""
+    """Return the last line of the bot's own code in a traceback; code of libraries is
+    not its own.
+    """
     frames = _frames(error)
     own = [frame for frame in frames if not frame.filename.startswith((*LIBRARIES, "<"))]
     for frame in (own or frames)[-1:]:
@@ -35,7 +37,9 @@ def trace_of(error: BaseException) -> str:
 
 def _frames(error: BaseException) -> traceback.StackSummary:
     frames = traceback.extract_tb(error.__traceback__)
-    return traceback.StackSummary.from_list([frame for frame in frames if Path(frame.filename).parent != OURS])
+    return traceback.StackSummary.from_list(
+        [frame for frame in frames if Path(frame.filename).parent != OURS]
+    )
 
 
 END_OF_DUMP = "in _run_module_as_main"
@@ -44,7 +48,9 @@ DUMPED = re.compile(r'^  File "(?P<file>[^"<]+)", line (?P<line>\d+) in ', re.MU
 
 
 def line_in_dump(dump: str) -> str:
-    """Return the bot's current line in what `faulthandler` wrote: in its main thread, where the host called it."""
+    """Return the bot's current line in what `faulthandler` wrote: in its main thread, where the
+    host called it.
+    """
     main = next((thread for thread in dump.split("\n\n") if END_OF_DUMP in thread), dump)
     frames = [found for found in DUMPED.finditer(main) if Path(found["file"]).parent != OURS]
     own = [found for found in frames if not found["file"].startswith(LIBRARIES)]

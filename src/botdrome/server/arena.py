@@ -12,7 +12,14 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
 from botdrome.match.terms import PaceName
-from botdrome.server.arena_questions import FindWaiting, LookAtMatch, MatchLook, Unplayed, WaitingPlayers, glance
+from botdrome.server.arena_questions import (
+    FindWaiting,
+    LookAtMatch,
+    MatchLook,
+    Unplayed,
+    WaitingPlayers,
+    glance,
+)
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.lobby.clients import ConnectedClients
@@ -64,7 +71,9 @@ class Tables(Protocol):
     def count(self, game: str | None = None) -> int: ...
 
     def watch(self, match_id: str, spectator: Spectator, node: str = "") -> bool:
-        """Show a running match to a spectator, starting with the current position. Return False if there is no such match.
+        """Show a running match to a spectator, starting with the current position.
+
+        Return False if there is no such match.
 
         `node` plays the match; empty: the caller does not know.
         """
@@ -85,7 +94,10 @@ class BotCache(Protocol):
 
 
 class CalledBots(Protocol):
-    """Bots that the server calls at their URLs. Methods raise CallFailed if a bot does not answer."""
+    """Bots that the server calls at their URLs.
+
+    Methods raise CallFailed if a bot does not answer.
+    """
 
     async def challenge(self, url: str, name: str, game: str) -> None: ...
 
@@ -174,12 +186,22 @@ class Arena:
         self._asking.on(LookAtMatch, self._look)
         self._asking.on(FindWaiting, self._find_waiting)
 
-    async def register(self, game: str, name: str, owner: str, url: str | None = None) -> tuple[BotEntry, str]:
-        """Register a bot and return its token, which is shown once. Raise BadName, TooMany, NameTaken or CallFailed."""
+    async def register(
+        self, game: str, name: str, owner: str, url: str | None = None
+    ) -> tuple[BotEntry, str]:
+        """Register a bot and return its token, which is shown once.
+
+        Raise BadName, TooMany, NameTaken or CallFailed.
+        """
         check_name(name)
         check_spelling(name)
-        if self._registrations is not None and (seconds := self._registrations.too_fast(CLIENT_SOURCE.get())):
-            raise TooMany(f"too many bots are being registered from your address: try again in {ceil(seconds)} s")
+        if self._registrations is not None and (
+            seconds := self._registrations.too_fast(CLIENT_SOURCE.get())
+        ):
+            raise TooMany(
+                "too many bots are being registered from your address: try again in "
+                f"{ceil(seconds)} s"
+            )
         if url is not None:
             if await self.store.bot(name) is not None:
                 raise NameTaken(name)
@@ -206,9 +228,14 @@ class Arena:
         return MatchLook(glance(self._own_tables, match_id), protocols)
 
     async def waiting(self, most: int) -> WaitingPlayers:
-        """The players that wait for an opponent, and the matches left in contests; of this node first."""
+        """The players that wait for an opponent, and the matches left in contests; of this node
+        first.
+        """
         found, _ = await self._asking.ask_all(FindWaiting(most), WaitingPlayers)
-        seekers, unplayed = [one for all_ in found for one in all_.seekers], [one for all_ in found for one in all_.unplayed]
+        seekers, unplayed = (
+            [one for all_ in found for one in all_.seekers],
+            [one for all_ in found for one in all_.unplayed],
+        )
         return WaitingPlayers(seekers[:most], unplayed[:most])
 
     async def _find_waiting(self, question: FindWaiting) -> WaitingPlayers:
@@ -233,7 +260,10 @@ class Arena:
         return bot is not None and is_bots(entry, seat, bot)
 
     async def enter(self, bot: BotEntry, contest: str, password: str = "") -> None:
-        """Enter a bot in a contest. Raise ContestRefusal with the rule that it breaks, or CallFailed if it cannot be called."""
+        """Enter a bot in a contest.
+
+        Raise ContestRefusal with the rule that it breaks, or CallFailed if it cannot be called.
+        """
         if self.contests is None:
             await self.outreach.enter(bot, contest)
         else:
@@ -283,7 +313,10 @@ def check_name(name: str) -> None:
 
 
 def check_spelling(name: str) -> None:
-    """Check a name for registration, so that it cannot be mistaken for another. Raise BadName if it can."""
+    """Check a name for registration, so that it cannot be mistaken for another.
+
+    Raise BadName if it can.
+    """
     if looks_like_guest(name):
         raise BadName(f"names that end with{GUEST} are those of guests")
     if unseen(name):

@@ -9,11 +9,18 @@ from botdrome.server.protocol import ServedProtocol
 from botdrome.server.tables.running_tables import RunningTables
 
 
-def rooms_by_game(served: Sequence[ServedProtocol], orders: ContestOrders, tables: RunningTables) -> dict[str, Rooms]:
-    return {game: _rooms(game, [one for one in served if one.game == game], orders, tables) for game in FORMATS}
+def rooms_by_game(
+    served: Sequence[ServedProtocol], orders: ContestOrders, tables: RunningTables
+) -> dict[str, Rooms]:
+    return {
+        game: _rooms(game, [one for one in served if one.game == game], orders, tables)
+        for game in FORMATS
+    }
 
 
-def _rooms(game: str, served: Sequence[ServedProtocol], orders: ContestOrders, tables: RunningTables) -> Rooms:
+def _rooms(
+    game: str, served: Sequence[ServedProtocol], orders: ContestOrders, tables: RunningTables
+) -> Rooms:
     async def open_() -> None:
         for one in served:
             await one.open_rooms()
@@ -28,6 +35,10 @@ def _rooms(game: str, served: Sequence[ServedProtocol], orders: ContestOrders, t
         return any(one.in_use() for one in served) or orders.in_use(game) or tables.bound(game)
 
     def settled() -> bool:
-        return all(one.settled() for one in served) and orders.settled(game) and not tables.ending_in_contests(game)
+        return (
+            all(one.settled() for one in served)
+            and orders.settled(game)
+            and not tables.ending_in_contests(game)
+        )
 
     return Rooms(open_, leave, in_use, settled)

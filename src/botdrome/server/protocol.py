@@ -23,7 +23,9 @@ from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.settings import ProtocolSection, Settings
 
 ReceiveSocket = Callable[[str], MakeSession | SocketOptions | bytes | None]
-"""Opens a WebSocket for a target; bytes: the answer that refuses it; None: it is for another protocol."""
+"""Opens a WebSocket for a target; bytes: the answer that refuses it; None: it is for another
+protocol.
+"""
 
 
 class ServerParts(NamedTuple):
@@ -41,7 +43,8 @@ class PortRelay(TypingProtocol):
     """Gives connections of ports to another node."""
 
     def routed(self, make: MakeProtocol, port: str, game: str) -> MakeProtocol:
-        """Return the protocol factory of a port, which gives away connections if the rooms of the game are at another node.
+        """Return the protocol factory of a port, which gives away connections if the rooms of the
+        game are at another node.
 
         Empty: its clients are in no rooms.
         """
@@ -50,7 +53,9 @@ class PortRelay(TypingProtocol):
 class Ports:
     """The ports on which the server listens, by the names that clients of the API see."""
 
-    def __init__(self, settings: Settings, callers: BotCaller, shared: SharedPorts | None = None) -> None:
+    def __init__(
+        self, settings: Settings, callers: BotCaller, shared: SharedPorts | None = None
+    ) -> None:
         self._settings, self._callers, self._shared_ports = settings, callers, shared
         self._shares = Shares()
         self._shared = partial(sharing, shares=self._shares, proxies=Proxies(settings))
@@ -69,7 +74,9 @@ class Ports:
         settings = self._settings
         await self.open("http", "port", settings.port, protocol_factory, secured(settings))
         if self._shared_ports is not None and (port := settings.cluster.port):
-            own = await listen(settings, "cluster.port", port, self._shared(protocol_factory), secured(settings))
+            own = await listen(
+                settings, "cluster.port", port, self._shared(protocol_factory), secured(settings)
+            )
             self.own = OpenPort(int(own.sockets[0].getsockname()[1]), own.close)
             self._callers.listen_on([self.own.number])
 
@@ -82,7 +89,8 @@ class Ports:
         secure: ssl.SSLContext | None = None,
         game: str = "",
     ) -> OpenPort:
-        """`key` is the setting that has the port, and `game` the one in whose rooms its clients are; empty: they are in none.
+        """`key` is the setting that has the port, and `game` the one in whose rooms its clients
+        are; empty: they are in none.
 
         Raise BadSetting if the server cannot listen there.
         """
@@ -107,7 +115,9 @@ class Ports:
             port.close()
 
     def set_avoided(self, avoided: bool) -> None:
-        """A node that is avoided gets connections of shared ports only if no other node takes them."""
+        """A node that is avoided gets connections of shared ports only if no other node
+        takes them.
+        """
         if self._shared_ports is not None:
             self._shared_ports.set_avoided(avoided)
 
@@ -136,7 +146,8 @@ class ServedProtocol:
     apps: Mapping[str, Any] = field(default_factory=dict)
     """ASGI applications, by the path on the HTTP port."""
     body_limits: Mapping[bytes, int] = field(default_factory=dict)
-    """Limits of request bodies in bytes other than the usual one, by the beginning of the target."""
+    """Limits of request bodies in bytes other than the usual one, by the beginning of the target.
+    """
     direct: DirectService | None = None
     """Answers requests on the HTTP port without an ASGI application."""
     receive_socket: ReceiveSocket = lambda _: None
@@ -147,13 +158,21 @@ class ServedProtocol:
     describe_port: Callable[[str], str] = lambda _: ""
     """More about the port of that name, for the start-up screen."""
     game: str = ""
-    """The game of its rooms, in which its clients meet. Of several nodes, one has them. Empty: all nodes serve it alike."""
+    """The game of its rooms, in which its clients meet.
+
+    Of several nodes, one has them. Empty: all nodes serve it alike.
+    """
     targets: tuple[str, ...] = ()
     """The beginnings of the targets on the HTTP port that are answered in these rooms."""
     open_rooms: Callable[[], Awaitable[None]] = _nothing
-    """Reads the state of its rooms from the store. Of several nodes, only the one that has the rooms does so."""
+    """Reads the state of its rooms from the store.
+
+    Of several nodes, only the one that has the rooms does so.
+    """
     leave_rooms: Callable[[], None] = lambda: None
-    """Called when another node gets the rooms: this one stores nothing of theirs from now on that another may change."""
+    """Called when another node gets the rooms: this one stores nothing of theirs from now on that
+    another may change.
+    """
     settled: Callable[[], bool] = lambda: True
     """Whether everything in its rooms is stored, so that another node can read their state."""
     in_use: Callable[[], bool] = lambda: False
@@ -176,10 +195,22 @@ class Protocol(NamedTuple):
     port_name: str = ""
     """The name of its port in the API. Empty: the protocol's."""
 
-    async def listen(self, settings: Settings, served: ServedProtocol, factory: MakeProtocol | None, ports: Ports) -> None:
+    async def listen(
+        self, settings: Settings, served: ServedProtocol, factory: MakeProtocol | None, ports: Ports
+    ) -> None:
         if served.listen is not None:
             return await served.listen(ports)
-        if self.section is not None and factory is not None and (port := settings.of(self.section).port):
+        if (
+            self.section is not None
+            and factory is not None
+            and (port := settings.of(self.section).port)
+        ):
             with tolerated(port == self.section().port):
-                await ports.open(self.port_name or self.name, f"{self.name}.port", port, factory, game=served.game)
+                await ports.open(
+                    self.port_name or self.name,
+                    f"{self.name}.port",
+                    port,
+                    factory,
+                    game=served.game,
+                )
         return None

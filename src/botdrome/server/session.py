@@ -1,4 +1,6 @@
-"""Session: connects a conversation to its client and to its table, whatever the protocol and the transport."""
+"""Session: connects a conversation to its client and to its table, whatever the protocol and the
+transport.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -58,9 +60,14 @@ log = structlog.get_logger()
 class Session:
     """Executes what its conversation asks for. To the desk and the tables it is the client."""
 
-    def __init__(self, connection: Connection, conversation: Conversation, host: ProtocolHost, desk: Desk) -> None:
+    def __init__(
+        self, connection: Connection, conversation: Conversation, host: ProtocolHost, desk: Desk
+    ) -> None:
         self.connection, self.conversation = connection, conversation
-        self.tell, self.notify = connection.send, conversation.notify  # not methods: a call less for each message
+        self.tell, self.notify = (
+            connection.send,
+            conversation.notify,
+        )  # not methods: a call less for each message
         self._host, self._desk = host, desk
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -70,7 +77,9 @@ class Session:
         self.errand: Errand | None = None
         """Why the connection came here from another node; None: the client connected here."""
         self.luggage: tuple[Errand, tuple[bytes, ...]] | None = None
-        """The messages with which another node would begin a session on this connection; the host sets them."""
+        """The messages with which another node would begin a session on this connection; the host
+        sets them.
+        """
         self._onward: Callable[[bytes], None] | None = None
         """Takes messages for the session on another node that follows this one."""
         self.successor: Session | None = None
@@ -79,7 +88,9 @@ class Session:
         self.player: Player = 0
         self.seeker: Seeker | None = None
         self.on_seat = self.release = self.unlist = no_login
-        """The host may set `on_seat`, which is called when the client gets a seat, and `release`, when the session is over."""
+        """The host may set `on_seat`, which is called when the client gets a seat, and `release`,
+        when the session is over.
+        """
         self._run(conversation.begin(self._loop.time()))
 
     # What the network does.
@@ -98,7 +109,10 @@ class Session:
         self.answer(ReadsTooSlowly())
 
     def heard_all(self) -> bool:
-        """The client sends no more. Return whether an answer is under way, after which the session closes."""
+        """The client sends no more.
+
+        Return whether an answer is under way, after which the session closes.
+        """
         if self._logging_in:
             self.answer(EndOfInput())
         return self._logging_in
@@ -193,7 +207,11 @@ class Session:
         return None if self.closed else self._admitted(admission, command.game)
 
     def _admitted(self, admission: Admission, game: str) -> None:
-        self.name, self.owner, self.registered = admission.name, admission.owner, admission.bot is not None
+        self.name, self.owner, self.registered = (
+            admission.name,
+            admission.owner,
+            admission.bot is not None,
+        )
         game = game if admission.bot is None else admission.bot.game
         self.enlist(game)
         self.answer(Admitted(admission.name, game))
@@ -204,8 +222,8 @@ class Session:
         end = (lambda: self.answer(TokenChanged())) if self.registered else None
         connection, protocol = self.connection, self._host.protocol
         client = ConnectedClient(
-            protocol, self.name, game, connection.address, connection.traffic, lambda words: self.answer(Removed(words)),
-            self._match_id, end,
+            protocol, self.name, game, connection.address, connection.traffic,
+            lambda words: self.answer(Removed(words)), self._match_id, end,
         )  # fmt: skip
         self.unlist = self._desk.registry.clients.enter(client)
 
@@ -239,7 +257,10 @@ class Session:
 
     @property
     def present(self) -> bool:
-        """Whether anybody is at this session's seat. There may be thousands of successors, so none asks the next."""
+        """Whether anybody is at this session's seat.
+
+        There may be thousands of successors, so none asks the next.
+        """
         last = self
         while last.successor is not None:
             last = last.successor
@@ -276,12 +297,20 @@ class Session:
             if close.refused:
                 metrics.REFUSED.labels(close.refused).inc()
             if close.refused and close.reason:
-                log.info("a client is cut off", protocol=self._host.protocol, client=self.name, why=close.reason)
+                log.info(
+                    "a client is cut off",
+                    protocol=self._host.protocol,
+                    client=self.name,
+                    why=close.reason,
+                )
             self._end()
             self.connection.close(close.code, close.reason)
 
     def let_go(self, onward: Callable[[bytes], None]) -> None:
-        """End without closing the connection, which moves to another node. `onward` gets messages that are delivered again."""
+        """End without closing the connection, which moves to another node.
+
+        `onward` gets messages that are delivered again.
+        """
         self._onward = onward
         self._end()
 

@@ -1,4 +1,7 @@
-"""The settings of the server, one section per concern. Each protocol declares a section of its own in its folder."""
+"""The settings of the server, one section per concern.
+
+Each protocol declares a section of its own in its folder.
+"""
 
 import re
 from collections.abc import Mapping
@@ -14,13 +17,18 @@ class BadSetting(Exception):
 
 
 class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A group of settings. The docstring of a subclass is its heading in `--help` and in the docs."""
+    """A group of settings.
+
+    The docstring of a subclass is its heading in `--help` and in the docs.
+    """
 
 
 class ProtocolSection(Section, frozen=True, kw_only=True):
     """The settings of one protocol."""
 
-    port: Annotated[int, Meta(description="the port; 0: off, -1: any free port", ge=-1, le=65535)] = 0
+    port: Annotated[
+        int, Meta(description="the port; 0: off, -1: any free port", ge=-1, le=65535)
+    ] = 0
 
 
 AnySection = TypeVar("AnySection", bound=ProtocolSection)
@@ -30,21 +38,34 @@ class NetworkSection(Section, frozen=True):
     """Names and proxies"""
 
     public_url: Annotated[
-        str, Meta(description="URLs by which clients reach this server, separated by commas; empty: only its own names")
+        str,
+        Meta(
+            description="URLs by which clients reach this server, separated by commas; empty: only "
+            "its own names"
+        ),
     ] = ""
     origins: Annotated[
-        str, Meta(description="origins (https://pages.example.org) whose pages may use this server, separated by commas")
+        str,
+        Meta(
+            description="origins (https://pages.example.org) whose pages may use this server, "
+            "separated by commas"
+        ),
     ] = ""
     trusted_proxies: Annotated[
         str,
-        Meta(description="networks of proxies that may name a client's address (PROXY v2, X-Forwarded-For), separated by commas"),
+        Meta(
+            description="networks of proxies that may name a client's address (PROXY v2, "
+            "X-Forwarded-For), separated by commas"
+        ),
     ] = ""
 
 
 class TlsSection(Section, frozen=True):
     """TLS on the HTTP port"""
 
-    cert: Annotated[str, Meta(description="a certificate file (PEM); together with `key` it turns TLS on")] = ""
+    cert: Annotated[
+        str, Meta(description="a certificate file (PEM); together with `key` it turns TLS on")
+    ] = ""
     key: Annotated[str, Meta(description="the key file of the certificate (PEM)")] = ""
 
 
@@ -52,16 +73,26 @@ class LimitsSection(Section, frozen=True):
     """Timeouts and capacity"""
 
     connections: Annotated[int, Meta(description="connections in total", ge=1)] = 50000
-    connections_per_address: Annotated[int, Meta(description="connections from one address", ge=1)] = 20000
-    login: Annotated[float, Meta(description="seconds for the first message of a connection", gt=0)] = 10.0
+    connections_per_address: Annotated[
+        int, Meta(description="connections from one address", ge=1)
+    ] = 20000
+    login: Annotated[
+        float, Meta(description="seconds for the first message of a connection", gt=0)
+    ] = 10.0
     waiting: Annotated[
         float,
         Meta(
-            description="seconds to wait for an opponent (bots with the feature `notices`) or to join (boats); 0: forever", ge=0
+            description="seconds to wait for an opponent (bots with the feature `notices`) or to "
+            "join (boats); 0: forever",
+            ge=0,
         ),
     ] = 300.0
     unwritten: Annotated[
-        int, Meta(description="results that may wait for a store that is down before no new match begins", ge=1)
+        int,
+        Meta(
+            description="results that may wait for a store that is down before no new match begins",
+            ge=1,
+        ),
     ] = 500
 
 
@@ -76,22 +107,31 @@ class MessageSection(Section, frozen=True):
 class HttpSection(Section, frozen=True):
     """HTTP requests from one address, except those of players"""
 
-    rate: Annotated[float, Meta(description="requests per second in the long run; 0: no limit", ge=0)] = 200.0
+    rate: Annotated[
+        float, Meta(description="requests per second in the long run; 0: no limit", ge=0)
+    ] = 200.0
     burst: Annotated[int, Meta(description="requests at once", ge=1)] = 2000
-    rate_loopback: Annotated[bool, Meta(description="limit requests from the server's own machine, too")] = False
+    rate_loopback: Annotated[
+        bool, Meta(description="limit requests from the server's own machine, too")
+    ] = False
 
 
 class RegistrationSection(Section, frozen=True):
     """Registrations of bots from one address"""
 
-    rate: Annotated[float, Meta(description="registrations per second in the long run", gt=0)] = 10.0
+    rate: Annotated[float, Meta(description="registrations per second in the long run", gt=0)] = (
+        10.0
+    )
     burst: Annotated[int, Meta(description="registrations at once", ge=1)] = 1000
 
 
 class HouseSection(Section, frozen=True):
     """House bots"""
 
-    fill: Annotated[bool, Meta(description="house bots of middle strength play against bots that find no opponent")] = False
+    fill: Annotated[
+        bool,
+        Meta(description="house bots of middle strength play against bots that find no opponent"),
+    ] = False
     wait: Annotated[float, Meta(description="seconds before a house bot steps in", ge=0)] = 1.0
 
 
@@ -100,7 +140,12 @@ class ContestSection(Section, frozen=True):
 
     games: Annotated[int, Meta(description="games per seating of each pair in a contest", ge=1)] = 5
     wait: Annotated[
-        float, Meta(description="seconds before a bot with the feature `notices` is told that its contest is complete", ge=0)
+        float,
+        Meta(
+            description="seconds before a bot with the feature `notices` is told that its contest "
+            "is complete",
+            ge=0,
+        ),
     ] = 5.0
 
 
@@ -108,71 +153,129 @@ class MatchmakingSection(Section, frozen=True):
     """Matchmaking"""
 
     wait: Annotated[
-        float, Meta(description="seconds to gather bots for open play before they are paired; 0: pair at once", ge=0, le=3600)
+        float,
+        Meta(
+            description="seconds to gather bots for open play before they are paired; 0: pair at "
+            "once",
+            ge=0,
+            le=3600,
+        ),
     ] = 0.0
 
 
 class MatchSection(Section, frozen=True):
     """Matches"""
 
-    start_delay: Annotated[float, Meta(description="seconds between pairing and the first message of a match", ge=0)] = 0.1
+    start_delay: Annotated[
+        float, Meta(description="seconds between pairing and the first message of a match", ge=0)
+    ] = 0.1
     network_credit: Annotated[
-        float, Meta(description="seconds of network time per move that no bot is charged for, at most", ge=0, le=10)
+        float,
+        Meta(
+            description="seconds of network time per move that no bot is charged for, at most",
+            ge=0,
+            le=10,
+        ),
     ] = 0.3
-    flight_bytes: Annotated[int, Meta(description="bytes of the flight record of a seat", ge=1024)] = 65536
+    flight_bytes: Annotated[
+        int, Meta(description="bytes of the flight record of a seat", ge=1024)
+    ] = 65536
 
 
 class CallsSection(Section, frozen=True):
     """Calls to bots that have a URL"""
 
     allow: Annotated[
-        str, Meta(description="networks (10.1.0.0/16) and hosts that the server may call beside loopback, separated by commas")
+        str,
+        Meta(
+            description="networks (10.1.0.0/16) and hosts that the server may call beside "
+            "loopback, separated by commas"
+        ),
     ] = ""
     loopback: Annotated[
         bool | None,
-        Meta(description="call bots on the server's own machine; null: only while the server listens on loopback alone"),
+        Meta(
+            description="call bots on the server's own machine; null: only while the server "
+            "listens on loopback alone"
+        ),
     ] = None
-    ports: Annotated[str, Meta(description="ports on which bots may be called")] = "80,443,1024-65535"
+    ports: Annotated[str, Meta(description="ports on which bots may be called")] = (
+        "80,443,1024-65535"
+    )
     ca: Annotated[str, Meta(description="a file of certificates to trust beside the system's")] = ""
-    per_host: Annotated[int, Meta(description="calls to one address at the same time; others wait", ge=1)] = 1000
-    per_port: Annotated[int, Meta(description="calls to one port of an address at the same time; others wait", ge=1)] = 200
+    per_host: Annotated[
+        int, Meta(description="calls to one address at the same time; others wait", ge=1)
+    ] = 1000
+    per_port: Annotated[
+        int, Meta(description="calls to one port of an address at the same time; others wait", ge=1)
+    ] = 200
 
 
 class OperatorSection(Section, frozen=True):
     """The operator"""
 
-    token: Annotated[str, Meta(description="the operator's token; empty: one is made and shown at the first start")] = ""
+    token: Annotated[
+        str,
+        Meta(description="the operator's token; empty: one is made and shown at the first start"),
+    ] = ""
 
 
 class ClusterSection(Section, frozen=True):
     """Several servers as one arena"""
 
     name: Annotated[
-        str, Meta(description="the name of this node; empty: the host's name with a random suffix", pattern="^[A-Za-z0-9_-]*$")
+        str,
+        Meta(
+            description="the name of this node; empty: the host's name with a random suffix",
+            pattern="^[A-Za-z0-9_-]*$",
+        ),
     ] = ""
     port: Annotated[
         int,
         Meta(
-            description="with workers: the first node's own HTTP port, the next one has the next; -1: any, 0: none",
+            description="with workers: the first node's own HTTP port, the next one has the next; "
+            "-1: any, 0: none",
             ge=-1,
             le=65535,
         ),
     ] = 0
-    beat: Annotated[float, Meta(description="seconds between two signs of life of a node", gt=0, le=10)] = 0.5
-    death: Annotated[float, Meta(description="seconds without a sign of life after which a node is dead", gt=0, le=60)] = 2.0
+    beat: Annotated[
+        float, Meta(description="seconds between two signs of life of a node", gt=0, le=10)
+    ] = 0.5
+    death: Annotated[
+        float,
+        Meta(description="seconds without a sign of life after which a node is dead", gt=0, le=60),
+    ] = 2.0
     wait: Annotated[
-        float, Meta(description="seconds in which a node that starts waits for PostgreSQL and NATS", ge=0, le=3600)
+        float,
+        Meta(
+            description="seconds in which a node that starts waits for PostgreSQL and NATS",
+            ge=0,
+            le=3600,
+        ),
     ] = 30.0
-    grace: Annotated[float, Meta(description="seconds in which players may return to a match whose node died", ge=0, le=3600)] = (
-        10.0
-    )
+    grace: Annotated[
+        float,
+        Meta(
+            description="seconds in which players may return to a match whose node died",
+            ge=0,
+            le=3600,
+        ),
+    ] = 10.0
     hold_news: Annotated[
         bool | Annotated[str, Meta(pattern="^(no|memory|store|true|false)$")],
-        Meta(description="tell players of moves once a second node (`memory`) or PostgreSQL (`store`) has them; `no`: at once"),
+        Meta(
+            description="tell players of moves once a second node (`memory`) or PostgreSQL "
+            "(`store`) has them; `no`: at once"
+        ),
     ] = "no"
 
     open_nats: Annotated[
-        bool, Meta(description="use a NATS that takes clients without a login: anyone who reaches it can act as a node")
+        bool,
+        Meta(
+            description="use a NATS that takes clients without a login: anyone who reaches it can "
+            "act as a node"
+        ),
     ] = False
 
     @property
@@ -185,23 +288,54 @@ class LogSection(Section, frozen=True):
     """Logs"""
 
     format: Annotated[str, Meta(description="text or json", pattern="^(text|json)$")] = "text"
-    level: Annotated[str, Meta(description="debug, info, warning or error", pattern="^(debug|info|warning|error)$")] = "info"
+    level: Annotated[
+        str,
+        Meta(description="debug, info, warning or error", pattern="^(debug|info|warning|error)$"),
+    ] = "info"
 
 
 class Settings(Section, frozen=True):
     """General"""
 
-    host: Annotated[str, Meta(description="the address to listen on; 127.0.0.1: also [::1]; empty: all addresses")] = "127.0.0.1"
-    port: Annotated[int, Meta(description="HTTP and WebSocket; 0: any free port; also read from PORT", ge=0, le=65535)] = 3000
-    db: Annotated[str, Meta(description="sqlite:///FILE or postgresql://...; empty: a file in the user's data folder")] = ""
+    host: Annotated[
+        str,
+        Meta(description="the address to listen on; 127.0.0.1: also [::1]; empty: all addresses"),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        Meta(
+            description="HTTP and WebSocket; 0: any free port; also read from PORT", ge=0, le=65535
+        ),
+    ] = 3000
+    db: Annotated[
+        str,
+        Meta(
+            description="sqlite:///FILE or postgresql://...; empty: a file in the user's data "
+            "folder"
+        ),
+    ] = ""
     nats: Annotated[
-        str, Meta(description="nats://HOST:PORT: join all servers with this NATS and this PostgreSQL; empty: no cluster")
+        str,
+        Meta(
+            description="nats://HOST:PORT: join all servers with this NATS and this PostgreSQL; "
+            "empty: no cluster"
+        ),
     ] = ""
     workers: Annotated[
-        int, Meta(description="nodes on this machine that share its ports; several need PostgreSQL and NATS", ge=1, le=64)
+        int,
+        Meta(
+            description="nodes on this machine that share its ports; several need PostgreSQL and "
+            "NATS",
+            ge=1,
+            le=64,
+        ),
     ] = 1
-    processes: Annotated[int, Meta(description="processes for heavy work; 0: one per core, but 2 to 4", ge=0, le=64)] = 0
-    drain: Annotated[float, Meta(description="seconds that running matches get when the server stops", ge=0)] = 30.0
+    processes: Annotated[
+        int, Meta(description="processes for heavy work; 0: one per core, but 2 to 4", ge=0, le=64)
+    ] = 0
+    drain: Annotated[
+        float, Meta(description="seconds that running matches get when the server stops", ge=0)
+    ] = 30.0
     network: NetworkSection = NetworkSection()
     tls: TlsSection = TlsSection()
     limits: LimitsSection = LimitsSection()

@@ -1,7 +1,8 @@
 """Read the settings from flags, the environment and a TOML file.
 
-A setting has a path, `duel.port`. In a file it is the key `port` of the section `[duel]`, as a flag `--duel-port`, and in the
-environment `BOTDROME_DUEL_PORT`. The general settings (`host`, `port`, ...) belong to no section.
+A setting has a path, `duel.port`. In a file it is the key `port` of the section `[duel]`, as a flag
+`--duel-port`, and in the environment `BOTDROME_DUEL_PORT`. The general settings (`host`, `port`,
+...) belong to no section.
 """
 
 import tomllib
@@ -16,19 +17,22 @@ from botdrome.server.settings import BadSetting, ProtocolSection, Section, Setti
 
 PREFIX = "BOTDROME_"
 PORT = "PORT"
-"""The variable from which Battlebot, and many hosting services, take the port; BOTDROME_PORT goes before it."""
+"""The variable from which Battlebot, and many hosting services, take the port; BOTDROME_PORT goes
+before it.
+"""
 OTHER_COMMANDS = {"BOTDROME_SERVER", "BOTDROME_TOKEN"}
 """Variables that other commands read."""
 RENAMED = {
-    "public_url": "network.public_url", "origins": "network.origins", "trusted_proxies": "network.trusted_proxies",
-    "connections": "limits.connections", "connections_per_address": "limits.connections_per_address",
-    "login_limit": "limits.login", "waiting_limit": "limits.waiting", "unwritten_limit": "limits.unwritten",
-    "longest_message": "message.longest", "house": "house.fill",
-    "start_delay": "match.start_delay", "flight_bytes": "match.flight_bytes",
-    "allow_bots": "calls.allow", "call_loopback": "calls.loopback", "bot_ports": "calls.ports", "bots_ca": "calls.ca",
+    "public_url": "network.public_url", "origins": "network.origins",
+    "trusted_proxies": "network.trusted_proxies", "connections": "limits.connections",
+    "connections_per_address": "limits.connections_per_address", "login_limit": "limits.login",
+    "waiting_limit": "limits.waiting", "unwritten_limit": "limits.unwritten",
+    "longest_message": "message.longest", "house": "house.fill", "start_delay": "match.start_delay",
+    "flight_bytes": "match.flight_bytes", "allow_bots": "calls.allow",
+    "call_loopback": "calls.loopback", "bot_ports": "calls.ports", "bots_ca": "calls.ca",
     "socketio_ping_interval": "cube.ping_interval", "socketio_ping_timeout": "cube.ping_timeout",
-    "socketio_longest": "cube.longest_message",
-    "xbs_port": "boats.port", "boats": "boats.rooms", "host_token": "boats.host_token",
+    "socketio_longest": "cube.longest_message", "xbs_port": "boats.port", "boats": "boats.rooms",
+    "host_token": "boats.host_token",
 }  # fmt: skip
 """Former names of settings, with their paths. They still work in this version, with a warning."""
 LAST = "the old name stops working in the next version"
@@ -57,8 +61,12 @@ class Setting(NamedTuple):
 
 
 def sections_of(protocols: ProtocolSections) -> dict[str, type[Section]]:
-    """Return every section by its name: first the general settings, then those of the server, then those of the protocols."""
-    return {"": Settings} | {key: type(section) for key, section in _core().items()} | dict(protocols)
+    """Return every section by its name: first the general settings, then those of the server, then
+    those of the protocols.
+    """
+    return (
+        {"": Settings} | {key: type(section) for key, section in _core().items()} | dict(protocols)
+    )
 
 
 def all_settings(protocols: ProtocolSections) -> Iterator[Setting]:
@@ -77,11 +85,17 @@ def _fields(section: type[Section]) -> tuple[msgspec.inspect.Field, ...]:
 
 
 def read_settings(
-    protocols: ProtocolSections, flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None, note: Note
+    protocols: ProtocolSections,
+    flags: Mapping[str, Any],
+    environment: Mapping[str, str],
+    file: Path | None,
+    note: Note,
 ) -> Settings:
-    """Merge the sources: flags (None: not given) override the environment, and that overrides the file.
+    """Merge the sources: flags (None: not given) override the environment, and that overrides the
+    file.
 
-    Flags are keyed by path or by name. `note` is called for each old name. BadSetting names the setting that is wrong.
+    Flags are keyed by path or by name. `note` is called for each old name. BadSetting names the
+    setting that is wrong.
     """
     paths = {one.name: one.path for one in all_settings(protocols)}
     values = _from_file(file, paths, note) if file else {}
@@ -92,7 +106,11 @@ def read_settings(
     for path, value in values.items():
         section, _, key = path.rpartition(".")
         tree.setdefault(section, {})[key] = _checked(sections[section], path, key, value)
-    ours = {type_: msgspec.convert(tree.pop(name), type_, strict=False) for name, type_ in protocols.items() if name in tree}
+    ours = {
+        type_: msgspec.convert(tree.pop(name), type_, strict=False)
+        for name, type_ in protocols.items()
+        if name in tree
+    }
     settings = msgspec.convert(tree.pop("", {}) | tree, Settings, strict=False)
     return msgspec.structs.replace(settings, protocols=ours)
 
@@ -139,7 +157,9 @@ def _in_section(path: str, paths: Mapping[str, str]) -> str:
     return path
 
 
-def _from_environment(environment: Mapping[str, str], paths: Mapping[str, str], note: Note) -> dict[str, str]:
+def _from_environment(
+    environment: Mapping[str, str], paths: Mapping[str, str], note: Note
+) -> dict[str, str]:
     old = {name: path for name, path in RENAMED.items() if path in paths.values()}
     names = {PREFIX + name.upper(): name for name in (*old, *paths)}
     for variable in environment:
@@ -150,7 +170,10 @@ def _from_environment(environment: Mapping[str, str], paths: Mapping[str, str], 
         if variable in environment:
             path = paths.get(name) or old[name]
             if name not in paths:
-                note(f"the variable {variable} is now called {PREFIX}{path.replace('.', '_').upper()}; {LAST}")
+                note(
+                    f"the variable {variable} is now called "
+                    f"{PREFIX}{path.replace('.', '_').upper()}; {LAST}"
+                )
             given[path] = environment[variable]
     if environment.get(PORT):  # empty counts as absent, as on the original
         given.setdefault("port", environment[PORT])
@@ -158,7 +181,10 @@ def _from_environment(environment: Mapping[str, str], paths: Mapping[str, str], 
 
 
 def _checked(section: type[Section], path: str, key: str, value: Any) -> Any:
-    """Return the value, parsed from JSON if it is JSON. Raise BadSetting if the section refuses it."""
+    """Return the value, parsed from JSON if it is JSON.
+
+    Raise BadSetting if the section refuses it.
+    """
     if path in JSON_VALUES and isinstance(value, str):
         try:
             value = msgspec.json.decode(value)
@@ -167,5 +193,7 @@ def _checked(section: type[Section], path: str, key: str, value: Any) -> Any:
     try:
         msgspec.convert({key: value}, section, strict=False)
     except msgspec.ValidationError as error:
-        raise BadSetting(f"{path}: {str(error).partition(' - at ')[0].lower()}, not {value!r}") from None
+        raise BadSetting(
+            f"{path}: {str(error).partition(' - at ')[0].lower()}, not {value!r}"
+        ) from None
     return value

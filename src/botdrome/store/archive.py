@@ -1,6 +1,7 @@
 """Export and import of a store as JSON lines, a few entries at a time.
 
-The first line has the version, the last the number of entries. A match is one line with its record and flight records.
+The first line has the version, the last the number of entries. A match is one line with its record
+and flight records.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -75,7 +76,10 @@ def written(line: ExportLine) -> bytes:
 
 
 async def exported(fetch: Fetch) -> AsyncIterator[bytes]:
-    """Yield the lines. Matches that begin meanwhile are left out. At the end, raise BrokenMatch if some cannot be read."""
+    """Yield the lines.
+
+    Matches that begin meanwhile are left out. At the end, raise BrokenMatch if some cannot be read.
+    """
     bots = matches = notes = 0
     broken: list[str] = []
     last = (await fetch(queries.LAST_NUMBER, {}))[0][0] or 0
@@ -107,7 +111,9 @@ async def _notes(fetch: Fetch) -> AsyncIterator[ExportedNote]:
     while rows:
         for row in rows:
             yield ExportedNote(note_entry(row))
-        rows = await fetch(queries.NEXT_NOTES, {"limit": PAGE, "book": rows[-1][0], "after": rows[-1][1]})
+        rows = await fetch(
+            queries.NEXT_NOTES, {"limit": PAGE, "book": rows[-1][0], "after": rows[-1][1]}
+        )
 
 
 async def _matches(fetch: Fetch, last: int, broken: list[str]) -> AsyncIterator[ExportedMatch]:
@@ -115,7 +121,10 @@ async def _matches(fetch: Fetch, last: int, broken: list[str]) -> AsyncIterator[
     after = 0
     while rows := await fetch(queries.NEXT_MATCHES, {"after": after, "last": last, "limit": PAGE}):
         reach = {"first": rows[0][0], "last": rows[-1][0]}
-        files = {number: MatchFiles(*contents) for number, *contents in await fetch(queries.PAPERS, reach)}
+        files = {
+            number: MatchFiles(*contents)
+            for number, *contents in await fetch(queries.PAPERS, reach)
+        }
         for number, *row in rows:
             try:
                 match = _match(match_entry(row), files.get(number))
@@ -127,7 +136,9 @@ async def _matches(fetch: Fetch, last: int, broken: list[str]) -> AsyncIterator[
 
 
 def _match(entry: MatchEntry, files: MatchFiles | None) -> ExportedMatch:
-    """Export a match as running if it was running when its entry was read, even if it has ended since."""
+    """Export a match as running if it was running when its entry was read, even if it has ended
+    since.
+    """
     entry = replace(entry, node="", former=())
     if files is None or entry.status == "running":
         return ExportedMatch(entry, None, ())
@@ -199,7 +210,11 @@ class _Import:
 
     def _close(self, foot: ExportFooter) -> None:
         if foot != self._taken:
-            bots, matches, notes = plural(foot.bots, "bot"), plural(foot.matches, "match", "es"), plural(foot.notes, "note")
+            bots, matches, notes = (
+                plural(foot.bots, "bot"),
+                plural(foot.matches, "match", "es"),
+                plural(foot.notes, "note"),
+            )
             raise ValueError(f"there should be {bots}, {matches} and {notes}")
         self._foot = foot
 

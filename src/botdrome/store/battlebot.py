@@ -1,7 +1,7 @@
 """Translation of a Battlebot database, as mongoexport writes it, into a Botdrome export.
 
-Matches of noughts and crosses are replayed from their turns, so they have records. Battlebot stored no orders of Bumblebots:
-such a match has its result and its last position, but no record.
+Matches of noughts and crosses are replayed from their turns, so they have records. Battlebot stored
+no orders of Bumblebots: such a match has its result and its last position, but no record.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,11 +12,20 @@ from msgspec import Struct
 
 from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
+from botdrome.match.board import match_result
 from botdrome.match.events import BoardResult, Cause, Result
-from botdrome.match.match import Match, match_result
+from botdrome.match.match import Match
 from botdrome.match.record import seed_of, unchecked_file
 from botdrome.match.terms import Pace, Terms
-from botdrome.store.archive import VERSION, ExportedBot, ExportedMatch, ExportFooter, ExportHeader, ExportLine, written
+from botdrome.store.archive import (
+    VERSION,
+    ExportedBot,
+    ExportedMatch,
+    ExportFooter,
+    ExportHeader,
+    ExportLine,
+    written,
+)
 from botdrome.store.identity import hashed
 from botdrome.store.mongoexport import moment
 from botdrome.store.rows import short
@@ -66,7 +75,10 @@ class GameDocument(Struct, rename="camel"):
 
 
 def translated(documents: Iterable[tuple[int, Any]], report: Report) -> Iterator[bytes]:
-    """Yield the lines of an export with these bots and games. Other documents are reported and left out."""
+    """Yield the lines of an export with these bots and games.
+
+    Other documents are reported and left out.
+    """
     bots = matches = 0
     yield written(ExportHeader(VERSION))
     for number, document in documents:
@@ -93,7 +105,13 @@ def _line(document: Any) -> ExportLine:
 def _bot(bot: BotDocument) -> BotEntry:
     if bot.name.startswith("house:"):
         raise ValueError(f"the bot {bot.name!r} has the name of a house bot")
-    return BotEntry(bot.name, _game_of(bot.game_type), bot.owner, moment(bot.date_registered), hashed(bot.password))
+    return BotEntry(
+        bot.name,
+        _game_of(bot.game_type),
+        bot.owner,
+        moment(bot.date_registered),
+        hashed(bot.password),
+    )
 
 
 def _game_of(game_type: str) -> str:
@@ -108,15 +126,22 @@ def _game(game: GameDocument) -> ExportedMatch:
     if game.result.victor not in (None, *game.bots):
         raise ValueError(f"the victor {game.result.victor!r} is none of the bots")
     name, started = _game_of(game.game_type), moment(game.start_time)
-    entry = MatchEntry(short(game.id, "_id"), name, game.bots, started, game.contest or None, status="ended")
+    entry = MatchEntry(
+        short(game.id, "_id"), name, game.bots, started, game.contest or None, status="ended"
+    )
     return GAMES[game.game_type][1](game, entry)
 
 
 def _result(game: GameDocument, scores: tuple[float, float]) -> Result:
-    """Return the stored result. A fault is attributed to the losing bot, or to both if there is no winner."""
+    """Return the stored result.
+
+    A fault is attributed to the losing bot, or to both if there is no winner.
+    """
     victor, cause = game.result.victor, CAUSES[game.result.reason]
     places = tuple([1 if victor in (None, name) else 2 for name in game.bots])
-    causes: tuple[Cause, ...] = tuple(["complete" if name == victor else cause for name in game.bots])
+    causes: tuple[Cause, ...] = tuple(
+        ["complete" if name == victor else cause for name in game.bots]
+    )
     return match_result([BoardResult(scores, places, causes)])
 
 
@@ -128,9 +153,13 @@ def _noughts_and_crosses(game: GameDocument, entry: MatchEntry) -> ExportedMatch
     if match is None:
         first, second = [float(name == game.result.victor) for name in game.bots]
         view = NoughtsAndCrosses().view(None) | {"toMove": (), "board": game.board}
-        return ExportedMatch(_over(entry, result=_result(game, (first, second)), view=view), None, ())
+        return ExportedMatch(
+            _over(entry, result=_result(game, (first, second)), view=view), None, ()
+        )
     ended = entry.started + match.inputs[-1][0] if match.inputs else entry.started
-    entry = _over(entry, result=match.result, view=match.view(None), seed=seed_of(match), ended=ended)
+    entry = _over(
+        entry, result=match.result, view=match.view(None), seed=seed_of(match), ended=ended
+    )
     return ExportedMatch(entry, unchecked_file(match, game.bots), ())
 
 
@@ -152,7 +181,11 @@ def _played_again(game: GameDocument, started: int) -> Match | None:
     if match.result is None and cause != "complete" and victor is not None:
         match.expel(1 - game.bots.index(victor), cause, now)
     result = match.result
-    if result is None or match.steps != len(game.turns) or list(map(list, match.view(None)["board"])) != game.board:
+    if (
+        result is None
+        or match.steps != len(game.turns)
+        or list(map(list, match.view(None)["board"])) != game.board
+    ):
         return None
     winner = None if result.winner is None else game.bots[result.winner]
     return match if winner == victor else None
@@ -162,9 +195,21 @@ def _played_again(game: GameDocument, started: int) -> Match | None:
 
 
 def _bumblebots(game: GameDocument, entry: MatchEntry) -> ExportedMatch:
-    by_name = {"spawnPoints": game.spawn_points, "territory": game.territory, "drones": game.drones, "score": game.score}
-    view = Bumblebots().view(None) | {key: _by_seat(game.bots, key, values) for key, values in by_name.items()}
-    view |= {"toMove": (), "board": game.board, "maxDrones": game.max_drones, "turnNumber": len(game.turns)}
+    by_name = {
+        "spawnPoints": game.spawn_points,
+        "territory": game.territory,
+        "drones": game.drones,
+        "score": game.score,
+    }
+    view = Bumblebots().view(None) | {
+        key: _by_seat(game.bots, key, values) for key, values in by_name.items()
+    }
+    view |= {
+        "toMove": (),
+        "board": game.board,
+        "maxDrones": game.max_drones,
+        "turnNumber": len(game.turns),
+    }
     del view["record"]
     first, second = view["score"]
     return ExportedMatch(_over(entry, result=_result(game, (first, second)), view=view), None, ())
@@ -172,7 +217,10 @@ def _bumblebots(game: GameDocument, entry: MatchEntry) -> ExportedMatch:
 
 def _by_seat(bots: tuple[str, str], key: str, values: dict[str, Any]) -> list[Any]:
     if not values.keys() >= set(bots):
-        raise ValueError(f"{key} has an entry for each of {', '.join(map(repr, bots))}, not for {', '.join(map(repr, values))}")
+        raise ValueError(
+            f"{key} has an entry for each of {', '.join(map(repr, bots))}, not for "
+            f"{', '.join(map(repr, values))}"
+        )
     return [values[name] for name in bots]
 
 

@@ -60,7 +60,9 @@ class FillLikeness(Struct, frozen=True):
     def plan(self) -> Plan[None]:
         names = yield Find(queries.UNLIKENED, {})
         if names:
-            yield Alter(bots, ("likeness",), ("name",), [(like(whole(*name)), name[0]) for name in names])
+            yield Alter(
+                bots, ("likeness",), ("name",), [(like(whole(*name)), name[0]) for name in names]
+            )
 
 
 class ChangeBot(Struct, frozen=True):
@@ -91,7 +93,10 @@ class RemoveNotes(Struct, frozen=True):
     names: Sequence[str]
 
     def plan(self) -> Plan[None]:
-        yield Run(queries.STRIKE_NOTES, {"book": key(self.book), "names": [key(name) for name in self.names]})
+        yield Run(
+            queries.STRIKE_NOTES,
+            {"book": key(self.book), "names": [key(name) for name in self.names]},
+        )
 
 
 class AbortRunning(Struct, frozen=True):
@@ -126,7 +131,12 @@ class AbortMatches(Struct, frozen=True):
     now: Epoch
 
     def plan(self) -> Plan[None]:
-        values = {"ids": list(self.ids), "of_node": self.node, "ended": self.now, "reason": self.reason}
+        values = {
+            "ids": list(self.ids),
+            "of_node": self.node,
+            "ended": self.now,
+            "reason": self.reason,
+        }
         yield Run(queries.ABORT_SOME, values)
 
 
@@ -140,7 +150,10 @@ class AddEntries(Struct, frozen=True):
     def plan(self) -> Plan[int]:
         """Return the number of new entries."""
         new_notes = yield from self._new_notes()
-        known = {row[0] for row in (yield Find(queries.NAMES_TAKEN, {"names": [bot[0] for bot in self.bots]}))}
+        known = {
+            row[0]
+            for row in (yield Find(queries.NAMES_TAKEN, {"names": [bot[0] for bot in self.bots]}))
+        }
         new_bots = {bot[0]: bot for bot in reversed(self.bots) if bot[0] not in known}
         if new_bots:
             yield Put(bots, [*new_bots.values()])
@@ -169,7 +182,16 @@ class Probe(Struct, frozen=True):
 
 
 SingleChange = (
-    Register | ChangeBot | AddNotes | RemoveNotes | AbortRunning | Adopt | AbortMatches | AddEntries | Probe | FillLikeness
+    Register
+    | ChangeBot
+    | AddNotes
+    | RemoveNotes
+    | AbortRunning
+    | Adopt
+    | AbortMatches
+    | AddEntries
+    | Probe
+    | FillLikeness
 )
 Change = Begin | End | SingleChange
 Outcome = Any
@@ -189,11 +211,20 @@ def begun(match: MatchEntry) -> Begin:
 def ended(finish: Finish) -> End:
     files = MatchFiles(finish.record, packed(finish.flights))
     notes = tuple([note_row(note) for note in finish.notes])
-    return End(finish.id, finish.status != "running", end_row(finish), end_seat_rows(finish.result), files, notes)
+    return End(
+        finish.id,
+        finish.status != "running",
+        end_row(finish),
+        end_seat_rows(finish.result),
+        files,
+        notes,
+    )
 
 
 def kept_notes(notes: Sequence[Note], instead_of: Note | None = None) -> AddNotes:
-    return AddNotes([note_row(note) for note in notes], None if instead_of is None else note_row(instead_of))
+    return AddNotes(
+        [note_row(note) for note in notes], None if instead_of is None else note_row(instead_of)
+    )
 
 
 def aborted(reason: str, now: Epoch) -> AbortRunning:

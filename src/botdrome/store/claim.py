@@ -1,4 +1,6 @@
-"""The claim of a server on a PostgreSQL store, by a heartbeat in the store. docs/decisions/0020 says why."""
+"""The claim of a server on a PostgreSQL store, by a heartbeat in the store. docs/decisions/0020
+says why.
+"""
 
 import asyncio
 import os
@@ -21,25 +23,39 @@ log = structlog.get_logger()
 BEAT = 2.0
 """Seconds between two beats."""
 LEASE = 15.0
-"""Seconds without a heartbeat, while the store can be written, after which the owner counts as dead."""
+"""Seconds without a heartbeat, while the store can be written, after which the owner counts as
+dead.
+"""
 PATIENCE = 3.0
 """Seconds that a heartbeat waits for a connection, and for an answer."""
 GOODBYE = 2.0
 """Seconds for releasing a claim."""
 
 READ = "SELECT owner, beat FROM heartbeats WHERE name = 'server'"
-FIRST = "INSERT INTO heartbeats VALUES ('server', $1, 0) ON CONFLICT (name) DO NOTHING RETURNING beat"
-TAKE_OVER = "UPDATE heartbeats SET owner = $1, beat = 0 WHERE name = 'server' AND owner = $2 AND beat = $3 RETURNING beat"
+FIRST = (
+    "INSERT INTO heartbeats VALUES ('server', $1, 0) ON CONFLICT (name) DO NOTHING RETURNING beat"
+)
+TAKE_OVER = (
+    "UPDATE heartbeats SET owner = $1, beat = 0 WHERE name = 'server' AND owner = $2 AND "
+    "beat = $3 RETURNING beat"
+)
 RAISE = "UPDATE heartbeats SET beat = beat + 1 WHERE name = 'server' AND owner = $1 RETURNING beat"
-KNOCK = "INSERT INTO heartbeats VALUES ('knock', $1, 0) ON CONFLICT (name) DO UPDATE SET beat = heartbeats.beat + 1"
+KNOCK = (
+    "INSERT INTO heartbeats VALUES ('knock', $1, 0) ON CONFLICT (name) DO UPDATE SET beat = "
+    "heartbeats.beat + 1"
+)
 RELEASE = "DELETE FROM heartbeats WHERE name = 'server' AND owner = $1"
 
 Connect = Callable[[], Awaitable[Any]]
 
 
-async def connect(url: str, name: str = "botdrome heartbeat", patience: float | None = PATIENCE) -> Any:
+async def connect(
+    url: str, name: str = "botdrome heartbeat", patience: float | None = PATIENCE
+) -> Any:
     """Open a connection that only heartbeats use, so that they do not wait."""
-    return await asyncpg.connect(url, timeout=PATIENCE, command_timeout=patience, server_settings={"application_name": name})
+    return await asyncpg.connect(
+        url, timeout=PATIENCE, command_timeout=patience, server_settings={"application_name": name}
+    )
 
 
 class Claim:
@@ -62,7 +78,10 @@ class Claim:
         return taken
 
     async def close(self) -> None:
-        """Release the claim. If the store is down, the row and the file stay; a server that can lock the file takes over."""
+        """Release the claim.
+
+        If the store is down, the row and the file stay; a server that can lock the file takes over.
+        """
         if self._beating is not None:
             self._beating.cancel()
             await asyncio.wait([self._beating])
@@ -91,7 +110,10 @@ class Claim:
         return True
 
     async def _beats(self, owner: str, beat: int) -> bool:
-        """Watch the row. Writing to the store meanwhile proves that a missing heartbeat is not due to an outage."""
+        """Watch the row.
+
+        Writing to the store meanwhile proves that a missing heartbeat is not due to an outage.
+        """
         log.info("the store may belong to another server: waiting for its heartbeat", seconds=LEASE)
         loop = asyncio.get_running_loop()
         until = loop.time() + LEASE
@@ -111,7 +133,9 @@ class Claim:
                 if self._connection.is_closed():
                     self._connection = await self._connect()
                 if not await self._raised():
-                    log.error("another server has claimed this store: what both count will be wrong")
+                    log.error(
+                        "another server has claimed this store: what both count will be wrong"
+                    )
                     return
             except Exception:  # the store reports its outages itself
                 self._connection.terminate()

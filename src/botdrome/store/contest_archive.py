@@ -1,6 +1,7 @@
 """Contest archive: one zip file with everything that a contest's standings and ratings follow from.
 
-The same contest gives the same bytes. `contest_check.py` reads an archive and recomputes everything in it.
+The same contest gives the same bytes. `contest_check.py` reads an archive and recomputes everything
+in it.
 """
 
 import hashlib
@@ -16,12 +17,25 @@ from botdrome.contest.block_counts import contest_ratings
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, FixtureResult, Standing
 from botdrome.contest.progress import ContestProgress
-from botdrome.store.contest_journal import ContestJournal, ContestRefusal, ContestState, LogLine, StoredContest
+from botdrome.store.contest_journal import (
+    ContestJournal,
+    ContestRefusal,
+    ContestState,
+    LogLine,
+    StoredContest,
+)
 from botdrome.store.store import Store
 
 VERSION = 1
 MANIFEST = "manifest.json"
-TABLES = ("document.json", "entrants.json", "results.json", "standings.json", "ratings.json", "log.json")
+TABLES = (
+    "document.json",
+    "entrants.json",
+    "results.json",
+    "standings.json",
+    "ratings.json",
+    "log.json",
+)
 BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of all files, the earliest that a zip file can have."""
 
@@ -68,7 +82,11 @@ def record_name(key: str) -> str:
 def computed_ratings(progress: ContestProgress) -> dict[str, ArchivedRating]:
     return {
         name: ArchivedRating(
-            round(one.rating, 3), None if one.margin is None else round(one.margin, 3), one.group, one.games, one.draws
+            round(one.rating, 3),
+            None if one.margin is None else round(one.margin, 3),
+            one.group,
+            one.games,
+            one.draws,
         )
         for name, one in sorted(contest_ratings(progress).strengths.items())
     }
@@ -80,17 +98,28 @@ def archived(contest: StoredContest) -> ArchivedContest:
     progress = ContestProgress(document, contest.entrants, contest.results)
     public = replace(document, entry=replace(document.entry, password=""))
     results = {key: progress.results[key] for key in progress.fixtures if key in progress.results}
-    return ArchivedContest(public, contest.entrants, results, progress.standings(), computed_ratings(progress), contest.log)
+    return ArchivedContest(
+        public,
+        contest.entrants,
+        results,
+        progress.standings(),
+        computed_ratings(progress),
+        contest.log,
+    )
 
 
 async def write_archive(store: Store, name: str, file: Path) -> int:
     """Write the archive of a contest, and return the number of its matches.
 
-    Raise UnknownContest if there is no such contest, ContestRefusal if its secret must not be published yet.
+    Raise UnknownContest if there is no such contest, ContestRefusal if its secret must not be
+    published yet.
     """
     contest = await ContestJournal(store).load(name)
     if contest.entry.secret and contest.entry.state != "over":
-        raise ContestRefusal(f"the contest is {contest.entry.state}; until it is over, its archive would reveal hidden draws")
+        raise ContestRefusal(
+            f"the contest is {contest.entry.state}; until it is over, its archive would reveal "
+            "hidden draws"
+        )
     tables, sums = archived(contest), dict[str, str]()
     part = file.with_name(file.name + ".part")
     with ZipFile(part, "w") as archive:

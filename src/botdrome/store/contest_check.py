@@ -1,4 +1,6 @@
-"""The check of a contest archive: every match is simulated again, and every pairing, table and rating computed again."""
+"""The check of a contest archive: every match is simulated again, and every pairing, table and
+rating computed again.
+"""
 
 import hashlib
 import re
@@ -19,7 +21,15 @@ from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.record import BadRecord, fingerprint, replay_match, seed_text
 from botdrome.match.terms import offline
-from botdrome.store.contest_archive import MANIFEST, TABLES, VERSION, ArchivedContest, Manifest, computed_ratings, record_name
+from botdrome.store.contest_archive import (
+    MANIFEST,
+    TABLES,
+    VERSION,
+    ArchivedContest,
+    Manifest,
+    computed_ratings,
+    record_name,
+)
 from botdrome.store.contest_journal import ALL_PLAYED, ARENA, LogLine
 
 T = TypeVar("T")
@@ -27,7 +37,10 @@ T = TypeVar("T")
 LARGEST_FILE = 64 << 20
 """Bytes of one file."""
 LARGEST_GROWTH = 200
-"""How many times larger than the archive its contents may be. Match files shrink to about a tenth."""
+"""How many times larger than the archive its contents may be.
+
+Match files shrink to about a tenth.
+"""
 TOLERANCE = 0.01
 """Rating points by which machines may differ."""
 RECORD = re.compile(r"matches/\d+(\.\d+)*\.jsonl")
@@ -37,8 +50,13 @@ class ArchiveDifference(Exception):
     """The first thing in an archive that is not as it must be."""
 
 
-def check_archive(file: Path, watch: Callable[[int, int], None] = lambda _done, _all: None) -> tuple[Manifest, ArchivedContest]:
-    """Raise ArchiveDifference with the first difference. `watch` is told how many matches were checked."""
+def check_archive(
+    file: Path, watch: Callable[[int, int], None] = lambda _done, _all: None
+) -> tuple[Manifest, ArchivedContest]:
+    """Raise ArchiveDifference with the first difference.
+
+    `watch` is told how many matches were checked.
+    """
     try:
         with ZipFile(file) as archive:
             return _check(archive, file.stat().st_size, watch)
@@ -46,16 +64,25 @@ def check_archive(file: Path, watch: Callable[[int, int], None] = lambda _done, 
         raise ArchiveDifference(f"{file.name} is no archive that can be read: {error}") from None
 
 
-def _check(archive: ZipFile, size: int, watch: Callable[[int, int], None]) -> tuple[Manifest, ArchivedContest]:
+def _check(
+    archive: ZipFile, size: int, watch: Callable[[int, int], None]
+) -> tuple[Manifest, ArchivedContest]:
     _check_members(archive, size)
     manifest = _decoded(archive.read(MANIFEST), MANIFEST, Manifest)
     if manifest.botdrome_contest != VERSION:
-        raise ArchiveDifference(f"{MANIFEST}: version {manifest.botdrome_contest} is not known; {VERSION} is")
+        raise ArchiveDifference(
+            f"{MANIFEST}: version {manifest.botdrome_contest} is not known; {VERSION} is"
+        )
     _check_sums(archive, manifest)
     tables = _tables(archive)
     progress = _planned(manifest, tables)
     played = [key for key, result in tables.results.items() if result.match]
-    _same(MANIFEST, "match files", sorted(set(manifest.files) - set(TABLES)), sorted(map(record_name, played)))
+    _same(
+        MANIFEST,
+        "match files",
+        sorted(set(manifest.files) - set(TABLES)),
+        sorted(map(record_name, played)),
+    )
     for number, (key, fixture) in enumerate(progress.fixtures.items(), 1):
         if key in tables.results:
             _check_fixture(archive, manifest, tables.document, progress, fixture)
@@ -65,20 +92,29 @@ def _check(archive: ZipFile, size: int, watch: Callable[[int, int], None]) -> tu
 
 
 def _check_members(archive: ZipFile, size: int) -> None:
-    """Refuse unknown and repeated names, and contents that are too large, before anything is unpacked."""
+    """Refuse unknown and repeated names, and contents that are too large, before anything is
+    unpacked.
+    """
     members = archive.infolist()
     names = [member.filename for member in members]
     for member in members:
         if member.filename not in (MANIFEST, *TABLES) and not RECORD.fullmatch(member.filename):
             raise ArchiveDifference(f"{member.filename!r} does not belong into an archive")
         if member.file_size > LARGEST_FILE:
-            raise ArchiveDifference(f"{member.filename} has {member.file_size} bytes; at most {LARGEST_FILE} are allowed")
+            raise ArchiveDifference(
+                f"{member.filename} has {member.file_size} bytes; at most {LARGEST_FILE} are "
+                "allowed"
+            )
     if len(set(names)) < len(names):
-        raise ArchiveDifference(f"{next(name for name in names if names.count(name) > 1)} is there twice")
+        raise ArchiveDifference(
+            f"{next(name for name in names if names.count(name) > 1)} is there twice"
+        )
     if missing := {MANIFEST, *TABLES} - set(names):
         raise ArchiveDifference(f"{min(missing)} is missing")
     if (total := sum(member.file_size for member in members)) > LARGEST_GROWTH * size:
-        raise ArchiveDifference(f"its contents have {total} bytes, more than {LARGEST_GROWTH} times the archive")
+        raise ArchiveDifference(
+            f"its contents have {total} bytes, more than {LARGEST_GROWTH} times the archive"
+        )
 
 
 def _check_sums(archive: ZipFile, manifest: Manifest) -> None:
@@ -91,7 +127,10 @@ def _check_sums(archive: ZipFile, manifest: Manifest) -> None:
 def _tables(archive: ZipFile) -> ArchivedContest:
     fields = {field.name: field.type for field in msgspec.structs.fields(ArchivedContest)}
     tables = ArchivedContest(
-        **{name: _decoded(archive.read(f"{name}.json"), f"{name}.json", kind) for name, kind in fields.items()}
+        **{
+            name: _decoded(archive.read(f"{name}.json"), f"{name}.json", kind)
+            for name, kind in fields.items()
+        }
     )
     document, entry = tables.document, tables.document.entry
     if entry.kind == "password":  # the archive does not have it
@@ -106,7 +145,9 @@ def _tables(archive: ZipFile) -> ArchivedContest:
 def _decoded(data: bytes, name: str, kind: type[T]) -> T:
     try:
         if kind is ContestDocument:
-            return msgspec.convert(stored_document(msgspec.json.decode(data, type=dict[str, Any])), kind)
+            return msgspec.convert(
+                stored_document(msgspec.json.decode(data, type=dict[str, Any])), kind
+            )
         return msgspec.json.decode(data, type=kind)
     except UNREADABLE as error:
         raise ArchiveDifference(f"{name}: {error}") from None
@@ -115,12 +156,17 @@ def _decoded(data: bytes, name: str, kind: type[T]) -> T:
 def _planned(manifest: Manifest, tables: ArchivedContest) -> ContestProgress:
     """Compute all pairings from the results, and compare the fixtures."""
     if manifest.name != tables.document.name:
-        raise ArchiveDifference(f"{MANIFEST}: the name is {manifest.name!r}, and in the document {tables.document.name!r}")
+        raise ArchiveDifference(
+            f"{MANIFEST}: the name is {manifest.name!r}, and in the document "
+            f"{tables.document.name!r}"
+        )
     try:
         progress = ContestProgress(tables.document, tables.entrants, tables.results)
         progress.standings()
     except (LookupError, ValueError, TypeError) as error:
-        raise ArchiveDifference(f"results.json: no contest can have these results: {error}") from None
+        raise ArchiveDifference(
+            f"results.json: no contest can have these results: {error}"
+        ) from None
     for key in tables.results:
         if key not in progress.fixtures:
             raise ArchiveDifference(f"results.json: there is no fixture {key} in this contest")
@@ -132,13 +178,19 @@ def _planned(manifest: Manifest, tables: ArchivedContest) -> ContestProgress:
 
 
 def ended_early(log: Sequence[LogLine]) -> bool:
-    """Return True if the organiser, or the document's `end`, closed the contest before all matches were played."""
+    """Return True if the organiser, or the document's `end`, closed the contest before all matches
+    were played.
+    """
     ends = [line for line in log if line.action == "over"]
     return bool(ends) and ends[-1].author != ARENA and ends[-1].detail != ALL_PLAYED
 
 
 def _check_fixture(
-    archive: ZipFile, manifest: Manifest, document: ContestDocument, progress: ContestProgress, fixture: ContestFixture
+    archive: ZipFile,
+    manifest: Manifest,
+    document: ContestDocument,
+    progress: ContestProgress,
+    fixture: ContestFixture,
 ) -> None:
     result, name = progress.results[fixture.key], record_name(fixture.key)
     if not result.match:
@@ -151,28 +203,50 @@ def _check_fixture(
         raise ArchiveDifference(f"{name}: {bad}") from None
     setup = record.setup
     _same(name, "game", setup.game, document.game)
-    _same(name, "options", setup.options, options_in(with_options(FORMATS[document.game].game, document.options)))
-    _same(name, "players", list(setup.names), [progress.entrants[number].name for number in fixture.entrants])
+    _same(
+        name,
+        "options",
+        setup.options,
+        options_in(with_options(FORMATS[document.game].game, document.options)),
+    )
+    _same(
+        name,
+        "players",
+        list(setup.names),
+        [progress.entrants[number].name for number in fixture.entrants],
+    )
     _same(name, "seed", setup.seed, seed_text(match_seed(manifest.secret, fixture.seed)))
     if setup.terms not in (document.terms, offline(document.terms)):
         _same(name, "terms", setup.terms, document.terms)
     if record.result is None:
         raise ArchiveDifference(f"{name}: the match has no end")
-    expected = fixture_result(record.result, result.match, fingerprint(match) if result.fingerprint else 0)
+    expected = fixture_result(
+        record.result, result.match, fingerprint(match) if result.fingerprint else 0
+    )
     _same("results.json", f"result of fixture {fixture.key}", result, expected)
 
 
-def _check_unplayed(progress: ContestProgress, fixture: ContestFixture, result: FixtureResult) -> None:
+def _check_unplayed(
+    progress: ContestProgress, fixture: ContestFixture, result: FixtureResult
+) -> None:
     """A result without a match has absent players, which do not win."""
     seats = range(len(fixture.entrants))
     if not result.absent or not set(result.absent) <= set(seats) or result.crashed:
-        raise ArchiveDifference(f"results.json: fixture {fixture.key} has neither a match nor absent players")
-    expected = unplayed(progress.document, fixture, result.absent) if result.places else FixtureResult((), result.absent)
+        raise ArchiveDifference(
+            f"results.json: fixture {fixture.key} has neither a match nor absent players"
+        )
+    expected = (
+        unplayed(progress.document, fixture, result.absent)
+        if result.places
+        else FixtureResult((), result.absent)
+    )
     _same("results.json", f"result of fixture {fixture.key}", result, expected)
 
 
 def _check_standings(tables: ArchivedContest, progress: ContestProgress) -> None:
-    for number, (given, computed) in enumerate(zip(tables.standings, progress.standings(), strict=False), 1):
+    for number, (given, computed) in enumerate(
+        zip(tables.standings, progress.standings(), strict=False), 1
+    ):
         _same("standings.json", f"line {number}", given, computed)
     _same("standings.json", "number of lines", len(tables.standings), len(progress.standings()))
     ratings = computed_ratings(progress)
@@ -181,12 +255,16 @@ def _check_standings(tables: ArchivedContest, progress: ContestProgress) -> None
         for field in rating.__struct_fields__:
             one, two = getattr(rating, field), getattr(ratings[name], field)
             if one != two and (one is None or two is None or abs(one - two) > TOLERANCE):
-                raise ArchiveDifference(f"ratings.json: the {field} of {name} is {one}, and must be {two}")
+                raise ArchiveDifference(
+                    f"ratings.json: the {field} of {name} is {one}, and must be {two}"
+                )
 
 
 def _same(file: str, what: str, given: Any, computed: Any) -> None:
     if given != computed:
-        raise ArchiveDifference(f"{file}: the {what} is {_short(given)}, and must be {_short(computed)}")
+        raise ArchiveDifference(
+            f"{file}: the {what} is {_short(given)}, and must be {_short(computed)}"
+        )
 
 
 def _short(value: Any) -> str:

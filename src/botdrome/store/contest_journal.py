@@ -1,7 +1,9 @@
-"""Contest journal: the contests of a store, with their entrants, results and every change, kept as notes.
+"""Contest journal: the contests of a store, with their entrants, results and every change, kept as
+notes.
 
-The result of a match is stored with its end in one transaction (`result_note` in `Finish.notes`), so that a fixture counts
-exactly once. Every other change is stored together with its line of the log.
+The result of a match is stored with its end in one transaction (`result_note` in `Finish.notes`),
+so that a fixture counts exactly once. Every other change is stored together with its line of the
+log.
 """
 
 import asyncio
@@ -29,7 +31,10 @@ TRANSITIONS: Mapping[ContestState, tuple[ContestState, ...]] = {
     "paused": ("running", "over"),
     "over": ("running", "paused"),
 }
-"""The states that may follow each state. A contest that is over goes on if matches of it are played again."""
+"""The states that may follow each state.
+
+A contest that is over goes on if matches of it are played again.
+"""
 BEFORE: tuple[ContestState, ...] = ("draft", "open")
 """The states in which the document may be changed."""
 CONTESTS = "contests"
@@ -46,7 +51,9 @@ class UnknownContest(LookupError):
 
 
 class ContestRefusal(ValueError):
-    """A change that the state or the document of the contest does not allow; the text has the reason."""
+    """A change that the state or the document of the contest does not allow; the text has the
+    reason.
+    """
 
 
 class ContestEntry(Struct, frozen=True):
@@ -58,7 +65,9 @@ class ContestEntry(Struct, frozen=True):
     why: str = ""
     """Why it waits for the organiser; empty: it does not."""
     secret: str = ""
-    """What the seeds of its matches depend on (see `contest/fixture_seeds.py`); empty: on nothing but the document."""
+    """What the seeds of its matches depend on (see `contest/fixture_seeds.py`); empty: on nothing
+    but the document.
+    """
     offline: bool = False
     """Whether `botdrome contest run` plays it; a server only shows it."""
 
@@ -92,12 +101,17 @@ class StoredContest(EnteredContest, frozen=True):
 
 
 def result_note(name: str, key: str, result: FixtureResult) -> Note:
-    """Return the note that stores a result; as a part of `Finish.notes` it is stored with the end of the match."""
+    """Return the note that stores a result; as a part of `Finish.notes` it is stored with the end
+    of the match.
+    """
     return Note(_results(name), key, msgspec.to_builtins(result))
 
 
 class ContestJournal:
-    """Reads and changes the contests of a store. Changes of one contest are made one after the other."""
+    """Reads and changes the contests of a store.
+
+    Changes of one contest are made one after the other.
+    """
 
     def __init__(self, store: Store, now: Callable[[], Epoch] = lambda: int(time() * 1000)) -> None:
         self._store, self._now = store, now
@@ -125,11 +139,16 @@ class ContestJournal:
         return StoredContest(entered.entry, entered.entrants, results, await self._log_of(name))
 
     async def load_small(self, name: str) -> StoredContest:
-        """Return the same in little memory, without the ids of the matches. Changes that are made meanwhile may be missed."""
+        """Return the same in little memory, without the ids of the matches.
+
+        Changes that are made meanwhile may be missed.
+        """
         entered = await self.entered(name)
         results = ResultBook(entered.entry.document.games_per_meeting, {})
         async for page in self._store.reports.note_pages(_results(name)):
-            results.update({key: replace(result, match="") for key, result in _converted(page).items()})
+            results.update(
+                {key: replace(result, match="") for key, result in _converted(page).items()}
+            )
         return StoredContest(entered.entry, entered.entrants, results, await self._log_of(name))
 
     async def _log_of(self, name: str) -> list[LogLine]:
@@ -160,52 +179,94 @@ class ContestJournal:
         async with self._lock:
             if name in await self._store.notes(CONTESTS):
                 raise ContestRefusal(f"there is a contest {name!r} already")
-            entry = _entry_note(name, ContestEntry(document, "draft", self._now(), secret=secret, offline=offline))
+            entry = _entry_note(
+                name, ContestEntry(document, "draft", self._now(), secret=secret, offline=offline)
+            )
             detail = plural(len(entrants), "entrant") if entrants else ""
-            await self._keep(name, author, "created", detail, entry, *(_entrant_note(name, *one) for one in enumerate(entrants)))
+            await self._keep(
+                name,
+                author,
+                "created",
+                detail,
+                entry,
+                *(_entrant_note(name, *one) for one in enumerate(entrants)),
+            )
 
     async def change_document(self, name: str, document: ContestDocument, author: str) -> None:
         """Replace the document of a contest that has not started. Its name stays.
 
-        After the start, only bots may be exchanged or added, and only if `[entry]` allows new versions or late entrants."""
+        After the start, only bots may be exchanged or added, and only if `[entry]` allows new
+        versions or late entrants.
+        """
         async with self._lock:
             entry = await self.entry(name)
             if document.name != name:
-                raise ContestRefusal(f"the name of a contest stays {name!r}; it cannot become {document.name!r}")
-            document = document if entry.state in BEFORE else replace(document, pairing=entry.document.pairing)
+                raise ContestRefusal(
+                    f"the name of a contest stays {name!r}; it cannot become {document.name!r}"
+                )
+            document = (
+                document
+                if entry.state in BEFORE
+                else replace(document, pairing=entry.document.pairing)
+            )
             if entry.state not in BEFORE and not only_bots(entry.document, document):
                 changes = "; ".join(changed_keys(entry.document, document))
                 raise ContestRefusal(
-                    f"the contest is {entry.state}; its document can be changed only before the start: {changes}; "
+                    f"the contest is {entry.state}; its document can be changed only before the "
+                    f"start: {changes}; "
                     f"undo the change, or begin another contest under another name"
                 )
             detail = ", ".join(changed_keys(entry.document, document))
-            await self._keep(name, author, "changed", detail, _entry_note(name, replace(entry, document=document, why="")))
+            await self._keep(
+                name,
+                author,
+                "changed",
+                detail,
+                _entry_note(name, replace(entry, document=document, why="")),
+            )
 
-    async def change_state(self, name: str, state: ContestState, author: str, why: str = "") -> None:
-        """Raise ContestRefusal if that state cannot follow the present one. `why` it waits for the organiser, if it does."""
+    async def change_state(
+        self, name: str, state: ContestState, author: str, why: str = ""
+    ) -> None:
+        """Raise ContestRefusal if that state cannot follow the present one.
+
+        `why` it waits for the organiser, if it does.
+        """
         async with self._lock:
             entry = await self.entry(name)
             if state not in TRANSITIONS[entry.state]:
                 allowed = ", ".join(TRANSITIONS[entry.state])
-                raise ContestRefusal(f"the contest is {entry.state} and cannot become {state}; it can become {allowed}")
-            await self._keep(name, author, state, why, _entry_note(name, replace(entry, state=state, why=why)))
+                raise ContestRefusal(
+                    f"the contest is {entry.state} and cannot become {state}; it can become "
+                    f"{allowed}"
+                )
+            await self._keep(
+                name, author, state, why, _entry_note(name, replace(entry, state=state, why=why))
+            )
 
     async def wait(self, name: str, author: str, action: str, why: str) -> None:
-        """Store why a contest waits for its organiser. Its next change of state, or of its document, ends that."""
+        """Store why a contest waits for its organiser.
+
+        Its next change of state, or of its document, ends that.
+        """
         async with self._lock:
             entry = await self.entry(name)
             await self._keep(name, author, action, why, _entry_note(name, replace(entry, why=why)))
 
     async def enter(self, name: str, entrant: Entrant, author: str) -> EntrantNumber:
-        """Add an entrant, and return its number. Raise ContestRefusal if its name has entered already."""
+        """Add an entrant, and return its number.
+
+        Raise ContestRefusal if its name has entered already.
+        """
         async with self._lock:
             await self.entry(name)
             entrants = await self.entrants(name)
             if any(entrant.name == other.name for other in entrants):
                 raise ContestRefusal(f"{entrant.name} has entered already")
             number = len(entrants)
-            await self._keep(name, author, "entered", entrant.name, _entrant_note(name, number, entrant))
+            await self._keep(
+                name, author, "entered", entrant.name, _entrant_note(name, number, entrant)
+            )
             return number
 
     async def replace_entrants(self, name: str, entrants: Sequence[Entrant], author: str) -> None:
@@ -213,63 +274,118 @@ class ContestJournal:
         async with self._lock:
             entry, old = await self.entry(name), await self.entrants(name)
             if entry.state not in BEFORE:
-                raise ContestRefusal(f"the contest is {entry.state}; its entrants can be replaced only before the start")
-            await self._store.strike(_entrants(name), [f"{number:06d}" for number in range(len(entrants), len(old))])
-            notes = [_entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)]
+                raise ContestRefusal(
+                    f"the contest is {entry.state}; its entrants can be replaced only before the "
+                    "start"
+                )
+            await self._store.strike(
+                _entrants(name), [f"{number:06d}" for number in range(len(entrants), len(old))]
+            )
+            notes = [
+                _entrant_note(name, number, entrant) for number, entrant in enumerate(entrants)
+            ]
             await self._keep(name, author, "entrants", plural(len(entrants), "entrant"), *notes)
 
-    async def withdraw(self, name: str, number: EntrantNumber, round_: int, author: str, why: str = "") -> None:
+    async def withdraw(
+        self, name: str, number: EntrantNumber, round_: int, author: str, why: str = ""
+    ) -> None:
         """The entrant plays no more from this round on."""
         async with self._lock:
             entrant = (await self.entrants(name))[number]
             detail = f"{entrant.name}: {why}" if why else entrant.name
-            await self._keep(name, author, "withdrawn", detail, _entrant_note(name, number, replace(entrant, left=round_)))
+            await self._keep(
+                name,
+                author,
+                "withdrawn",
+                detail,
+                _entrant_note(name, number, replace(entrant, left=round_)),
+            )
 
     async def reinstate(self, name: str, number: EntrantNumber, author: str) -> None:
         """Let a withdrawn entrant play again."""
         async with self._lock:
             entrant = (await self.entrants(name))[number]
-            await self._keep(name, author, "reinstated", entrant.name, _entrant_note(name, number, replace(entrant, left=None)))
+            await self._keep(
+                name,
+                author,
+                "reinstated",
+                entrant.name,
+                _entrant_note(name, number, replace(entrant, left=None)),
+            )
 
-    async def replace_version(self, name: str, number: EntrantNumber, version: str, author: str) -> None:
-        """Raise ContestRefusal if the contest has started and its document does not allow new versions."""
+    async def replace_version(
+        self, name: str, number: EntrantNumber, version: str, author: str
+    ) -> None:
+        """Raise ContestRefusal if the contest has started and its document does not allow new
+        versions.
+        """
         async with self._lock:
             entry, entrant = await self.entry(name), (await self.entrants(name))[number]
             if refusal := version_refusal(entry, entrant, version):
                 raise ContestRefusal(refusal)
-            detail = f"{entrant.name}: version {entrant.version or 'unknown'} became {version or 'unknown'}"
-            replaced = tuple(dict.fromkeys((*entrant.replaced, entrant.version))) if entrant.version else entrant.replaced
+            detail = (
+                f"{entrant.name}: version {entrant.version or 'unknown'} became "
+                f"{version or 'unknown'}"
+            )
+            replaced = (
+                tuple(dict.fromkeys((*entrant.replaced, entrant.version)))
+                if entrant.version
+                else entrant.replaced
+            )
             newer = replace(entrant, version=version, replaced=replaced)
-            await self._keep(name, author, "new version", detail, _entrant_note(name, number, newer))
+            await self._keep(
+                name, author, "new version", detail, _entrant_note(name, number, newer)
+            )
 
-    async def keep_results(self, name: str, results: Mapping[str, FixtureResult], author: str, why: str) -> None:
+    async def keep_results(
+        self, name: str, results: Mapping[str, FixtureResult], author: str, why: str
+    ) -> None:
         """Store results without a match, as after a forfeit."""
         notes = [result_note(name, key, result) for key, result in results.items()]
         await self._keep(name, author, "decided", f"{_listed(results)}: {why}", *notes)
 
-    async def annul_results(self, name: str, results: Mapping[str, FixtureResult], author: str, why: str) -> None:
+    async def annul_results(
+        self, name: str, results: Mapping[str, FixtureResult], author: str, why: str
+    ) -> None:
         """Let these fixtures be played again. Their old results stay in the log."""
         notes = [Note(_results(name), key, {}) for key in results]
-        await self._keep(name, author, "annulled", f"{_listed(results)}: {why}", *notes, old=dict(results))
+        await self._keep(
+            name, author, "annulled", f"{_listed(results)}: {why}", *notes, old=dict(results)
+        )
 
     async def write_log(self, name: str, author: str, action: str, detail: str = "") -> None:
         await self._keep(name, author, action, detail)
 
     async def _keep(
-        self, name: str, author: str, action: str, detail: str, *notes: Note, old: Mapping[str, FixtureResult] | None = None
+        self,
+        name: str,
+        author: str,
+        action: str,
+        detail: str,
+        *notes: Note,
+        old: Mapping[str, FixtureResult] | None = None,
     ) -> None:
-        """Store a change together with its line of the log. The names of the lines are in the order of time."""
+        """Store a change together with its line of the log.
+
+        The names of the lines are in the order of time.
+        """
         line = LogLine(self._now(), author, action, detail, dict(old or {}))
         label = f"{line.when:015d} {next(self._lines):06d}"
-        await self._store.keep([*notes, Note(_log(name), label, msgspec.to_builtins(line))], retry=True)
+        await self._store.keep(
+            [*notes, Note(_log(name), label, msgspec.to_builtins(line))], retry=True
+        )
 
 
 def version_refusal(entry: ContestEntry, entrant: Entrant, version: str) -> str:
-    """Return why a bot cannot play on in this version; empty: it can. A bot without a version may name its first one."""
+    """Return why a bot cannot play on in this version; empty: it can.
+
+    A bot without a version may name its first one.
+    """
     if entrant.version in ("", version) or entry.state in BEFORE or entry.document.entry.versions:
         return ""
     return (
-        f"{entrant.name} has changed since the contest started: version {entrant.version}, now {version or 'unknown'}; "
+        f"{entrant.name} has changed since the contest started: version {entrant.version}, now "
+        f"{version or 'unknown'}; "
         f"only `versions = true` in [entry] of the document would allow that"
     )
 
@@ -294,7 +410,13 @@ def _entrant_note(name: str, number: EntrantNumber, entrant: Entrant) -> Note:
 
 def _converted(notes: Mapping[str, dict[str, Any]]) -> dict[str, FixtureResult]:
     """Return the results; those that were annulled are empty notes."""
-    return msgspec.convert({key: value for key, value in notes.items() if value}, dict[str, FixtureResult])
+    return msgspec.convert(
+        {key: value for key, value in notes.items() if value}, dict[str, FixtureResult]
+    )
 
 
-_entrants, _results, _log = "contest entrants {}".format, "contest results {}".format, "contest log {}".format
+_entrants, _results, _log = (
+    "contest entrants {}".format,
+    "contest results {}".format,
+    "contest log {}".format,
+)

@@ -38,8 +38,15 @@ def of_match(match_id: str) -> Iterator[None]:
     except Unstorable:
         raise  # the id is to blame
     except (StoreDamaged, *UNREADABLE) as problem:
-        log.error("a match is broken in the store", match=match_id, problem=f"{type(problem).__name__}: {problem}")
-        raise BrokenMatch(f"match {match_id} is broken: the store is damaged there; its operator may have a backup") from problem
+        log.error(
+            "a match is broken in the store",
+            match=match_id,
+            problem=f"{type(problem).__name__}: {problem}",
+        )
+        raise BrokenMatch(
+            f"match {match_id} is broken: the store is damaged there; its operator may have a "
+            "backup"
+        ) from problem
 
 
 def readable(rows: Sequence[Sequence[Any]]) -> list[MatchEntry]:
@@ -59,7 +66,10 @@ def _if_readable(row: Sequence[Any]) -> MatchEntry | None:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", -1) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return getattr(error, "sqlite_errorcode", -1) & 0xFF in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )
 
 
 def check_file(connection: sqlite3.Connection, shown: str, seconds: float = CHECKING) -> None:
@@ -76,7 +86,9 @@ def check_file(connection: sqlite3.Connection, shown: str, seconds: float = CHEC
         try:
             problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
         except sqlite3.Error as error:
-            problem = str(error) if is_damage(error) else "ok"  # other errors are told when it is opened
+            problem = (
+                str(error) if is_damage(error) else "ok"
+            )  # other errors are told when it is opened
         finally:
             timer.cancel()
             timer.join()

@@ -1,4 +1,6 @@
-"""Identity of bots: the hash of a token, and names that look alike (confusable characters of Unicode, UTS 39)."""
+"""Identity of bots: the hash of a token, and names that look alike (confusable characters of
+Unicode, UTS 39).
+"""
 
 import hashlib
 import re
@@ -24,12 +26,17 @@ def likeness(name: str) -> str:
     compatible = unicodedata.normalize("NFKC", name)
     seen = BLANK.sub(" ", IGNORABLE.sub("", compatible)).strip()
     prototypes = _prototypes()
-    mapped = "".join(prototypes.get(character, character) for character in unicodedata.normalize("NFD", seen))
+    mapped = "".join(
+        prototypes.get(character, character) for character in unicodedata.normalize("NFD", seen)
+    )
     return unicodedata.normalize("NFD", mapped)
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Whether people confuse two names. ASCII letters are not confused: l, I and 1 differ in every font for programs."""
+    """Whether people confuse two names.
+
+    ASCII letters are not confused: l, I and 1 differ in every font for programs.
+    """
     if one == other or likeness(one) != likeness(other):
         return False
     return not (one.isascii() and other.isascii()) or one.split() == other.split() != []
@@ -45,6 +52,8 @@ def _prototypes() -> dict[str, str]:
         if len(alike) == 1:  # else it is a prototype itself
             one, other = written.replace("\u200e", ""), alike[0]["c"].replace("\u200e", "")
             pair = len(confusables_data[alike[0]["c"]]) == 1
-            if len(one) == 1 and not (pair and (not one.isascii(), one) < (not other.isascii(), other)):
+            if len(one) == 1 and not (
+                pair and (not one.isascii(), one) < (not other.isascii(), other)
+            ):
                 found[one] = other
     return found

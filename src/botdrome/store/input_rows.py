@@ -1,4 +1,7 @@
-"""Input rows: the inputs of the running matches of a node, in PostgreSQL. Each row has all inputs of some milliseconds."""
+"""Input rows: the inputs of the running matches of a node, in PostgreSQL.
+
+Each row has all inputs of some milliseconds.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,17 +12,22 @@ from botdrome.store.store import Fenced
 from botdrome.store.tables import RELEASED
 
 OWN = "WITH own AS (SELECT FROM nodes WHERE name = $1 AND epoch = $2 FOR KEY SHARE) "
-"""The lock makes a node that declares this one dead wait for the commit, so that it reads all rows."""
+"""The lock makes a node that declares this one dead wait for the commit, so that it reads all rows.
+"""
 WRITE = (
     f"{OWN}INSERT INTO inputs SELECT $1, $2, $3::bigint, $4::bytea FROM own "
     "ON CONFLICT (node, epoch, number) DO UPDATE SET data = excluded.data RETURNING number"
 )
-DELETE = f"{OWN}DELETE FROM inputs WHERE node = $1 AND epoch = $2 AND number < $3::bigint AND EXISTS (SELECT FROM own)"
+DELETE = (
+    f"{OWN}DELETE FROM inputs WHERE node = $1 AND epoch = $2 AND number < $3::bigint AND "
+    "EXISTS (SELECT FROM own)"
+)
 READ = "SELECT number, data FROM inputs WHERE node = $1 AND epoch = $2 ORDER BY number"
 
-RELEASE = f"""{OWN}UPDATE matches SET former = trim(coalesce(former, '') || ' ' || node), node = '{RELEASED}'
-    WHERE id = ANY ($3::text[]) AND node = $1 || '.' || $2::bigint AND status = 'running' AND EXISTS (SELECT FROM own)
-    RETURNING id"""
+RELEASE = f"""{OWN}UPDATE matches
+    SET former = trim(coalesce(former, '') || ' ' || node), node = '{RELEASED}'
+    WHERE id = ANY ($3::text[]) AND node = $1 || '.' || $2::bigint AND status = 'running'
+    AND EXISTS (SELECT FROM own) RETURNING id"""
 
 CLEAN = """DELETE FROM inputs USING (
     SELECT node, epoch, node || '.' || epoch AS id FROM inputs GROUP BY node, epoch
@@ -27,18 +35,25 @@ CLEAN = """DELETE FROM inputs USING (
     AND NOT EXISTS (SELECT FROM nodes WHERE name = old.node AND nodes.epoch = old.epoch)
     AND NOT EXISTS (SELECT FROM matches WHERE status = 'running'
         AND (matches.node = old.id OR old.id = ANY (string_to_array(matches.former, ' '))))"""
-"""A match that was adopted still needs the rows of its former nodes, since the adopter may die before it has stored them."""
+"""A match that was adopted still needs the rows of its former nodes, since the adopter may die
+before it has stored them.
+"""
 
 
 class InputRows(Postgres):
     """The rows of one node, over a connection of its own, so that they do not wait for results."""
 
     def __init__(self, url: str, shown: str, node: str, epoch: int, flushed: bool = False) -> None:
-        """`flushed`: a row is on disk when `write` returns. Otherwise it survives the node but not a crash of PostgreSQL."""
+        """`flushed`: a row is on disk when `write` returns.
+
+        Otherwise it survives the node but not a crash of PostgreSQL.
+        """
         super().__init__(url, shown)
         self._node, self._epoch, self._flushed = node, epoch, flushed
         self._writing: Any = None
-        """The connection that writes rows, and its statement: taking them from the pool costs more than writing."""
+        """The connection that writes rows, and its statement: taking them from the pool costs more
+        than writing.
+        """
         self._statement: Any = None
 
     async def open(self) -> None:
@@ -47,7 +62,10 @@ class InputRows(Postgres):
             self._writer = await self._pool(2, commit, reset=leave_as_it_is)
 
     async def write(self, number: int, data: bytes) -> None:
-        """Write a row; once more if it is there already. Raise Fenced or StoreUnavailable if it is not written."""
+        """Write a row; once more if it is there already.
+
+        Raise Fenced or StoreUnavailable if it is not written.
+        """
         async with self._explained():
             try:
                 if self._statement is None:
@@ -79,12 +97,19 @@ class InputRows(Postgres):
             return [(row[0], row[1]) for row in await self._writer.fetch(READ, node, epoch)]
 
     async def release(self, match_ids: Sequence[str]) -> set[str]:
-        """Give up running matches of this node, so that another one can adopt them. Return the ids of those that it had.
+        """Give up running matches of this node, so that another one can adopt them.
+
+        Return the ids of those that it had.
 
         If this raises StoreUnavailable, it may have happened or not.
         """
         async with self._explained():
-            return {row[0] for row in await self._writer.fetch(RELEASE, self._node, self._epoch, list(match_ids))}
+            return {
+                row[0]
+                for row in await self._writer.fetch(
+                    RELEASE, self._node, self._epoch, list(match_ids)
+                )
+            }
 
     async def clean(self) -> None:
         """Delete the rows of dead nodes whose matches are all over."""

@@ -1,11 +1,13 @@
 """The queue of changes to the store, which writes them in batches.
 
-Changes that arrive while a batch is being written form the next batch, so a thousand cost hardly more than one. A caller
-learns when its change is on disk. A busy process also delays changes a little to make batches larger.
+Changes that arrive while a batch is being written form the next batch, so a thousand cost hardly
+more than one. A caller learns when its change is on disk. A busy process also delays changes a
+little to make batches larger.
 
-If the database refuses a batch, each of its changes is tried alone, so that a bad change fails alone. During an outage
-(StoreUnavailable), lasting changes stay in the queue, in order, and are retried with growing pauses without limit. All others
-fail at once. The first successful write ends the outage.
+If the database refuses a batch, each of its changes is tried alone, so that a bad change fails
+alone. During an outage (StoreUnavailable), lasting changes stay in the queue, in order, and are
+retried with growing pauses without limit. All others fail at once. The first successful write ends
+the outage.
 """
 
 import asyncio
@@ -45,12 +47,21 @@ class Outage:
         elif now - self._logged < INTERVAL:
             return
         self.trouble, self._logged = problem, now
-        log.error(f"the store cannot be {self._verb}", problem=problem, seconds=round(now - self._began), **figures)
+        log.error(
+            f"the store cannot be {self._verb}",
+            problem=problem,
+            seconds=round(now - self._began),
+            **figures,
+        )
 
     def worked(self, **figures: int) -> None:
         if self.trouble:
             self.trouble = ""
-            log.warning(f"the store can be {self._verb} again", seconds=round(monotonic() - self._began), **figures)
+            log.warning(
+                f"the store can be {self._verb} again",
+                seconds=round(monotonic() - self._began),
+                **figures,
+            )
 
 
 LARGEST_BATCH = 1_000
@@ -68,7 +79,10 @@ CLOSING_TIME = 10.0
 """Seconds that closing waits for an outage to end."""
 
 Write = Callable[[Sequence[Change]], Awaitable[list[Outcome]]]
-"""Writes all changes or none. StoreUnavailable: an outage. Any other exception: the database refuses one of the changes."""
+"""Writes all changes or none.
+
+StoreUnavailable: an outage. Any other exception: the database refuses one of the changes.
+"""
 
 
 class JournalEntry:
@@ -118,7 +132,10 @@ class Journal:
         return self._outage.trouble
 
     def enter(self, change: Change, lasting: bool = False) -> asyncio.Future[Any]:
-        """Queue a change; the future is done when it is on disk. In an outage only lasting changes are queued."""
+        """Queue a change; the future is done when it is on disk.
+
+        In an outage only lasting changes are queued.
+        """
         if self._delay and self._loop.time() - self._looked > LOAD_WINDOW:
             self._measure_load()
         return self._hand_over(change, self._delay, lasting)
@@ -136,7 +153,10 @@ class Journal:
             await asyncio.wait([self._begun])
 
     async def close(self) -> None:
-        """Write everything first. An outage gets 10 s to end; then StoreUnavailable says how many results are lost."""
+        """Write everything first.
+
+        An outage gets 10 s to end; then StoreUnavailable says how many results are lost.
+        """
         self._closing = True
         self._arrived.set()
         while not self._task.done():
@@ -150,7 +170,9 @@ class Journal:
             ends, problem = self.unwritten, self.trouble
             for entry in self._waiting:
                 self._settle(entry, StoreUnavailable(problem))
-            raise StoreUnavailable(f"{plural(ends, 'result')} not stored, and told to nobody: {problem}")
+            raise StoreUnavailable(
+                f"{plural(ends, 'result')} not stored, and told to nobody: {problem}"
+            )
 
     def _hand_over(self, change: Change, patience: float, lasting: bool) -> asyncio.Future[Any]:
         if self._closing:
@@ -190,7 +212,11 @@ class Journal:
             if self._alarm is not None:
                 self._alarm.cancel()
                 self._alarm = None
-            while self._waiting and not self.trouble and (self._alarm is None or len(self._waiting) >= self._next()):
+            while (
+                self._waiting
+                and not self.trouble
+                and (self._alarm is None or len(self._waiting) >= self._next())
+            ):
                 await self._write_batch()
                 self._measure_load()
 
@@ -208,7 +234,9 @@ class Journal:
         self._delay = LONGEST_DELAY * max(0.0, self._busy - LIGHT_LOAD) / (1 - LIGHT_LOAD)
 
     async def _write_batch(self) -> None:
-        """Write the first entries of the queue; if it is empty, only test whether the outage has ended."""
+        """Write the first entries of the queue; if it is empty, only test whether the outage has
+        ended.
+        """
         batch = list(islice(self._waiting, self._next()))
         try:
             outcomes = await self._write([entry.change for entry in batch] or [Probe()])
@@ -230,7 +258,10 @@ class Journal:
         return None
 
     def _divide(self, batch: Sequence[JournalEntry], refusal: Exception) -> list[Outcome]:
-        """Retry each entry alone. An entry that is refused twice, alone, fails: once may be a conflict with another process."""
+        """Retry each entry alone.
+
+        An entry that is refused twice, alone, fails: once may be a conflict with another process.
+        """
         if len(batch) == 1 and batch[0].refused:
             return [refusal]
         for entry in batch:

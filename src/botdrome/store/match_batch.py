@@ -50,7 +50,8 @@ class MatchBatch:
         self._number: dict[str, int] = {}
         self._running: set[str] = set()
         self._filed: dict[str, str] = {}
-        """The results of running matches that have a record, as they were after their last boards."""
+        """The results of running matches that have a record, as they were after their last boards.
+        """
         self._over: dict[str, Row] = {}
         """Status and time of the end, for matches that have ended."""
         for match_id, number, status, ended, result in known:
@@ -108,10 +109,14 @@ class MatchBatch:
         self._notes.extend(match.notes)
 
     def _check_end(self, match: End) -> None:
-        """Accept the same end twice, since a lost commit is repeated, and a board that ended before its match did."""
+        """Accept the same end twice, since a lost commit is repeated, and a board that ended before
+        its match did.
+        """
         status, _ = stored = self._over[match.id]
         if stored != match.match[:2] if match.over else status != "ended":
-            raise AlreadyOver(f"{match.id} is {status} in the store, and cannot become {match.match[0]}")
+            raise AlreadyOver(
+                f"{match.id} is {status} in the store, and cannot become {match.match[0]}"
+            )
 
     def _end_new(self, number: int, match: End) -> None:
         """Store a match that began in this batch in its final form."""
@@ -130,7 +135,12 @@ class MatchBatch:
             Put(matches, [*self._matches.values()]),
             Put(seats, [seat for seats in self._seats.values() for seat in seats]),
             Alter(matches, END_OF_MATCH, ("number",), [*self._ended_matches.values()]),
-            Alter(seats, END_OF_SEAT, ("player", "number"), [seat for seats in self._ended_seats.values() for seat in seats]),
+            Alter(
+                seats,
+                END_OF_SEAT,
+                ("player", "number"),
+                [seat for seats in self._ended_seats.values() for seat in seats],
+            ),
             Put(records, [*self._records.values()]),
         ]
         yield from (step for step in steps if step.rows)
@@ -142,7 +152,10 @@ def noted(rows: Sequence[Row]) -> Iterator[Step]:
     """Write the last note of each name."""
     last = {row[:2]: row for row in rows}
     for book in {book for book, _ in last}:
-        yield Run(queries.STRIKE_NOTES, {"book": book, "names": [name for this, name in last if this == book]})
+        yield Run(
+            queries.STRIKE_NOTES,
+            {"book": book, "names": [name for this, name in last if this == book]},
+        )
     yield Put(notes, [*last.values()])
 
 

@@ -1,7 +1,8 @@
 """Queries for a list of matches: one per combination of conditions, so that each is compiled once.
 
-A page of a long list comes from an index on time, and costs no more than the page. For that, the query starts from the seats
-of a player with few seats, or from all matches if the players have many.
+A page of a long list comes from an index on time, and costs no more than the page. For that, the
+query starts from the seats of a player with few seats, or from all matches if the players have
+many.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,18 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import BigInteger, ColumnElement, Select, Table, Text, bindparam, distinct, exists, func, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    Table,
+    Text,
+    bindparam,
+    distinct,
+    exists,
+    func,
+    select,
+)
 
 from botdrome.store.queries import HAS_STATUS, MATCH
 from botdrome.store.rows import Fetch, key
@@ -69,7 +81,9 @@ async def _seats(names: Sequence[str], fetch: Fetch) -> int:
     return int((await fetch(_SEATS, {"names": [key(name) for name in names]}))[0][0])
 
 
-_SEATS = select(func.count()).select_from(select(seats.c.number).where(Listed(seats.c.name, "names")).limit(MANY).subquery())
+_SEATS = select(func.count()).select_from(
+    select(seats.c.number).where(Listed(seats.c.name, "names")).limit(MANY).subquery()
+)
 
 
 def _one_player(wanted: Wanted) -> str | None:
@@ -117,7 +131,9 @@ def _values(wanted: Wanted) -> dict[str, Any]:
 def _chosen(shape: QueryShape) -> Select[*tuple[Any, ...]]:
     clock, query = _clock(shape), select(*MATCH)
     if shape.player:
-        query = query.join(seats, seats.c.number == matches.c.number).where(_first_seat_of_that_name())
+        query = query.join(seats, seats.c.number == matches.c.number).where(
+            _first_seat_of_that_name()
+        )
     order = (clock.c.started, clock.c.number)
     query = query.where(*_of_match(shape), *_of_players(shape), *_of_time(shape))
     query = query.order_by(*(order if shape.oldest_first else (column.desc() for column in order)))
@@ -177,13 +193,17 @@ def _of_players(shape: QueryShape) -> list[ColumnElement[bool]]:
 def _first_seat_of_that_name() -> ColumnElement[bool]:
     """Count a match once for a player that has two seats in it."""
     same = seats.alias("same")
-    first = select(func.min(same.c.player)).where(same.c.number == seats.c.number, same.c.name == seats.c.name)
+    first = select(func.min(same.c.player)).where(
+        same.c.number == seats.c.number, same.c.name == seats.c.name
+    )
     return seats.c.player == first.scalar_subquery()
 
 
 def _all_took_part(match: ColumnElement[int]) -> ColumnElement[bool]:
     others = seats.alias("others")
-    there = select(func.count(distinct(others.c.name))).where(others.c.number == match, Listed(others.c.name, "all_of"))
+    there = select(func.count(distinct(others.c.name))).where(
+        others.c.number == match, Listed(others.c.name, "all_of")
+    )
     return there.scalar_subquery() == bindparam("how_many", type_=BigInteger)
 
 
@@ -196,5 +216,12 @@ def _one_took_part(match: ColumnElement[int], busy: bool) -> ColumnElement[bool]
 
 def _won_alone(match: ColumnElement[int]) -> ColumnElement[bool]:
     winner, firsts = seats.alias("winner"), seats.alias("firsts")
-    won = exists().where(winner.c.number == match, winner.c.place == 1, winner.c.name == bindparam("winner", type_=Text))
-    return won & (select(func.count()).where(firsts.c.number == match, firsts.c.place == 1).scalar_subquery() == 1)
+    won = exists().where(
+        winner.c.number == match,
+        winner.c.place == 1,
+        winner.c.name == bindparam("winner", type_=Text),
+    )
+    return won & (
+        select(func.count()).where(firsts.c.number == match, firsts.c.place == 1).scalar_subquery()
+        == 1
+    )

@@ -1,4 +1,6 @@
-"""Reader of mongoexport's files: one document per line, an array (`--jsonArray`), or several lines each (`--pretty`)."""
+"""Reader of mongoexport's files: one document per line, an array (`--jsonArray`), or several lines
+each (`--pretty`).
+"""
 
 import re
 from codecs import getincrementaldecoder
@@ -75,7 +77,9 @@ class _Reader:
         try:
             text = self._decoder.decode(more, final=not more)
         except UnicodeDecodeError as error:
-            raise BadExport(f"line {self.line}, or after it: the file is not UTF-8: {error}") from None
+            raise BadExport(
+                f"line {self.line}, or after it: the file is not UTF-8: {error}"
+            ) from None
         if not more:
             return False
         self._text, self._at = self._text[self._at :] + text, 0
@@ -85,7 +89,9 @@ class _Reader:
         if isinstance(error, RecursionError):
             return BadExport(f"line {self.line}: the document is nested too deep")
         line = self.line + self._text.count("\n", self._at, error.pos)
-        return BadExport(f"line {line}: {error.msg.lower()}: {self._text[error.pos : error.pos + 20]!r}")
+        return BadExport(
+            f"line {line}: {error.msg.lower()}: {self._text[error.pos : error.pos + 20]!r}"
+        )
 
 
 # Extended JSON: the types that JSON lacks, as objects with one key.

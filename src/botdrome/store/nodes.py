@@ -1,6 +1,7 @@
 """The rows of nodes and homes in PostgreSQL, and the locks by which nodes show that they live.
 
-The lock of a node has the number of its epoch, which no other live node has. A process that ends loses its lock at once.
+The lock of a node has the number of its epoch, which no other live node has. A process that ends
+loses its lock at once.
 """
 
 import asyncio
@@ -27,7 +28,8 @@ FORGET = 24 * 3600 * 1000
 """Milliseconds after which the row of a dead node is deleted."""
 
 LOCKS = "'nodes'::regclass::oid::int"
-HELD = """SELECT objid::bigint AS number, pid FROM pg_locks WHERE locktype = 'advisory' AND classid = 'nodes'::regclass
+HELD = """SELECT objid::bigint AS number, pid FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = 'nodes'::regclass
     AND objsubid = 2 AND objid > 0 AND granted AND mode = 'ExclusiveLock'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 NODES_LIVE = f"SELECT EXISTS ({HELD})"
@@ -37,31 +39,51 @@ TELL = f"SELECT pg_notify('{CHANNEL}', '')"
 
 FENCE = """SELECT set_config('idle_in_transaction_session_timeout', '1500', true) FROM nodes
     WHERE name = $1 AND epoch = $2 FOR KEY SHARE"""
-"""The lock keeps other nodes from raising the epoch before the commit. A node that freezes in the middle loses it after 1.5 s."""
-FENCED = "{0}.{1} was declared dead by another node: it could not reach the store for too long, or was stopped"
+"""The lock keeps other nodes from raising the epoch before the commit.
+
+A node that freezes in the middle loses it after 1.5 s.
+"""
+FENCED = (
+    "{0}.{1} was declared dead by another node: it could not reach the store for too long, "
+    "or "
+    "was stopped"
+)
 
 ROW = "name, epoch, machine, handover, version, messages, url, draining, load, beat"
 SEEN = f"""SELECT {ROW}, {NOW} - beat AS age, number IS NOT NULL AS locked
     FROM nodes LEFT JOIN ({HELD}) AS held ON number = epoch WHERE alive"""
-BEAT = f"""WITH mine AS (UPDATE nodes SET beat = {NOW}, load = $3 WHERE name = $1 AND epoch = $2 AND alive RETURNING 1)
+BEAT = f"""WITH mine AS
+    (UPDATE nodes SET beat = {NOW}, load = $3 WHERE name = $1 AND epoch = $2 AND alive RETURNING 1)
     {SEEN} AND EXISTS (SELECT FROM mine)"""
-JOIN = f"""INSERT INTO nodes (name, epoch, alive, machine, handover, version, messages, url, draining, load, beat)
-    VALUES ($1, $2, true, $3, $4, $5, $6, $7, $8, $9, {NOW}) ON CONFLICT (name) DO UPDATE SET (epoch, alive, machine, handover,
-    version, messages, url, draining, load, beat) = (SELECT excluded.epoch, excluded.alive, excluded.machine, excluded.handover,
-    excluded.version, excluded.messages, excluded.url, excluded.draining, excluded.load, excluded.beat)"""
-CLUSTER = "INSERT INTO heartbeats VALUES ('cluster', $1, 0) ON CONFLICT (name) DO UPDATE SET beat = 0 RETURNING owner"
-CHANGE = "UPDATE nodes SET url = $3, handover = $4, draining = $5 WHERE name = $1 AND epoch = $2 AND alive"
+JOIN = f"""INSERT INTO nodes
+    (name, epoch, alive, machine, handover, version, messages, url, draining, load, beat)
+    VALUES ($1, $2, true, $3, $4, $5, $6, $7, $8, $9, {NOW}) ON CONFLICT (name) DO UPDATE
+    SET (epoch, alive, machine, handover, version, messages, url, draining, load, beat) =
+    (SELECT excluded.epoch, excluded.alive, excluded.machine, excluded.handover, excluded.version,
+    excluded.messages, excluded.url, excluded.draining, excluded.load, excluded.beat)"""
+CLUSTER = (
+    "INSERT INTO heartbeats VALUES ('cluster', $1, 0) ON CONFLICT (name) DO UPDATE SET beat "
+    "= 0 RETURNING owner"
+)
+CHANGE = (
+    "UPDATE nodes SET url = $3, handover = $4, draining = $5 WHERE name = $1 AND epoch = $2 "
+    "AND alive"
+)
 DRAIN = "UPDATE nodes SET draining = $2 WHERE name = $1 AND alive RETURNING name"
 BURY = """WITH dead AS
-    (UPDATE nodes SET epoch = epoch + 1, alive = false WHERE name = $1 AND epoch = $2 AND alive RETURNING name),
-    freed AS (DELETE FROM homes WHERE node = $1 || '.' || $2::bigint AND EXISTS (SELECT FROM dead)) SELECT name FROM dead"""
+    (UPDATE nodes SET epoch = epoch + 1, alive = false
+    WHERE name = $1 AND epoch = $2 AND alive RETURNING name),
+    freed AS (DELETE FROM homes WHERE node = $1 || '.' || $2::bigint AND EXISTS (SELECT FROM dead))
+    SELECT name FROM dead"""
 """Of several nodes that notice a death, one gets an answer."""
 CLEAN = f"""DELETE FROM nodes WHERE NOT alive AND beat < {NOW} - $1 AND name <> $2
     AND epoch < (SELECT max(epoch) FROM nodes)"""
 
-CLAIM = """INSERT INTO homes (key, node) SELECT $1, $2 FROM nodes WHERE name || '.' || epoch = $2 AND alive
+CLAIM = """INSERT INTO homes (key, node)
+    SELECT $1, $2 FROM nodes WHERE name || '.' || epoch = $2 AND alive
     ON CONFLICT (key) DO UPDATE SET node = excluded.node
-    WHERE NOT EXISTS (SELECT FROM nodes WHERE name || '.' || epoch = homes.node AND alive) RETURNING node"""
+    WHERE NOT EXISTS (SELECT FROM nodes WHERE name || '.' || epoch = homes.node AND alive)
+    RETURNING node"""
 HOME = "SELECT node FROM homes WHERE key = $1"
 GIVE = """UPDATE homes SET node = $3 WHERE key = $1 AND node = $2
     AND EXISTS (SELECT FROM nodes WHERE name || '.' || epoch = $3 AND alive)"""
@@ -109,7 +131,12 @@ def node_row(row: Any) -> NodeRow:
 async def explained() -> AsyncIterator[None]:
     try:
         yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+    except (
+        asyncpg.PostgresError,
+        asyncpg.InterfaceError,
+        asyncpg.InternalClientError,
+        OSError,
+    ) as error:
         raise StoreUnavailable(str(error) or type(error).__name__) from error
 
 
@@ -126,17 +153,30 @@ class NodeRows:
         """A random name that all nodes of this store know, and no others."""
 
     async def join(self, node: NodeRow, death: float) -> int:
-        """Enter a node, and return its epoch. `death` is the time after which a node without beats is dead."""
+        """Enter a node, and return its epoch.
+
+        `death` is the time after which a node without beats is dead.
+        """
         async with self._explained():
             await self._connect()
-            await self._run(f"SELECT pg_advisory_lock({LOCKS}, $1)", JOINING, timeout=60 + 2 * death)
+            await self._run(
+                f"SELECT pg_advisory_lock({LOCKS}, $1)", JOINING, timeout=60 + 2 * death
+            )
             await self._wait_for_locks(death)
             await self._check_messages(node)
             await self._end_predecessor(node.name, death)
             await self._claim_from_single_servers()
             epoch = int(await self._get("SELECT coalesce(max(epoch), 0) + 1 FROM nodes"))
             await self._lock(epoch)
-            values = node.machine, node.handover, node.version, node.messages, node.url, node.draining, as_json(node.load)
+            values = (
+                node.machine,
+                node.handover,
+                node.version,
+                node.messages,
+                node.url,
+                node.draining,
+                as_json(node.load),
+            )
             await self._run(JOIN, node.name, epoch, *values)
             await self._run(CLEAN, FORGET, node.name)
             self.cluster = await self._get(CLUSTER, token_hex(8))
@@ -153,10 +193,18 @@ class NodeRows:
             await self._lock(epoch)
             return True
 
-    async def beat(self, name: str, epoch: int, load: dict[str, float]) -> tuple[list[NodeRow], str]:
-        """Return all nodes that are not known to be dead, and a digest of the homes. Raise Fenced if this one is."""
+    async def beat(
+        self, name: str, epoch: int, load: dict[str, float]
+    ) -> tuple[list[NodeRow], str]:
+        """Return all nodes that are not known to be dead, and a digest of the homes.
+
+        Raise Fenced if this one is.
+        """
         async with self._explained():
-            rows = [node_row(row) for row in await self._connection.fetch(BEAT, name, epoch, as_json(load))]
+            rows = [
+                node_row(row)
+                for row in await self._connection.fetch(BEAT, name, epoch, as_json(load))
+            ]
             if not rows:
                 raise Fenced(FENCED.format(name, epoch))
             return rows, str(await self._get(DIGEST))
@@ -177,12 +225,17 @@ class NodeRows:
                 connection.terminate()
 
     async def claim(self, of: str, node: str) -> str | None:
-        """Make a node the home of a key, unless a live one is. Return the home; None: that node is dead."""
+        """Make a node the home of a key, unless a live one is.
+
+        Return the home; None: that node is dead.
+        """
         async with self._explained():
             return await self._get(CLAIM, key(of), node) or await self._get(HOME, key(of))  # type: ignore[no-any-return]
 
     async def give(self, of: str, node: str, to: str) -> None:
-        """Make another node the home of a key, unless that node is dead or this one is not the home."""
+        """Make another node the home of a key, unless that node is dead or this one is not the
+        home.
+        """
         async with self._explained():
             await self._run(GIVE, key(of), node, to)
             await self._run(TELL)
@@ -232,10 +285,16 @@ class NodeRows:
 
     async def _check_messages(self, node: NodeRow) -> None:
         for other in await self._connection.fetch(SEEN):
-            if other["locked"] and other["messages"] != node.messages and other["name"] != node.name:
+            if (
+                other["locked"]
+                and other["messages"] != node.messages
+                and other["name"] != node.name
+            ):
                 raise CannotJoin(
-                    f"node {other['name']} runs Botdrome {other['version']} with version {other['messages']} of the messages"
-                    f" between nodes, but this is {node.version} with version {node.messages}: stop the other nodes first"
+                    f"node {other['name']} runs Botdrome {other['version']} with version "
+                    f"{other['messages']} of the messages"
+                    f" between nodes, but this is {node.version} with version {node.messages}: "
+                    "stop the other nodes first"
                 )
 
     async def _end_predecessor(self, name: str, death: float) -> None:
@@ -245,8 +304,15 @@ class NodeRows:
         while before is not None and before["locked"] and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(death / 10)
             now = await self._of_name(name)
-            if now is not None and now["epoch"] == before["epoch"] and now["beat"] != before["beat"]:
-                raise CannotJoin(f"a node with the name {name} lives already ({now['url']}): choose another cluster.name")
+            if (
+                now is not None
+                and now["epoch"] == before["epoch"]
+                and now["beat"] != before["beat"]
+            ):
+                raise CannotJoin(
+                    f"a node with the name {name} lives already ({now['url']}): choose another "
+                    "cluster.name"
+                )
             before = None if now is None else before
         if before is not None:
             await self._get(BURY, name, before["epoch"])
@@ -271,7 +337,9 @@ class NodeRows:
 
     async def _lock(self, epoch: int) -> None:
         """Take the lock, also from a lost connection that PostgreSQL still thinks open."""
-        await self._run(f"SELECT pg_terminate_backend(pid) FROM ({HELD}) AS held WHERE number = $1", epoch)
+        await self._run(
+            f"SELECT pg_terminate_backend(pid) FROM ({HELD}) AS held WHERE number = $1", epoch
+        )
         await self._run(f"SELECT pg_advisory_lock({LOCKS}, $1)", epoch)
 
     async def _get(self, statement: str, *values: Any) -> Any:

@@ -41,7 +41,11 @@ async def open_store(url: str) -> Store:
 def check_store(url: str) -> None:
     """Raise StoreDamaged if an SQLite file is damaged. PostgreSQL checks its pages itself."""
     parsed = _parsed(url)
-    if parsed.drivername == "sqlite" and parsed.database != IN_MEMORY and (file := _file(parsed)).is_file():
+    if (
+        parsed.drivername == "sqlite"
+        and parsed.database != IN_MEMORY
+        and (file := _file(parsed)).is_file()
+    ):
         with explained(_shown(url)):
             connection = connected(file, must_exist=True)
         check_file(connection, _shown(url))
@@ -135,7 +139,11 @@ class PostgresReader(Postgres):
 
 async def open_reader(source: Source) -> Store:
     is_file = source.kind == "sqlite"
-    reader = SqliteReader(Path(source.place), source.place) if is_file else PostgresReader(source.place, "the store")
+    reader = (
+        SqliteReader(Path(source.place), source.place)
+        if is_file
+        else PostgresReader(source.place, "the store")
+    )
     await reader.open()
     return SqlStore(reader)
 

@@ -1,4 +1,7 @@
-"""PostgreSQL, with one connection that writes and a few that read. Pools reopen lost connections."""
+"""PostgreSQL, with one connection that writes and a few that read.
+
+Pools reopen lost connections.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -16,7 +19,18 @@ from botdrome.store.changes import Change, Outcome, carried_out
 from botdrome.store.claim import Claim, connect
 from botdrome.store.nodes import FENCE, FENCED, NODES_LIVE
 from botdrome.store.rows import Row
-from botdrome.store.steps import Alter, Find, Lock, Plan, PreparedStatement, Put, Run, Step, TakeNumbers, preparer
+from botdrome.store.steps import (
+    Alter,
+    Find,
+    Lock,
+    Plan,
+    PreparedStatement,
+    Put,
+    Run,
+    Step,
+    TakeNumbers,
+    preparer,
+)
 from botdrome.store.store import BadStoreUrl, Fenced, Source, StoreUnavailable, Unstorable
 
 READERS = 4
@@ -41,7 +55,10 @@ AWAY = {
     "F0": "the configuration is bad",
     "XX": "an internal error, such as a broken file",
 }
-"""SQLSTATEs, and classes of them, of an outage, after which a retry may succeed. Other errors are due to the change."""
+"""SQLSTATEs, and classes of them, of an outage, after which a retry may succeed.
+
+Other errors are due to the change.
+"""
 UNSTORABLE = (
     asyncpg.DataError,
     asyncpg.IntegrityConstraintViolationError,
@@ -85,7 +102,8 @@ class Postgres:
 
     async def open(self) -> None:
         async with self._explained():
-            # Before a table has been analysed, the planner would have each match sought through the whole of it.
+            # Before a table has been analysed, the planner would have each match sought through the
+            # whole of it.
             self._writer = await self._pool(1, {"enable_seqscan": "off"}, reset=leave_as_it_is)
             self._readers = await self._pool(READERS, {})
             async with self._writer.acquire() as connection, connection.transaction():
@@ -94,8 +112,11 @@ class Postgres:
     def _pool(self, size: int, settings: dict[str, str], **options: Any) -> Any:
         options |= {"timeout": 10, "command_timeout": PATIENCE}
         options["server_settings"] = {"application_name": "botdrome", "jit": "off", **settings}
-        # With a least size, a pool opens lost connections again by itself, and logs each failure with a traceback.
-        return asyncpg.create_pool(self._url, min_size=0, max_size=size, max_inactive_connection_lifetime=0, **options)
+        # With a least size, a pool opens lost connections again by itself, and logs each failure
+        # with a traceback.
+        return asyncpg.create_pool(
+            self._url, min_size=0, max_size=size, max_inactive_connection_lifetime=0, **options
+        )
 
     async def claim(self) -> bool:
         async with self._explained():
@@ -121,7 +142,10 @@ class Postgres:
         async with self._explained():
             try:
                 async with self._writer.acquire() as connection, connection.transaction():
-                    if self.fence is not None and await connection.fetchval(FENCE, *self.fence) is None:
+                    if (
+                        self.fence is not None
+                        and await connection.fetchval(FENCE, *self.fence) is None
+                    ):
                         raise Fenced(FENCED.format(*self.fence))
                     return await _followed(carried_out(changes), connection)
             except asyncpg.PostgresError as error:
@@ -145,8 +169,16 @@ class Postgres:
             raise BadStoreUrl(f"{self._shown}: {error}") from error
         except Fenced:
             raise
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, StoreUnavailable) as error:
-            raise StoreUnavailable(f"{self._shown}: {str(error) or type(error).__name__}") from error
+        except (
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+            OSError,
+            StoreUnavailable,
+        ) as error:
+            raise StoreUnavailable(
+                f"{self._shown}: {str(error) or type(error).__name__}"
+            ) from error
 
 
 def is_away(error: Any) -> bool:
@@ -190,7 +222,14 @@ async def _upgrade(connection: Any) -> None:
     known = await connection.fetchval("SELECT to_regclass($1)", schema.VERSION_TABLE)
     version = await connection.fetchval(schema.VERSION) if known else None
     statements = schema.statements("postgresql", version)
-    if statements and await connection.fetchval("SELECT to_regclass('nodes')") and await connection.fetchval(NODES_LIVE):
-        raise StoreUnavailable(f"nodes of an older version use it, and its schema ({version}) must change: stop them all first")
+    if (
+        statements
+        and await connection.fetchval("SELECT to_regclass('nodes')")
+        and await connection.fetchval(NODES_LIVE)
+    ):
+        raise StoreUnavailable(
+            f"nodes of an older version use it, and its schema ({version}) must change: stop them "
+            "all first"
+        )
     for statement in statements:
         await connection.execute(statement)

@@ -16,7 +16,9 @@ def open_private(path: str | Path, flags: int) -> int:
 
 
 def make_private(path: Path) -> None:
-    """Let only the owner read a store, since it has the seeds of running matches. Create it if there is none.
+    """Let only the owner read a store, since it has the seeds of running matches.
+
+    Create it if there is none.
 
     SQLite gives the files that it makes beside it the same mode.
     """
@@ -26,9 +28,15 @@ def make_private(path: Path) -> None:
         file = path.with_name(path.name + ending)
         try:
             mode = file.stat().st_mode
-            if stat.S_ISREG(mode) and mode & 0o077:  # a folder in the place of a store may be anybody's, such as /tmp
+            if (
+                stat.S_ISREG(mode) and mode & 0o077
+            ):  # a folder in the place of a store may be anybody's, such as /tmp
                 file.chmod(stat.S_IMODE(mode) & ~0o077)
         except FileNotFoundError:
             continue
         except OSError as problem:
-            log.warning("other users of this machine can read the store", file=str(file), problem=str(problem))
+            log.warning(
+                "other users of this machine can read the store",
+                file=str(file),
+                problem=str(problem),
+            )

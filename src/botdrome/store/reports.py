@@ -10,7 +10,15 @@ from sqlalchemy import Executable, Text, bindparam, null, select
 from botdrome.store import queries, tallies
 from botdrome.store.rows import Fetch, key, note_entry, players_in, whole
 from botdrome.store.tables import bots, matches, seats
-from botdrome.store.tallies import ContestOrder, ContestSummary, Epoch, Meeting, Opponent, OpponentOrder, Seating
+from botdrome.store.tallies import (
+    ContestOrder,
+    ContestSummary,
+    Epoch,
+    Meeting,
+    Opponent,
+    OpponentOrder,
+    Seating,
+)
 
 PAGE = 1000
 """Notes per query."""
@@ -21,16 +29,26 @@ NEXT = "\x01"
 
 _first, _end = bindparam("first", type_=Text), bindparam("end", type_=Text)
 _game = matches.c.game == bindparam("game", type_=Text)
-_bot, _player = (bots.c.name >= _first) & (bots.c.name < _end), (seats.c.name >= _first) & (seats.c.name < _end)
+_bot, _player = (
+    (bots.c.name >= _first) & (bots.c.name < _end),
+    (seats.c.name >= _first) & (seats.c.name < _end),
+)
 BOT = select(bots.c.name, bots.c.name_whole).where(_bot).order_by(bots.c.name).limit(1)
 PLAYER = select(seats.c.name, seats.c.name_whole).where(_player).order_by(seats.c.name).limit(1)
 CONTEST = (
     select(matches.c.contest, matches.c.contest_whole)
-    .where(_game, matches.c.contest.is_not(None), matches.c.contest >= _first, matches.c.contest < _end)
+    .where(
+        _game, matches.c.contest.is_not(None), matches.c.contest >= _first, matches.c.contest < _end
+    )
     .order_by(matches.c.contest)
     .limit(1)
 )
-MATCH = select(matches.c.id, null()).where(matches.c.id >= _first, matches.c.id < _end).order_by(matches.c.id).limit(1)
+MATCH = (
+    select(matches.c.id, null())
+    .where(matches.c.id >= _first, matches.c.id < _end)
+    .order_by(matches.c.id)
+    .limit(1)
+)
 
 
 class Found(Struct, frozen=True):
@@ -43,19 +61,28 @@ class Found(Struct, frozen=True):
 
 
 async def searched(fetch: Fetch, text: str, games: Iterable[str], most: int) -> Found:
-    """Find names and ids that begin with the text in its own case, lower, upper or capitalised; at most `most` per kind.
+    """Find names and ids that begin with the text in its own case, lower, upper or capitalised; at
+    most `most` per kind.
 
     Each query is a seek in an index, however large the store is.
     """
     ways = list(dict.fromkeys((text, text.lower(), text.capitalize(), text.upper())))
     registered = await _names(fetch, BOT, ways, most)
     known = set(registered)
-    players = [name for name in await _names(fetch, PLAYER, ways, 2 * most) if name not in known][:most]
-    contests = [(game, name) for game in games for name in await _names(fetch, CONTEST, ways, most, game=game)][:most]
+    players = [name for name in await _names(fetch, PLAYER, ways, 2 * most) if name not in known][
+        :most
+    ]
+    contests = [
+        (game, name)
+        for game in games
+        for name in await _names(fetch, CONTEST, ways, most, game=game)
+    ][:most]
     return Found(registered, players, contests, await _names(fetch, MATCH, [text.lower()], most))
 
 
-async def _names(fetch: Fetch, query: Executable, ways: Iterable[str], most: int, **values: str) -> list[str]:
+async def _names(
+    fetch: Fetch, query: Executable, ways: Iterable[str], most: int, **values: str
+) -> list[str]:
     """Find distinct names: each query continues after the last name, however many rows have it."""
     found: dict[str, None] = {}
     for way in ways:
@@ -84,11 +111,18 @@ class Reports:
 
     async def running(self, game: str, last: int) -> dict[str, int]:
         """Return the numbers of running matches up to `last`, by their ids."""
-        return {row[0]: int(row[1]) for row in await self._fetch(tallies.RUNNING, {"game": key(game), "last": last})}
+        return {
+            row[0]: int(row[1])
+            for row in await self._fetch(tallies.RUNNING, {"game": key(game), "last": last})
+        }
 
     async def seatings(self, game: str, after: int, last: int) -> list[Seating]:
-        """Return the seats of ended matches with numbers from `after` + 1 to `last`, match by match."""
-        rows = await self._fetch(tallies.SEATINGS_BETWEEN, {"game": key(game), "after": after, "last": last})
+        """Return the seats of ended matches with numbers from `after` + 1 to `last`, match by
+        match.
+        """
+        rows = await self._fetch(
+            tallies.SEATINGS_BETWEEN, {"game": key(game), "after": after, "last": last}
+        )
         return [_seating(*row) for row in rows]
 
     async def seatings_of(self, game: str, ids: Iterable[str]) -> list[Seating]:
@@ -97,21 +131,35 @@ class Reports:
 
     async def meetings_of(self, name: str, since: Epoch, limit: int) -> list[Meeting]:
         """Return the meetings of a player, latest first."""
-        rows = await self._fetch(tallies.MEETINGS_OF_ONE, {"name": key(name), "since": since, "limit": limit})
+        rows = await self._fetch(
+            tallies.MEETINGS_OF_ONE, {"name": key(name), "since": since, "limit": limit}
+        )
         return [_meeting(*row) for row in rows]
 
     async def opponents(
         self, name: str, since: Epoch, order: OpponentOrder, falling: bool, limit: int, offset: int
     ) -> tuple[list[Opponent], int]:
-        """Return the results of a player against each opponent, and the number of opponents. Only ended matches count."""
+        """Return the results of a player against each opponent, and the number of opponents.
+
+        Only ended matches count.
+        """
         values = {"name": key(name), "since": since}
-        rows = await self._fetch(tallies.opponents(order, falling), {**values, "limit": limit, "offset": offset})
+        rows = await self._fetch(
+            tallies.opponents(order, falling), {**values, "limit": limit, "offset": offset}
+        )
         total = (await self._fetch(tallies.OPPONENTS_COUNTED, values))[0][0]
-        return [Opponent(whole(other, rest), *map(int, counts)) for other, rest, *counts in rows], int(total)
+        return [
+            Opponent(whole(other, rest), *map(int, counts)) for other, rest, *counts in rows
+        ], int(total)
 
     async def causes(self, name: str, since: Epoch) -> dict[str, int]:
         """Return how often each cause ended a match for a player."""
-        return {cause: int(times) for cause, times in await self._fetch(tallies.CAUSES, {"name": key(name), "since": since})}
+        return {
+            cause: int(times)
+            for cause, times in await self._fetch(
+                tallies.CAUSES, {"name": key(name), "since": since}
+            )
+        }
 
     # Contests.
 
@@ -120,12 +168,18 @@ class Reports:
     ) -> tuple[list[ContestSummary], int]:
         of_game = {"game": key(game or "")}
         rows = await self._fetch(
-            tallies.contest_summaries(game is not None, order, falling), {**of_game, "limit": limit, "offset": offset}
+            tallies.contest_summaries(game is not None, order, falling),
+            {**of_game, "limit": limit, "offset": offset},
         )
         total = (await self._fetch(tallies.contests_counted(game is not None), of_game))[0][0]
-        return [ContestSummary(of, whole(name, rest), *map(int, figures)) for of, name, rest, *figures in rows], int(total)
+        return [
+            ContestSummary(of, whole(name, rest), *map(int, figures))
+            for of, name, rest, *figures in rows
+        ], int(total)
 
-    async def crosstable(self, game: str, contest: str) -> dict[tuple[str, str], tuple[int, int, int]]:
+    async def crosstable(
+        self, game: str, contest: str
+    ) -> dict[tuple[str, str], tuple[int, int, int]]:
         """Return wins, draws and losses of each pair."""
         rows = await self._fetch(tallies.CROSSTABLE, {"game": key(game), "contest": key(contest)})
         return {
@@ -142,16 +196,22 @@ class Reports:
         rows = await self._fetch(queries.NOTE, {"book": key(book), "name": key(name)})
         return _mapping.decode(rows[0][3]) if rows else None
 
-    async def latest_notes(self, book: str, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
+    async def latest_notes(
+        self, book: str, limit: int, offset: int
+    ) -> tuple[list[dict[str, Any]], int]:
         """Return the values of the notes of a book, last name first, and their number."""
-        rows = await self._fetch(queries.LATEST_NOTES, {"book": key(book), "limit": limit, "offset": offset})
+        rows = await self._fetch(
+            queries.LATEST_NOTES, {"book": key(book), "limit": limit, "offset": offset}
+        )
         total = (await self._fetch(queries.NOTES_COUNTED, {"book": key(book)}))[0][0]
         return [_mapping.decode(row[3]) for row in rows], int(total)
 
     async def note_pages(self, book: str) -> AsyncIterator[dict[str, dict[str, Any]]]:
         """Yield the values of the notes of a book by name, some at a time."""
         after = ""
-        while rows := await self._fetch(queries.NEXT_OF_BOOK, {"book": key(book), "after": after, "limit": PAGE}):
+        while rows := await self._fetch(
+            queries.NEXT_OF_BOOK, {"book": key(book), "after": after, "limit": PAGE}
+        ):
             after = rows[-1][1]
             yield {note.name: note.value for note in map(note_entry, rows)}
 
@@ -167,12 +227,14 @@ def _seating(
     options: str,
     block: str,
 ) -> Seating:
-    return Seating(match, whole(name, rest), place, started, _version(versions, player), options, block)
+    return Seating(
+        match, whole(name, rest), place, started, _version(versions, player), options, block
+    )
 
 
 def _meeting(
-    number: int, at: Epoch, place: int, other: str, rest: str | None, theirs: int, versions: str | None, mine: int, player: int,
-    options: str, block: str,
+    number: int, at: Epoch, place: int, other: str, rest: str | None, theirs: int,
+    versions: str | None, mine: int, player: int, options: str, block: str,
 ) -> Meeting:  # fmt: skip
     both = _version(versions, mine), _version(versions, player)
     return Meeting(number, at, place, whole(other, rest), theirs, *both, options, block)

@@ -1,7 +1,8 @@
 """Conversion of bots, matches and notes to rows of the tables and back.
 
-Texts have any length and content. An index of PostgreSQL takes at most 2,704 bytes, and its texts hold no NUL. So a column has
-the text itself if it is short and plain, else a digest; a second column then has the whole text, as a JSON string.
+Texts have any length and content. An index of PostgreSQL takes at most 2,704 bytes, and its texts
+hold no NUL. So a column has the text itself if it is short and plain, else a digest; a second
+column then has the whole text, as a JSON string.
 """
 
 import hashlib
@@ -87,7 +88,9 @@ def packed(flights: tuple[bytes, ...]) -> bytes:
 
 
 def compressed(flights: bytes) -> bytes:
-    """Compress long flight records to about a tenth, which is faster than writing the rest to disk."""
+    """Compress long flight records to about a tenth, which is faster than writing the
+    rest to disk.
+    """
     return zlib.compress(flights, 1) if len(flights) >= LONG else flights
 
 
@@ -115,7 +118,9 @@ def bot_row(bot: BotEntry) -> Row:
 
 def bot_entry(row: Sequence[Any]) -> BotEntry:
     name, name_whole, game, owner, owner_whole, registered, token_hash, url, _ = row
-    return BotEntry(whole(name, name_whole), game, whole(owner, owner_whole), registered, token_hash, url)
+    return BotEntry(
+        whole(name, name_whole), game, whole(owner, owner_whole), registered, token_hash, url
+    )
 
 
 def note_row(note: Note) -> Row:
@@ -159,7 +164,22 @@ def end_row(match: MatchEntry | Finish) -> Row:
 
 def match_entry(row: Sequence[Any]) -> MatchEntry:
     """Read all columns but the number."""
-    match_id, game, contest, contest_whole, started, seed, options, players, owners, pace, node, former, versions, *end = row
+    (
+        match_id,
+        game,
+        contest,
+        contest_whole,
+        started,
+        seed,
+        options,
+        players,
+        owners,
+        pace,
+        node,
+        former,
+        versions,
+        *end,
+    ) = row
     status, ended, result, view, reason = end
     if status == "running":  # stored in case of a crash, hidden until then
         result = view = None
@@ -187,7 +207,12 @@ def match_entry(row: Sequence[Any]) -> MatchEntry:
 def seat_rows(match: MatchEntry) -> tuple[Row, ...]:
     """Return all columns but the number of the match."""
     if match.result is None:
-        return tuple([(player, *kept(name), match.started, None, None, None) for player, name in enumerate(match.players)])
+        return tuple(
+            [
+                (player, *kept(name), match.started, None, None, None)
+                for player, name in enumerate(match.players)
+            ]
+        )
     ends = zip(match.players, end_seat_rows(match.result), strict=True)
     return tuple((player, *kept(name), match.started, *how) for name, (*how, player) in ends)
 
@@ -196,4 +221,6 @@ def end_seat_rows(result: Result | None) -> tuple[Row, ...]:
     """Return place, score, cause and player of each seat."""
     if result is None:
         return ()
-    return tuple(zip(result.places, result.scores, result.causes, range(len(result.places)), strict=True))
+    return tuple(
+        zip(result.places, result.scores, result.causes, range(len(result.places)), strict=True)
+    )

@@ -1,6 +1,7 @@
 """The statements that migrate a database, empty or not, to the current schema.
 
-Alembic writes them to a buffer instead of running them, so that they use the connection of the store.
+Alembic writes them to a buffer instead of running them, so that they use the connection of the
+store.
 """
 
 from pathlib import Path

@@ -12,7 +12,17 @@ from botdrome.store.identity import look_alike
 from botdrome.store.journal import Journal, Outage
 from botdrome.store.match_query import chosen, counted
 from botdrome.store.reports import Reports
-from botdrome.store.rows import bot_entry, key, like, match_entry, note_entry, plain, players_in, unpacked, whole
+from botdrome.store.rows import (
+    bot_entry,
+    key,
+    like,
+    match_entry,
+    note_entry,
+    plain,
+    players_in,
+    unpacked,
+    whole,
+)
 from botdrome.store.store import (
     BotEntry,
     BotOrder,
@@ -99,15 +109,23 @@ class SqlStore:
         return [row[0] for row in await self._fetch(queries.ORPHANS, {"single": of_single_servers})]
 
     async def adopt(self, match_ids: Sequence[str]) -> list[MatchEntry]:
-        return [match_entry(row) for row in await self._journal.enter(changes.Adopt(match_ids, self._node))]
+        return [
+            match_entry(row)
+            for row in await self._journal.enter(changes.Adopt(match_ids, self._node))
+        ]
 
     async def _fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Read after all earlier changes are on disk."""
         await self._journal.settled()
         return await self._fetch_stored(query, values)
 
-    async def _fetch_stored(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
-        """Read what is on disk now. Logins need not wait for the begins of matches, and so do not make their batches small."""
+    async def _fetch_stored(
+        self, query: Executable, values: Mapping[str, Any]
+    ) -> list[Sequence[Any]]:
+        """Read what is on disk now.
+
+        Logins need not wait for the begins of matches, and so do not make their batches small.
+        """
         if self._closed:
             raise StoreUnavailable("the store is closed")
         try:
@@ -127,8 +145,13 @@ class SqlStore:
 
     async def bot_and_alike(self, name: str) -> tuple[BotEntry | None, list[BotEntry]]:
         """A name has the same likeness as itself, so the bot is among those found."""
-        found = [bot_entry(row) for row in await self._fetch_stored(queries.BOTS_LIKE, {"likeness": like(name)})]
-        return next((bot for bot in found if bot.name == name), None), [bot for bot in found if look_alike(name, bot.name)]
+        found = [
+            bot_entry(row)
+            for row in await self._fetch_stored(queries.BOTS_LIKE, {"likeness": like(name)})
+        ]
+        return next((bot for bot in found if bot.name == name), None), [
+            bot for bot in found if look_alike(name, bot.name)
+        ]
 
     async def bots(
         self,
@@ -141,20 +164,30 @@ class SqlStore:
     ) -> list[BotEntry]:
         limited = limit is not None or bool(offset)
         query = queries.bots_of(game is not None, owner is not None, limited, order, falling)
-        values = {"game": key(game or ""), "owner": key(owner or ""), "limit": EVERYTHING if limit is None else limit}
+        values = {
+            "game": key(game or ""),
+            "owner": key(owner or ""),
+            "limit": EVERYTHING if limit is None else limit,
+        }
         return [bot_entry(row) for row in await self._fetch(query, {**values, "offset": offset})]
 
     async def count_bots(self, game: str | None = None, owner: str | None = None) -> int:
         query = queries.bots_counted(game is not None, owner is not None)
-        return int((await self._fetch(query, {"game": key(game or ""), "owner": key(owner or "")}))[0][0])
+        return int(
+            (await self._fetch(query, {"game": key(game or ""), "owner": key(owner or "")}))[0][0]
+        )
 
     async def change_token(self, name: str, token_hash: str | None) -> None:
         await self._journal.enter(changes.ChangeBot(name, "token_hash", token_hash))
 
     async def change_url(self, name: str, url: str | None) -> None:
-        await self._journal.enter(changes.ChangeBot(name, "url", None if url is None else plain(url)))
+        await self._journal.enter(
+            changes.ChangeBot(name, "url", None if url is None else plain(url))
+        )
 
-    async def keep(self, notes: Sequence[Note], retry: bool = False, instead_of: Note | None = None) -> None:
+    async def keep(
+        self, notes: Sequence[Note], retry: bool = False, instead_of: Note | None = None
+    ) -> None:
         if notes or instead_of is not None:
             await self._journal.enter(changes.kept_notes(notes, instead_of), lasting=retry)
 
@@ -204,7 +237,9 @@ class SqlStore:
         return [whole(*row) for row in await self._fetch(queries.CONTESTS, {"game": key(game)})]
 
     async def contest_lines(self, game: str, contest: str) -> list[ContestLine]:
-        rows = await self._fetch(queries.CONTEST_LINES, {"game": key(game), "contest": key(contest)})
+        rows = await self._fetch(
+            queries.CONTEST_LINES, {"game": key(game), "contest": key(contest)}
+        )
         return [ContestLine(whole(name, rest), *map(int, counts)) for name, rest, *counts in rows]
 
     async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:

@@ -1,4 +1,6 @@
-"""SQLite in WAL mode, with one thread that writes and one that reads, each with its own connection."""
+"""SQLite in WAL mode, with one thread that writes and one that reads, each with its own
+connection.
+"""
 
 import asyncio
 import os
@@ -59,10 +61,19 @@ AWAY = {
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_SCHEMA,
 }
-"""Errors of the file, the disk or another process, after which a retry may succeed. Other errors are due to the change."""
+"""Errors of the file, the disk or another process, after which a retry may succeed.
+
+Other errors are due to the change.
+"""
 RECOVERS = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL}
 """Errors after which a rollback is certain to work."""
-UNSTORABLE = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError)
+UNSTORABLE = (
+    sqlite3.IntegrityError,
+    sqlite3.DataError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    OverflowError,
+)
 
 prepare = preparer(sqlite.dialect())
 
@@ -77,8 +88,14 @@ def _inserting(table: Table, rows: int) -> str:
 def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...], rows: int) -> str:
     """SQLite names the columns of `VALUES` column1, column2, ..."""
     fresh = ", ".join(f"{name} = fresh.column{number}" for number, name in enumerate(columns, 1))
-    which = " AND ".join(f"{table.name}.{name} = fresh.column{number}" for number, name in enumerate(keys, len(columns) + 1))
-    return f"UPDATE {table.name} SET {fresh} FROM ({_values(len(columns) + len(keys), rows)}) AS fresh WHERE {which}"
+    which = " AND ".join(
+        f"{table.name}.{name} = fresh.column{number}"
+        for number, name in enumerate(keys, len(columns) + 1)
+    )
+    return (
+        f"UPDATE {table.name} SET {fresh} FROM ({_values(len(columns) + len(keys), rows)}) AS "
+        f"fresh WHERE {which}"
+    )
 
 
 def _values(columns: int, rows: int) -> str:
@@ -86,18 +103,26 @@ def _values(columns: int, rows: int) -> str:
     return f"VALUES {', '.join([row] * rows)}"
 
 
-def _in_bulk(connection: sqlite3.Connection, statement: Callable[[int], str], rows: Sequence[Row]) -> None:
-    """Execute one statement for many rows, since this thread waits for the interpreter lock after each statement."""
+def _in_bulk(
+    connection: sqlite3.Connection, statement: Callable[[int], str], rows: Sequence[Row]
+) -> None:
+    """Execute one statement for many rows, since this thread waits for the interpreter lock after
+    each statement.
+    """
     start = 0
     while left := len(rows) - start:
         size = next(size for size in BULKS if size <= left)
-        connection.execute(statement(size), [value for row in rows[start : start + size] for value in row])
+        connection.execute(
+            statement(size), [value for row in rows[start : start + size] for value in row]
+        )
         start += size
 
 
 def connected(path: Path, must_exist: bool = False) -> sqlite3.Connection:
     where = f"{path.absolute().as_uri()}?mode={'rw' if must_exist else 'rwc'}"
-    return sqlite3.connect(where, uri=True, timeout=PATIENCE, isolation_level=None, cached_statements=256)
+    return sqlite3.connect(
+        where, uri=True, timeout=PATIENCE, isolation_level=None, cached_statements=256
+    )
 
 
 @contextmanager
@@ -113,14 +138,19 @@ def explained(shown: str) -> Iterator[None]:
 
 
 class Sqlite:
-    def __init__(self, path: Path, shown: str, passing: TemporaryDirectory[str] | None = None) -> None:
+    def __init__(
+        self, path: Path, shown: str, passing: TemporaryDirectory[str] | None = None
+    ) -> None:
         """`passing`: a folder to delete when the store is closed."""
         self._path, self._shown, self._passing = path, shown, passing
         self._loop = asyncio.get_running_loop()
         self._write_thread = ThreadPoolExecutor(1, "store-writer", _give_way)
         self._read_thread = ThreadPoolExecutor(1, "store-reader")
         self._claimed: int | None = None
-        """The lock file of the server that has the store. The system releases the lock when the process ends."""
+        """The lock file of the server that has the store.
+
+        The system releases the lock when the process ends.
+        """
         self._writer: sqlite3.Connection
         self.fence: tuple[str, int] | None = None  # a file has one server, so this stays None
         self._broken = False
@@ -173,7 +203,9 @@ class Sqlite:
     def _claim(self) -> bool:
         if sys.platform == "win32":
             return True
-        self._claimed = open_private(self._path.with_name(self._path.name + "-server"), os.O_RDWR | os.O_CREAT)
+        self._claimed = open_private(
+            self._path.with_name(self._path.name + "-server"), os.O_RDWR | os.O_CREAT
+        )
         try:
             fcntl.flock(self._claimed, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -238,16 +270,26 @@ def _do(connection: sqlite3.Connection, step: Step) -> Any:
 
 
 def _give_way() -> None:
-    """Lower the priority of this thread, so that on a shared core moves do not wait milliseconds for writes."""
+    """Lower the priority of this thread, so that on a shared core moves do not wait milliseconds
+    for writes.
+    """
     if sys.platform == "linux":  # elsewhere the priority is that of all threads
         thread = get_native_id()
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + LESS_URGENT))
-            os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))  # when the disk is done, it does not push in
+            os.setpriority(
+                os.PRIO_PROCESS,
+                thread,
+                min(19, os.getpriority(os.PRIO_PROCESS, thread) + LESS_URGENT),
+            )
+            os.sched_setscheduler(
+                thread, os.SCHED_BATCH, os.sched_param(0)
+            )  # when the disk is done, it does not push in
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to WAL mode with retries: SQLite does not wait here if others open the file at the same time."""
+    """Switch to WAL mode with retries: SQLite does not wait here if others open the file at the
+    same time.
+    """
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -270,13 +312,19 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def found(connection: sqlite3.Connection, statement: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+def found(
+    connection: sqlite3.Connection, statement: Executable, values: Mapping[str, Any]
+) -> list[Sequence[Any]]:
     prepared = prepare(statement)
-    arguments = [as_json(value) if isinstance(value, list) else value for value in prepared.arguments(values)]
+    arguments = [
+        as_json(value) if isinstance(value, list) else value for value in prepared.arguments(values)
+    ]
     return connection.execute(prepared.text, arguments).fetchall()
 
 
 def _version(connection: sqlite3.Connection) -> str | None:
-    tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [schema.VERSION_TABLE]).fetchall()
+    tables = connection.execute(
+        "SELECT 1 FROM sqlite_master WHERE name = ?", [schema.VERSION_TABLE]
+    ).fetchall()
     found = connection.execute(schema.VERSION).fetchone() if tables else None
     return found[0] if found else None

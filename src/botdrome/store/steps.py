@@ -40,7 +40,10 @@ class Put(Struct, frozen=True):
 
 
 class Alter(Struct, frozen=True):
-    """Update rows. Each has the new values of `columns`, then the values of `keys` that select the row."""
+    """Update rows.
+
+    Each has the new values of `columns`, then the values of `keys` that select the row.
+    """
 
     table: Table
     columns: tuple[str, ...]

@@ -56,11 +56,16 @@ class Unstorable(ValueError):
 
 
 class BadExport(ValueError):
-    """A file that `export` did not write, or that is incomplete; the text has the line and the reason."""
+    """A file that `export` did not write, or that is incomplete; the text has the line and the
+    reason.
+    """
 
 
 class BotEntry(Struct, frozen=True):
-    """A registered bot. `token_hash` is the SHA-256 of its token, in hexadecimal; None: the token was revoked."""
+    """A registered bot.
+
+    `token_hash` is the SHA-256 of its token, in hexadecimal; None: the token was revoked.
+    """
 
     name: str
     game: str
@@ -90,7 +95,9 @@ class MatchEntry(Struct, frozen=True):
     reason: str = ""
     """Why it was aborted."""
     owners: tuple[str, ...] = ()
-    """The owner of each player's seat (see `server/lobby/owners.py`); empty: stored by an older version."""
+    """The owner of each player's seat (see `server/lobby/owners.py`); empty: stored by an older
+    version.
+    """
     pace: PaceName = "usual"
     """Matches at any other pace are for people, and are unrated."""
     node: str = ""
@@ -106,7 +113,10 @@ class MatchEntry(Struct, frozen=True):
 
 
 class Note(Struct, frozen=True):
-    """A named value, such as a player's line in a table. A later note replaces an earlier one of the same name."""
+    """A named value, such as a player's line in a table.
+
+    A later note replaces an earlier one of the same name.
+    """
 
     book: str
     name: str
@@ -116,8 +126,9 @@ class Note(Struct, frozen=True):
 class Finish(Struct, frozen=True):
     """The end of a match, or of one of its boards.
 
-    After a board the status is still `running`, and `result` is the result if the match is aborted now. It is hidden while the
-    match runs, and counts only if the server crashes before it stores the end.
+    After a board the status is still `running`, and `result` is the result if the match is aborted
+    now. It is hidden while the match runs, and counts only if the server crashes before it stores
+    the end.
     """
 
     id: str
@@ -176,10 +187,12 @@ class Source(Struct, frozen=True):
 
 
 class Store(Protocol):
-    """Every change is on disk when its call returns, unless noted otherwise. Changes are made in the order of the calls.
+    """Every change is on disk when its call returns, unless noted otherwise.
 
-    While the store cannot be written, `begin`, `finish` and `keep(..., retry=True)` wait until it can, in their order. All other
-    changes fail at once with StoreUnavailable.
+    Changes are made in the order of the calls.
+
+    While the store cannot be written, `begin`, `finish` and `keep(..., retry=True)` wait until it
+    can, in their order. All other changes fail at once with StoreUnavailable.
     """
 
     reports: "Reports"
@@ -196,7 +209,10 @@ class Store(Protocol):
         """Write and read something. Raise StoreUnavailable if that fails."""
 
     async def close(self) -> None:
-        """Write everything first. If the store stays down for 10 s, raise StoreUnavailable with the number of lost results."""
+        """Write everything first.
+
+        If the store stays down for 10 s, raise StoreUnavailable with the number of lost results.
+        """
 
     @property
     def source(self) -> "Source":
@@ -206,7 +222,10 @@ class Store(Protocol):
         """Wait until other processes can read all begun matches."""
 
     async def claim(self) -> bool:
-        """Claim the store for this server until it is closed or the process ends. False: another server has it."""
+        """Claim the store for this server until it is closed or the process ends.
+
+        False: another server has it.
+        """
 
     def write_as(self, name: str, epoch: int) -> None:
         """Write as this node from now on: changes raise Fenced once the node was declared dead."""
@@ -223,7 +242,10 @@ class Store(Protocol):
     async def bot(self, name: str) -> BotEntry | None: ...
 
     async def bot_and_alike(self, name: str) -> tuple[BotEntry | None, list[BotEntry]]:
-        """Return the bot, and the other bots whose names look like this one, oldest first. One read finds both."""
+        """Return the bot, and the other bots whose names look like this one, oldest first.
+
+        One read finds both.
+        """
 
     async def bots(
         self,
@@ -244,13 +266,18 @@ class Store(Protocol):
         """Raise UnknownBot if there is no such bot."""
 
     def begin(self, match: MatchEntry) -> None:
-        """Store that a match runs, without waiting: it is on disk with the next change at the latest. Later reads see it."""
+        """Store that a match runs, without waiting: it is on disk with the next change at the
+        latest. Later reads see it.
+        """
 
     def finish(self, finish: Finish) -> Awaitable[None]:
-        """Store the end of a match. Many at once cost little more than one; repeating it changes nothing.
+        """Store the end of a match.
 
-        The end is queued when this returns, and on disk when the result has been awaited, however long the store is down. Raise
-        UnknownMatch if the match never began, AlreadyOver if it has another end, StoreUnavailable if the store is closed first.
+        Many at once cost little more than one; repeating it changes nothing.
+
+        The end is queued when this returns, and on disk when the result has been awaited, however
+        long the store is down. Raise UnknownMatch if the match never began, AlreadyOver if it has
+        another end, StoreUnavailable if the store is closed first.
         """
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
@@ -277,9 +304,14 @@ class Store(Protocol):
     async def contest_lines(self, game: str, contest: str) -> list[ContestLine]: ...
 
     async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:
-        """Return the meetings in ended matches and in running ones. Aborted matches do not count."""
+        """Return the meetings in ended matches and in running ones.
 
-    async def keep(self, notes: Sequence[Note], retry: bool = False, instead_of: Note | None = None) -> None:
+        Aborted matches do not count.
+        """
+
+    async def keep(
+        self, notes: Sequence[Note], retry: bool = False, instead_of: Note | None = None
+    ) -> None:
         """Store notes outside any match; `retry`: wait for an outage to end, as `finish` does.
 
         `instead_of` is deleted in the same transaction.
@@ -295,6 +327,9 @@ class Store(Protocol):
         """Yield everything as JSON lines."""
 
     async def restore(self, lines: AsyncIterator[bytes]) -> int:
-        """Import lines of `export`, and return the number of new entries. Existing entries stay unchanged.
+        """Import lines of `export`, and return the number of new entries.
 
-        BadExport: the lines before the bad one were imported."""
+        Existing entries stay unchanged.
+
+        BadExport: the lines before the bad one were imported.
+        """

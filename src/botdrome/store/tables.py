@@ -1,4 +1,6 @@
-"""The tables of the database. Matches have ascending numbers, since short keys keep the large tables small.
+"""The tables of the database.
+
+Matches have ascending numbers, since short keys keep the large tables small.
 
 A change here needs a migration beside it; a test compares the two.
 """
@@ -32,7 +34,10 @@ from sqlalchemy.types import TypeEngine
 metadata = MetaData()
 
 RELEASED = "-"
-"""In place of a node: the match has no owner, since it moves from one node to another. Either of them adopts it."""
+"""In place of a node: the match has no owner, since it moves from one node to another.
+
+Either of them adopts it.
+"""
 
 SMALL_TEXT: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")
 """Compared and sorted by bytes in every database. Short enough for an index: see `rows`."""
@@ -40,7 +45,13 @@ NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def _number_of_match() -> Column[int]:
-    return Column("number", NUMBER, ForeignKey("matches.number", ondelete="CASCADE"), primary_key=True, autoincrement=False)
+    return Column(
+        "number",
+        NUMBER,
+        ForeignKey("matches.number", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    )
 
 
 bots = Table(
@@ -102,7 +113,9 @@ records = Table(
     _number_of_match(),
     Column("record", LargeBinary, nullable=False),
     Column("flights", LargeBinary, nullable=False),
-    postgresql_with={"toast_tuple_target": 8160},  # below that, compression costs more than it saves
+    postgresql_with={
+        "toast_tuple_target": 8160
+    },  # below that, compression costs more than it saves
 )
 
 notes = Table(
@@ -147,7 +160,12 @@ nodes = Table(
     Column("load", Text, nullable=False),
 )
 
-homes = Table("homes", metadata, Column("key", SMALL_TEXT, primary_key=True), Column("node", SMALL_TEXT, nullable=False))
+homes = Table(
+    "homes",
+    metadata,
+    Column("key", SMALL_TEXT, primary_key=True),
+    Column("node", SMALL_TEXT, nullable=False),
+)
 
 _IN_A_CONTEST = text("contest IS NOT NULL")
 _RUNNING = text("status = 'running'")
@@ -163,13 +181,23 @@ Index(
     sqlite_where=_IN_A_CONTEST,
     postgresql_where=_IN_A_CONTEST,
 )
-Index("matches_running", matches.c.started, matches.c.number, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
-Index("nodes_by_epoch", nodes.c.name, nodes.c.epoch, unique=True)  # so that FOR KEY SHARE blocks a new epoch, and no beat
+Index(
+    "matches_running",
+    matches.c.started,
+    matches.c.number,
+    sqlite_where=_RUNNING,
+    postgresql_where=_RUNNING,
+)
+Index(
+    "nodes_by_epoch", nodes.c.name, nodes.c.epoch, unique=True
+)  # so that FOR KEY SHARE blocks a new epoch, and no beat
 Index("seats_by_name", seats.c.name, seats.c.started, seats.c.number)
 
 
 class Listed(ColumnElement[bool]):
-    """Whether a column is in a list of texts that is bound as one value, so that one query serves any length."""
+    """Whether a column is in a list of texts that is bound as one value, so that one query serves
+    any length.
+    """
 
     inherit_cache = False
 

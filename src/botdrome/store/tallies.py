@@ -4,7 +4,17 @@ from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
-from sqlalchemy import BigInteger, ColumnElement, Select, Text, bindparam, case, distinct, func, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    Text,
+    bindparam,
+    case,
+    distinct,
+    func,
+    select,
+)
 
 from botdrome.store.queries import HAS_STATUS
 from botdrome.store.tables import Listed, matches, seats
@@ -46,7 +56,10 @@ class Seating(Struct, frozen=True):
     options: str = "{}"
     """Those of the match, as JSON."""
     block: str = ""
-    """The contest and the seed: matches of a contest on one seed depend on each other. Empty: it is of no contest."""
+    """The contest and the seed: matches of a contest on one seed depend on each other.
+
+    Empty: it is of no contest.
+    """
 
 
 class Meeting(Struct, frozen=True):
@@ -71,18 +84,28 @@ def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 _mine, _theirs = seats.alias("mine"), seats.alias("theirs")
-_ahead, _level, _behind = (_mine.c.place < _theirs.c.place, _mine.c.place == _theirs.c.place, _mine.c.place > _theirs.c.place)
+_ahead, _level, _behind = (
+    _mine.c.place < _theirs.c.place,
+    _mine.c.place == _theirs.c.place,
+    _mine.c.place > _theirs.c.place,
+)
 _met = (
     (_mine.c.name == bindparam("name", type_=Text))
     & (_mine.c.started >= bindparam("since", type_=BigInteger))
     & (_theirs.c.name != _mine.c.name)
     & HAS_STATUS["ended"]
 )
-_both = _mine.join(_theirs, _theirs.c.number == _mine.c.number).join(matches, matches.c.number == _mine.c.number)
+_both = _mine.join(_theirs, _theirs.c.number == _mine.c.number).join(
+    matches, matches.c.number == _mine.c.number
+)
 _games, _last = func.count(), func.max(_mine.c.started)
 OPPONENT_ORDERS: dict[str, ColumnElement[Any]] = {
-    "games": _games, "name": _theirs.c.name, "wins": _tally(_ahead), "losses": _tally(_behind), "last": _last,
-}  # fmt: skip
+    "games": _games,
+    "name": _theirs.c.name,
+    "wins": _tally(_ahead),
+    "losses": _tally(_behind),
+    "last": _last,
+}
 OPPONENTS_COUNTED = select(func.count(distinct(_theirs.c.name))).select_from(_both).where(_met)
 
 
@@ -90,9 +113,15 @@ OPPONENTS_COUNTED = select(func.count(distinct(_theirs.c.name))).select_from(_bo
 def opponents(order: OpponentOrder, falling: bool) -> Select[*tuple[object, ...]]:
     by = OPPONENT_ORDERS[order]
     counts = (_games, _tally(_ahead), _tally(_level), _tally(_behind), _last)
-    query = select(_theirs.c.name, func.min(_theirs.c.name_whole), *counts).select_from(_both).where(_met)
+    query = (
+        select(_theirs.c.name, func.min(_theirs.c.name_whole), *counts)
+        .select_from(_both)
+        .where(_met)
+    )
     query = query.group_by(_theirs.c.name).order_by(by.desc() if falling else by, _theirs.c.name)
-    return query.limit(bindparam("limit", type_=BigInteger)).offset(bindparam("offset", type_=BigInteger))
+    return query.limit(bindparam("limit", type_=BigInteger)).offset(
+        bindparam("offset", type_=BigInteger)
+    )
 
 
 CAUSES = (
@@ -109,18 +138,30 @@ CAUSES = (
 _rated = matches.c.pace.is_(None)
 """Matches at a pace for people are unrated."""
 _block = func.coalesce(matches.c.contest + ":" + matches.c.seed, "")
-_ended_of_game = (matches.c.game == bindparam("game", type_=Text)) & HAS_STATUS["ended"] & seats.c.place.is_not(None)
+_ended_of_game = (
+    (matches.c.game == bindparam("game", type_=Text))
+    & HAS_STATUS["ended"]
+    & seats.c.place.is_not(None)
+)
 _seatings = (
     select(
-        matches.c.id, seats.c.name, seats.c.name_whole, seats.c.place, seats.c.started, matches.c.versions, seats.c.player,
-        matches.c.options, _block,
+        matches.c.id,
+        seats.c.name,
+        seats.c.name_whole,
+        seats.c.place,
+        seats.c.started,
+        matches.c.versions,
+        seats.c.player,
+        matches.c.options,
+        _block,
     )
     .join(matches, matches.c.number == seats.c.number)
     .where(_ended_of_game, _rated)
     .order_by(seats.c.number, seats.c.player)
-)  # fmt: skip
+)
 SEATINGS_BETWEEN = _seatings.where(
-    matches.c.number > bindparam("after", type_=BigInteger), matches.c.number <= bindparam("last", type_=BigInteger)
+    matches.c.number > bindparam("after", type_=BigInteger),
+    matches.c.number <= bindparam("last", type_=BigInteger),
 )
 SEATINGS_OF = _seatings.where(Listed(matches.c.id, "ids"))
 RUNNING = select(matches.c.id, matches.c.number).where(
@@ -130,22 +171,40 @@ RUNNING = select(matches.c.id, matches.c.number).where(
 )
 MEETINGS_OF_ONE = (
     select(
-        _mine.c.number, _mine.c.started, _mine.c.place, _theirs.c.name, _theirs.c.name_whole, _theirs.c.place,
-        matches.c.versions, _mine.c.player, _theirs.c.player, matches.c.options, _block,
+        _mine.c.number,
+        _mine.c.started,
+        _mine.c.place,
+        _theirs.c.name,
+        _theirs.c.name_whole,
+        _theirs.c.place,
+        matches.c.versions,
+        _mine.c.player,
+        _theirs.c.player,
+        matches.c.options,
+        _block,
     )
     .select_from(_both)
     .where(_met, _rated)
     .order_by(_mine.c.started.desc(), _mine.c.number.desc())
     .limit(bindparam("limit", type_=BigInteger))
-)  # fmt: skip
+)
 
 _one, _two = seats.alias("one"), seats.alias("two")
 CROSSTABLE = (
     select(
-        _one.c.name, func.min(_one.c.name_whole), _two.c.name, func.min(_two.c.name_whole),
-        _tally(_one.c.place < _two.c.place), _tally(_one.c.place == _two.c.place), _tally(_one.c.place > _two.c.place),
+        _one.c.name,
+        func.min(_one.c.name_whole),
+        _two.c.name,
+        func.min(_two.c.name_whole),
+        _tally(_one.c.place < _two.c.place),
+        _tally(_one.c.place == _two.c.place),
+        _tally(_one.c.place > _two.c.place),
     )
-    .select_from(_one.join(_two, _two.c.number == _one.c.number).join(matches, matches.c.number == _one.c.number))
+    .select_from(
+        _one.join(_two, _two.c.number == _one.c.number).join(
+            matches, matches.c.number == _one.c.number
+        )
+    )
     .where(
         matches.c.game == bindparam("game", type_=Text),
         matches.c.contest == bindparam("contest", type_=Text),
@@ -153,22 +212,33 @@ CROSSTABLE = (
         _one.c.name != _two.c.name,
     )
     .group_by(_one.c.name, _two.c.name)
-)  # fmt: skip
+)
 
 _contest = matches.c.contest
 CONTEST_ORDERS: dict[str, ColumnElement[Any]] = {
-    "last": func.max(matches.c.started), "first": func.min(matches.c.started), "name": _contest, "game": matches.c.game,
+    "last": func.max(matches.c.started),
+    "first": func.min(matches.c.started),
+    "name": _contest,
+    "game": matches.c.game,
     "matches": func.count(),
-}  # fmt: skip
+}
 
 
 @cache
-def contest_summaries(game: bool, order: ContestOrder, falling: bool) -> Select[*tuple[object, ...]]:
+def contest_summaries(
+    game: bool, order: ContestOrder, falling: bool
+) -> Select[*tuple[object, ...]]:
     by = CONTEST_ORDERS[order]
     figures = (func.count(), func.min(matches.c.started), func.max(matches.c.started))
-    query = select(matches.c.game, _contest, func.min(matches.c.contest_whole), *figures).where(*_in_contests(game))
-    query = query.group_by(matches.c.game, _contest).order_by(by.desc() if falling else by, matches.c.game, _contest)
-    return query.limit(bindparam("limit", type_=BigInteger)).offset(bindparam("offset", type_=BigInteger))
+    query = select(matches.c.game, _contest, func.min(matches.c.contest_whole), *figures).where(
+        *_in_contests(game)
+    )
+    query = query.group_by(matches.c.game, _contest).order_by(
+        by.desc() if falling else by, matches.c.game, _contest
+    )
+    return query.limit(bindparam("limit", type_=BigInteger)).offset(
+        bindparam("offset", type_=BigInteger)
+    )
 
 
 @cache

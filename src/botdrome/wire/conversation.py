@@ -1,8 +1,9 @@
 """Conversation: one client's side of a protocol, from its first byte to its last, without I/O.
 
-A conversation is told what the client sent, what happened at its table, what the server decided, and the time. It returns
-bytes for the client and commands for the server. `server/session.py` connects it to a socket and executes the commands that
-all protocols share; the protocol's host executes the others. Commands and replies are plain data.
+A conversation is told what the client sent, what happened at its table, what the server decided,
+and the time. It returns bytes for the client and commands for the server. `server/session.py`
+connects it to a socket and executes the commands that all protocols share; the protocol's host
+executes the others. Commands and replies are plain data.
 """
 
 import re
@@ -22,7 +23,10 @@ from botdrome.wire.writers import MatchWriters, Standing
 Seconds = float
 """On the connection's clock."""
 TokenNeeded = Literal["always", "in its game", "never"]
-"""When a client under the name of a registered bot needs the bot's token. Where it does not, it is a guest."""
+"""When a client under the name of a registered bot needs the bot's token.
+
+Where it does not, it is a guest.
+"""
 TOKEN_CHANGED = "the token was changed"
 
 
@@ -50,7 +54,10 @@ class Resign(Struct, Command, frozen=True):
 
 
 class Close(Struct, Command, frozen=True):
-    """Leave the table or the queue, and close the connection. `refused` is the metric's label if the client is at fault."""
+    """Leave the table or the queue, and close the connection.
+
+    `refused` is the metric's label if the client is at fault.
+    """
 
     code: int = NORMAL
     reason: str = ""
@@ -77,7 +84,10 @@ class Admit(Struct, Command, frozen=True):
 
 
 class AdmitGuest(Struct, Command, frozen=True):
-    """Log in as a guest whose secret shows that a seat is its own. `match`: it comes back to its seat there."""
+    """Log in as a guest whose secret shows that a seat is its own.
+
+    `match`: it comes back to its seat there.
+    """
 
     name: str
     secret: str
@@ -86,7 +96,10 @@ class AdmitGuest(Struct, Command, frozen=True):
 
 
 class Redeliver(Struct, Command, frozen=True):
-    """Deliver these messages again, one by one. They came during the login. Answered by Redelivered."""
+    """Deliver these messages again, one by one.
+
+    They came during the login. Answered by Redelivered.
+    """
 
     messages: tuple[bytes, ...]
 
@@ -96,15 +109,19 @@ class Reply:
 
 
 class Admitted(Struct, Reply, frozen=True):
-    """The login succeeded. `name` is the client's name on this server, which for a guest may differ from the name it gave."""
+    """The login succeeded.
+
+    `name` is the client's name on this server, which for a guest may differ from the name it gave.
+    """
 
     name: str
     game: str = ""
 
 
 class LoginRefused(Struct, Reply, frozen=True):
-    """The login failed. Empty words: the name or the token is wrong. `try_later`: the server is at fault.
-    `banned`: the operator has banned the name or the address."""
+    """The login failed. Empty words: the name or the token is wrong. `try_later`: the server is at
+    fault. `banned`: the operator has banned the name or the address.
+    """
 
     words: str = ""
     try_later: bool = False
@@ -125,7 +142,10 @@ class Seated(Struct, Reply, frozen=True):
 
 
 class Dismissed(Struct, Reply, frozen=True):
-    """The match is over. `failed`: it could not be stored, so no result was told. `stopping`: the server stops."""
+    """The match is over.
+
+    `failed`: it could not be stored, so no result was told. `stopping`: the server stops.
+    """
 
     failed: bool
     stopping: bool
@@ -172,7 +192,10 @@ class Unreadable(Struct, Reply, frozen=True):
 
 
 class ReadsTooSlowly(Struct, Reply, frozen=True):
-    """The client leaves too much unread. Its connection is about to be lost, so it gets no more messages."""
+    """The client leaves too much unread.
+
+    Its connection is about to be lost, so it gets no more messages.
+    """
 
 
 class EndOfInput(Struct, Reply, frozen=True):
@@ -225,11 +248,15 @@ DRAW = "draw"
 EXTRAS = "extras"
 """Battlebot: updates have the keys that we added."""
 FRAMES = "frames"
-"""Battlebot: the frames of a spectator, with the player's own view and its legal moves, in place of Battlebot's messages."""
+"""Battlebot: the frames of a spectator, with the player's own view and its legal moves, in place of
+Battlebot's messages.
+"""
 NOTICES = "notices"
 """Battlebot: messages that say why a wait or a connection ends."""
 VIEWS = "views"
-"""Battlebot: as `frames`, without the legal moves, which cost the server far more than the views in some games."""
+"""Battlebot: as `frames`, without the legal moves, which cost the server far more than the views in
+some games.
+"""
 
 
 class BadFeatures(Exception):
@@ -264,7 +291,9 @@ def read_version(value: Any) -> str:
         return ""
     if isinstance(value, str) and len(value) <= LONGEST_VERSION and value.isprintable():
         return value
-    raise BadVersion(f"version is text of at most {LONGEST_VERSION} printable characters, not {shown(value)}")
+    raise BadVersion(
+        f"version is text of at most {LONGEST_VERSION} printable characters, not {shown(value)}"
+    )
 
 
 # Names: characters that no name may have, on any protocol.
@@ -273,8 +302,9 @@ UNSEEN = re.compile(
     "[\0-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e0fff]"
 )
-"""Control characters, line ends, characters without width or that change the writing direction, and lone surrogates.
-Spaces of all widths and the joiners of emoji are allowed."""
+"""Control characters, line ends, characters without width or that change the writing direction, and
+lone surrogates. Spaces of all widths and the joiners of emoji are allowed.
+"""
 
 FILLER = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0]"
@@ -293,7 +323,12 @@ def unseen(name: str) -> bool:
 def written_out(name: str) -> str:
     """Return the name with invisible characters written out."""
     filled = FILLER.sub(lambda found: f"<U+{ord(found[0]):04X}>", name)
-    return BLANKS.sub(lambda found: "".join("\u2420" if one == " " else f"<U+{ord(one):04X}>" for one in found[0]), filled)
+    return BLANKS.sub(
+        lambda found: "".join(
+            "\u2420" if one == " " else f"<U+{ord(one):04X}>" for one in found[0]
+        ),
+        filled,
+    )
 
 
 def can_be_shown(name: str) -> bool:

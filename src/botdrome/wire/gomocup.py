@@ -1,4 +1,6 @@
-"""Gomocup's protocol for gomoku engines, as the manager speaks it: lines on standard input and output. Its openings. No I/O."""
+"""Gomocup's protocol for gomoku engines, as the manager speaks it: lines on standard input and
+output. Its openings. No I/O.
+"""
 
 import re
 
@@ -16,7 +18,9 @@ REMARKS = ("MESSAGE", "DEBUG", "SUGGEST")
 """Lines that an engine may write at any time."""
 STARTED = re.compile("OK\\b")
 NUMBER = re.compile("[+-]?[0-9]{1,3}")
-EXAMPLE = "an opening is x,y of each stone, counted from the centre of the board, such as 0,0, 1,-1, 2,3"
+EXAMPLE = (
+    "an opening is x,y of each stone, counted from the centre of the board, such as 0,0, 1,-1, 2,3"
+)
 POINT = re.compile(r"(\d+)\s*,\s*(\d+)")
 
 
@@ -29,9 +33,11 @@ class BadOpening(Exception):
 
 
 def read_openings(text: str, size: int) -> dict[int, list[list[int]]]:
-    """Return the openings of a file, by the number of the line: the points of their stones on a board of this size.
+    """Return the openings of a file, by the number of the line: the points of their stones on a
+    board of this size.
 
-    Each line is an opening: pairs of x,y counted from the centre, with commas in between. Empty lines are passed over.
+    Each line is an opening: pairs of x,y counted from the centre, with commas in between. Empty
+    lines are passed over.
     """
     lines = {number: line.strip() for number, line in enumerate(text.splitlines(), 1)}
     openings = {number: _points(number, line, size // 2) for number, line in lines.items() if line}
@@ -43,7 +49,9 @@ def read_openings(text: str, size: int) -> dict[int, list[list[int]]]:
 def _points(number: int, line: str, centre: int) -> list[list[int]]:
     words = [word.strip() for word in line.split(",")]
     if len(words) % 2:
-        raise BadOpening(f"line {number}: {len(words)} numbers are no pairs of x,y: {line[:80]!r}; {EXAMPLE}")
+        raise BadOpening(
+            f"line {number}: {len(words)} numbers are no pairs of x,y: {line[:80]!r}; {EXAMPLE}"
+        )
     for word in words:
         if not NUMBER.fullmatch(word):
             raise BadOpening(f"line {number}: {word[:80]!r} is no whole number; {EXAMPLE}")
@@ -63,7 +71,11 @@ class GomocupManager:
         """The stones that the engine has on its board, in order; None: no board has begun."""
 
     def begin(self, limit: int | None, memory: int) -> None:
-        """Begin a match. `limit` is the time for a move in ms; `memory` the bytes that the engine may use, 0 for no limit."""
+        """Begin a match.
+
+        `limit` is the time for a move in ms; `memory` the bytes that the engine may use, 0 for no
+        limit.
+        """
         self._limit, self._memory, self._known = limit, memory, None
 
     def is_new_board(self, view: View) -> bool:
@@ -123,4 +135,8 @@ def _question(view: View, stones: list[list[int]], before: list[list[int]]) -> l
     if stones[:-1] == before:
         return [f"TURN {stones[-1][0]},{stones[-1][1]}"]
     own = "XO"[view["you"]]
-    return ["BOARD", *(f"{x},{y},{1 if view['board'][y][x] == own else 2}" for x, y in stones), "DONE"]
+    return [
+        "BOARD",
+        *(f"{x},{y},{1 if view['board'][y][x] == own else 2}" for x, y in stones),
+        "DONE",
+    ]

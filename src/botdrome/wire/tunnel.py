@@ -1,4 +1,6 @@
-"""The conversation of `botdrome connect`: a bot logs in, then the server sends it calls, and it sends their answers."""
+"""The conversation of `botdrome connect`: a bot logs in, then the server sends it calls, and it
+sends their answers.
+"""
 
 from collections.abc import Mapping
 
@@ -31,7 +33,10 @@ class OpenTunnel(Struct, Command, frozen=True):
 
 
 class TakeAnswer(Struct, Command, frozen=True):
-    """The outcome of a call, as the bot's end sends it. Answered by UnknownCall if no call has that number."""
+    """The outcome of a call, as the bot's end sends it.
+
+    Answered by UnknownCall if no call has that number.
+    """
 
     call: CallId
     status: int = 0
@@ -63,7 +68,14 @@ ANSWER = msgspec.json.Decoder(TakeAnswer)
 
 
 class TunnelConversation(Conversation):
-    def __init__(self, login_limit: Seconds, message_rate: float, message_burst: int, longest: int, now: Seconds) -> None:
+    def __init__(
+        self,
+        login_limit: Seconds,
+        message_rate: float,
+        message_burst: int,
+        longest: int,
+        now: Seconds,
+    ) -> None:
         """`longest`: the most bytes of a message, which the bot's end is told."""
         self.deadline: Seconds | None = now + login_limit
         self._strays = TokenBucket(message_rate, message_burst, now)
@@ -85,12 +97,18 @@ class TunnelConversation(Conversation):
             case TunnelCall():
                 return (msgspec.json.encode(reply),)
             case UnknownCall():
-                return () if self._strays.take(now) else refuse("too many messages", refused="flood")
+                return (
+                    () if self._strays.take(now) else refuse("too many messages", refused="flood")
+                )
             case Admitted(name, game):
                 told = {"connected": name, "gameType": game, "longest": self._longest}
                 return msgspec.json.encode(told), OpenTunnel()
             case LoginRefused(words, try_later):
-                return refuse("the bot cannot be looked up" if try_later else words or "the name or the password is wrong")
+                return refuse(
+                    "the bot cannot be looked up"
+                    if try_later
+                    else words or "the name or the password is wrong"
+                )
             case Removed(words):
                 return refuse(words)
             case TokenChanged():

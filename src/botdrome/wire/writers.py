@@ -1,4 +1,6 @@
-"""Writers: turn the news of a match into messages for its players, one writer for each protocol at a table."""
+"""Writers: turn the news of a match into messages for its players, one writer for each protocol at
+a table.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
@@ -35,8 +37,13 @@ class Standing(Struct, frozen=True):
 
 
 class Writer(Protocol):
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
-        """Return the messages for these players. Messages that several players get alike may be one list: do not change it."""
+    def on_news(
+        self, news: News, standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
+        """Return the messages for these players.
+
+        Messages that several players get alike may be one list: do not change it.
+        """
 
 
 MakeWriter = Callable[[MatchHeader], Writer]
@@ -73,7 +80,10 @@ class MatchWriters:
     def __init__(self, header: MatchHeader) -> None:
         self.header = header
         self.recap: tuple[News, Standing, Collection[Player]] | None = None
-        """How a match stands that was resumed, and the players that have to know. New writers learn it, and tell nobody."""
+        """How a match stands that was resumed, and the players that have to know.
+
+        New writers learn it, and tell nobody.
+        """
         self._writers: dict[MakeWriter, SharedWriter] = {}
 
     def join(self, player: Player, make: MakeWriter) -> SharedWriter:
@@ -100,7 +110,9 @@ def standing(match: Match, now: Milliseconds) -> Standing:
 
 
 def _announced(match: Match, left: Milliseconds) -> Milliseconds:
-    """Return the time shown to players: the whole limit before a step begins, and never the grace period or a credit."""
+    """Return the time shown to players: the whole limit before a step begins, and never the grace
+    period or a credit.
+    """
     pace = match.terms.pace
     if match.resting:
         left = max(left, 0) + (pace.limit or 0)

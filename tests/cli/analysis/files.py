@@ -20,8 +20,15 @@ def bot(view):
 """
 
 
-def saved(folder: Path, name: str = "lost.jsonl", match: Match | None = None, names: tuple[str, ...] = ("ada", "bob.py")) -> str:
-    """Write a match file: by default a match of noughts and crosses that player 1, bob.py, loses."""
+def saved(
+    folder: Path,
+    name: str = "lost.jsonl",
+    match: Match | None = None,
+    names: tuple[str, ...] = ("ada", "bob.py"),
+) -> str:
+    """Write a match file: by default a match of noughts and crosses that player 1,
+    bob.py, loses.
+    """
     path = folder / name
     path.write_bytes(match_file(match or lost_by_bob(), names))
     return str(path)

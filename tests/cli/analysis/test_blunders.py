@@ -43,7 +43,10 @@ def test_a_folder_is_searched_for_one_player_in_several_processes(tmp_path: Path
     result = run("blunders", "matches", "--player", "bob.py", "--json", "-j", "2")
     assert result.exit_code == 0
     rows = json.loads(result.stdout)
-    assert sorted((Path(row["match"]).name, row["player"], row["step"]) for row in rows) == [("1.jsonl", 1, 3), ("2.jsonl", 1, 3)]
+    assert sorted((Path(row["match"]).name, row["player"], row["step"]) for row in rows) == [
+        ("1.jsonl", 1, 3),
+        ("2.jsonl", 1, 3),
+    ]
     assert all(row["clear"] and row["lost"]["estimate"]["share"] == 0 for row in rows)
     everybody = json.loads(run("blunders", "matches", "--json").stdout)
     assert [row["player"] for row in everybody] == [1, 1, 1, 1]

@@ -1,4 +1,6 @@
-"""`botdrome fork --browser` over the protocol of its page; tests/browser/test_fork.py has the page itself."""
+"""`botdrome fork --browser` over the protocol of its page; tests/browser/test_fork.py has the page
+itself.
+"""
 
 import json
 import signal
@@ -20,7 +22,13 @@ from tests.cli.commands import run
 from tests.patience import PATIENCE
 
 COMMAND = ["fork", "match.jsonl", "--step", "2", "human", "house:random", "--browser"]
-LOGIN = {"gameType": "BOMBERMAN", "name": "Ann", "guest": True, "secret": "a secret of the tests", "features": ["frames"]}
+LOGIN = {
+    "gameType": "BOMBERMAN",
+    "name": "Ann",
+    "guest": True,
+    "secret": "a secret of the tests",
+    "features": ["frames"],
+}
 
 
 def said(socket: ClientConnection) -> Any:
@@ -36,10 +44,15 @@ def logged_in(url: str, **wish: Any) -> Iterator[ClientConnection]:
 
 
 def test_a_person_has_one_seat_and_illegal_moves_cost_nothing(tmp_path: Path) -> None:
-    match = simulate(new_match("bomberman", rounds=5), [seated(house_bots("bomberman")["random"], seed) for seed in (1, 2)])
+    match = simulate(
+        new_match("bomberman", rounds=5),
+        [seated(house_bots("bomberman")["random"], seed) for seed in (1, 2)],
+    )
     saved(tmp_path, "match.jsonl", match)
     command = [sys.executable, "-m", "botdrome", *COMMAND, "--json"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         try:
             url = process.stderr.readline().split()[-1].replace("http", "ws").partition("/play")[0]
@@ -52,7 +65,10 @@ def test_a_person_has_one_seat_and_illegal_moves_cost_nothing(tmp_path: Path) ->
                 assert said(first)["snapshot"] and said(first)["event"]["event"] == "began"
                 page = pages.enter_context(logged_in(url, match="bomberman-step-2-fork-1"))
                 assert "another window" in said(first)["error"]
-                assert said(page)["snapshot"] and said(page)["event"] == {"event": "returned", "player": 0}
+                assert said(page)["snapshot"] and said(page)["event"] == {
+                    "event": "returned",
+                    "player": 0,
+                }
                 page.send('{"move": {"action": "FLY"}}')
                 assert said(page)["event"]["event"] == "refused"
                 for step in (2, 3, 4):
@@ -69,9 +85,13 @@ def test_a_person_has_one_seat_and_illegal_moves_cost_nothing(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("players", [["house:random", "house:random"], ["human", "human"]])
-def test_one_person_plays_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, players: list[str]) -> None:
+def test_one_person_plays_in_the_browser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, players: list[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     saved(tmp_path)
     result = run("fork", "lost.jsonl", "--step", "3", *players, "--browser")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"--browser needs exactly one player `human`, not {players.count('human')}" in result.stderr
+    assert (
+        f"--browser needs exactly one player `human`, not {players.count('human')}" in result.stderr
+    )

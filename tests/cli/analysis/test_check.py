@@ -50,23 +50,46 @@ def test_a_good_bot_ends_with_status_0(tmp_path: Path) -> None:
         ("bob.py", ["--memory", "512"], "no process gave 20 answers; try more --positions"),
     ],
 )
-def test_memory_that_was_not_judged_is_not_called_zero(tmp_path: Path, bot: str, options: list[str], why: str) -> None:
+def test_memory_that_was_not_judged_is_not_called_zero(
+    tmp_path: Path, bot: str, options: list[str], why: str
+) -> None:
     bot_file(tmp_path, FIRST_FREE)
-    words = ["check", bot, "--game", "noughts-and-crosses", "--positions", "6", "--matches", "1", *options]
+    words = [
+        "check",
+        bot,
+        "--game",
+        "noughts-and-crosses",
+        "--positions",
+        "6",
+        "--matches",
+        "1",
+        *options,
+    ]
     assert f"memory growth not judged: {why} matches" in " ".join(run(*words).stdout.split())
     assert json.loads(run(*words, "--json").stdout)["memoryGrowth"] is None
 
 
 def test_memory_of_a_bot_that_never_answers_is_not_judged(tmp_path: Path) -> None:
     bot_file(tmp_path, "def bot(view):\n    raise KeyError('no')\n")
-    words = ("check", "bob.py", "--game", "noughts-and-crosses", "--positions", "6", "--matches", "0")
+    words = (
+        "check",
+        "bob.py",
+        "--game",
+        "noughts-and-crosses",
+        "--positions",
+        "6",
+        "--matches",
+        "0",
+    )
     assert "not judged: the bot gave no answer" in " ".join(run(*words).stdout.split())
 
 
 def test_a_bad_bot_ends_with_status_1_and_its_positions_can_be_asked_again(tmp_path: Path) -> None:
     bot_file(tmp_path, ILLEGAL)
     command = ["check", "bob.py", "--game", "noughts-and-crosses", *SMALL, "--save", "found"]
-    result = CliRunner().invoke(app, command, env={"COLUMNS": "80", "TERM": "dumb"}, catch_exceptions=False)
+    result = CliRunner().invoke(
+        app, command, env={"COLUMNS": "80", "TERM": "dumb"}, catch_exceptions=False
+    )
     assert result.exit_code == 1
     assert "space [1, 1] is taken" in " ".join(result.stdout.split())
     assert "found/illegal-move-1.json" in result.stdout
@@ -85,7 +108,11 @@ def test_json_has_all_problems(tmp_path: Path) -> None:
     result = run("check", "bob.py", "--game", "noughts-and-crosses", *SMALL, "--json")
     assert result.exit_code == 1
     told = json.loads(result.stdout)
-    assert (told["ok"], told["game"], told["matches"]) == (False, "noughts-and-crosses", {"wins": 0, "draws": 0, "losses": 2})
+    assert (told["ok"], told["game"], told["matches"]) == (
+        False,
+        "noughts-and-crosses",
+        {"wins": 0, "draws": 0, "losses": 2},
+    )
     assert {problem["kind"] for problem in told["problems"]} == {"crash"}
     assert "ZeroDivisionError" in told["problems"][0]["text"]
     files = [problem["file"] for problem in told["problems"] if problem["file"]]
@@ -116,7 +143,17 @@ def test_puzzles_must_be_solved(tmp_path: Path, code: str, status: int) -> None:
         (["bob.py", "--position", "nothing.json"], 2, "there is no file"),
         (["bob.py", "--position", "lost.jsonl"], 2, "is a match file"),
         (
-            ["bob.py", "--puzzles", "positions", "--game", "gomoku", "--positions", "0", "--matches", "0"],
+            [
+                "bob.py",
+                "--puzzles",
+                "positions",
+                "--game",
+                "gomoku",
+                "--positions",
+                "0",
+                "--matches",
+                "0",
+            ],
             2,
             "no position file of gomoku",
         ),
@@ -129,7 +166,9 @@ def test_bad_commands(tmp_path: Path, words: list[str], status: int, why: str) -
     bot_file(tmp_path, FIRST_FREE)
     record, game = recorded(lost_by_bob())
     (tmp_path / "positions").mkdir()
-    (tmp_path / "positions" / "one.json").write_bytes(encoded(position_file(questions(record, game, 1)[-1], record)))
+    (tmp_path / "positions" / "one.json").write_bytes(
+        encoded(position_file(questions(record, game, 1)[-1], record))
+    )
     result = run("check", *words)
     assert (result.exit_code, result.stdout) == (status, "")
     assert why in result.stderr

@@ -25,16 +25,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def typing(text: str, *words: str) -> Result:
-    return CliRunner().invoke(app, list(words), input=text, env={"COLUMNS": "80", "TERM": "dumb"}, catch_exceptions=False)
+    return CliRunner().invoke(
+        app, list(words), input=text, env={"COLUMNS": "80", "TERM": "dumb"}, catch_exceptions=False
+    )
 
 
 def test_a_match_continues_with_house_bots_and_is_saved(tmp_path: Path) -> None:
     saved(tmp_path)
     result = run("fork", "lost.jsonl", "--step", "3", "house:perfect", "house:perfect", "-n", "2")
     assert result.exit_code == 0
-    assert result.stdout.count("a tie (house:perfect 0, house:perfect #2 0), after 9 steps: forks/lost-step-3-fork-") == 2
+    assert (
+        result.stdout.count(
+            "a tie (house:perfect 0, house:perfect #2 0), after 9 steps: forks/lost-step-3-fork-"
+        )
+        == 2
+    )
     assert "recorded: ada wins (ada 1, bob.py 0)\n" in result.stdout
-    assert "player 1, house:perfect #2: 0 wins, 2 draws, 0 losses; recorded place 2\n" in result.stdout
+    assert (
+        "player 1, house:perfect #2: 0 wins, 2 draws, 0 losses; recorded place 2\n" in result.stdout
+    )
     for file in ("forks/lost-step-3-fork-1.jsonl", "forks/lost-step-3-fork-2.jsonl"):
         verify(*restored(Path(file).read_bytes()))
 
@@ -47,7 +56,11 @@ def test_without_bots_the_house_plays(tmp_path: Path) -> None:
     assert told["players"] == ["house:perfect", "house:perfect #2"]
     assert told["recorded"]["places"] == [1, 2]
     (row,) = told["continuations"]
-    assert (row["places"], row["steps"], row["file"]) == ([1, 1], 9, "other/lost-step-0-fork-1.jsonl")
+    assert (row["places"], row["steps"], row["file"]) == (
+        [1, 1],
+        9,
+        "other/lost-step-0-fork-1.jsonl",
+    )
 
 
 def test_recorded_players_and_faults_are_explained(tmp_path: Path) -> None:
@@ -58,12 +71,16 @@ def test_recorded_players_and_faults_are_explained(tmp_path: Path) -> None:
     assert "  bad.py: crash: ZeroDivisionError" in crash.stdout
     (tmp_path / "corner.py").write_text('def bot(view):\n    return {"mark": "O", "space": [0, 2]}')
     left = run("fork", "lost.jsonl", "--step", "3", "recorded", "corner.py")
-    assert "ada (recorded): no legal recorded move at step 4; house:perfect took over" in left.stdout
+    assert (
+        "ada (recorded): no legal recorded move at step 4; house:perfect took over" in left.stdout
+    )
 
 
 def test_a_position_file_is_continued(tmp_path: Path) -> None:
     record, game = recorded(lost_by_bob())
-    (tmp_path / "puzzle.json").write_bytes(encoded(position_file(questions(record, game, 1)[-1], record)))
+    (tmp_path / "puzzle.json").write_bytes(
+        encoded(position_file(questions(record, game, 1)[-1], record))
+    )
     result = run("fork", "puzzle.json", "house:perfect", "house:perfect")
     assert result.exit_code == 0
     assert "forks/puzzle-step-3-fork-1.jsonl" in result.stdout
@@ -125,7 +142,11 @@ def test_a_short_move_must_be_unique() -> None:
     ("words", "status", "why"),
     [
         (["lost.jsonl"], 2, "--step is missing"),
-        (["lost.jsonl", "--step", "9"], 2, "there is no step 9 to continue from; the match has steps 0 to 4"),
+        (
+            ["lost.jsonl", "--step", "9"],
+            2,
+            "there is no step 9 to continue from; the match has steps 0 to 4",
+        ),
         (["lost.jsonl", "--step", "3", "house:perfect"], 2, "name a bot for each player"),
         (["nothing.jsonl", "--step", "3"], 2, "there is no file"),
         (["lost.jsonl", "--step", "3", "house:perfect", "house:nobody"], 1, "the house has"),

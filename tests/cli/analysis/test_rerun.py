@@ -23,7 +23,10 @@ def test_the_first_difference_ends_with_status_1(tmp_path: Path) -> None:
     match, bot = saved(tmp_path), bot_file(tmp_path, FIRST_FREE)
     result = run("rerun", match, bot)
     assert result.exit_code == 1
-    assert '  step 1: recorded {"mark":"O","space":[1,1]}, now {"mark":"O","space":[0,1]}\n' in result.stdout
+    assert (
+        '  step 1: recorded {"mark":"O","space":[1,1]}, now {"mark":"O","space":[0,1]}\n'
+        in result.stdout
+    )
     assert f"botdrome fork {match} --step 1" in result.stdout
     every = run("rerun", match, bot, "--all-steps")
     assert every.exit_code == 1
@@ -34,9 +37,18 @@ def test_the_first_difference_ends_with_status_1(tmp_path: Path) -> None:
 def test_a_crash_is_reported_with_its_line(tmp_path: Path) -> None:
     match = noughts()
     match.expel(0, "crash", 0)
-    result = run("rerun", saved(tmp_path, match=match), bot_file(tmp_path, "def bot(view):\n    1 / 0"), "--player", "0")
+    result = run(
+        "rerun",
+        saved(tmp_path, match=match),
+        bot_file(tmp_path, "def bot(view):\n    1 / 0"),
+        "--player",
+        "0",
+    )
     assert result.exit_code == 1
-    assert "crashed at step 0: crash: ZeroDivisionError: division by zero (line 2 of bob.py)" in result.stdout
+    assert (
+        "crashed at step 0: crash: ZeroDivisionError: division by zero (line 2 of bob.py)"
+        in result.stdout
+    )
 
 
 def test_all_lost_matches_of_a_folder(tmp_path: Path) -> None:
@@ -47,16 +59,27 @@ def test_all_lost_matches_of_a_folder(tmp_path: Path) -> None:
     assert good.exit_code == 0
     assert "1 of 1 lost matches as recorded" in good.stdout
     assert "1-lost" in good.stdout and "same" in good.stdout
-    bad = run("rerun", "--all", str(tmp_path), bot_file(tmp_path, FIRST_FREE, "eve.py"), "--player", "1", "--json")
+    bad = run(
+        "rerun",
+        "--all",
+        str(tmp_path),
+        bot_file(tmp_path, FIRST_FREE, "eve.py"),
+        "--player",
+        "1",
+        "--json",
+    )
     assert bad.exit_code == 1
     rows = json.loads(bad.stdout)
     assert [(Path(row["match"]).name, row["name"], row["same"]) for row in rows] == [
-        ("1-lost.jsonl", "bob.py", False), ("2-won.jsonl", "ada", False), ("3-others.jsonl", "eve", False),
+        ("1-lost.jsonl", "bob.py", False), ("2-won.jsonl", "ada", False),
+        ("3-others.jsonl", "eve", False),
     ]  # fmt: skip
     assert rows[0]["divergences"][0]["step"] == 1
 
 
-def test_lost_matches_become_tests_for_pytest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_matches_become_tests_for_pytest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "matches").mkdir()
     (tmp_path / "tests").mkdir()
     saved(tmp_path / "matches")
@@ -89,7 +112,9 @@ def test_lost_matches_become_tests_for_pytest(tmp_path: Path, monkeypatch: pytes
         (["some-id", "bob.py", "--server", "http://127.0.0.1:1"], "http://127.0.0.1:1: "),
     ],
 )
-def test_bad_commands_end_with_status_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], why: str) -> None:
+def test_bad_commands_end_with_status_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], why: str
+) -> None:
     saved(tmp_path)
     bot_file(tmp_path, FIRST_FREE)
     (tmp_path / "empty").mkdir()

@@ -24,7 +24,14 @@ async def test_a_match_on_a_server_is_named_by_its_id(tmp_path: Path) -> None:
         async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
             await asyncio.gather(play_noughts(one, "ada"), play_noughts(two, "bob"))
         (match,) = await house.arena.store.matches(Wanted())
-        words = ("rerun", match.id, bot_file(tmp_path, FIRST_FREE), "--server", house.url, "--player")
+        words = (
+            "rerun",
+            match.id,
+            bot_file(tmp_path, FIRST_FREE),
+            "--server",
+            house.url,
+            "--player",
+        )
         result = await run_beside(*words, "ada")
         assert result.exit_code == 0, result.stdout + result.stderr
         assert f"{match.id}: " in result.stdout

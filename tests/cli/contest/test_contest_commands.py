@@ -8,7 +8,10 @@ import pytest
 
 from tests.cli.commands import run
 
-FIRST = "def bot(view):\n    return {'space': next([x, y] for x in range(3) for y in range(3) if not view['board'][x][y])}\n"
+FIRST = (
+    "def bot(view):\n    return {'space': next([x, y] for x in range(3) for y in range(3) if "
+    "not view['board'][x][y])}\n"
+)
 FAILING = "def bot(view):\n    raise ValueError('no idea')\n"
 CUP = """\
 name = "cup"
@@ -59,7 +62,10 @@ def test_a_new_document_is_correct(game: str) -> None:
 
 @pytest.mark.parametrize(
     ("command", "problem"),
-    [(["new", "chess"], "there is no game 'chess'"), (["new", "gomoku", "--format", "war"], "there is no format 'war'")],
+    [
+        (["new", "chess"], "there is no game 'chess'"),
+        (["new", "gomoku", "--format", "war"], "there is no format 'war'"),
+    ],
 )
 def test_no_document_is_written_for_what_does_not_exist(command: list[str], problem: str) -> None:
     done = run("contest", *command)
@@ -78,19 +84,31 @@ def test_no_document_is_written_for_what_does_not_exist(command: list[str], prob
     ],
 )
 @pytest.mark.parametrize("command", ["check", "run"])
-def test_a_bad_document_is_refused_with_the_line_and_an_example(command: str, text: str, problem: str) -> None:
+def test_a_bad_document_is_refused_with_the_line_and_an_example(
+    command: str, text: str, problem: str
+) -> None:
     Path("cup.toml").write_text(text)
     done = run("contest", command, "cup.toml")
-    assert done.exit_code == 2 and f"cup.toml: {problem}" in done.stderr and 'name = "autumn-cup"' in done.stderr
+    assert (
+        done.exit_code == 2
+        and f"cup.toml: {problem}" in done.stderr
+        and 'name = "autumn-cup"' in done.stderr
+    )
     assert not Path("cup.db").exists()
 
 
 def test_check_tells_which_bots_cannot_start() -> None:
     a_cup(FIRST)
-    assert "3 entrants, about 6 matches, 6 of them in round 1" in run("contest", "check", "cup.toml").stdout
+    assert (
+        "3 entrants, about 6 matches, 6 of them in round 1"
+        in run("contest", "check", "cup.toml").stdout
+    )
     Path("mine.py").unlink()
     checked = run("contest", "check", "cup.toml")
-    assert checked.exit_code == 1 and "mine.py cannot start: mine.py: the file cannot be read" in checked.stdout
+    assert (
+        checked.exit_code == 1
+        and "mine.py cannot start: mine.py: the file cannot be read" in checked.stdout
+    )
     refused = run("contest", "run", "cup.toml")
     assert refused.exit_code == 1 and "mine.py cannot start" in refused.stderr
     Path("cup.toml").write_text('name = "cup"\ngame = "gomoku"\n')
@@ -119,14 +137,23 @@ def test_failed_matches_are_played_again_and_the_log_keeps_the_old_results() -> 
     nothing = run("contest", "rerun", "cup.db", "--only", "failed")
     assert nothing.exit_code == 2 and "there are no such matches" in nothing.stderr
     assert "say which matches" in run("contest", "rerun", "cup.db").stderr
-    assert "no bot 'eve' in this contest; there are ada, bob, mine.py" in run("contest", "rerun", "cup.db", "--bot", "eve").stderr
+    assert (
+        "no bot 'eve' in this contest; there are ada, bob, mine.py"
+        in run("contest", "rerun", "cup.db", "--bot", "eve").stderr
+    )
 
 
 def test_a_withdrawn_bot_forfeits_and_may_come_back() -> None:
     a_cup(FIRST)
     assert run("contest", "run", "cup.toml").exit_code == 0
-    assert "forfeits 0 matches" in run("contest", "withdraw", "cup.toml", "--bot", "bob", "--why", "ill").stdout
-    assert "has been withdrawn already" in run("contest", "withdraw", "cup.db", "cup", "--bot", "bob").stderr
+    assert (
+        "forfeits 0 matches"
+        in run("contest", "withdraw", "cup.toml", "--bot", "bob", "--why", "ill").stdout
+    )
+    assert (
+        "has been withdrawn already"
+        in run("contest", "withdraw", "cup.db", "cup", "--bot", "bob").stderr
+    )
     page = run("contest", "show", "cup.db", "cup", "--log").stdout
     assert "olga withdrawn bob: ill" in page and "round 1: 6 of 6 matches" in page
     assert run("contest", "rerun", "cup.toml", "--bot", "bob").exit_code == 0
@@ -136,5 +163,8 @@ def test_a_withdrawn_bot_forfeits_and_may_come_back() -> None:
 def test_a_store_without_the_contest_is_told() -> None:
     a_cup(FIRST)
     assert "there is no store" in run("contest", "show", "cup.toml").stderr
-    assert "cup.toml is the document of 'cup', not of 'mug'" in run("contest", "show", "cup.toml", "mug").stderr
+    assert (
+        "cup.toml is the document of 'cup', not of 'mug'"
+        in run("contest", "show", "cup.toml", "mug").stderr
+    )
     assert run("contest", "show", "none.toml").exit_code == 1

@@ -1,4 +1,6 @@
-"""`botdrome contest run` as a process that is killed, interrupted, paused and resumed ends like an undisturbed run."""
+"""`botdrome contest run` as a process that is killed, interrupted, paused and resumed ends like an
+undisturbed run.
+"""
 
 import json
 import os
@@ -52,7 +54,9 @@ def started(folder: Path) -> Popen[str]:
     return process
 
 
-def test_a_process_that_is_killed_interrupted_and_paused_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_is_killed_interrupted_and_paused_continues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     disturbed, calm = tmp_path / "disturbed", tmp_path / "calm"
     disturbed.mkdir()
     (disturbed / "cup.toml").write_text(CUP)
@@ -72,7 +76,10 @@ def test_a_process_that_is_killed_interrupted_and_paused_continues(tmp_path: Pat
     assert other.exit_code == 2 and "another process runs this contest" in other.stderr
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
-    assert process.returncode == 130 and "Paused. Continue it with: botdrome contest run cup.toml" in errors
+    assert (
+        process.returncode == 130
+        and "Paused. Continue it with: botdrome contest run cup.toml" in errors
+    )
     assert standings(disturbed)["state"] == "paused"
 
     process = started(disturbed)

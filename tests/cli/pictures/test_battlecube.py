@@ -11,7 +11,9 @@ from tests.games.cubes import STAY, after, bomb, cube, step
 
 def drawn(position: Battlecube) -> Text:
     names = [f"player {seat}" for seat in range(len(position.scores))]
-    return picture_of("battlecube", msgspec.json.decode(msgspec.json.encode(position.view(None))), names)
+    return picture_of(
+        "battlecube", msgspec.json.decode(msgspec.json.encode(position.view(None))), names
+    )
 
 
 def test_the_cube_is_cut_into_slices_from_front_to_back() -> None:
@@ -28,7 +30,9 @@ def test_the_cube_is_cut_into_slices_from_front_to_back() -> None:
 
 def test_players_have_colours_of_their_own_and_losers_are_struck_out() -> None:
     picture = drawn(after(cube((0, 0, 0), (1, 2, 1), (2, 0, 2), edge=3), step("-X"), STAY, STAY))
-    styles = {picture.plain[span.start : span.start + 10]: str(span.style) for span in picture.spans}
+    styles = {
+        picture.plain[span.start : span.start + 10]: str(span.style) for span in picture.spans
+    }
     assert styles["A player 0"] == "dim strike"
     assert styles["B player 1"] != styles["C player 2"]
 
@@ -40,5 +44,7 @@ def test_the_usual_cube_fits_a_terminal() -> None:
 
 
 def test_of_a_large_cube_only_the_players_are_listed() -> None:
-    assert len(drawn(Battlecube(edge=12).start(64, Chance(0))).plain.splitlines()) == 1 + 22 + 4 * 13
+    assert (
+        len(drawn(Battlecube(edge=12).start(64, Chance(0))).plain.splitlines()) == 1 + 22 + 4 * 13
+    )
     assert len(drawn(Battlecube(edge=13).start(64, Chance(0))).plain.splitlines()) == 1 + 22

@@ -16,12 +16,20 @@ FLEET = {"board": "AA......................."}
 def picture_after(*shots: Raw) -> Text:
     position = SMALL.start(2, Chance(0))
     for step in ({0: FLEET, 1: FLEET}, *[{turn % 2: shot} for turn, shot in enumerate(shots)]):
-        position = position.play({seat: position.parse(seat, raw) for seat, raw in step.items()}, Chance(0))
-    return picture_of("battleship", msgspec.json.decode(msgspec.json.encode(position.view(None))), ["Ann", "Bob"])
+        position = position.play(
+            {seat: position.parse(seat, raw) for seat, raw in step.items()}, Chance(0)
+        )
+    return picture_of(
+        "battleship", msgspec.json.decode(msgspec.json.encode(position.view(None))), ["Ann", "Bob"]
+    )
 
 
 def styles(picture: Text, part: str) -> set[str]:
-    return {str(span.style) for span in picture.spans if picture.plain[span.start : span.end].strip() == part}
+    return {
+        str(span.style)
+        for span in picture.spans
+        if picture.plain[span.start : span.end].strip() == part
+    }
 
 
 def test_boards_stand_side_by_side_with_names_and_scores() -> None:
@@ -46,7 +54,11 @@ def test_when_it_is_over_the_fleets_show() -> None:
     lines = [line.rstrip() for line in picture.plain.splitlines()]
     assert lines[0] == "round 1, goal 1: Bob misses Ann at x 2, y 0"
     assert lines[3] == " 0 A A o · ·   0 a A · · ·"
-    assert (styles(picture, "a"), styles(picture, "A"), styles(picture, "o")) == ({"bold red"}, {"green"}, {"blue"})
+    assert (styles(picture, "a"), styles(picture, "A"), styles(picture, "o")) == (
+        {"bold red"},
+        {"green"},
+        {"blue"},
+    )
 
 
 def test_the_headline_tells_of_skips() -> None:
@@ -58,7 +70,10 @@ def test_the_standard_boards_of_nine_fit_the_width_of_a_terminal() -> None:
     chance, names = Chance(2), [f"someone with a name as long as this {seat}" for seat in range(9)]
     position = Battleship().start(9, chance)
     for _ in range(2):
-        moves = {seat: position.parse(seat, random(position.view(seat), chance)) for seat in position.to_move}
+        moves = {
+            seat: position.parse(seat, random(position.view(seat), chance))
+            for seat in position.to_move
+        }
         position = position.play(moves, chance)
     lines = picture_of("battleship", position.view(None), names).plain.splitlines()
     assert len(lines) == 1 + 2 * 12
@@ -67,4 +82,6 @@ def test_the_standard_boards_of_nine_fit_the_width_of_a_terminal() -> None:
 
 def test_boards_that_are_too_wide_stand_one_below_the_other() -> None:
     large = Battleship(width=26, height=26).start(4, Chance(0)).view(None)
-    assert len(picture_of("battleship", large, ["a", "b", "c", "d"]).plain.splitlines()) == 1 + 2 * 28
+    assert (
+        len(picture_of("battleship", large, ["a", "b", "c", "d"]).plain.splitlines()) == 1 + 2 * 28
+    )

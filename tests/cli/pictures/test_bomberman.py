@@ -11,7 +11,9 @@ from tests.games.bombermen import after, drawn
 
 def picture(position: Bomberman) -> Text:
     names = [f"player {seat}" for seat in range(len(position.at))]
-    return picture_of("bomberman", msgspec.json.decode(msgspec.json.encode(position.view(None))), names)
+    return picture_of(
+        "bomberman", msgspec.json.decode(msgspec.json.encode(position.view(None))), names
+    )
 
 
 def lines(position: Bomberman) -> list[str]:
@@ -48,7 +50,9 @@ def test_the_tiles_that_close_in_at_the_end_of_the_round_show() -> None:
 def test_the_dead_are_struck_out() -> None:
     text = picture(drawn("A...... .#.#.#. B.....C").without(1))
     assert "dim strike" in {str(span.style) for span in text.spans if text.plain[span.start] == "B"}
-    assert "dim strike" not in {str(span.style) for span in text.spans if text.plain[span.start] in "AC"}
+    assert "dim strike" not in {
+        str(span.style) for span in text.spans if text.plain[span.start] in "AC"
+    }
 
 
 def test_the_usual_map_with_eight_users_fits_a_terminal() -> None:

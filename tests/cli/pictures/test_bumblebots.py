@@ -31,7 +31,9 @@ def test_the_start() -> None:
 
 
 def test_zones_and_drones_in_a_view_that_came_over_the_wire() -> None:
-    view = msgspec.json.decode(msgspec.json.encode(position({"Ann": (1, 4)}, {"Bob": (7, 7)}).view(None)))
+    view = msgspec.json.decode(
+        msgspec.json.encode(position({"Ann": (1, 4)}, {"Bob": (7, 7)}).view(None))
+    )
     lines = picture(view, NAMES).plain.splitlines()
     assert lines[2].split() == ["█", "·", "·", "+", "A", "+", "·", "·", "█"]
     assert lines[14].split() == ["█", "·", "·", "x", "x", "x", "·", "·", "█"]

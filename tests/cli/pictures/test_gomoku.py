@@ -12,12 +12,18 @@ def picture_after(*points: Point) -> Text:
     position = Gomoku(size=5, win_length=3).start(2, Chance(0))
     for point in points:
         position = position.play({position.to_move[0]: point}, Chance(0))
-    return picture_of("gomoku", msgspec.json.decode(msgspec.json.encode(position.view(None))), ["Ann", "Bob"])
+    return picture_of(
+        "gomoku", msgspec.json.decode(msgspec.json.encode(position.view(None))), ["Ann", "Bob"]
+    )
 
 
 def set_off(picture: Text) -> str:
     """The text shown in reverse."""
-    return "".join(picture.plain[span.start : span.end] for span in picture.spans if "reverse" in str(span.style))
+    return "".join(
+        picture.plain[span.start : span.end]
+        for span in picture.spans
+        if "reverse" in str(span.style)
+    )
 
 
 def test_the_board_has_its_columns_and_rows_numbered() -> None:
@@ -39,6 +45,8 @@ def test_the_last_stone_is_set_off_and_then_the_row_that_won() -> None:
 
 
 def test_the_usual_board_fits_a_terminal() -> None:
-    lines = picture_of("gomoku", Gomoku().start(2, Chance(0)).view(None), ["Ann", "Bob"]).plain.splitlines()
+    lines = picture_of(
+        "gomoku", Gomoku().start(2, Chance(0)).view(None), ["Ann", "Bob"]
+    ).plain.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80

@@ -33,7 +33,9 @@ def by_chance(fixture: ContestFixture) -> FixtureResult:
     return FixtureResult(tuple(1 + sum(other > mark for other in marks) for mark in marks))
 
 
-def played(progress: ContestProgress, referee: Referee = seeds_win, most: int = 100_000) -> ContestProgress:
+def played(
+    progress: ContestProgress, referee: Referee = seeds_win, most: int = 100_000
+) -> ContestProgress:
     """Play until the contest is over, or so many matches."""
     for _ in range(most):
         if not progress.open:
@@ -43,7 +45,9 @@ def played(progress: ContestProgress, referee: Referee = seeds_win, most: int = 
     return progress
 
 
-def contest(format_: str, entrants: int, referee: Referee = seeds_win, **keys: Any) -> ContestProgress:
+def contest(
+    format_: str, entrants: int, referee: Referee = seeds_win, **keys: Any
+) -> ContestProgress:
     """Return a contest that was played to its end."""
     return played(ContestProgress(document(format_, **keys), bots(entrants), {}), referee)
 

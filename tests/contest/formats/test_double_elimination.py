@@ -12,7 +12,12 @@ from tests.contest.formats.examples import by_chance, contest, order, seeds_win
 
 @pytest.mark.parametrize("entrants", range(2, 18))
 def test_everybody_but_the_winner_loses_two_meetings(entrants: int) -> None:
-    progress = contest("double-elimination", entrants, lambda f: by_chance(f) if f.round % 2 else seeds_win(f), best_of=1)
+    progress = contest(
+        "double-elimination",
+        entrants,
+        lambda f: by_chance(f) if f.round % 2 else seeds_win(f),
+        best_of=1,
+    )
     meetings = {fixture.meeting: fixture for fixture in progress.fixtures.values()}
     played = Counter(number for fixture in meetings.values() for number in fixture.entrants)
     assert all(played[number] >= 2 for number in range(entrants))
@@ -23,7 +28,11 @@ def test_everybody_but_the_winner_loses_two_meetings(entrants: int) -> None:
 def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
     def upset(fixture: ContestFixture) -> FixtureResult:
         """Entrant 1 loses to entrant 0 once, in round 2."""
-        return seeds_win(fixture) if 1 not in fixture.entrants or fixture.round == 2 else _won_by_one(fixture)
+        return (
+            seeds_win(fixture)
+            if 1 not in fixture.entrants or fixture.round == 2
+            else _won_by_one(fixture)
+        )
 
     def _won_by_one(fixture: ContestFixture) -> FixtureResult:
         return FixtureResult(tuple(1 if number == 1 else 2 for number in fixture.entrants))
@@ -35,19 +44,31 @@ def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
 
 
 def test_larger_tables_are_refused() -> None:
-    reason = DoubleElimination().refusal(ContestDocument(name="cup", game="bomberman", players=4), 8)
-    assert reason == "double elimination is played in pairs, not at tables of 4; use knockout, swiss or groups"
+    reason = DoubleElimination().refusal(
+        ContestDocument(name="cup", game="bomberman", players=4), 8
+    )
+    assert (
+        reason
+        == "double elimination is played in pairs, not at tables of 4; use knockout, swiss or "
+        "groups"
+    )
 
 
 def test_meetings_have_places_in_the_drawing() -> None:
     progress = contest("double-elimination", 5)
     bracket = DoubleElimination().followed(progress.document, progress.entrants, progress.results)
     places = bracket.places
-    assert set(places) == set(bracket.winners) == {fixture.meeting for fixture in progress.fixtures.values()}
+    assert (
+        set(places)
+        == set(bracket.winners)
+        == {fixture.meeting for fixture in progress.fixtures.values()}
+    )
     assert [(key, one.side, one.slot, one.slots) for key, one in places.items()][:3] == [
         ("1.1", "winners", 1, 4), ("2.1", "winners", 0, 2), ("2.2", "winners", 1, 2),
     ]  # fmt: skip
-    assert [one.side for one in places.values()].count("losers") == 3 and list(places.values())[-1].side == "final"
+    assert [one.side for one in places.values()].count("losers") == 3 and list(places.values())[
+        -1
+    ].side == "final"
 
 
 def test_without_enough_entrants_nothing_is_drawn() -> None:

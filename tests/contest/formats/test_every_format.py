@@ -1,4 +1,6 @@
-"""Contract of all formats: they end, count every result, seat nobody twice, and continue from any part of their results."""
+"""Contract of all formats: they end, count every result, seat nobody twice, and continue from any
+part of their results.
+"""
 
 from collections import Counter
 from typing import Any
@@ -17,24 +19,37 @@ ROUNDS_OF_LADDER = 8
 
 @st.composite
 def referees(draw: st.DrawFn) -> Referee:
-    """Results that follow from the fixture alone, with many draws, no-shows and matches that do not count."""
+    """Results that follow from the fixture alone, with many draws, no-shows and matches that do not
+    count.
+    """
     level, faults, salt = draw(st.integers(1, 6)), draw(st.booleans()), draw(st.integers(0, 99))
 
     def referee(fixture: ContestFixture) -> FixtureResult:
-        chance = Chance(salt, sum(int(part) << 20 * index for index, part in enumerate(fixture.key.split("."))))
+        chance = Chance(
+            salt, sum(int(part) << 20 * index for index, part in enumerate(fixture.key.split(".")))
+        )
         marks = [chance.below(level) for _ in fixture.entrants]
         places = tuple(1 + sum(other > mark for other in marks) for mark in marks)
         fault = chance.below(10) if faults else 9
-        return FixtureResult(() if fault == 0 else places, (0,) if fault == 1 else (), (1,) if fault == 2 else ())
+        return FixtureResult(
+            () if fault == 0 else places, (0,) if fault == 1 else (), (1,) if fault == 2 else ()
+        )
 
     return referee
 
 
 @st.composite
 def contests(draw: st.DrawFn) -> tuple[dict[str, Any], int]:
-    format_, seats = draw(st.sampled_from(sorted(CONTEST_FORMATS))), draw(st.sampled_from([2, 2, 2, 3, 4]))
+    format_, seats = (
+        draw(st.sampled_from(sorted(CONTEST_FORMATS))),
+        draw(st.sampled_from([2, 2, 2, 3, 4])),
+    )
     seats = 2 if format_ == "double-elimination" else seats
-    keys: dict[str, Any] = {"format": format_, "players": seats, "games": draw(st.sampled_from([1, seats]))}
+    keys: dict[str, Any] = {
+        "format": format_,
+        "players": seats,
+        "games": draw(st.sampled_from([1, seats])),
+    }
     if format_ in ("knockout", "double-elimination") and seats == 2:
         keys |= {"best_of": draw(st.sampled_from([1, 3, 5]))}
         del keys["games"]
@@ -50,7 +65,9 @@ def finished(progress: ContestProgress) -> bool:
     return progress.over or bool(progress.refusal) or progress.rounds_played >= ROUNDS_OF_LADDER
 
 
-def play_on(progress: ContestProgress, referee: Referee, chance: Chance | None = None) -> ContestProgress:
+def play_on(
+    progress: ContestProgress, referee: Referee, chance: Chance | None = None
+) -> ContestProgress:
     """Play in the order of the plan, or in any order."""
     while not finished(progress):
         fixtures = list(progress.open.values())
@@ -61,7 +78,9 @@ def play_on(progress: ContestProgress, referee: Referee, chance: Chance | None =
 
 @given(contests(), referees(), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_a_contest_ends_and_continues_from_any_part_of_its_results(contest: Any, referee: Referee, random: Any) -> None:
+def test_a_contest_ends_and_continues_from_any_part_of_its_results(
+    contest: Any, referee: Referee, random: Any
+) -> None:
     whole = play_on(begun(*contest), referee)
     reason = whole.format.refusal(whole.document, contest[1])
     assert bool(reason) == bool(whole.refusal)
@@ -74,7 +93,10 @@ def test_a_contest_ends_and_continues_from_any_part_of_its_results(contest: Any,
     for round_ in whole.rounds:
         assert len({fixture.key for fixture in round_.fixtures}) == len(round_.fixtures)
     assert play_on(begun(*contest), referee, Chance(random.randrange(99))).standings() == lines
-    kept = {key: whole.results[key] for key in random.sample(sorted(whole.results), random.randint(0, len(whole.results)))}
+    kept = {
+        key: whole.results[key]
+        for key in random.sample(sorted(whole.results), random.randint(0, len(whole.results)))
+    }
     resumed = ContestProgress(whole.document, bots(contest[1]), kept)
     resumed = play_on(resumed, referee)
     assert (resumed.standings(), resumed.fixtures) == (lines, whole.fixtures)
@@ -93,7 +115,11 @@ def test_entrants_may_leave_at_any_time(contest: Any, referee: Referee, random: 
             assert all(progress.entrants[number].left is None for number in fixture.entrants)
             progress.add(fixture.key, referee(fixture))
     again = ContestProgress(progress.document, progress.entrants, progress.results)
-    assert (again.standings(), again.open, again.over) == (progress.standings(), progress.open, progress.over)
+    assert (again.standings(), again.open, again.over) == (
+        progress.standings(),
+        progress.open,
+        progress.over,
+    )
 
 
 @pytest.mark.parametrize("format_", ["swiss", "ladder", "knockout", "double-elimination"])
@@ -118,7 +144,9 @@ def test_nobody_enters_an_empty_contest_in_vain(format_: str) -> None:
 @pytest.mark.parametrize("format_", sorted(set(CONTEST_FORMATS) - {"ladder"}))
 def test_a_contest_that_is_over_has_no_next_round(format_: str) -> None:
     progress = played(ContestProgress(document(format_), bots(5), {}))
-    assert progress.format.next_round(progress.document, progress.entrants, progress.results) is None
+    assert (
+        progress.format.next_round(progress.document, progress.entrants, progress.results) is None
+    )
 
 
 @pytest.mark.parametrize("format_", sorted(set(CONTEST_FORMATS) - {"ladder"}))

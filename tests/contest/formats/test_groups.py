@@ -12,7 +12,12 @@ def test_the_best_of_each_group_go_on() -> None:
     assert groups_in(document("groups"), bots(8)) == [[0, 3, 4, 7], [1, 2, 5, 6]]
     assert order(progress)[:4] == [0, 1, 2, 3]
     notes = [line.note for line in progress.standings()[4:]]
-    assert notes == ["place 3 in group 1", "place 3 in group 2", "place 4 in group 2", "place 4 in group 1"]
+    assert notes == [
+        "place 3 in group 1",
+        "place 3 in group 2",
+        "place 4 in group 2",
+        "place 4 in group 1",
+    ]
 
 
 def test_groups_do_not_meet_again_at_once() -> None:
@@ -32,10 +37,21 @@ def test_larger_tables_play_heats_after_the_groups() -> None:
 
 def test_standings_during_the_group_stage_are_those_of_the_groups() -> None:
     progress = played(ContestProgress(document("groups"), bots(8), {}), most=3)
-    assert {line.note[:8] for line in progress.standings()} == {"place 1 ", "place 2 ", "place 3 ", "place 4 "}
+    assert {line.note[:8] for line in progress.standings()} == {
+        "place 1 ",
+        "place 2 ",
+        "place 3 ",
+        "place 4 ",
+    }
 
 
 def test_groups_that_cannot_be_filled_are_refused() -> None:
-    assert Groups().refusal(document("groups", groups=4), 7) == "7 entrants cannot fill 4 groups of at least 2; 8 are needed"
+    assert (
+        Groups().refusal(document("groups", groups=4), 7)
+        == "7 entrants cannot fill 4 groups of at least 2; 8 are needed"
+    )
     few = document("groups", groups=2, advance=1, players=4)
-    assert Groups().refusal(few, 16) == "1 from each of 2 groups cannot fill a table of 4; let more advance"
+    assert (
+        Groups().refusal(few, 16)
+        == "1 from each of 2 groups cannot fill a table of 4; let more advance"
+    )

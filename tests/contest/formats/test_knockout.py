@@ -5,7 +5,15 @@ import pytest
 from botdrome.contest.formats.elimination import Knockout, bracket_slots, stage_name
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
 from botdrome.contest.progress import ContestProgress, LateEntry
-from tests.contest.formats.examples import bots, by_chance, contest, document, order, played, seeds_win
+from tests.contest.formats.examples import (
+    bots,
+    by_chance,
+    contest,
+    document,
+    order,
+    played,
+    seeds_win,
+)
 
 
 def level(fixture: ContestFixture) -> FixtureResult:
@@ -22,7 +30,11 @@ def test_the_highest_seeds_meet_last_and_have_the_byes() -> None:
 def test_losers_of_a_round_share_their_place() -> None:
     lines = contest("knockout", 8).standings()
     assert [line.place for line in lines] == [1, 2, 3, 3, 5, 5, 5, 5]
-    assert [line.note for line in lines[:3]] == ["won the final", "lost the final", "lost in the semi-finals"]
+    assert [line.note for line in lines[:3]] == [
+        "won the final",
+        "lost the final",
+        "lost in the semi-finals",
+    ]
     assert order(contest("knockout", 8)) == [0, 1, 2, 3, 4, 5, 6, 7]
 
 
@@ -52,11 +64,15 @@ def test_a_close_series_goes_on_and_a_level_one_is_decided_by_seed() -> None:
 
 
 def test_a_leaver_forfeits_its_series_and_a_winner_that_left_gives_a_walkover() -> None:
-    progress = ContestProgress(document("knockout", best_of=5, penalties={"no_show": "skip"}), bots(4), {})
+    progress = ContestProgress(
+        document("knockout", best_of=5, penalties={"no_show": "skip"}), bots(4), {}
+    )
     progress.add("1.1.1", seeds_win(progress.open["1.1.1"]))
     progress.withdraw(0)
     played(progress)
-    assert {frozenset(f.entrants) for key, f in progress.fixtures.items() if f.round == 2} == {frozenset((1, 3))}
+    assert {frozenset(f.entrants) for key, f in progress.fixtures.items() if f.round == 2} == {
+        frozenset((1, 3))
+    }
     gone = ContestProgress(document("knockout", games=1), bots(4), {})
     gone.add("1.1.1", seeds_win(gone.open["1.1.1"]))
     gone.withdraw(0)

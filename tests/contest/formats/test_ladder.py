@@ -22,7 +22,9 @@ def test_newcomers_play_from_the_next_round() -> None:
 
 
 def test_matches_that_do_not_count_move_nobody() -> None:
-    progress = played(ContestProgress(document("ladder"), bots(2), {}), lambda _: FixtureResult(()), most=4)
+    progress = played(
+        ContestProgress(document("ladder"), bots(2), {}), lambda _: FixtureResult(()), most=4
+    )
     assert [line.place for line in progress.standings()] == [1, 1]
 
 
@@ -32,5 +34,8 @@ def test_a_win_raises_and_a_surprise_raises_more() -> None:
     won, lost = updated([start, start], (1, 2))
     assert won.mean > 25 > lost.mean
     assert won.deviation < start.deviation
-    assert updated([lost, won], (1, 2))[0].mean - lost.mean > updated([won, lost], (1, 2))[0].mean - won.mean
+    assert (
+        updated([lost, won], (1, 2))[0].mean - lost.mean
+        > updated([won, lost], (1, 2))[0].mean - won.mean
+    )
     assert [one.mean for one in updated([start] * 3, (1, 1, 1))] == [25] * 3

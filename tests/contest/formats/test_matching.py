@@ -15,7 +15,10 @@ def possible(vertices: Sequence[int], edges: Edges) -> bool:
     if not vertices:
         return True
     first, *rest = vertices
-    return any(frozenset((first, two)) in edges and possible([v for v in rest if v != two], edges) for two in rest)
+    return any(
+        frozenset((first, two)) in edges and possible([v for v in rest if v != two], edges)
+        for two in rest
+    )
 
 
 @st.composite
@@ -27,7 +30,12 @@ def graphs(draw: st.DrawFn) -> tuple[int, Edges]:
 
 
 def of(size: int, edges: Edges) -> Matching:
-    return Matching([sum(1 << two for two in range(size) if frozenset((one, two)) in edges) for one in range(size)])
+    return Matching(
+        [
+            sum(1 << two for two in range(size) if frozenset((one, two)) in edges)
+            for one in range(size)
+        ]
+    )
 
 
 @given(graphs(), st.lists(st.tuples(st.integers(0, 9), st.integers(1, 1023)), max_size=8))
@@ -40,7 +48,11 @@ def test_a_complete_matching_is_found_if_there_is_one_and_kept_while_edges_leave
     assert matching.complete() == possible(everybody, edges)
     if possible(everybody, edges):
         for one, others in ((one, others) for one, others in limits if one < size):
-            left = {edge for edge in edges if one not in edge or any(others >> two & 1 for two in edge - {one})}
+            left = {
+                edge
+                for edge in edges
+                if one not in edge or any(others >> two & 1 for two in edge - {one})
+            }
             limited = matching.limit(one, others)
             assert limited == possible(everybody, left)
             edges = left if limited else edges

@@ -1,4 +1,6 @@
-"""Round robin: every group meets, seats and seeds are balanced, and late entrants append meetings."""
+"""Round robin: every group meets, seats and seeds are balanced, and late entrants
+append meetings.
+"""
 
 from collections import Counter
 from itertools import combinations
@@ -20,30 +22,61 @@ def test_every_group_meets_once_with_balanced_seats(seats: int) -> None:
     assert Counter(frozenset(fixture.entrants) for fixture in fixtures) == dict.fromkeys(
         map(frozenset, combinations(range(6), seats)), seats
     )
-    assert len(set(Counter((seat, who) for fixture in fixtures for seat, who in enumerate(fixture.entrants)).values())) == 1
+    assert (
+        len(
+            set(
+                Counter(
+                    (seat, who) for fixture in fixtures for seat, who in enumerate(fixture.entrants)
+                ).values()
+            )
+        )
+        == 1
+    )
     assert progress.rounds_played == 1
     assert progress.expected == len(fixtures)
 
 
 def test_each_meeting_has_seeds_of_its_own_and_each_seed_one_match_per_seating() -> None:
     (round_,) = RoundRobin().rounds(document(games=4), bots(4), {})
-    meetings = {seed: {f.meeting for f in round_.fixtures if f.seed == seed} for seed in {f.seed for f in round_.fixtures}}
+    meetings = {
+        seed: {f.meeting for f in round_.fixtures if f.seed == seed}
+        for seed in {f.seed for f in round_.fixtures}
+    }
     assert len(meetings) == 12
     assert all(len(found) == 1 for found in meetings.values())
-    assert len({(fixture.seed, fixture.entrants) for fixture in round_.fixtures}) == len(round_.fixtures) == 24
-    assert [fixture.key for fixture in round_.fixtures[:5]] == ["1.1.1", "1.1.2", "1.1.3", "1.1.4", "1.2.1"]
+    assert (
+        len({(fixture.seed, fixture.entrants) for fixture in round_.fixtures})
+        == len(round_.fixtures)
+        == 24
+    )
+    assert [fixture.key for fixture in round_.fixtures[:5]] == [
+        "1.1.1",
+        "1.1.2",
+        "1.1.3",
+        "1.1.4",
+        "1.2.1",
+    ]
 
 
 def test_single_matches_share_the_seats_and_without_rotation_the_higher_seed_sits_first() -> None:
-    first = Counter(fixture.entrants[0] for fixture in contest("round-robin", 7, games=1).fixtures.values())
+    first = Counter(
+        fixture.entrants[0] for fixture in contest("round-robin", 7, games=1).fixtures.values()
+    )
     assert set(first.values()) == {3}
-    assert all(f.entrants == tuple(sorted(f.entrants)) for f in contest("round-robin", 4, rotate=False).fixtures.values())
+    assert all(
+        f.entrants == tuple(sorted(f.entrants))
+        for f in contest("round-robin", 4, rotate=False).fixtures.values()
+    )
 
 
 def test_large_contests_have_several_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(round_robin, "LARGEST_ROUND", 4)
     progress = contest("round-robin", 5)
-    assert (progress.rounds_played, len(progress.results), order(progress)) == (3, 20, [0, 1, 2, 3, 4])
+    assert (progress.rounds_played, len(progress.results), order(progress)) == (
+        3,
+        20,
+        [0, 1, 2, 3, 4],
+    )
 
 
 def test_late_entrants_append_meetings_and_leavers_forfeit() -> None:
@@ -52,7 +85,9 @@ def test_late_entrants_append_meetings_and_leavers_forfeit() -> None:
     assert progress.enter(Entrant("late")) == 3
     assert list(progress.fixtures)[: len(before)] == before
     forfeits = progress.withdraw(0)
-    assert {progress.fixtures[key].entrants[result.absent[0]] for key, result in forfeits.items()} == {0}
+    assert {
+        progress.fixtures[key].entrants[result.absent[0]] for key, result in forfeits.items()
+    } == {0}
     assert len(forfeits) == 4
     played(progress)
     lines = [(line.entrant, line.score, line.no_shows) for line in progress.standings()]
@@ -60,13 +95,19 @@ def test_late_entrants_append_meetings_and_leavers_forfeit() -> None:
 
 
 def test_too_few_entrants_are_refused() -> None:
-    with pytest.raises(CannotContinue, match="1 entrant cannot fill a table of 2; at least 2 are needed"):
+    with pytest.raises(
+        CannotContinue, match="1 entrant cannot fill a table of 2; at least 2 are needed"
+    ):
         RoundRobin().next_round(document(), bots(1), {})
     assert RoundRobin().standings(document(), bots(1), {})[0].place == 1
 
 
-@pytest.mark.parametrize(("size", "seats", "most"), [(2, 2, 1), (3, 2, 1), (20, 2, 1), (29, 2, 2), (30, 2, 1), (7, 3, 5)])
-def test_everyone_has_played_about_equally_often_at_any_time(size: int, seats: int, most: int) -> None:
+@pytest.mark.parametrize(
+    ("size", "seats", "most"), [(2, 2, 1), (3, 2, 1), (20, 2, 1), (29, 2, 2), (30, 2, 1), (7, 3, 5)]
+)
+def test_everyone_has_played_about_equally_often_at_any_time(
+    size: int, seats: int, most: int
+) -> None:
     progress = ContestProgress(document(players=seats, games=1), bots(size), {})
     counts = Counter(dict.fromkeys(range(size), 0))
     for fixture in progress.open.fixtures():
@@ -83,6 +124,11 @@ def test_groups_are_played_side_by_side() -> None:
 
 def test_turns_do_not_change_the_keys_of_fixtures() -> None:
     progress = ContestProgress(document(games=2), bots(6), {})
-    assert [fixture.key for fixture in progress.open.fixtures()][:4] != ["1.1.1", "1.1.2", "1.2.1", "1.2.2"]
+    assert [fixture.key for fixture in progress.open.fixtures()][:4] != [
+        "1.1.1",
+        "1.1.2",
+        "1.2.1",
+        "1.2.2",
+    ]
     for index, pair in enumerate(all_groups(range(6), 2), 1):
         assert set(progress.open[f"1.{index}.2"].entrants) == set(pair)

@@ -15,18 +15,34 @@ from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs
 from botdrome.contest.formats.pairs_version_1 import swiss_pairs_1
 from botdrome.contest.progress import ContestProgress, unplayed
 from botdrome.games.chance import Chance
-from tests.contest.formats.examples import Referee, bots, by_chance, contest, document, order, played, seeds_win
+from tests.contest.formats.examples import (
+    Referee,
+    bots,
+    by_chance,
+    contest,
+    document,
+    order,
+    played,
+    seeds_win,
+)
 
 Meetings = list[list[tuple[int, ...]]]
 
 
 def meetings(progress: ContestProgress) -> Meetings:
     """Return the meetings by round, each with the seats of its first match."""
-    return [[f.entrants for f in round_.fixtures if f.key.endswith(".1")] for round_ in progress.rounds]
+    return [
+        [f.entrants for f in round_.fixtures if f.key.endswith(".1")] for round_ in progress.rounds
+    ]
 
 
 def times_met(progress: ContestProgress) -> Counter[frozenset[int]]:
-    return Counter(frozenset(pair) for round_ in meetings(progress) for table in round_ for pair in combinations(table, 2))
+    return Counter(
+        frozenset(pair)
+        for round_ in meetings(progress)
+        for table in round_
+        for pair in combinations(table, 2)
+    )
 
 
 def pairings(players: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
@@ -39,7 +55,9 @@ def pairings(players: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 
 def drawn_history(chance: Chance, players: int, rounds: int) -> SwissHistory:
     """Return the history of a Swiss in which chance decided everything, also who met whom."""
-    history = SwissHistory(points={player: 2 * chance.below(rounds + 1) for player in range(players)})
+    history = SwissHistory(
+        points={player: 2 * chance.below(rounds + 1) for player in range(players)}
+    )
     for _ in range(rounds):
         order = chance.sample(range(players), players)
         for one, two in zip(order[::2], order[1::2], strict=False):
@@ -49,7 +67,9 @@ def drawn_history(chance: Chance, players: int, rounds: int) -> SwissHistory:
 
 @given(st.integers(2, 8), st.integers(0, 7), st.integers(0, 10_000))
 @settings(max_examples=200, deadline=None, derandomize=True)
-def test_no_pairing_is_better_by_rematches_then_scores_then_seats(size: int, rounds: int, seed: int) -> None:
+def test_no_pairing_is_better_by_rematches_then_scores_then_seats(
+    size: int, rounds: int, seed: int
+) -> None:
     """Compare with all pairings. Each rule serves the highest player first."""
     history = drawn_history(Chance(seed), size, rounds)
     ranked = sorted(range(size), key=lambda player: (-history.points[player], player))
@@ -59,20 +79,31 @@ def test_no_pairing_is_better_by_rematches_then_scores_then_seats(size: int, rou
         players = [player for player in ranked if player in other]
         met = [history.times_met(player, other[player]) for player in players]
         gaps = [abs(history.points[player] - history.points[other[player]]) for player in players]
-        return max(met, default=0), met, gaps, [history.strain(player, other[player]) for player in players]
+        return (
+            max(met, default=0),
+            met,
+            gaps,
+            [history.strain(player, other[player]) for player in players],
+        )
 
     pairs, bye = swiss_pairs(ranked, history)
     assert sorted(sum(pairs, ()) + (() if bye is None else (bye,))) == list(range(size))
     rest = [player for player in ranked if player != bye]
     assert worth(pairs) == min(map(worth, pairings(rest)))
     below = [] if bye is None else ranked[ranked.index(bye) + 1 :]
-    fewest = [worth(pairing)[0] for other in below for pairing in pairings([player for player in ranked if player != other])]
+    fewest = [
+        worth(pairing)[0]
+        for other in below
+        for pairing in pairings([player for player in ranked if player != other])
+    ]
     assert all(worth(pairs)[0] < times for times in fewest), "a lower player could have had the bye"
 
 
 @given(st.integers(2, 12), st.integers(0, 6), st.integers(0, 10_000))
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_the_player_that_had_the_second_seat_more_often_gets_the_first(size: int, rounds: int, seed: int) -> None:
+def test_the_player_that_had_the_second_seat_more_often_gets_the_first(
+    size: int, rounds: int, seed: int
+) -> None:
     history = drawn_history(Chance(seed), size, rounds)
     pairs, _ = swiss_pairs(range(size), history)
     assert all(history.lean.get(first, 0) <= history.lean.get(second, 0) for first, second in pairs)
@@ -80,10 +111,17 @@ def test_the_player_that_had_the_second_seat_more_often_gets_the_first(size: int
 
 def test_seats_alternate_down_the_list() -> None:
     progress = ContestProgress(document("swiss", games=1), bots(8), {})
-    assert [fixture.entrants for fixture in progress.open.values()] == [(0, 4), (5, 1), (2, 6), (7, 3)]
+    assert [fixture.entrants for fixture in progress.open.values()] == [
+        (0, 4),
+        (5, 1),
+        (2, 6),
+        (7, 3),
+    ]
     history = SwissHistory(lean={0: 1, 1: 1, 2: -1, 3: -1})
     history.met = {frozenset((one, two)): 1 for one in (0, 1) for two in (2, 3)}
-    assert swiss_pairs(range(4), history) == ([(1, 0), (2, 3)], None), "the higher player gets the seat that both are due"
+    assert swiss_pairs(range(4), history) == ([(1, 0), (2, 3)], None), (
+        "the higher player gets the seat that both are due"
+    )
 
 
 @given(st.integers(4, 12), st.integers(0, 10_000))
@@ -100,7 +138,10 @@ def test_a_whole_swiss_has_no_rematch_one_bye_each_and_balanced_seats(size: int,
     assert max(byes.values(), default=0) <= 1
     lean = Counter(pairs[0] for round_ in meetings(progress) for pairs in round_)
     lean.subtract(Counter(pairs[1] for round_ in meetings(progress) for pairs in round_))
-    assert all(abs(value) <= 3 for value in lean.values()) and sum(map(abs, lean.values())) <= 1.5 * size
+    assert (
+        all(abs(value) <= 3 for value in lean.values())
+        and sum(map(abs, lean.values())) <= 1.5 * size
+    )
 
 
 def test_the_first_round_pairs_the_halves_and_equal_scores_meet_afterwards() -> None:
@@ -121,10 +162,13 @@ def test_a_bye_counts_as_a_meeting_won_and_goes_to_the_last() -> None:
 
 def test_more_rounds_than_opponents_bring_rematches_as_late_as_possible() -> None:
     progress = contest("swiss", 4, rounds=7)
-    assert Counter(frozenset(pair) for pairs in meetings(progress)[:3] for pair in pairs) == dict.fromkeys(
-        map(frozenset, combinations(range(4), 2)), 1
+    assert Counter(
+        frozenset(pair) for pairs in meetings(progress)[:3] for pair in pairs
+    ) == dict.fromkeys(map(frozenset, combinations(range(4), 2)), 1)
+    assert (
+        max(Counter(frozenset(pair) for pairs in meetings(progress) for pair in pairs).values())
+        == 3
     )
-    assert max(Counter(frozenset(pair) for pairs in meetings(progress) for pair in pairs).values()) == 3
 
 
 def test_leavers_are_not_paired_and_newcomers_are() -> None:
@@ -132,10 +176,20 @@ def test_leavers_are_not_paired_and_newcomers_are() -> None:
     progress.withdraw(0)
     assert progress.entrants[progress.enter(Entrant("new"))].joined == 3
     played(progress, most=4)
-    assert {number for pairs in meetings(progress)[2:] for pair in pairs for number in pair} == {1, 2, 3, 4, 5, 6}
+    assert {number for pairs in meetings(progress)[2:] for pair in pairs for number in pair} == {
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    }
     for number in range(1, 6):
         progress.withdraw(number)
-    assert (progress.refusal, progress.over) == ("1 entrant cannot fill a table of 2; at least 2 are needed", False)
+    assert (progress.refusal, progress.over) == (
+        "1 entrant cannot fill a table of 2; at least 2 are needed",
+        False,
+    )
     progress.enter(Entrant("another"))
     assert [fixture.entrants for fixture in progress.open.values()] in ([(6, 7)], [(7, 6)])
 
@@ -183,34 +237,49 @@ def test_pairs_have_scores_about_as_close_as_any_pairing_without_rematches() -> 
         progress, met = contest("swiss", 8, by_chance, rounds=3, seed=seed), set[frozenset[int]]()
         for (_, points), pairs in zip(points_before(progress), meetings(progress), strict=True):
             gaps += gap(pairs, points)
-            least += min(gap(other, points) for other in pairings(range(8)) if not met & set(map(frozenset, other)))
+            least += min(
+                gap(other, points)
+                for other in pairings(range(8))
+                if not met & set(map(frozenset, other))
+            )
             met |= set(map(frozenset, pairs))
     assert 0 < least <= gaps <= 1.1 * least
 
 
 def test_winners_meet_winners_with_one_game_a_meeting() -> None:
-    """Seats must not split the winners: the summed gap of round 2 was 46 under version 1 of the rules."""
+    """Seats must not split the winners: the summed gap of round 2 was 46 under version 1 of the
+    rules.
+    """
     ours: Counter[int] = Counter()
     for seed in range(10):
         progress = contest("swiss", 17, by_chance, games=1, rounds=3, seed=seed)
-        for (round_, points), pairs in zip(points_before(progress), meetings(progress), strict=True):
+        for (round_, points), pairs in zip(
+            points_before(progress), meetings(progress), strict=True
+        ):
             ours[round_.number] += sum(abs(points[one] - points[two]) for one, two in pairs)
     assert (ours[1], ours[2] <= 14, ours[3] <= 20) == (0, True, True)
 
 
 def test_no_tournament_has_a_rematch_that_its_last_pairing_could_avoid() -> None:
     for seed in range(60):
-        progress, met = contest("swiss", 6, by_chance, games=1, rounds=4, seed=seed), set[frozenset[int]]()
+        progress, met = (
+            contest("swiss", 6, by_chance, games=1, rounds=4, seed=seed),
+            set[frozenset[int]](),
+        )
         for pairs in meetings(progress):
             now = set(map(frozenset, pairs))
-            assert not met & now or all(met & set(map(frozenset, other)) for other in pairings(range(6)))
+            assert not met & now or all(
+                met & set(map(frozenset, other)) for other in pairings(range(6))
+            )
             met |= now
 
 
 def test_a_contest_keeps_the_rules_of_its_start() -> None:
     old = contest("swiss", 8, games=1, pairing=1)
     assert meetings(old)[0] == [(0, 4), (1, 5), (2, 6), (3, 7)]
-    assert set(meetings(old)[1]) == {(4, 1), (5, 0), (6, 3), (7, 2)}, "seats first: winners met losers"
+    assert set(meetings(old)[1]) == {(4, 1), (5, 0), (6, 3), (7, 2)}, (
+        "seats first: winners met losers"
+    )
     odd = contest("swiss", 7, by_chance, games=1, rounds=6, pairing=1)
     assert max(Counter(number for round_ in odd.rounds for number in round_.byes).values()) == 1
 
@@ -224,10 +293,16 @@ def test_version_1_put_seats_before_rematches(size: int, rounds: int, seed: int)
     assert sorted(sum(pairs, ()) + (() if bye is None else (bye,))) == list(range(size))
 
     def most(pairing: Sequence[tuple[int, int]]) -> tuple[bool, int]:
-        return any(history.strain(*pair) for pair in pairing), max((history.times_met(*pair) for pair in pairing), default=0)
+        return any(history.strain(*pair) for pair in pairing), max(
+            (history.times_met(*pair) for pair in pairing), default=0
+        )
 
     byes = [None] if size % 2 == 0 else ranked
-    best = min(most(pairing) for one in byes for pairing in pairings([player for player in ranked if player != one]))
+    best = min(
+        most(pairing)
+        for one in byes
+        for pairing in pairings([player for player in ranked if player != one])
+    )
     assert most(pairs) == best
 
 
@@ -250,7 +325,9 @@ def test_an_entrant_that_never_appeared_gets_no_bye() -> None:
     assert [number for round_ in progress.rounds for number in round_.byes].count(3) == 0
     early = contest("swiss", 5, absent(4), rounds=4)
     line = next(line for line in early.standings() if line.entrant == 4)
-    assert (early.rounds[0].byes, line.byes, line.score, line.place) == ((4,), 0, 0.0, 5), "a bye that came before counts nothing"
+    assert (early.rounds[0].byes, line.byes, line.score, line.place) == ((4,), 0, 0.0, 5), (
+        "a bye that came before counts nothing"
+    )
     tables = contest("swiss", 7, absent(5), players=3, rounds=4)
     assert 5 not in {number for round_ in tables.rounds for number in round_.byes}
 
@@ -271,7 +348,12 @@ def test_the_best_of_64_is_found_at_tables_of_four_in_six_rounds() -> None:
         best = chance.below(64)
         weight = 10 ** (200 / 400)
 
-        def referee(fixture: ContestFixture, chance: Chance = chance, best: int = best, weight: float = weight) -> FixtureResult:
+        def referee(
+            fixture: ContestFixture,
+            chance: Chance = chance,
+            best: int = best,
+            weight: float = weight,
+        ) -> FixtureResult:
             left, places = list(range(len(fixture.entrants))), [0] * len(fixture.entrants)
             for place in range(1, len(left) + 1):
                 weights = [weight if fixture.entrants[seat] == best else 1.0 for seat in left]

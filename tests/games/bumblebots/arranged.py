@@ -31,18 +31,31 @@ def drawing(item: object, items: Iterable[object]) -> float:
 
 
 def with_cells(board: Rows, cells: Mapping[Hex, int]) -> Rows:
-    return tuple(tuple(cells.get((r, c), cell) for c, cell in enumerate(row)) for r, row in enumerate(board))
+    return tuple(
+        tuple(cells.get((r, c), cell) for c, cell in enumerate(row)) for r, row in enumerate(board)
+    )
 
 
-def position(one: Swarm, two: Swarm | None = None, cells: Mapping[Hex, int] | None = None, turn: int = 0) -> Bumblebots:
+def position(
+    one: Swarm, two: Swarm | None = None, cells: Mapping[Hex, int] | None = None, turn: int = 0
+) -> Bumblebots:
     """The documented arena with these drones, and with some hexes changed."""
-    return replace(START, swarms=(one, two or {}), board=with_cells(START.board, cells or {}), turn=turn)
+    return replace(
+        START, swarms=(one, two or {}), board=with_cells(START.board, cells or {}), turn=turn
+    )
 
 
 def tick(before: Bumblebots, orders: Mapping[str, str], chance: Chance | None = None) -> Bumblebots:
     """A tick with the orders of both seats in one."""
     moves = {
-        seat: before.parse(seat, {"orders": {drone: way for drone, way in orders.items() if drone in before.swarms[seat]}})
+        seat: before.parse(
+            seat,
+            {
+                "orders": {
+                    drone: way for drone, way in orders.items() if drone in before.swarms[seat]
+                }
+            },
+        )
         for seat in (0, 1)
     }
     return before.play(moves, chance or Chance(0))

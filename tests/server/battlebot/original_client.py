@@ -1,4 +1,6 @@
-"""A client like Battlebot's own: it reads the state of every message, and crashes on any other message."""
+"""A client like Battlebot's own: it reads the state of every message, and crashes on any other
+message.
+"""
 
 import asyncio
 import json
@@ -15,7 +17,9 @@ Answer = Callable[[str, State], Any]
 
 
 def first_free(name: str, state: State) -> Any:
-    free = [[row, column] for row in range(3) for column in range(3) if not state["board"][row][column]]
+    free = [
+        [row, column] for row in range(3) for column in range(3) if not state["board"][row][column]
+    ]
     return {"mark": "X" if state["marks"]["X"] == name else "O", "space": free[0]}
 
 
@@ -38,7 +42,10 @@ async def log_in(url: str, login: dict[str, Any]) -> ClientConnection:
 
 
 async def play(url: str, login: dict[str, Any], answer: Answer = first_free) -> State:
-    """One game of noughts and crosses, from the login to the last state. It waits for an opponent for as long as it takes."""
+    """One game of noughts and crosses, from the login to the last state.
+
+    It waits for an opponent for as long as it takes.
+    """
     name, socket = login["name"], await log_in(url, login)
     async with socket:
         async for text in socket:

@@ -49,7 +49,9 @@ async def test_a_bot_meets_the_house_again(tmp_path: Path) -> None:
 
 async def test_a_contest_that_is_over_ends_the_connection(tmp_path: Path) -> None:
     async with server(tmp_path, contest_games=1, contest_wait=0.0) as house:
-        ada, bob = [await registered(house, name) | AGAIN | {"contest": "cup"} for name in ("ada", "bob")]
+        ada, bob = [
+            await registered(house, name) | AGAIN | {"contest": "cup"} for name in ("ada", "bob")
+        ]
         async with bot(house, ada) as one, bot(house, bob) as two:
             await asyncio.gather(play_twice(one, "ada"), play_twice(two, "bob"))
             await one.send({"again": True})

@@ -14,7 +14,17 @@ from websockets.exceptions import InvalidStatus
 from botdrome.app import RunningServer
 from botdrome.games.reading import DEEPEST
 from tests.match.telling import mark
-from tests.server.clients import NOTICES, PATIENCE, bot, client, pair, play_noughts, registered, server, unhurried
+from tests.server.clients import (
+    NOTICES,
+    PATIENCE,
+    bot,
+    client,
+    pair,
+    play_noughts,
+    registered,
+    server,
+    unhurried,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +36,9 @@ async def undisturbed(house: RunningServer) -> AsyncIterator[None]:
     with unhurried("noughts-and-crosses"):
         async with bot(house, one) as first, bot(house, two) as second:
             yield
-            last, _ = await asyncio.gather(play_noughts(first, "quiet one"), play_noughts(second, "quiet two"))
+            last, _ = await asyncio.gather(
+                play_noughts(first, "quiet one"), play_noughts(second, "quiet two")
+            )
             assert last["state"]["result"]["reason"] == "complete"
 
 
@@ -65,15 +77,31 @@ async def test_a_first_message_that_is_no_login_fails(tmp_path: Path, message: A
         ({"match": {}}, "match is text"),
     ],
 )
-async def test_further_keys_that_make_no_sense_are_named(tmp_path: Path, extra: dict[str, Any], why: str) -> None:
+async def test_further_keys_that_make_no_sense_are_named(
+    tmp_path: Path, extra: dict[str, Any], why: str
+) -> None:
     async with server(tmp_path) as house:
         login = await registered(house, "ada")
         async with client(house) as one:
             await one.send(login | extra)
-            assert await one.until_closed() == ([{"authentication": "failed", "why": why}], 1000, "")
+            assert await one.until_closed() == (
+                [{"authentication": "failed", "why": why}],
+                1000,
+                "",
+            )
 
 
-MALFORMED = [b"", b"{", b"nonsense", b'{"a": NaN}', b"Infinity", b"\xff\xfe", b"[1,]", b'{"mark": "X"', b"\x00"]
+MALFORMED = [
+    b"",
+    b"{",
+    b"nonsense",
+    b'{"a": NaN}',
+    b"Infinity",
+    b"\xff\xfe",
+    b"[1,]",
+    b'{"mark": "X"',
+    b"\x00",
+]
 
 
 @pytest.mark.parametrize("data", [*MALFORMED, b"[" * 100_000])
@@ -101,7 +129,10 @@ async def test_what_is_not_json_in_a_match_is_a_disconnection(tmp_path: Path, da
         assert code == 1000
 
 
-@pytest.mark.parametrize("raw", [None, [], 5, "toString", {"mark": {}}, {"__proto__": 1}, {"mark": "X", "space": [1e308, 0]}])
+@pytest.mark.parametrize(
+    "raw",
+    [None, [], 5, "toString", {"mark": {}}, {"__proto__": 1}, {"mark": "X", "space": [1e308, 0]}],
+)
 async def test_any_json_is_a_turn_that_may_be_refused(tmp_path: Path, raw: Any) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
         await ada.send(raw)
@@ -127,12 +158,15 @@ async def test_a_number_beyond_all_bounds_is_a_turn_that_is_refused(tmp_path: Pa
 @pytest.mark.parametrize(
     "orders",
     [
-        {"toString": "UL"}, {"orders": {"toString": "toString"}}, {"orders": {"__class__": "UL"}}, {"orders": None},
-        {"orders": [[]]}, {"orders": {"a": {"b": 1}}}, {"orders": "UL"}, [], None,
+        {"toString": "UL"}, {"orders": {"toString": "toString"}}, {"orders": {"__class__": "UL"}},
+        {"orders": None}, {"orders": [[]]}, {"orders": {"a": {"b": 1}}}, {"orders": "UL"}, [], None,
     ],
 )  # fmt: skip
 async def test_orders_that_ended_the_original_are_dropped(tmp_path: Path, orders: Any) -> None:
-    async with server(tmp_path) as house, pair(house, "bumblebots", options={"ticks": 2}) as (ada, bob):
+    async with (
+        server(tmp_path) as house,
+        pair(house, "bumblebots", options={"ticks": 2}) as (ada, bob),
+    ):
         await ada.send(orders)
         messages, code, _ = await bob.until_closed()
         assert messages[-1]["turnNumber"] == 2
@@ -149,7 +183,11 @@ async def test_names_that_the_original_could_not_store_are_stored(tmp_path: Path
 
 
 async def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    async with server(tmp_path, message_longest=1000) as house, undisturbed(house), client(house) as one:
+    async with (
+        server(tmp_path, message_longest=1000) as house,
+        undisturbed(house),
+        client(house) as one,
+    ):
         await one.socket.send("5" * 2000)
         assert (await one.until_closed())[1] == 1009
 
@@ -174,7 +212,11 @@ async def test_a_flood_is_told_and_closed(tmp_path: Path) -> None:
         async with bot(house, login) as one:
             for _ in range(40):
                 await one.send({})
-            assert await one.until_closed() == ([{"error": "too many messages"}], 1008, "too many messages")
+            assert await one.until_closed() == (
+                [{"error": "too many messages"}],
+                1008,
+                "too many messages",
+            )
 
 
 async def test_too_many_from_one_address_are_turned_away(tmp_path: Path) -> None:
@@ -195,7 +237,11 @@ class Wire:
     def frame(self, opcode: int, payload: bytes = b"", fin: bool = True, rsv: int = 0) -> None:
         first = (0x80 if fin else 0) | rsv << 4 | opcode
         length = len(payload)
-        head = bytes([first, 0x80 | length]) if length < 126 else bytes([first, 0xFE]) + struct.pack("!H", length)
+        head = (
+            bytes([first, 0x80 | length])
+            if length < 126
+            else bytes([first, 0xFE]) + struct.pack("!H", length)
+        )
         self.writer.write(head + b"\0\0\0\0" + payload)
 
     async def close_code(self) -> int | None:
@@ -231,7 +277,9 @@ async def upgraded(house: RunningServer) -> AsyncIterator[Wire]:
         ([{"opcode": 8}], 1000),
     ],
 )
-async def test_the_rules_of_websockets_are_kept(tmp_path: Path, frames: list[dict[str, Any]], code: int) -> None:
+async def test_the_rules_of_websockets_are_kept(
+    tmp_path: Path, frames: list[dict[str, Any]], code: int
+) -> None:
     async with server(tmp_path) as house, undisturbed(house), upgraded(house) as wire:
         for frame in frames:
             wire.frame(**frame)
@@ -244,7 +292,13 @@ async def test_a_ping_is_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"\x00" * 100, b"G" * 20_000, b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000, b"\x16\x03\x01\x02\x00"]
+    "data",
+    [
+        b"\x00" * 100,
+        b"G" * 20_000,
+        b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000,
+        b"\x16\x03\x01\x02\x00",
+    ],
 )
 async def test_what_is_no_request_is_no_burden(tmp_path: Path, data: bytes) -> None:
     async with server(tmp_path) as house, undisturbed(house):
@@ -257,8 +311,10 @@ async def test_what_is_no_request_is_no_burden(tmp_path: Path, data: bytes) -> N
 
 async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) -> None:
     head = (
-        b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n"
+        b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Version: 13\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        b"Sec-WebSocket-Protocol: graphql-transport-ws\r\n"
         b"Cookie: %b\r\n\r\n" % (b"x" * 17_000)
     )
     async with server(tmp_path) as house, undisturbed(house):
@@ -268,7 +324,9 @@ async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) ->
         writer.close()
 
 
-async def test_half_a_request_is_dropped_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_half_a_request_is_dropped_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.server.network.connection_limits.HEAD_TIMEOUT", 0.01)
     async with server(tmp_path) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
@@ -279,10 +337,15 @@ async def test_half_a_request_is_dropped_after_a_while(tmp_path: Path, monkeypat
         writer.close()
 
 
-async def test_who_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_does_not_read_is_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The server refuses every illegal turn; the client does not read the refusals."""
     monkeypatch.setattr("botdrome.server.network.websocket.BACKLOG", 20_000)
-    async with server(tmp_path, message_burst=1_000_000, message_longest=1 << 20) as house, undisturbed(house):
+    async with (
+        server(tmp_path, message_burst=1_000_000, message_longest=1 << 20) as house,
+        undisturbed(house),
+    ):
         ada, bob = [await registered(house, name, "battleship") for name in ("ada", "bob")]
         async with bot(house, bob), upgraded(house) as wire:
             wire.writer.write(b"")

@@ -1,4 +1,6 @@
-"""A bot that names half of a pair of surrogates: its turn is judged like any other, and all that is kept of it can be read."""
+"""A bot that names half of a pair of surrogates: its turn is judged like any other, and all that is
+kept of it can be read.
+"""
 
 import asyncio
 import json
@@ -13,7 +15,12 @@ from tests.server.clients import Client, bot, client, pair, play_noughts, regist
 
 pytestmark = pytest.mark.anyio
 
-HALVES = ['"\\ud800"', '{"mark": "\\udc00", "space": [1, 1]}', '{"mark": "X", "space": "\\ud83d"}', '{"\\ud800": 1}']
+HALVES = [
+    '"\\ud800"',
+    '{"mark": "\\udc00", "space": [1, 1]}',
+    '{"mark": "X", "space": "\\ud83d"}',
+    '{"\\ud800": 1}',
+]
 GAME = """
 query($id: ID!) {
   game(gameType: NOUGHTS_AND_CROSSES, id: $id) { ... on NoughtsAndCrossesGame { result { reason } record turns { mark } } }
@@ -32,7 +39,10 @@ async def test_a_turn_with_half_a_pair_is_refused_like_any_other(tmp_path: Path,
     async with server(tmp_path) as house, pair(house) as (ada, bob):
         await ada.socket.send(turn)
         answer = await ada.receive()
-        assert (answer["turn"]["valid"], answer["state"]["invalidTurns"]) == (False, {"ada": 1, "bob": 0})
+        assert (answer["turn"]["valid"], answer["state"]["invalidTurns"]) == (
+            False,
+            {"ada": 1, "bob": 0},
+        )
         await ada.send(mark(0, 1, 1))
         assert (await bob.receive())["state"]["board"][1][1] == "X"
 
@@ -64,7 +74,9 @@ async def test_what_is_kept_of_half_a_pair_can_be_read(tmp_path: Path) -> None:
         record = (await http.get(f"/api/v1/matches/{match_id}/record")).text
         assert record.count("\ufffd") == 6
         told = (await ask(http, GAME, id=match_id))["game"]
-        assert told["record"] == record and told["turns"] and told["result"] == {"reason": "complete"}
+        assert (
+            told["record"] == record and told["turns"] and told["result"] == {"reason": "complete"}
+        )
         watched = (await http.get(f"/watch/{match_id}/events")).text
         assert "the match is over" in watched
 
@@ -79,8 +91,12 @@ async def test_a_login_with_half_a_pair_fails_like_any_other(tmp_path: Path, key
                 assert await one.until_closed() == ([{"authentication": "failed"}], 1000, "")
 
 
-@pytest.mark.parametrize(("text", "ending"), [(True, (1007, "a text message is UTF-8")), (False, (1002, "ERROR"))])
-async def test_what_is_no_utf_8_is_no_message(tmp_path: Path, text: bool, ending: tuple[int, str]) -> None:
+@pytest.mark.parametrize(
+    ("text", "ending"), [(True, (1007, "a text message is UTF-8")), (False, (1002, "ERROR"))]
+)
+async def test_what_is_no_utf_8_is_no_message(
+    tmp_path: Path, text: bool, ending: tuple[int, str]
+) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
         await ada.socket.send(b'{"mark": "\xed\xa0\x80", "space": [1, 1]}', text=text)
         assert await ada.until_closed() == ([], *ending)

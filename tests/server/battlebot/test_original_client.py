@@ -16,8 +16,26 @@ from botdrome.formats import FORMATS
 from botdrome.server.failures import STORE_AWAY
 from botdrome.store.store import StoreUnavailable
 from tests.patience import until
-from tests.server.battlebot.original_client import State, first_free, log_in, nonsense, nothing, play, play_on
-from tests.server.clients import NOTICES, PATIENCE, Client, bot, client, pair, registered, server, unhurried
+from tests.server.battlebot.original_client import (
+    State,
+    first_free,
+    log_in,
+    nonsense,
+    nothing,
+    play,
+    play_on,
+)
+from tests.server.clients import (
+    NOTICES,
+    PATIENCE,
+    Client,
+    bot,
+    client,
+    pair,
+    registered,
+    server,
+    unhurried,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -28,16 +46,22 @@ def address(house: RunningServer) -> str:
     return house.url.replace("http", "ws", 1)
 
 
-async def until_waiting(house: RunningServer, wish: Wish, players: int, work: list[asyncio.Task[None]]) -> None:
+async def until_waiting(
+    house: RunningServer, wish: Wish, players: int, work: list[asyncio.Task[None]]
+) -> None:
     """Wait until this number of clients waits for newcomers and no match runs."""
     async with asyncio.timeout(PATIENCE):
         while len(house.desk.waiting(wish)) < players or house.desk.tables.live():
-            assert not any(task.done() for task in work), [task.exception() for task in work if task.done()]
+            assert not any(task.done() for task in work), [
+                task.exception() for task in work if task.done()
+            ]
             await asyncio.sleep(0)
 
 
 async def test_in_a_contest_all_meet_also_one_that_comes_late(tmp_path: Path) -> None:
-    """The contest is complete for two when the third comes; then everybody plays everybody else five times each way."""
+    """The contest is complete for two when the third comes; then everybody plays everybody else
+    five times each way.
+    """
     wish, results = Wish(GAME, contest="cup"), dict[str, list[State]](ada=[], bob=[], cleo=[])
     async with server(tmp_path, contest_wait=0.0, limits_waiting=0.001) as house:
         logins = {name: await registered(house, name) | {"contest": "cup"} for name in results}
@@ -52,7 +76,9 @@ async def test_in_a_contest_all_meet_also_one_that_comes_late(tmp_path: Path) ->
         await until_waiting(house, wish, 3, work)
         assert [len(results[name]) for name in results] == [20, 20, 20]
         met = Counter(tuple(state["bots"]) for states in results.values() for state in states)
-        assert met == {(one, two): 10 for one in results for two in results if one != two}, "each game was told to two"
+        assert met == {(one, two): 10 for one in results for two in results if one != two}, (
+            "each game was told to two"
+        )
         for task in work:
             task.cancel()
         await asyncio.wait(work)
@@ -72,21 +98,36 @@ async def test_it_waits_in_silence_for_as_long_as_nobody_comes(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("contest", [{}, {"contest": "cup"}])
-async def test_while_a_server_drains_it_waits_in_silence(tmp_path: Path, contest: dict[str, Any]) -> None:
-    """It connects again after any close, at once and for ever, so it is closed when the drain is over, without a word."""
+async def test_while_a_server_drains_it_waits_in_silence(
+    tmp_path: Path, contest: dict[str, Any]
+) -> None:
+    """It connects again after any close, at once and for ever, so it is closed when the drain is
+    over, without a word.
+    """
     with unhurried(GAME):
-        async with server(tmp_path, drain=3600.0) as house, pair(house) as (one, _), client(house) as late:
-            cleo, dan = [await registered(house, name, "gomoku") | contest for name in ("cleo", "dan")]
+        async with (
+            server(tmp_path, drain=3600.0) as house,
+            pair(house) as (one, _),
+            client(house) as late,
+        ):
+            cleo, dan = [
+                await registered(house, name, "gomoku") | contest for name in ("cleo", "dan")
+            ]
             waiting = await log_in(address(house), cleo)
             closing = asyncio.create_task(house.close())
             await until(lambda: house.desk.closing)
             with pytest.raises(InvalidStatus) as refused:
                 await log_in(address(house), dan)
-            assert (refused.value.response.status_code, refused.value.response.body) == (503, b"the server is stopping")
+            assert (refused.value.response.status_code, refused.value.response.body) == (
+                503,
+                b"the server is stopping",
+            )
             await late.send(dan)
             assert (await late.receive())["authentication"] == "OK", "it had connected before"
             for socket in (waiting, late.socket):
-                await asyncio.wait_for(await socket.ping(), PATIENCE)  # a message or a close would come before the pong
+                await asyncio.wait_for(
+                    await socket.ping(), PATIENCE
+                )  # a message or a close would come before the pong
             await one.socket.close()
             await asyncio.wait_for(closing, PATIENCE)
             for quiet in (Client(waiting), late):
@@ -104,12 +145,19 @@ async def test_a_match_that_the_server_cuts_off_ends_with_a_state(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("loser", "reason"), [(first_free, "complete"), (nothing, "timeout"), (nonsense, "Didn't write unit tests")]
+    ("loser", "reason"),
+    [(first_free, "complete"), (nothing, "timeout"), (nonsense, "Didn't write unit tests")],
 )
-async def test_every_end_is_a_state_for_both(tmp_path: Path, loser: Any, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_end_is_a_state_for_both(
+    tmp_path: Path, loser: Any, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     row = FORMATS[GAME]
     limit = 10 if loser is nothing else 3_600_000
-    monkeypatch.setitem(FORMATS, GAME, replace(row, terms=replace(row.terms, pace=replace(row.terms.pace, limit=limit))))
+    monkeypatch.setitem(
+        FORMATS,
+        GAME,
+        replace(row, terms=replace(row.terms, pace=replace(row.terms.pace, limit=limit))),
+    )
     async with server(tmp_path) as house:
         ada, bob = await registered(house, "ada"), await registered(house, "bob")
         first = asyncio.create_task(play(address(house), ada, loser))
@@ -139,7 +187,9 @@ async def test_messages_without_end_are_answered_by_a_close_alone(tmp_path: Path
         assert socket.close_code == 1008
 
 
-async def test_a_contest_that_cannot_be_read_closes_without_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_contest_that_cannot_be_read_closes_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def fails(*_: Any) -> Any:
         raise OSError("no space left on device")
 
@@ -171,15 +221,23 @@ async def test_a_login_while_the_store_is_away_fails(
 
 async def test_extras_are_for_the_bot_that_asked(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        ada, bob = [await registered(house, name, "bumblebots") | {"options": {"ticks": 1}} for name in ("ada", "bob")]
+        ada, bob = [
+            await registered(house, name, "bumblebots") | {"options": {"ticks": 1}}
+            for name in ("ada", "bob")
+        ]
         async with bot(house, ada | {"features": ["extras"]}) as one, bot(house, bob) as two:
             extended, _, _ = await one.until_closed()
             plain, _, _ = await two.until_closed()
             assert len(extended) == len(plain) == 2
             for more, less in zip(extended, plain, strict=True):
                 assert more["ticks"] == 1 and set(more["record"]) == {"ada", "bob"}
-                assert json.dumps({key: more[key] for key in more if key not in ("ticks", "record")}) == json.dumps(less)
-            assert json.dumps(plain[-1]["result"]) == '{"victor": null, "reason": "BUMBLEBOTS_FULL_TIME"}'
+                assert json.dumps(
+                    {key: more[key] for key in more if key not in ("ticks", "record")}
+                ) == json.dumps(less)
+            assert (
+                json.dumps(plain[-1]["result"])
+                == '{"victor": null, "reason": "BUMBLEBOTS_FULL_TIME"}'
+            )
 
 
 async def test_illegal_turns_are_told_with_the_turn_and_the_count(tmp_path: Path) -> None:

@@ -33,10 +33,21 @@ SHORT: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("game", FORMATS)
 async def test_a_person_plays_a_house_bot(game: str, tmp_path: Path) -> None:
     opponent = f"house:{next(iter(house_bots(game)))}"
-    async with server(tmp_path) as house, bot(house, person(game=game, opponent=opponent, options=SHORT.get(game, {}))) as eve:
+    async with (
+        server(tmp_path) as house,
+        bot(house, person(game=game, opponent=opponent, options=SHORT.get(game, {}))) as eve,
+    ):
         snapshot, began = await eve.receive(), await eve.receive()
-        assert snapshot["players"] == ["eve", opponent] and snapshot["snapshot"] and snapshot["pace"] == "stepped"
-        assert (snapshot["game"], snapshot["view"]["you"], began["event"]["event"]) == (game, 0, "began")
+        assert (
+            snapshot["players"] == ["eve", opponent]
+            and snapshot["snapshot"]
+            and snapshot["pace"] == "stepped"
+        )
+        assert (snapshot["game"], snapshot["view"]["you"], began["event"]["event"]) == (
+            game,
+            0,
+            "began",
+        )
         assert began["timeLeft"] == 300_000 and began["legal"] and began["view"]["you"] == 0
         frames = await play_out(eve, began)
         assert frames[-1]["event"]["result"]["causes"] == ["complete", "complete"]
@@ -77,17 +88,24 @@ async def test_a_message_that_is_no_action_is_answered_in_words(tmp_path: Path) 
 
 @pytest.mark.parametrize("game", FORMATS)
 async def test_a_player_resigns_and_the_match_is_over(game: str, tmp_path: Path) -> None:
-    async with server(tmp_path) as house, seated(house, game=game, opponent="house:random") as (eve, snapshot, _):
+    async with (
+        server(tmp_path) as house,
+        seated(house, game=game, opponent="house:random") as (eve, snapshot, _),
+    ):
         await eve.send({"resign": True})
         frames, code, _ = await eve.until_closed()
         assert events(frames)[-1] == "ended" and code == 1000
-        assert frames[0]["event"]["cause"] == "resigned" and frames[-1]["event"]["result"]["places"] == [2, 1]
+        assert frames[0]["event"]["cause"] == "resigned" and frames[-1]["event"]["result"][
+            "places"
+        ] == [2, 1]
         entry = await house.desk.store.match(snapshot["match"])
         assert entry is not None and entry.status == "ended"
 
 
 @pytest.mark.parametrize("pace", ["slow", "stepped"])
-async def test_two_people_meet_by_their_invite_and_nobody_else(pace: PaceName, tmp_path: Path) -> None:
+async def test_two_people_meet_by_their_invite_and_nobody_else(
+    pace: PaceName, tmp_path: Path
+) -> None:
     async with (
         server(tmp_path, house_fill=True, house_wait=0.0) as house,
         bot(house, person("ann", invite="swordfish", pace=pace)) as ann,
@@ -115,7 +133,9 @@ async def test_different_paces_never_meet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bot_first", [True, False])
-async def test_a_named_bot_that_waits_plays_at_the_pace_of_the_person(bot_first: bool, tmp_path: Path) -> None:
+async def test_a_named_bot_that_waits_plays_at_the_pace_of_the_person(
+    bot_first: bool, tmp_path: Path
+) -> None:
     async with server(tmp_path) as house:
         ada, eve = await registered(house, "ada"), person(opponent="ada")
         first, second = (ada, eve) if bot_first else (eve, ada)
@@ -127,10 +147,14 @@ async def test_a_named_bot_that_waits_plays_at_the_pace_of_the_person(bot_first:
 
 
 @pytest.mark.parametrize("game", ["gomoku", "bumblebots"])
-async def test_a_bot_with_a_url_comes_at_once_and_plays_at_the_pace_of_the_person(game: str, tmp_path: Path) -> None:
+async def test_a_bot_with_a_url_comes_at_once_and_plays_at_the_pace_of_the_person(
+    game: str, tmp_path: Path
+) -> None:
     async with server(tmp_path) as house, url_bot(game) as called:
         await with_address(house, "called", called, game)
-        async with bot(house, person(game=game, opponent="called", options=SHORT.get(game, {}))) as eve:
+        async with bot(
+            house, person(game=game, opponent="called", options=SHORT.get(game, {}))
+        ) as eve:
             snapshot = await eve.receive()
             assert set(snapshot["players"]) == {"eve", "called"} and snapshot["pace"] == "stepped"
             frames = await play_out(eve, await eve.receive())
@@ -148,7 +172,9 @@ async def test_people_of_one_address_leave_room_for_others_at_a_bot_with_a_url(
         async with bot(house, eve) as first:
             assert "match" in await first.receive()
             async with bot(house, mia) as second:
-                words = "called plays too many long matches against players from your address already"
+                words = (
+                    "called plays too many long matches against players from your address already"
+                )
                 assert await second.receive() == {"error": words}
             async with bot(house, ada) as third:
                 assert "state" in await third.receive()
@@ -199,7 +225,9 @@ async def test_a_guest_does_not_wait_for_another_of_its_name(tmp_path: Path) -> 
         bot(house, person("eve", secret="quite another secret")) as two,
     ):
         (answer,), _, _ = await two.until_closed()
-        assert answer == {"error": "another player with the name eve waits there; choose another name"}
+        assert answer == {
+            "error": "another player with the name eve waits there; choose another name"
+        }
 
 
 async def test_the_newest_window_of_a_guest_waits(tmp_path: Path) -> None:
@@ -210,7 +238,9 @@ async def test_the_newest_window_of_a_guest_waits(tmp_path: Path) -> None:
         bot(house, person("ann")) as ann,
     ):
         assert "another window" in (await old.receive())["error"]
-        assert (await new.receive())["players"] == (await ann.receive())["players"] == ["eve", "ann"]
+        assert (
+            (await new.receive())["players"] == (await ann.receive())["players"] == ["eve", "ann"]
+        )
 
 
 async def test_the_secret_opens_the_flight_record(tmp_path: Path) -> None:
@@ -219,12 +249,17 @@ async def test_the_secret_opens_the_flight_record(tmp_path: Path) -> None:
         url = f"{house.url}/api/v1/matches/{snapshot['match']}/seats/0/log"
         async with httpx.AsyncClient(trust_env=False) as web:
             for secret, status in ((f"{SECRET} eve", 200), ("a wrong secret", 403)):
-                assert (await web.get(url, headers={"Authorization": f"Bearer {secret}"})).status_code == status
+                assert (
+                    await web.get(url, headers={"Authorization": f"Bearer {secret}"})
+                ).status_code == status
 
 
 @pytest.mark.parametrize("guest", [True, False])
 async def test_a_match_at_a_pace_for_people_is_unrated(guest: bool, tmp_path: Path) -> None:
-    async with server(tmp_path) as house, httpx.AsyncClient(trust_env=False, base_url=f"{house.url}/api/v1") as web:
+    async with (
+        server(tmp_path) as house,
+        httpx.AsyncClient(trust_env=False, base_url=f"{house.url}/api/v1") as web,
+    ):
         ada, login = await registered(house, "ada"), person(opponent="ada")
         if not guest:
             login |= await registered(house, "eve") | {"guest": False}

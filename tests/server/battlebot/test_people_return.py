@@ -1,4 +1,6 @@
-"""People whose connection is lost keep their seat for a while, and come back to it with their secret."""
+"""People whose connection is lost keep their seat for a while, and come back to it with their
+secret.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -87,7 +89,10 @@ async def test_a_person_that_does_not_come_back_in_time_is_out(tmp_path: Path) -
         assert (await ann.receive())["timeLeft"] == 60_000
         leap(61)
         frames, _, _ = await ann.until_closed()
-        assert events(frames) == ["out", "board ended", "ended"] and frames[0]["event"]["cause"] == "timeout"
+        assert (
+            events(frames) == ["out", "board ended", "ended"]
+            and frames[0]["event"]["cause"] == "timeout"
+        )
         async with bot(house, person("bob", match=match)) as bob:
             missed, _, _ = await bob.until_closed()
             assert missed[0]["snapshot"] and events(missed[1:]) == ["out", "board ended", "ended"]
@@ -102,7 +107,9 @@ async def test_only_the_secret_opens_a_seat(tmp_path: Path) -> None:
         assert "you have no seat" in (await thief.receive())["error"]
 
 
-async def test_a_result_is_told_when_it_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_result_is_told_when_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     outage = Outage(monkeypatch)
     async with server(tmp_path) as house, seated(house) as (eve, _, _):
         outage.begin()
@@ -112,17 +119,24 @@ async def test_a_result_is_told_when_it_is_stored(tmp_path: Path, monkeypatch: p
         assert (await result)["event"]["event"] == "out"
 
 
-async def test_a_store_that_is_down_is_named_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_store_that_is_down_is_named_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     outage = Outage(monkeypatch)
     async with server(tmp_path) as house, client(house) as eve:
         outage.begin(reads=False)
         await eve.send(person())
         (answer,), code, _ = await eve.until_closed()
-        assert answer == {"error": "the store is not available at present; try again later"} and code == 1013
+        assert (
+            answer == {"error": "the store is not available at present; try again later"}
+            and code == 1013
+        )
         outage.end()
 
 
-async def test_a_server_that_takes_no_new_matches_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_takes_no_new_matches_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     outage = Outage(monkeypatch)
     async with server(tmp_path, limits_unwritten=1) as house, seated(house) as (eve, _, _):
         outage.begin()

@@ -18,7 +18,10 @@ TIMES = {"time": 0}
 
 
 def recorded(scenario: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (RECORDINGS / f"battlebot-{scenario}.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line)
+        for line in (RECORDINGS / f"battlebot-{scenario}.jsonl").read_text().splitlines()
+    ]
 
 
 def hurried(game: str) -> Format:
@@ -31,9 +34,15 @@ def timeless(message: dict[str, Any]) -> dict[str, Any]:
     return message | {"turn": message["turn"] | TIMES} if "turn" in message else message
 
 
-@pytest.mark.parametrize("scenario", ["nac-win", "nac-invalid", "nac-disconnect", "nac-timeout", "contest-pair"])
-async def test_a_recorded_conversation(tmp_path: Path, scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The recorded messages are sent in order; the answers are the same except for passwords and times."""
+@pytest.mark.parametrize(
+    "scenario", ["nac-win", "nac-invalid", "nac-disconnect", "nac-timeout", "contest-pair"]
+)
+async def test_a_recorded_conversation(
+    tmp_path: Path, scenario: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recorded messages are sent in order; the answers are the same except for passwords and
+    times.
+    """
     if scenario == "nac-timeout":
         monkeypatch.setitem(FORMATS, "noughts-and-crosses", hurried("noughts-and-crosses"))
     lines = recorded(scenario)
@@ -45,16 +54,24 @@ async def test_a_recorded_conversation(tmp_path: Path, scenario: str, monkeypatc
             name, where = line.get("bot", ""), f"{scenario}, line {number + 1}"
             match line["dir"]:
                 case "open":
-                    clients[name] = Client(await connect(house.url.replace("http", "ws", 1), open_timeout=PATIENCE))
+                    clients[name] = Client(
+                        await connect(house.url.replace("http", "ws", 1), open_timeout=PATIENCE)
+                    )
                 case "send":
                     message = line["msg"]
                     secret = {"password": passwords[name]} if "password" in message else {}
                     await clients[name].send(message | secret)
                 case "recv":
                     told = json.dumps(timeless(await clients[name].receive()))
-                    assert told == json.dumps(timeless(line["msg"])), f"{where}: the same keys, in the same order"
+                    assert told == json.dumps(timeless(line["msg"])), (
+                        f"{where}: the same keys, in the same order"
+                    )
                 case "close":
-                    assert await clients[name].until_closed() == ([], line["code"], line["reason"]), where
+                    assert await clients[name].until_closed() == (
+                        [],
+                        line["code"],
+                        line["reason"],
+                    ), where
                 case _ if line.get("note") == "client closed":
                     await clients[name].socket.close()
         for client in clients.values():

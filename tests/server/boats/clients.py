@@ -34,8 +34,12 @@ TOKEN = "the host's own"
 
 
 @asynccontextmanager
-async def boat_server(folder: Path, *plans: RoomPlan, **changes: Any) -> AsyncIterator[RunningServer]:
-    async with server(folder, **{"boats_port": -1, "boats_rooms": plans, "boats_host_token": TOKEN} | changes) as house:
+async def boat_server(
+    folder: Path, *plans: RoomPlan, **changes: Any
+) -> AsyncIterator[RunningServer]:
+    async with server(
+        folder, **{"boats_port": -1, "boats_rooms": plans, "boats_host_token": TOKEN} | changes
+    ) as house:
         yield house
 
 
@@ -57,7 +61,11 @@ class Rigged(Chance):
         self._names = [name.encode() for name in names]
 
     def shuffle(self, items: Any) -> None:
-        items.sort(key=lambda sailor: self._names.index(sailor.name) if sailor.name in self._names else len(self._names))
+        items.sort(
+            key=lambda sailor: (
+                self._names.index(sailor.name) if sailor.name in self._names else len(self._names)
+            )
+        )
 
 
 class Line:
@@ -117,7 +125,9 @@ async def line(house: RunningServer, port: str = "xbs") -> AsyncIterator[Line]:
 
 
 @asynccontextmanager
-async def sailor(house: RunningServer, name: str, *extra: str, board: str = BOARD) -> AsyncIterator[Line]:
+async def sailor(
+    house: RunningServer, name: str, *extra: str, board: str = BOARD
+) -> AsyncIterator[Line]:
     """A player that has joined and has read its own J."""
     async with line(house) as one:
         assert (await one.receive()).startswith("G|")
@@ -127,7 +137,9 @@ async def sailor(house: RunningServer, name: str, *extra: str, board: str = BOAR
 
 
 @asynccontextmanager
-async def sailors(house: RunningServer, *names: str, board: str = BOARD) -> AsyncIterator[list[Line]]:
+async def sailors(
+    house: RunningServer, *names: str, board: str = BOARD
+) -> AsyncIterator[list[Line]]:
     """A game that has just started, with turns in this order; N has been read."""
     the_room(house).chance = Rigged(*names)
     async with line(house) as first, line(house) as second, line(house) as third:
@@ -157,7 +169,11 @@ async def order(one: Client, **words: Any) -> Any:
     return answer
 
 
-def squares(shots: Sequence[tuple[int, int]], marks: dict[str, Sequence[tuple[int, int]]] | None = None, width: int = 10) -> str:
+def squares(
+    shots: Sequence[tuple[int, int]],
+    marks: dict[str, Sequence[tuple[int, int]]] | None = None,
+    width: int = 10,
+) -> str:
     """A masked board with hits at these squares, and others marked so."""
     board = ["."] * width * width
     for mark, places in {"X": shots, **(marks or {})}.items():

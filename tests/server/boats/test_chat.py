@@ -13,8 +13,21 @@ TRIO = RoomPlan(max=3)
 
 
 async def test_what_is_said_goes_to_whom_it_is_for(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, TRIO) as house, sailors(house, "ann", "bob", "carl") as (ann, bob, carl):
-        ann.send("M||to all", "M|bob|to bob", "M|BOB|no", "M|bo|no", "M|ann|no", "M|bob|", "M||", "M|dora|no", "M| carl | x | y")
+    async with (
+        boat_server(tmp_path, TRIO) as house,
+        sailors(house, "ann", "bob", "carl") as (ann, bob, carl),
+    ):
+        ann.send(
+            "M||to all",
+            "M|bob|to bob",
+            "M|BOB|no",
+            "M|bo|no",
+            "M|ann|no",
+            "M|bob|",
+            "M||",
+            "M|dora|no",
+            "M| carl | x | y",
+        )
         await bob.expect("M|ann|to all|All", "M|ann|to bob")
         await carl.expect("M|ann|to all|All", "M|ann|x")
         ann.send("P|nothing was echoed")
@@ -43,4 +56,6 @@ async def test_one_message_a_turn_is_always_passed_on(tmp_path: Path) -> None:
         bob.send("P|end")
         heard += await ann.until("P|end") + await bob.until("P|end")
         said = [line for line in heard if line.startswith("M|")]
-        assert sorted(said) == sorted(f"M|{name}|turn {turn}|All" for turn in range(turns) for name in ("ann", "bob"))
+        assert sorted(said) == sorted(
+            f"M|{name}|turn {turn}|All" for turn in range(turns) for name in ("ann", "bob")
+        )

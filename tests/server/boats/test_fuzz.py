@@ -15,9 +15,9 @@ from tests.server.boats.clients import BOARD, Line, boat_server, sailors, the_ro
 pytestmark = pytest.mark.anyio
 
 WORDS = [
-    b"G", b"P", b"J", b"S", b"K", b"M", b"T", b"L", b"Z", b"", b" ", b"|", b"ann", b"bob", b"eve", b"mallory",
-    BOARD.encode(), b"." * 100, b"1", b"0",
-    b"10", b"11", b"+3", b"-1", b"hit", b"miss", b"\r", b"\0", b"\xff\xfe", b"\xc3\xa9", b"x" * 5000, b"9" * 400, b"Botdrome",
+    b"G", b"P", b"J", b"S", b"K", b"M", b"T", b"L", b"Z", b"", b" ", b"|", b"ann", b"bob", b"eve",
+    b"mallory", BOARD.encode(), b"." * 100, b"1", b"0", b"10", b"11", b"+3", b"-1", b"hit", b"miss",
+    b"\r", b"\0", b"\xff\xfe", b"\xc3\xa9", b"x" * 5000, b"9" * 400, b"Botdrome",
 ]  # fmt: skip
 
 
@@ -62,7 +62,10 @@ async def test_nonsense(tmp_path: Path, seed: int) -> None:
         RoomPlan(title="Small", width=8, height=8),
     )
     async with boat_server(tmp_path, *rooms) as house, sailors(house, "ann", "bob") as (ann, bob):
-        babblers = [asyncio.create_task(babble(house.ports["xbs"], Random(rng.random()), 300)) for _ in range(4)]
+        babblers = [
+            asyncio.create_task(babble(house.ports["xbs"], Random(rng.random()), 300))
+            for _ in range(4)
+        ]
         for number in range(40):
             ann.send(f"S|bob|{number % 10 + 1}|{number // 10 + 1}")
             await bob.until("N|bob")

@@ -7,7 +7,16 @@ import pytest
 
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.boats.settings import BoatsSection
-from tests.server.boats.clients import BOARD, boat_server, host, line, order, sailor, sailors, the_room
+from tests.server.boats.clients import (
+    BOARD,
+    boat_server,
+    host,
+    line,
+    order,
+    sailor,
+    sailors,
+    the_room,
+)
 from tests.server.clients import client
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +43,9 @@ async def test_the_operators_token_lets_a_host_in(tmp_path: Path) -> None:
             assert (await one.receive())["room"]["title"] == "Botdrome"
             assert await one.receive() == {"done": "the blacklist is empty"}
         async with host(house, token="") as one:
-            assert (await one.until_closed())[0] == [{"error": "that is not the token of this server"}]
+            assert (await one.until_closed())[0] == [
+                {"error": "that is not the token of this server"}
+            ]
 
 
 async def test_a_room_is_chosen_by_its_title(tmp_path: Path) -> None:
@@ -44,18 +55,30 @@ async def test_a_room_is_chosen_by_its_title(tmp_path: Path) -> None:
             assert (await two.receive())["room"]["title"] == "Other"
         for nowhere in ("Nowhere", 7):
             async with client(house, "/boats/host") as one:
-                await one.send({"token": house.settings.of(BoatsSection).host_token, "room": nowhere})
-                assert (await one.receive())["error"] == "there is no room of that title; there is Botdrome, Other"
+                await one.send(
+                    {"token": house.settings.of(BoatsSection).host_token, "room": nowhere}
+                )
+                assert (await one.receive())[
+                    "error"
+                ] == "there is no room of that title; there is Botdrome, Other"
 
 
 async def test_the_room_is_shown_whenever_it_changes(tmp_path: Path) -> None:
     async with boat_server(tmp_path, WAITING) as house, host(house) as one:
         empty = (await one.receive())["room"]
-        assert (empty["gathering"], empty["games"], empty["over"], empty["goal"]) == ([], [], False, 17)
+        assert (empty["gathering"], empty["games"], empty["over"], empty["goal"]) == (
+            [],
+            [],
+            False,
+            17,
+        )
         async with sailor(house, "ann"), sailor(house, "bob"):
             while len((shown := (await one.receive())["room"])["gathering"]) < 2:
                 pass
-            assert shown["gathering"] == [{"name": "ann", "address": "127.0.0.1"}, {"name": "bob", "address": "127.0.0.1"}]
+            assert shown["gathering"] == [
+                {"name": "ann", "address": "127.0.0.1"},
+                {"name": "bob", "address": "127.0.0.1"},
+            ]
             assert (await order(one, do="start"))["done"].startswith("started: ")
             while not (shown := (await one.receive())["room"])["games"]:
                 pass
@@ -63,7 +86,8 @@ async def test_the_room_is_shown_whenever_it_changes(tmp_path: Path) -> None:
             assert (game["number"], game["squares"], len(game["players"])) == (1, 17, 2)
             row = game["players"][0]
             assert row | {"name": "", "toMove": True} == {
-                "name": "", "address": "127.0.0.1", "status": "", "toMove": True, "score": 0, "skips": 0, "turns": 0, "hits": 0,
+                "name": "", "address": "127.0.0.1", "status": "", "toMove": True, "score": 0,
+                "skips": 0, "turns": 0, "hits": 0,
             }  # fmt: skip
 
 
@@ -89,11 +113,17 @@ async def test_a_host_speaks_to_all_or_to_one(tmp_path: Path) -> None:
         await ann.expect("J|bob", "M||hello / all of you|All")
         await bob.expect("J|ann", "M||hello / all of you|All", "M||just you")
         assert await order(one, do="message", text=" ") == {"error": "there is no text"}
-        assert await order(one, do="message", to="carl", text="x") == {"error": "there is no player 'carl'"}
+        assert await order(one, do="message", to="carl", text="x") == {
+            "error": "there is no player 'carl'"
+        }
 
 
 async def test_who_is_booted_may_come_back(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING) as house, host(house) as one, sailor(house, "ann") as ann:
+    async with (
+        boat_server(tmp_path, WAITING) as house,
+        host(house) as one,
+        sailor(house, "ann") as ann,
+    ):
         async with sailor(house, "bob") as bob:
             assert await order(one, do="boot", player="2") == {"done": "bob is booted"}
             assert await bob.rest() == ["J|ann", "booted"]
@@ -103,7 +133,11 @@ async def test_who_is_booted_may_come_back(tmp_path: Path) -> None:
 
 
 async def test_who_is_booted_from_a_game_keeps_its_seat(tmp_path: Path) -> None:
-    async with boat_server(tmp_path) as house, sailors(house, "ann", "bob") as (ann, bob), host(house) as one:
+    async with (
+        boat_server(tmp_path) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+        host(house) as one,
+    ):
         assert await order(one, do="boot", player="bob") == {"done": "bob is booted"}
         assert await bob.rest() == ["booted"]
         await ann.expect(f"B|bob|booted|{EMPTY}|0|0")
@@ -115,8 +149,14 @@ async def test_who_is_booted_from_a_game_keeps_its_seat(tmp_path: Path) -> None:
 
 
 async def test_a_name_on_the_blacklist_stays_out_until_the_list_is_cleared(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING) as house, host(house) as one, sailor(house, "bob") as bob:
-        assert await order(one, do="blacklist player", player="bob") == {"done": "bob is on the blacklist"}
+    async with (
+        boat_server(tmp_path, WAITING) as house,
+        host(house) as one,
+        sailor(house, "bob") as bob,
+    ):
+        assert await order(one, do="blacklist player", player="bob") == {
+            "done": "bob is on the blacklist"
+        }
         assert await bob.rest() == ["booted"]
         async with line(house) as again:
             await again.receive()
@@ -126,19 +166,25 @@ async def test_a_name_on_the_blacklist_stays_out_until_the_list_is_cleared(tmp_p
             pass
         assert await order(one, do="clear") == {"done": "the blacklist is empty"}
         async with sailor(house, "bob"):
-            assert await order(one, do="blacklist player", player="") == {"error": "there is no name"}
+            assert await order(one, do="blacklist player", player="") == {
+                "error": "there is no name"
+            }
 
 
 @pytest.mark.parametrize("name", ["Jos\xe9", "x  y", "ann\xa0"])
 async def test_a_host_calls_players_as_it_reads_their_names(tmp_path: Path, name: str) -> None:
     async with boat_server(tmp_path, WAITING) as house, host(house) as one:
         async with sailor(house, name) as first:
-            assert await order(one, do="message", to=name, text="hello") == {"done": f"said to {name}"}
+            assert await order(one, do="message", to=name, text="hello") == {
+                "done": f"said to {name}"
+            }
             await first.expect("M||hello")
             assert await order(one, do="boot", player=name) == {"done": f"{name} is booted"}
             assert await first.rest() == ["booted"]
         async with sailor(house, name) as second:
-            assert await order(one, do="blacklist player", player=name) == {"done": f"{name} is on the blacklist"}
+            assert await order(one, do="blacklist player", player=name) == {
+                "done": f"{name} is on the blacklist"
+            }
             assert await second.rest() == ["booted"]
         async with line(house) as third:
             await third.receive()
@@ -157,7 +203,9 @@ async def test_an_address_on_the_blacklist_hears_nothing(tmp_path: Path) -> None
     ):
         await asks.receive()
         await joins.receive()
-        assert await order(one, do="blacklist address", address="127.0.0.1") == {"done": "127.0.0.1 is on the blacklist"}
+        assert await order(one, do="blacklist address", address="127.0.0.1") == {
+            "done": "127.0.0.1 is on the blacklist"
+        }
         assert "booted" in await ann.rest()
         assert "booted" in await bob.rest()
         asks.send("G")
@@ -168,7 +216,10 @@ async def test_an_address_on_the_blacklist_hears_nothing(tmp_path: Path) -> None
             assert await again.rest() == []
         assert "error" in await order(one, do="blacklist address", address="")
         for nonsense in ("nonsense", "localhost", "127.0.0.0/8", "1.2.3"):
-            assert "is not an address" in (await order(one, do="blacklist address", address=nonsense))["error"]
+            assert (
+                "is not an address"
+                in (await order(one, do="blacklist address", address=nonsense))["error"]
+            )
         assert the_room(house).banned_addresses == {"127.0.0.1"}
         await order(one, do="clear")
         async with sailor(house, "ann"):
@@ -180,7 +231,9 @@ async def test_a_turn_is_skipped_with_a_reason(tmp_path: Path) -> None:
         assert await order(one, do="skip", reason="slow") == {"error": "no game runs"}
         async with sailors(house, "ann", "bob") as (_ann, bob):
             assert await order(one, do="skip") == {"error": "a skip has a reason"}
-            assert await order(one, do="skip", reason="too | slow") == {"done": "the turn of ann is skipped"}
+            assert await order(one, do="skip", reason="too | slow") == {
+                "done": "the turn of ann is skipped"
+            }
             await bob.expect("K|ann|too / slow", "N|bob")
             bob.send("S|ann|1|1")
             assert (await bob.receive()).endswith("|0|1"), "the skip counts"
@@ -198,11 +251,15 @@ async def test_one_of_several_games_is_named_by_its_number(tmp_path: Path) -> No
         assert "error" in await order(one, do="abort", game="2")
         assert await order(one, do="abort", game=2) == {"done": "aborted"}
         assert await carl.rest() == ["F|aborted|0|2", "R|carl|0|0|0|", "R|dora|0|0|0|"]
-        assert await order(one, do="skip", reason="only one left") == {"done": "the turn of ann is skipped"}
+        assert await order(one, do="skip", reason="only one left") == {
+            "done": "the turn of ann is skipped"
+        }
         await ann.until("N|bob")
 
 
-async def test_a_game_keeps_its_number_and_the_next_one_has_it_before_it_starts(tmp_path: Path) -> None:
+async def test_a_game_keeps_its_number_and_the_next_one_has_it_before_it_starts(
+    tmp_path: Path,
+) -> None:
     async with (
         boat_server(tmp_path) as house,
         host(house) as one,
@@ -213,17 +270,30 @@ async def test_a_game_keeps_its_number_and_the_next_one_has_it_before_it_starts(
         assert await order(one, do="abort", game=1) == {"done": "aborted"}
         assert (await ann.rest())[0] == "F|aborted|0|2"
         assert await order(one, do="abort", game=1) == {"error": "which game? #2"}
-        assert await order(one, do="abort", game=3) == {"error": "which game? #2"}, "it has not started"
-        assert await order(one, do="message", game=3, text="soon") == {"done": "said to all in that game"}
-        assert await order(one, do="message", game=2, text="go on") == {"done": "said to all in that game"}
-        assert await order(one, do="message", game=1, text="hello?") == {"error": "which game? #2, #3"}
+        assert await order(one, do="abort", game=3) == {"error": "which game? #2"}, (
+            "it has not started"
+        )
+        assert await order(one, do="message", game=3, text="soon") == {
+            "done": "said to all in that game"
+        }
+        assert await order(one, do="message", game=2, text="go on") == {
+            "done": "said to all in that game"
+        }
+        assert await order(one, do="message", game=1, text="hello?") == {
+            "error": "which game? #2, #3"
+        }
         await ed.expect("M||soon|All")
         await dora.expect("M||go on|All")
         await one.send({"do": "show"})
         while not (shown := await one.receive()).get("asked"):
             pass
-        assert (shown["room"]["gathers"], [game["number"] for game in shown["room"]["games"]]) == (3, [2])
-        assert await order(one, do="skip", game=2, reason="slow") == {"done": "the turn of carl is skipped"}
+        assert (shown["room"]["gathers"], [game["number"] for game in shown["room"]["games"]]) == (
+            3,
+            [2],
+        )
+        assert await order(one, do="skip", game=2, reason="slow") == {
+            "done": "the turn of carl is skipped"
+        }
         await carl.until("N|dora")
 
 
@@ -238,20 +308,35 @@ async def test_who_could_be_several_in_as_many_games_is_not_guessed_at(tmp_path:
         several = "{!r} could be in several games, name one: {}".format
         assert await order(one, do="boot", player="1") == {"error": several("1", "#1, #2, #3")}
         assert await order(one, do="boot", player="bob") == {"error": several("bob", "#1, #2")}
-        assert await order(one, do="message", to="an", text="x") == {"error": several("an", "#1, #2")}
-        assert await order(one, do="message", to="ann", text="x") == {"done": "said to ann"}, "a whole name is one alone"
+        assert await order(one, do="message", to="an", text="x") == {
+            "error": several("an", "#1, #2")
+        }
+        assert await order(one, do="message", to="ann", text="x") == {"done": "said to ann"}, (
+            "a whole name is one alone"
+        )
         assert await order(one, do="message", to="bo", text="you") == {"done": "said to bo"}
         await bo.expect("M||you")
         assert await order(one, do="boot", game=2, player="2") == {"done": "bob is booted"}
         assert await bobby.rest() == ["booted"]
-        assert await order(one, do="message", game=1, to="BO", text="still here") == {"done": "said to bob"}
+        assert await order(one, do="message", game=1, to="BO", text="still here") == {
+            "done": "said to bob"
+        }
         await bob.expect("M||still here")
-        assert await order(one, do="boot", game=1, player="anna") == {"error": "there is no player 'anna'"}
+        assert await order(one, do="boot", game=1, player="anna") == {
+            "error": "there is no player 'anna'"
+        }
 
 
-async def test_of_many_games_some_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_many_games_some_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.server.boats.orders.LISTED", 1)
-    async with boat_server(tmp_path) as house, host(house) as one, sailors(house, "ann", "bob"), sailors(house, "ann", "bob"):
+    async with (
+        boat_server(tmp_path) as house,
+        host(house) as one,
+        sailors(house, "ann", "bob"),
+        sailors(house, "ann", "bob"),
+    ):
         assert await order(one, do="abort") == {"error": "which game? #1 and 1 more"}
 
 
@@ -263,13 +348,17 @@ async def test_when_the_host_quits_all_are_told(tmp_path: Path) -> None:
             assert await carl.rest() == ["F|aborted|0|1", "R|carl|0|0|0|"]
             while not (await one.receive())["room"]["over"]:
                 pass
-            assert await order(one, do="message", game=1, text="anybody?") == {"error": "no game runs"}
+            assert await order(one, do="message", game=1, text="anybody?") == {
+                "error": "no game runs"
+            }
         async with line(house) as late:
             assert (await late.rest())[-1] == "game is full"
 
 
 @pytest.mark.parametrize("words", [{}, {"do": "dance"}, {"do": 7}, {"do": "boot", "player": 7}])
-async def test_an_order_that_makes_no_sense_is_answered(tmp_path: Path, words: dict[str, Any]) -> None:
+async def test_an_order_that_makes_no_sense_is_answered(
+    tmp_path: Path, words: dict[str, Any]
+) -> None:
     async with boat_server(tmp_path) as house, host(house) as one:
         assert "error" in await order(one, **words)
         await one.socket.send("no JSON")

@@ -8,7 +8,16 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats.clients import BOARD, Line, boat_rooms, boat_server, line, sailor, sailors, the_room
+from tests.server.boats.clients import (
+    BOARD,
+    Line,
+    boat_rooms,
+    boat_server,
+    line,
+    sailor,
+    sailors,
+    the_room,
+)
 from tests.server.clients import PATIENCE, leap, registered
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +52,9 @@ WAITING = RoomPlan(max=3, auto_start=False)
         ("L|so long", "so long"),
     ],
 )
-async def test_who_says_this_before_joining_is_sent_away(tmp_path: Path, sent: str, answer: str) -> None:
+async def test_who_says_this_before_joining_is_sent_away(
+    tmp_path: Path, sent: str, answer: str
+) -> None:
     async with boat_server(tmp_path, WAITING) as house, line(house) as one:
         await one.receive()
         one.send(sent)
@@ -51,7 +62,9 @@ async def test_who_says_this_before_joining_is_sent_away(tmp_path: Path, sent: s
 
 
 @pytest.mark.parametrize("sent", ["", "  ", "L", "L|"])
-async def test_who_says_nothing_or_leaves_is_closed_without_a_word(tmp_path: Path, sent: str) -> None:
+async def test_who_says_nothing_or_leaves_is_closed_without_a_word(
+    tmp_path: Path, sent: str
+) -> None:
     async with boat_server(tmp_path, WAITING) as house, line(house) as one:
         await one.receive()
         one.send(sent)
@@ -94,7 +107,11 @@ async def test_whoever_joins_hears_of_itself_first_and_then_of_the_others(tmp_pa
 
 
 async def test_a_name_in_use_may_be_changed_and_a_second_j_is_passed_over(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING) as house, sailor(house, "ann") as ann, line(house) as two:
+    async with (
+        boat_server(tmp_path, WAITING) as house,
+        sailor(house, "ann") as ann,
+        line(house) as two,
+    ):
         await two.receive()
         two.send(f"J|ann|{BOARD}", f"J|bob|{BOARD}", f"J|carl|{BOARD}", "P|still bob")
         await two.expect("E|name in use", "J|bob", "J|ann", "P|still bob")
@@ -111,7 +128,12 @@ async def test_fields_are_trimmed_and_surplus_ones_passed_over(tmp_path: Path) -
 
 async def test_a_room_that_waits_for_its_host_can_be_full(tmp_path: Path) -> None:
     plan = RoomPlan(auto_start=False)
-    async with boat_server(tmp_path, plan) as house, line(house) as late, sailor(house, "ann"), sailor(house, "bob"):
+    async with (
+        boat_server(tmp_path, plan) as house,
+        line(house) as late,
+        sailor(house, "ann"),
+        sailor(house, "bob"),
+    ):
         await late.receive()
         late.send(f"J|ann|{BOARD}")
         assert await late.rest() == ["game is full"]
@@ -119,9 +141,16 @@ async def test_a_room_that_waits_for_its_host_can_be_full(tmp_path: Path) -> Non
             assert await later.rest() == [G.format("N", 2), "game is full"]
 
 
-async def test_who_was_here_before_the_room_was_full_may_still_ask_for_the_game(tmp_path: Path) -> None:
+async def test_who_was_here_before_the_room_was_full_may_still_ask_for_the_game(
+    tmp_path: Path,
+) -> None:
     plan = RoomPlan(auto_start=False)
-    async with boat_server(tmp_path, plan) as house, line(house) as early, sailor(house, "ann"), sailor(house, "bob"):
+    async with (
+        boat_server(tmp_path, plan) as house,
+        line(house) as early,
+        sailor(house, "ann"),
+        sailor(house, "bob"),
+    ):
         assert "|N|2|2|0|" in await early.receive()
         early.send("G", "P|still here", f"J|carl|{BOARD}")
         assert "|N|2|2|2|" in await early.receive()
@@ -130,7 +159,10 @@ async def test_who_was_here_before_the_room_was_full_may_still_ask_for_the_game(
 
 
 async def test_a_game_that_runs_can_be_joined_by_those_who_were_in_it_alone(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(tables=1)) as house, sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boat_server(tmp_path, RoomPlan(tables=1)) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         await bob.close()
         assert (await ann.receive()).startswith("B|bob|disconnected|")
         async with line(house) as one:
@@ -144,9 +176,16 @@ async def test_a_registered_bot_needs_its_token(tmp_path: Path) -> None:
         token = (await registered(house, "robot", "battleship"))["password"]
         await registered(house, "drone", "bumblebots")
         await one.receive()
-        one.send(f"J|robot|{BOARD}", f"J|robot|{BOARD}|guess", f"J|drone|{BOARD}|guess", f"J|robot|{BOARD}|{token}")
+        one.send(
+            f"J|robot|{BOARD}",
+            f"J|robot|{BOARD}|guess",
+            f"J|drone|{BOARD}|guess",
+            f"J|robot|{BOARD}|{token}",
+        )
         refused = "E|robot is a registered bot: its token is needed"
-        await one.expect(refused, refused, "E|drone is a registered bot: its token is needed", "J|robot")
+        await one.expect(
+            refused, refused, "E|drone is a registered bot: its token is needed", "J|robot"
+        )
 
 
 async def left_by_a_registered_bot(house: RunningServer, robot: Line, ann: Line) -> str:
@@ -161,7 +200,11 @@ async def left_by_a_registered_bot(house: RunningServer, robot: Line, ann: Line)
 
 
 async def test_a_registered_bot_comes_back_with_its_token_alone(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(absence=100)) as house, line(house) as robot, sailor(house, "ann") as ann:
+    async with (
+        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        line(house) as robot,
+        sailor(house, "ann") as ann,
+    ):
         token = await left_by_a_registered_bot(house, robot, ann)
         async with line(house) as again:
             await again.receive()
@@ -173,7 +216,9 @@ async def test_a_registered_bot_comes_back_with_its_token_alone(tmp_path: Path) 
 
 @asynccontextmanager
 async def left_by_ann(tmp_path: Path, secret: str) -> AsyncIterator[tuple[RunningServer, Line]]:
-    """A game in which she has a seat that is protected so, and is absent: its server, and the other player."""
+    """A game in which she has a seat that is protected so, and is absent: its server, and the other
+    player.
+    """
     async with (
         boat_server(tmp_path, RoomPlan(absence=100)) as house,
         sailor(house, "ann", secret) as ann,
@@ -186,7 +231,11 @@ async def left_by_ann(tmp_path: Path, secret: str) -> AsyncIterator[tuple[Runnin
 
 
 async def test_the_secret_of_a_guest_protects_its_seat(tmp_path: Path) -> None:
-    async with left_by_ann(tmp_path, "my secret") as (house, _bob), line(house) as thief, line(house) as again:
+    async with (
+        left_by_ann(tmp_path, "my secret") as (house, _bob),
+        line(house) as thief,
+        line(house) as again,
+    ):
         await thief.receive()
         await again.receive()
         thief.send("J|ann", "J|ann||my guess")
@@ -196,8 +245,14 @@ async def test_the_secret_of_a_guest_protects_its_seat(tmp_path: Path) -> None:
         assert (await again.until("M|"))[-1] == "M||ann reconnected|All"
 
 
-async def test_nobody_who_takes_a_name_at_the_next_table_keeps_its_owner_from_coming_back(tmp_path: Path) -> None:
-    async with left_by_ann(tmp_path, "sec") as (house, _bob), sailor(house, "ann") as stranger, line(house) as again:
+async def test_nobody_who_takes_a_name_at_the_next_table_keeps_its_owner_from_coming_back(
+    tmp_path: Path,
+) -> None:
+    async with (
+        left_by_ann(tmp_path, "sec") as (house, _bob),
+        sailor(house, "ann") as stranger,
+        line(house) as again,
+    ):
         await again.receive()
         again.send("J|ann||sec", "G")
         await again.expect("J|ann", f"Y|{BOARD}")
@@ -206,8 +261,13 @@ async def test_nobody_who_takes_a_name_at_the_next_table_keeps_its_owner_from_co
         await stranger.expect(G.format("N", 1))
 
 
-async def test_who_proves_that_an_empty_seat_is_its_own_comes_back_to_it_whatever_board_it_sends(tmp_path: Path) -> None:
-    """Like a bot that has crashed and begins as it always does. A wrong secret proves nothing, nor does a seat that is taken."""
+async def test_who_proves_that_an_empty_seat_is_its_own_comes_back_to_it_whatever_board_it_sends(
+    tmp_path: Path,
+) -> None:
+    """Like a bot that has crashed and begins as it always does.
+
+    A wrong secret proves nothing, nor does a seat that is taken.
+    """
     other = BOARD[::-1]
     async with (
         left_by_ann(tmp_path, "sec") as (house, bob),
@@ -230,7 +290,11 @@ async def test_who_proves_that_an_empty_seat_is_its_own_comes_back_to_it_whateve
 
 
 async def test_a_registered_bot_that_begins_again_is_back_in_its_game(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(absence=100)) as house, line(house) as robot, sailor(house, "ann") as ann:
+    async with (
+        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        line(house) as robot,
+        sailor(house, "ann") as ann,
+    ):
         token = await left_by_a_registered_bot(house, robot, ann)
         async with line(house) as again:
             await again.receive()
@@ -238,8 +302,14 @@ async def test_a_registered_bot_that_begins_again_is_back_in_its_game(tmp_path: 
             await again.expect("J|robot", f"Y|{BOARD}")
 
 
-async def test_who_joins_and_stays_silent_keeps_its_place_and_who_does_not_join_is_closed(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING, limits_waiting=PATIENCE) as house, sailor(house, "ann") as ann, line(house) as idle:
+async def test_who_joins_and_stays_silent_keeps_its_place_and_who_does_not_join_is_closed(
+    tmp_path: Path,
+) -> None:
+    async with (
+        boat_server(tmp_path, WAITING, limits_waiting=PATIENCE) as house,
+        sailor(house, "ann") as ann,
+        line(house) as idle,
+    ):
         await idle.expect(G.format("N", 1).replace("|2|2|", "|2|3|"))
         leap(PATIENCE)
         assert await idle.rest() == ["you did not join in time"]
@@ -257,7 +327,11 @@ async def test_a_ping_that_fills_a_line_is_cut_like_all_that_is_sent(tmp_path: P
 async def test_rooms_at_one_port_are_asked_for_by_title(tmp_path: Path) -> None:
     small = RoomPlan(title="Small", width=8, height=8, boats="A3 B2", goal=2, max=4)
     own = RoomPlan(title="Own", port=-1)
-    async with boat_server(tmp_path, RoomPlan(), small, own) as house, line(house) as one, line(house, "xbs Own") as two:
+    async with (
+        boat_server(tmp_path, RoomPlan(), small, own) as house,
+        line(house) as one,
+        line(house, "xbs Own") as two,
+    ):
         await one.expect(G.format("N", 0))
         one.send("G|Nowhere", "G|Small", "J|toolongname|x", "G|Own", "G|Small")
         await one.expect(G.format("N", 0), "G|1.2.0|Small|N|2|4|0|2|8|8|2|A3|B2", "E|name too long")
@@ -266,7 +340,10 @@ async def test_rooms_at_one_port_are_asked_for_by_title(tmp_path: Path) -> None:
         await one.expect("J|ann")
         await two.expect("G|1.2.0|Own|N|2|2|0|17|10|10|5|A5|B4|C3|D3|E2")
         assert set(house.ports) == {"http", "xbs", "xbs Own"}
-        assert [len(room.gathering.players) if room.gathering else None for room in boat_rooms(house).rooms] == [0, 1, 0]
+        assert [
+            len(room.gathering.players) if room.gathering else None
+            for room in boat_rooms(house).rooms
+        ] == [0, 1, 0]
 
 
 async def test_any_number_of_tables_run_at_one_port(tmp_path: Path) -> None:

@@ -73,10 +73,19 @@ async def watched(house: RunningServer) -> list[Any]:
 async def test_they_play_at_one_table(tmp_path: Path, on_lines: int, native: int) -> None:
     players = on_lines + native
     async with boat_server(tmp_path, RoomPlan(max=players)) as house, AsyncExitStack() as stack:
-        logins = [await registered(house, f"native{number}", "battleship") | {"players": players} for number in range(native)]
+        logins = [
+            await registered(house, f"native{number}", "battleship") | {"players": players}
+            for number in range(native)
+        ]
         natives = [await stack.enter_async_context(bot(house, login)) for login in logins]
-        lines = [await stack.enter_async_context(sailor(house, f"line{number}")) for number in range(on_lines)]
-        playing = [asyncio.create_task(play_on_lines(one, f"line{number}")) for number, one in enumerate(lines)]
+        lines = [
+            await stack.enter_async_context(sailor(house, f"line{number}"))
+            for number in range(on_lines)
+        ]
+        playing = [
+            asyncio.create_task(play_on_lines(one, f"line{number}"))
+            for number, one in enumerate(lines)
+        ]
         first = await natives[0].receive()
         assert sorted(first["state"]["bots"]) == sorted(
             [f"line{n}" for n in range(on_lines)] + [f"native{n}" for n in range(native)]
@@ -100,7 +109,9 @@ async def test_they_play_at_one_table(tmp_path: Path, on_lines: int, native: int
 
 async def test_those_on_lines_hear_of_the_others_right_before_the_start(tmp_path: Path) -> None:
     async with boat_server(tmp_path) as house, sailor(house, "ann") as ann:
-        login = await registered(house, "a name that no line can carry", "battleship") | {"players": 2}
+        login = await registered(house, "a name that no line can carry", "battleship") | {
+            "players": 2
+        }
         async with bot(house, login) as native:
             await ann.expect("J|a name tha")
             while (await native.receive())["state"]["phase"] != "placement":
@@ -109,21 +120,30 @@ async def test_those_on_lines_hear_of_the_others_right_before_the_start(tmp_path
             await ann.expect("M||game hasn't started")
             await native.send({"board": BOARD})
             names = {"ann", "a name tha"}
-            assert {(await ann.receive()).split("|")[1], (await ann.receive()).split("|")[1]} == names
+            assert {
+                (await ann.receive()).split("|")[1],
+                (await ann.receive()).split("|")[1],
+            } == names
             assert set((await ann.receive()).split("|")[1:]) == names
 
 
 async def test_options_may_be_said_in_another_way_and_must_be_the_same(tmp_path: Path) -> None:
     plan = RoomPlan(width=12, height=12)
     async with boat_server(tmp_path, plan) as house, line(house) as one:
-        names = {"usual": {}, "other": {"width": 12}, "same": {"width": 12, "height": "12", "rounds": 1000}}
+        names = {
+            "usual": {},
+            "other": {"width": 12},
+            "same": {"width": 12, "height": "12", "rounds": 1000},
+        }
         logins = {name: await registered(house, name, "battleship") for name in names}
         await one.receive()
         one.send("J|ann|" + "AAAAABBBBCCC" + "DDDEE......." + "." * 120)
         await one.expect("J|ann")
         async with AsyncExitStack() as stack:
             for name, options in names.items():
-                await stack.enter_async_context(bot(house, logins[name] | {"players": 2, "options": options}))
+                await stack.enter_async_context(
+                    bot(house, logins[name] | {"players": 2, "options": options})
+                )
             await one.expect("J|same")
 
 
@@ -142,7 +162,9 @@ async def test_a_native_bot_that_goes_and_comes_back(tmp_path: Path) -> None:
             await ann.expect("P|done")
 
 
-async def test_who_leaves_while_the_others_place_their_fleets_is_absent_at_the_start(tmp_path: Path) -> None:
+async def test_who_leaves_while_the_others_place_their_fleets_is_absent_at_the_start(
+    tmp_path: Path,
+) -> None:
     async with (
         boat_server(tmp_path, RoomPlan(max=3, absence=100)) as house,
         sailor(house, "ann") as ann,
@@ -168,7 +190,9 @@ async def test_who_leaves_while_the_others_place_their_fleets_is_absent_at_the_s
             assert f"B|bob|disconnected|{'.' * 100}|0|0" in started
 
 
-async def test_a_bot_does_not_meet_itself_and_a_host_of_its_own_recruits_nobody(tmp_path: Path) -> None:
+async def test_a_bot_does_not_meet_itself_and_a_host_of_its_own_recruits_nobody(
+    tmp_path: Path,
+) -> None:
     plans = (RoomPlan(), RoomPlan(title="By hand", auto_start=False))
     async with boat_server(tmp_path, *plans) as house, line(house) as one, line(house) as two:
         login = await registered(house, "robot", "battleship") | {"players": 2}
@@ -200,14 +224,19 @@ async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path
         results = await one.rest()
         assert message.startswith("F|finished|") and message.endswith("|3") and len(results) >= 3
         (entry,) = await house.arena.store.matches(Wanted())
-        assert sum(name.startswith("house:") for name in entry.players) == 2 and "ann" in entry.players
+        assert (
+            sum(name.startswith("house:") for name in entry.players) == 2 and "ann" in entry.players
+        )
 
 
 @pytest.mark.parametrize("first", ["line", "native"])
 async def test_those_who_wait_meet_before_the_house_steps_in(tmp_path: Path, first: str) -> None:
     """A table for three: one on lines, one on a WebSocket, and the house takes the last seat."""
     plan = RoomPlan(max=3, house_wait=HOUR)
-    async with boat_server(tmp_path, plan, house_fill=True, house_wait=HOUR) as house, AsyncExitStack() as stack:
+    async with (
+        boat_server(tmp_path, plan, house_fill=True, house_wait=HOUR) as house,
+        AsyncExitStack() as stack,
+    ):
         login = await registered(house, "native", "battleship") | {"players": 3}
         if first == "native":
             native = await stack.enter_async_context(waiting_bot(house, login))
@@ -232,7 +261,9 @@ async def nothing_started(one: Line, *told: str) -> None:
     await one.expect(*told, "P|still waiting")
 
 
-async def test_each_player_that_joins_lets_the_others_wait_for_the_next_again(tmp_path: Path) -> None:
+async def test_each_player_that_joins_lets_the_others_wait_for_the_next_again(
+    tmp_path: Path,
+) -> None:
     plan = RoomPlan(max=4, house_wait=HOUR)
     async with boat_server(tmp_path, plan, house_fill=True) as house, AsyncExitStack() as stack:
         lines = []
@@ -246,7 +277,9 @@ async def test_each_player_that_joins_lets_the_others_wait_for_the_next_again(tm
         assert len(house.desk.tables.live()) == 1
 
 
-async def test_clients_that_join_and_leave_do_not_prolong_the_wait_without_end(tmp_path: Path) -> None:
+async def test_clients_that_join_and_leave_do_not_prolong_the_wait_without_end(
+    tmp_path: Path,
+) -> None:
     plan = RoomPlan(max=3, house_wait=HOUR)
     async with boat_server(tmp_path, plan, house_fill=True) as house, sailor(house, "ann") as ann:
         for _ in range(2):
@@ -260,7 +293,9 @@ async def test_clients_that_join_and_leave_do_not_prolong_the_wait_without_end(t
 
 
 @pytest.mark.parametrize("stays", [True, False])
-async def test_a_native_bot_waits_as_long_as_the_players_of_the_room(tmp_path: Path, stays: bool) -> None:
+async def test_a_native_bot_waits_as_long_as_the_players_of_the_room(
+    tmp_path: Path, stays: bool
+) -> None:
     plan = RoomPlan(max=3, house_wait=HOUR)
     async with boat_server(tmp_path, plan, house_fill=True, house_wait=0.5 * HOUR) as house:
         login = await registered(house, "native", "battleship") | {"players": 3}
@@ -274,7 +309,9 @@ async def test_a_native_bot_waits_as_long_as_the_players_of_the_room(tmp_path: P
                 await asyncio.wait_for(gone.wait(), PATIENCE)
             leap(HOUR)
             bots = (await native.receive())["state"]["bots"]
-            assert sorted(bots) == ["ann", "house:trawler", "native"] if stays else "ann" not in bots
+            assert (
+                sorted(bots) == ["ann", "house:trawler", "native"] if stays else "ann" not in bots
+            )
 
 
 async def test_the_house_lets_two_meet_who_wait_at_the_same_time(tmp_path: Path) -> None:

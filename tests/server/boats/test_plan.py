@@ -64,7 +64,9 @@ def test_times_are_terms() -> None:
     terms = RoomPlan(turn_limit=1.5, absence=0.25).terms
     assert (terms.pace.limit, terms.absence, terms.gone, terms.late) == (1500, 250, "wait", "pass")
     unlimited = RoomPlan(turn_limit=0).terms
-    assert (unlimited.pace.limit, unlimited.pace.first) == (None, 60_000), "native bots still have to place their fleets"
+    assert (unlimited.pace.limit, unlimited.pace.first) == (None, 60_000), (
+        "native bots still have to place their fleets"
+    )
 
 
 def test_rooms_come_from_a_file_or_as_json(tmp_path: Path) -> None:
@@ -73,10 +75,17 @@ def test_rooms_come_from_a_file_or_as_json(tmp_path: Path) -> None:
     file.write_text(f"[[boats.rooms]]\n{one}\n\n[[boats.rooms]]\n{two}\n")
     rooms = (RoomPlan(title="One", max=4), RoomPlan(title="Two", port=7949, auto_start=False))
     assert load_settings({}, {}, file).of(BoatsSection).rooms == rooms
-    assert load_settings({}, {"BOTDROME_BOATS_ROOMS": '[{"title": "One", "max": 4}]'}, None).of(BoatsSection).rooms == rooms[:1]
+    assert (
+        load_settings({}, {"BOTDROME_BOATS_ROOMS": '[{"title": "One", "max": 4}]'}, None)
+        .of(BoatsSection)
+        .rooms
+        == rooms[:1]
+    )
 
 
-@pytest.mark.parametrize("rooms", ["{", '[{"tilte": "x"}]', '[{"max": 1}]', '[{"width": 4}]', '[{"port": -2}]', "7"])
+@pytest.mark.parametrize(
+    "rooms", ["{", '[{"tilte": "x"}]', '[{"max": 1}]', '[{"width": 4}]', '[{"port": -2}]', "7"]
+)
 def test_rooms_that_cannot_be_are_refused(rooms: Any) -> None:
     with pytest.raises(BadSetting, match=r"^boats.rooms: "):
         load_settings({"boats.rooms": rooms}, {}, None)

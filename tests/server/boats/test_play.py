@@ -9,7 +9,17 @@ from botdrome.app import RunningServer
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import Wanted
 from tests.patience import until
-from tests.server.boats.clients import BOARD, FLEET, Line, boat_server, line, sailor, sailors, squares, the_room
+from tests.server.boats.clients import (
+    BOARD,
+    FLEET,
+    Line,
+    boat_server,
+    line,
+    sailor,
+    sailors,
+    squares,
+    the_room,
+)
 from tests.server.clients import registered
 
 pytestmark = pytest.mark.anyio
@@ -35,8 +45,13 @@ TRIO = RoomPlan(max=3)
         ("S|bob|99999999999999999999|1", "illegal coordinates"),
     ],
 )
-async def test_a_refused_shot_is_explained_and_the_turn_told_again(tmp_path: Path, shot: str, words: str) -> None:
-    async with boat_server(tmp_path, TRIO) as house, sailors(house, "ann", "bob", "bill") as (ann, bob, bill):
+async def test_a_refused_shot_is_explained_and_the_turn_told_again(
+    tmp_path: Path, shot: str, words: str
+) -> None:
+    async with (
+        boat_server(tmp_path, TRIO) as house,
+        sailors(house, "ann", "bob", "bill") as (ann, bob, bill),
+    ):
         ann.send("S|bob|1|1")
         await ann.expect(f"B|bob||{squares([], {'0': [(1, 1)]})}|0|0", "N|bob")
         bob.send("K")
@@ -59,7 +74,10 @@ async def test_out_of_turn_it_is_said_and_nothing_else_happens(tmp_path: Path) -
 
 
 async def test_targets_go_by_name_by_its_beginning_and_by_number(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, TRIO) as house, sailors(house, "ann", "bob", "bobby") as (ann, bob, bobby):
+    async with (
+        boat_server(tmp_path, TRIO) as house,
+        sailors(house, "ann", "bob", "bobby") as (ann, bob, bobby),
+    ):
         turns = [
             (ann, "bob", "bob", "N|bob"),
             (bob, "BOBB", "bobby", "N|bobby"),
@@ -76,11 +94,15 @@ async def test_targets_go_by_name_by_its_beginning_and_by_number(tmp_path: Path)
 
 async def test_a_hit_is_told_with_both_boards_and_a_miss_with_one(tmp_path: Path) -> None:
     async with boat_server(tmp_path) as house, sailors(house, "ann", "bob") as (ann, bob):
-        bob.send("T|hit|ouch", "T|Miss|ha", "T|miss|", "T|hit|", "T|hit|lucky", "T|other|x", "P|set")
+        bob.send(
+            "T|hit|ouch", "T|Miss|ha", "T|miss|", "T|hit|", "T|hit|lucky", "T|other|x", "P|set"
+        )
         await bob.expect("P|set")
         ann.send("S|bob|6|3")
         board = squares([(6, 3)])
-        await ann.expect("H|ann|bob|f3", "M|bob|lucky", f"B|ann||{EMPTY}|1|0", f"B|bob||{board}|0|0", "N|bob")
+        await ann.expect(
+            "H|ann|bob|f3", "M|bob|lucky", f"B|ann||{EMPTY}|1|0", f"B|bob||{board}|0|0", "N|bob"
+        )
         await bob.expect("H|ann|bob|f3", f"B|ann||{EMPTY}|1|0", f"B|bob||{board}|0|0", "N|bob")
         bob.send("S|ann|1|1")
         await bob.expect(f"B|ann||{squares([], {'0': [(1, 1)]})}|1|0", "N|ann")
@@ -96,7 +118,9 @@ async def play_out(house: RunningServer, ann: Line, bob: Line) -> None:
             await ann.until("N|ann")
 
 
-async def test_a_game_ends_with_the_round_and_with_the_results_and_the_close(tmp_path: Path) -> None:
+async def test_a_game_ends_with_the_round_and_with_the_results_and_the_close(
+    tmp_path: Path,
+) -> None:
     async with boat_server(tmp_path) as house, sailors(house, "ann", "bob") as (ann, bob):
         await play_out(house, ann, bob)
         ending = ["K|bob|", "F|finished|17|2", "R|ann|17|0|17|", "R|bob|0|17|17|"]
@@ -113,7 +137,10 @@ async def test_a_game_ends_with_the_round_and_with_the_results_and_the_close(tmp
 
 
 async def test_a_lower_goal_ends_it_earlier(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(goal=2)) as house, sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boat_server(tmp_path, RoomPlan(goal=2)) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         for x, y in FLEET[:2]:
             ann.send(f"S|bob|{x}|{y}")
             await bob.until("N|bob")
@@ -122,13 +149,19 @@ async def test_a_lower_goal_ends_it_earlier(tmp_path: Path) -> None:
 
 
 async def test_a_turn_has_its_time(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(turn_limit=0.05)) as house, sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boat_server(tmp_path, RoomPlan(turn_limit=0.05)) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         assert (await ann.until("N|bob"))[-2:] == ["K|ann|out of time", "N|bob"]
         assert (await bob.until("N|ann"))[-2:] == ["K|bob|out of time", "N|ann"]
 
 
 async def test_without_a_limit_nobody_is_skipped_who_is_there(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(turn_limit=0, absence=0.05)) as house, sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boat_server(tmp_path, RoomPlan(turn_limit=0, absence=0.05)) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         assert the_room(house).games[0].table.match.deadline is None
         await bob.close()
         ann.send("K")
@@ -144,12 +177,25 @@ async def test_whoever_is_absent_is_waited_for_a_little_and_may_come_back(tmp_pa
         assert await bob.rest() == ["brb"]
         await ann.expect(f"B|bob|brb|{EMPTY}|0|0")
         ann.send("S|bob|6|3")
-        await ann.expect("H|ann|bob|f3", "M|bob|back soon", f"B|ann||{EMPTY}|1|0", f"B|bob|brb|{squares([(6, 3)])}|0|0", "N|bob")
+        await ann.expect(
+            "H|ann|bob|f3",
+            "M|bob|back soon",
+            f"B|ann||{EMPTY}|1|0",
+            f"B|bob|brb|{squares([(6, 3)])}|0|0",
+            "N|bob",
+        )
         await ann.expect("K|bob|brb", "N|carl")
         async with line(house) as again:
             await again.receive()
             again.send("J|bob")
-            await again.expect("J|bob", f"Y|{BOARD}", "J|ann", f"B|ann||{EMPTY}|1|0", "J|carl", f"B|carl||{EMPTY}|0|0")
+            await again.expect(
+                "J|bob",
+                f"Y|{BOARD}",
+                "J|ann",
+                f"B|ann||{EMPTY}|1|0",
+                "J|carl",
+                f"B|carl||{EMPTY}|0|0",
+            )
             back = f"B|bob||{squares([(6, 3)])}|0|1"
             await again.expect("S|ann|bob|carl", "N|carl", back, "M||bob reconnected|All")
             await ann.expect(back, "M||bob reconnected|All")
@@ -158,7 +204,10 @@ async def test_whoever_is_absent_is_waited_for_a_little_and_may_come_back(tmp_pa
 
 
 async def test_the_board_that_comes_back_has_its_boats_and_its_misses(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(absence=100)) as house, sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         ann.send("S|bob|6|3")
         await bob.until("N|bob")
         bob.send("K")
@@ -167,7 +216,9 @@ async def test_the_board_that_comes_back_has_its_boats_and_its_misses(tmp_path: 
         await bob.until("N|bob")
         bob.send("")
         assert await bob.rest() == []
-        assert (await ann.until("B|bob|disconnected|"))[-1].startswith("B|bob|disconnected|0........")
+        assert (await ann.until("B|bob|disconnected|"))[-1].startswith(
+            "B|bob|disconnected|0........"
+        )
         async with line(house) as again:
             await again.receive()
             again.send("J|bob")
@@ -175,7 +226,10 @@ async def test_the_board_that_comes_back_has_its_boats_and_its_misses(tmp_path: 
 
 
 async def test_a_table_that_all_have_left_is_over(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(tables=1)) as house, sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boat_server(tmp_path, RoomPlan(tables=1)) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         await ann.close()
         await bob.until("B|ann|disconnected|")
         await bob.close()
@@ -187,8 +241,13 @@ async def test_a_table_that_all_have_left_is_over(tmp_path: Path) -> None:
             assert "|N|2|2|0|" in await next_one.receive()
 
 
-async def test_the_leader_who_leaves_does_not_rob_the_other_of_its_last_turn(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(goal=1)) as house, sailors(house, "ann", "bob") as (ann, bob):
+async def test_the_leader_who_leaves_does_not_rob_the_other_of_its_last_turn(
+    tmp_path: Path,
+) -> None:
+    async with (
+        boat_server(tmp_path, RoomPlan(goal=1)) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         ann.send("S|bob|6|3")
         await bob.until("N|bob")
         await ann.close()
@@ -201,7 +260,10 @@ async def test_the_leader_who_leaves_does_not_rob_the_other_of_its_last_turn(tmp
 async def test_when_all_are_sunk_or_gone_it_ends_in_the_middle_of_a_round(tmp_path: Path) -> None:
     small = RoomPlan(width=8, height=8, boats="A2")
     board = "AA" + "." * 62
-    async with boat_server(tmp_path, small) as house, sailors(house, "ann", "bob", board=board) as (ann, bob):
+    async with (
+        boat_server(tmp_path, small) as house,
+        sailors(house, "ann", "bob", board=board) as (ann, bob),
+    ):
         ann.send("S|bob|1|1")
         await bob.until("N|bob")
         bob.send("K")
@@ -212,14 +274,21 @@ async def test_when_all_are_sunk_or_gone_it_ends_in_the_middle_of_a_round(tmp_pa
         ending = ["F|finished|2|2", "R|ann|2|0|2|disconnected", "R|bob|0|1|1|"]
         assert (await bob.rest())[-3:] == ending
         (match,) = await house.arena.store.matches(Wanted())
-        assert match.status == "ended" and match.result is not None and match.result.places == (1, 2)
+        assert (
+            match.status == "ended" and match.result is not None and match.result.places == (1, 2)
+        )
 
 
 async def test_before_the_start_whoever_leaves_is_taken_off_the_list(tmp_path: Path) -> None:
     async with boat_server(tmp_path, TRIO) as house, sailor(house, "ann") as ann:
         async with sailor(house, "bob") as bob:
             bob.send("S|ann|1|1", "K", "L|no time")
-            assert await bob.rest() == ["J|ann", "M||game hasn't started", "M||game hasn't started", "no time"]
+            assert await bob.rest() == [
+                "J|ann",
+                "M||game hasn't started",
+                "M||game hasn't started",
+                "no time",
+            ]
         await ann.expect("J|bob", "L|bob|no time")
         async with sailor(house, "carl"):
             await ann.expect("J|carl")
@@ -239,7 +308,12 @@ async def test_when_the_server_stops_all_are_told_the_results_so_far(tmp_path: P
         ann.send("S|bob|6|3")
         await ann.until("N|bob")
         await house.desk.close()
-        assert await ann.rest() == ["F|aborted|1|3", "R|ann|1|0|1|", "R|bob|0|0|0|", "R|carl|0|0|0|"]
+        assert await ann.rest() == [
+            "F|aborted|1|3",
+            "R|ann|1|0|1|",
+            "R|bob|0|0|0|",
+            "R|carl|0|0|0|",
+        ]
         assert await dora.rest() == ["F|aborted|0|1", "R|dora|0|0|0|"]
         (match,) = await house.arena.store.matches(Wanted())
         assert (match.status, match.reason) == ("aborted", "the server was stopped")
@@ -259,7 +333,9 @@ async def test_guests_and_registered_bots_sit_at_one_table(tmp_path: Path) -> No
 
 async def test_nine_play_at_one_table(tmp_path: Path) -> None:
     async with boat_server(tmp_path, RoomPlan(max=9)) as house:
-        ships = [Line(*await asyncio.open_connection("127.0.0.1", house.ports["xbs"])) for _ in range(9)]
+        ships = [
+            Line(*await asyncio.open_connection("127.0.0.1", house.ports["xbs"])) for _ in range(9)
+        ]
         for number, ship in enumerate(ships):
             ship.send(f"J|ship{number}|{BOARD}")
             await ship.until(f"J|ship{number}")

@@ -56,7 +56,9 @@ DIFFERENCES: dict[str, dict[tuple[str, str, str, int], list[Step]]] = {
         ("c6", "<-", "protocol error", 3): [("c6", "<-", G_ERRORS)],
     },
 }  # fmt: skip
-"""Steps where the answer is meant to be another than the recorded one: the occurrence, and the new answer."""
+"""Steps where the answer is meant to be another than the recorded one: the occurrence, and the new
+answer.
+"""
 CONSOLE = {
     "console to all, console to bob": [
         {"do": "message", "text": "host here"},
@@ -67,7 +69,9 @@ TAUNTS = {"M|alice|nice splash", "M|alice|try again"}
 
 
 def steps(scenario: str) -> list[Step]:
-    recorded = (FOLDER / f"xbs-{scenario}.txt").read_text(encoding="latin-1").split("# ---- exact")[0]
+    recorded = (
+        (FOLDER / f"xbs-{scenario}.txt").read_text(encoding="latin-1").split("# ---- exact")[0]
+    )
     seen: Counter[Step] = Counter()
     found: list[Step] = []
     for row in recorded.split("\n"):
@@ -96,7 +100,9 @@ class Replay:
         if kind == "##":
             await self._at_the_console(text)
         elif text == "connect" and kind == "==":
-            self._lines[name] = Line(*await asyncio.open_connection("127.0.0.1", self._house.ports["xbs"]))
+            self._lines[name] = Line(
+                *await asyncio.open_connection("127.0.0.1", self._house.ports["xbs"])
+            )
         elif text == "client closes socket":
             await self._lines[name].close()
             self._closed.add(name)
@@ -134,7 +140,10 @@ def step_name(*words: str) -> str:
 
 @pytest.mark.parametrize("scenario", PLANS)
 async def test_a_recorded_conversation(tmp_path: Path, scenario: str) -> None:
-    """The recorded lines are sent in order; the answers are the same. The first player is random."""
+    """The recorded lines are sent in order; the answers are the same.
+
+    The first player is random.
+    """
     script = steps(scenario)
     assert len(script) > 20
     orders = [text for _, kind, text in script if kind == "<-" and text.startswith("S|")]
@@ -153,7 +162,13 @@ async def test_a_recorded_conversation(tmp_path: Path, scenario: str) -> None:
 def test_every_difference_is_one() -> None:
     """None is listed that is not in its recording."""
     for scenario, differences in DIFFERENCES.items():
-        recorded = (FOLDER / f"xbs-{scenario}.txt").read_text(encoding="latin-1").split("# ---- exact")[0]
+        recorded = (
+            (FOLDER / f"xbs-{scenario}.txt").read_text(encoding="latin-1").split("# ---- exact")[0]
+        )
         for name, kind, text, times in differences:
-            found = re.findall(rf"^\[[^\]]*\] {re.escape(name)} +{re.escape(kind)} {re.escape(text)}$", recorded, re.MULTILINE)
+            found = re.findall(
+                rf"^\[[^\]]*\] {re.escape(name)} +{re.escape(kind)} {re.escape(text)}$",
+                recorded,
+                re.MULTILINE,
+            )
             assert len(found) >= times

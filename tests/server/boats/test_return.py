@@ -33,14 +33,20 @@ async def left_by_bob(folder: Path, farewell: str = "") -> AsyncIterator[Running
 
 @asynccontextmanager
 async def line_from(address: str, house: RunningServer) -> AsyncIterator[Line]:
-    one = Line(*await asyncio.open_connection("127.0.0.1", house.ports["xbs"], local_addr=(address, 0)))
+    one = Line(
+        *await asyncio.open_connection("127.0.0.1", house.ports["xbs"], local_addr=(address, 0))
+    )
     yield one
     await one.close()
 
 
 @pytest.mark.parametrize("board", [f"|{OTHER}", f"|{'.' * 100}", ""])
-async def test_a_client_that_was_killed_and_started_again_is_back_at_its_seat(tmp_path: Path, board: str) -> None:
-    """The first line that it gets is that of a started game, as at the original, for this tells it to come back."""
+async def test_a_client_that_was_killed_and_started_again_is_back_at_its_seat(
+    tmp_path: Path, board: str
+) -> None:
+    """The first line that it gets is that of a started game, as at the original, for this tells it
+    to come back.
+    """
     async with left_by_bob(tmp_path) as house, line(house) as again:
         await again.expect(STARTED)
         again.send(f"J|bob{board}", "G")
@@ -65,7 +71,9 @@ async def test_after_a_minute_nobody_is_expected_back(tmp_path: Path) -> None:
             await again.expect("J|bob", f"Y|{BOARD}")
 
 
-async def test_a_client_that_said_goodbye_and_brings_a_fleet_joins_the_next_game(tmp_path: Path) -> None:
+async def test_a_client_that_said_goodbye_and_brings_a_fleet_joins_the_next_game(
+    tmp_path: Path,
+) -> None:
     async with left_by_bob(tmp_path, "L|enough") as house, line(house) as new, line(house) as back:
         await new.expect(NEXT.format(0))
         new.send(f"J|bob|{OTHER}", "G")
@@ -84,7 +92,11 @@ async def test_nobody_takes_a_seat_from_another_address(tmp_path: Path) -> None:
 
 async def test_a_newcomer_to_a_started_game_hears_so_when_it_joins(tmp_path: Path) -> None:
     """Whether it connected before the start or after, and whether all players are there or not."""
-    async with boat_server(tmp_path, RoomPlan(tables=1)) as house, line(house) as early, sailors(house, "ann", "bob") as ships:
+    async with (
+        boat_server(tmp_path, RoomPlan(tables=1)) as house,
+        line(house) as early,
+        sailors(house, "ann", "bob") as ships,
+    ):
         await early.expect(NEXT.format(0))
         early.send("J|some name")
         assert await early.rest() == ["game is already started"]
@@ -99,9 +111,15 @@ async def test_a_newcomer_to_a_started_game_hears_so_when_it_joins(tmp_path: Pat
             assert await later.rest() == ["game is already started"]
 
 
-async def test_a_connection_that_came_before_a_player_was_lost_may_return_it(tmp_path: Path) -> None:
+async def test_a_connection_that_came_before_a_player_was_lost_may_return_it(
+    tmp_path: Path,
+) -> None:
     plan = RoomPlan(tables=1, absence=100)
-    async with boat_server(tmp_path, plan) as house, sailors(house, "ann", "bob") as ships, line(house) as spare:
+    async with (
+        boat_server(tmp_path, plan) as house,
+        sailors(house, "ann", "bob") as ships,
+        line(house) as spare,
+    ):
         await spare.expect(STARTED)
         await ships[1].close()
         await ships[0].until("B|bob|disconnected|")

@@ -41,15 +41,24 @@ width=10
 async def play(
     house_folder: Path, plan: RoomPlan, fleet: str = "", **changes: str
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Ann hits once and bob skips, in a game for one hit. Return the statistics of the title and of ann."""
+    """Ann hits once and bob skips, in a game for one hit.
+
+    Return the statistics of the title and of ann.
+    """
     board = fleet.ljust(100, ".") if fleet else BOARD
-    async with boat_server(house_folder, plan, **changes) as house, sailors(house, "ann", "bob", board=board) as (ann, bob):
+    async with (
+        boat_server(house_folder, plan, **changes) as house,
+        sailors(house, "ann", "bob", board=board) as (ann, bob),
+    ):
         ann.send("S|bob|1|1" if fleet else "S|bob|6|3")
         await bob.until("N|bob")
         bob.send("K")
         await ann.rest()
         await bob.rest()
-        games, players = await house.arena.store.notes(GAMES), await house.arena.store.notes(PLAYERS)
+        games, players = (
+            await house.arena.store.notes(GAMES),
+            await house.arena.store.notes(PLAYERS),
+        )
         return game_page(games, plan.title), players["ann"]
 
 
@@ -59,27 +68,31 @@ async def test_a_game_is_counted_by_title_and_by_player(tmp_path: Path) -> None:
     game, ann = await play(tmp_path, plan)
     assert game == {
         "name": "Tea", "minPlayers": 2, "maxPlayers": 2, "pointGoal": 1, "width": 10, "height": 10,
-        "boat": ["A5", "B4", "C3", "D3", "E2"], "gameCount": 2,
-        "total.aborted": 0, "last.aborted": False, "total.turnCount": 2, "last.turnCount": 1,
-        "total.playerCount": 4, "last.playerCount": 2, "total.hits": 2, "last.hits": 1, "total.ties": 0, "last.ties": 0,
+        "boat": ["A5", "B4", "C3", "D3", "E2"], "gameCount": 2, "total.aborted": 0,
+        "last.aborted": False, "total.turnCount": 2, "last.turnCount": 1, "total.playerCount": 4,
+        "last.playerCount": 2, "total.hits": 2, "last.hits": 1, "total.ties": 0, "last.ties": 0,
         "player.ann.total.firstPlace": 2, "player.ann.last.firstPlace": True,
         "player.ann.total.lastPlace": 0, "player.ann.last.lastPlace": False,
-        "player.ann.total.score": 2, "player.ann.last.score": 1, "player.ann.total.skips": 0, "player.ann.last.skips": 0,
-        "player.ann.total.turns": 2, "player.ann.last.turns": 1, "player.ann.total.games": 2,
-        "player.bob.total.firstPlace": 0, "player.bob.last.firstPlace": False,
-        "player.bob.total.lastPlace": 2, "player.bob.last.lastPlace": True,
-        "player.bob.total.score": 0, "player.bob.last.score": 0, "player.bob.total.skips": 2, "player.bob.last.skips": 1,
-        "player.bob.total.turns": 2, "player.bob.last.turns": 1, "player.bob.total.games": 2,
+        "player.ann.total.score": 2, "player.ann.last.score": 1, "player.ann.total.skips": 0,
+        "player.ann.last.skips": 0, "player.ann.total.turns": 2, "player.ann.last.turns": 1,
+        "player.ann.total.games": 2, "player.bob.total.firstPlace": 0,
+        "player.bob.last.firstPlace": False, "player.bob.total.lastPlace": 2,
+        "player.bob.last.lastPlace": True, "player.bob.total.score": 0, "player.bob.last.score": 0,
+        "player.bob.total.skips": 2, "player.bob.last.skips": 1, "player.bob.total.turns": 2,
+        "player.bob.last.turns": 1, "player.bob.total.games": 2,
     }  # fmt: skip
     assert ann == {
-        "playerName": "ann", "lastAddress": "127.0.0.1", "lastStatus": "disconnected", "gamesPlayed": 2,
-        "total.firstPlace": 2, "last.firstPlace": True, "total.lastPlace": 0, "last.lasPlace": False,
-        "total.opponents": 2, "last.opponents": 1, "total.score": 2, "last.score": 1, "total.skips": 0, "last.skips": 0,
-        "total.turns": 2, "last.turns": 1, "total.hitCount": 0, "last.hitCount": 0, "total.missCount": 0, "last.missCount": 0,
+        "playerName": "ann", "lastAddress": "127.0.0.1", "lastStatus": "disconnected",
+        "gamesPlayed": 2, "total.firstPlace": 2, "last.firstPlace": True, "total.lastPlace": 0,
+        "last.lasPlace": False, "total.opponents": 2, "last.opponents": 1, "total.score": 2,
+        "last.score": 1, "total.skips": 0, "last.skips": 0, "total.turns": 2, "last.turns": 1,
+        "total.hitCount": 0, "last.hitCount": 0, "total.missCount": 0, "last.missCount": 0,
     }  # fmt: skip
 
 
-async def test_the_last_status_is_that_of_a_closed_connection_whyever_it_was_closed(tmp_path: Path) -> None:
+async def test_the_last_status_is_that_of_a_closed_connection_whyever_it_was_closed(
+    tmp_path: Path,
+) -> None:
     async with boat_server(tmp_path) as house:
         async with sailors(house, "ann", "bob") as (ann, bob):
             ann.send("L|so long")
@@ -98,21 +111,37 @@ async def test_an_aborted_game_counts_as_such_and_a_tie_as_one(tmp_path: Path) -
             await ann.rest()
             await bob.rest()
         game = game_page(await house.arena.store.notes(GAMES), "Botdrome")
-        assert (game["total.aborted"], game["last.aborted"], game["last.ties"], game["last.turnCount"]) == (1, True, 1, 1)
+        assert (
+            game["total.aborted"],
+            game["last.aborted"],
+            game["last.ties"],
+            game["last.turnCount"],
+        ) == (1, True, 1, 1)
         bob_line = (await house.arena.store.notes(PLAYERS))["bob"]
-        assert (bob_line["last.missCount"], bob_line["last.firstPlace"], bob_line["last.lasPlace"]) == (1, True, True)
+        assert (
+            bob_line["last.missCount"],
+            bob_line["last.firstPlace"],
+            bob_line["last.lasPlace"],
+        ) == (1, True, True)
 
 
-async def test_the_folder_has_files_like_the_originals_which_can_be_read_as_configurations(tmp_path: Path) -> None:
+async def test_the_folder_has_files_like_the_originals_which_can_be_read_as_configurations(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "db"
     await play(tmp_path, RoomPlan(title="Tea/Time", goal=1), boats_dir=str(folder))
-    assert sorted(file.name for file in folder.iterdir()) == ["game.Tea%2FTime.ini", "player.ann.ini", "player.bob.ini"]
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "game.Tea%2FTime.ini",
+        "player.ann.ini",
+        "player.bob.ini",
+    ]
     text = (folder / "game.Tea%2FTime.ini").read_text()
     assert text.splitlines() == sorted(text.splitlines())
     assert "boat=A5\nboat=B4\n" in text
     assert "last.aborted=false\n" in text
     assert plan_values(text) == {
-        "title": "Tea/Time", "min": 2, "max": 2, "goal": 1, "width": 10, "height": 10, "boats": "A5 B4 C3 D3 E2",
+        "title": "Tea/Time", "min": 2, "max": 2, "goal": 1, "width": 10, "height": 10,
+        "boats": "A5 B4 C3 D3 E2",
     }  # fmt: skip
 
 
@@ -120,13 +149,17 @@ async def test_what_the_original_counted_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "db"
     folder.mkdir()
     (folder / "game.Tea.ini").write_text(ORIGINAL_GAME)
-    (folder / "player.ann.ini").write_text("playerName=ann\ngamesPlayed=7\ntotal.turns=99\nlast.firstPlace=x\n")
+    (folder / "player.ann.ini").write_text(
+        "playerName=ann\ngamesPlayed=7\ntotal.turns=99\nlast.firstPlace=x\n"
+    )
     (folder / "player.broken.ini").write_text("no key and value\n")
     (folder / "other.ini").write_text("a=b\n")
     game, ann = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
     assert (game["gameCount"], game["total.hits"], game["player.a.b.total.turns"]) == (4, 61, 120)
     assert (ann["gamesPlayed"], ann["total.turns"]) == (8, 100)
-    assert game["player.a.b.total.games"] == 3, "the original does not count that: it is the title's"
+    assert game["player.a.b.total.games"] == 3, (
+        "the original does not count that: it is the title's"
+    )
     game, ann = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
     assert (game["gameCount"], ann["gamesPlayed"]) == (5, 9), "and it is taken over once"
     assert read_folder(folder)[1]["ann"]["gamesPlayed"] == 9
@@ -148,13 +181,22 @@ unknown=2
 )
 
 
-async def test_what_only_a_newer_version_of_the_original_writes_stays_as_it_was(tmp_path: Path) -> None:
+async def test_what_only_a_newer_version_of_the_original_writes_stays_as_it_was(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "db"
     folder.mkdir()
     (folder / "game.Tea.ini").write_text(NEWER_GAME)
-    (folder / "player.ann.ini").write_text("averageTime=9 s\nplayerName=ann\nlast.time=1:02\ntotal.timeMS=62000\n")
+    (folder / "player.ann.ini").write_text(
+        "averageTime=9 s\nplayerName=ann\nlast.time=1:02\ntotal.timeMS=62000\n"
+    )
     for games in (4, 5):
-        await play(tmp_path, RoomPlan(title="Tea", boats="A5 B4", goal=1), fleet="AAAAA.BBBB", boats_dir=str(folder))
+        await play(
+            tmp_path,
+            RoomPlan(title="Tea", boats="A5 B4", goal=1),
+            fleet="AAAAA.BBBB",
+            boats_dir=str(folder),
+        )
         written = (folder / "game.Tea.ini").read_text().splitlines()
         for line in NEWER_GAME.splitlines():
             if "ime" in line or line.startswith(("unknown", "ship", "player.ann.note")):
@@ -162,7 +204,12 @@ async def test_what_only_a_newer_version_of_the_original_writes_stays_as_it_was(
         assert f"gameCount={games}" in written and "player.ann.total.turns=120" not in written
         assert not any(line.startswith("boat=") for line in written)
         ann = (folder / "player.ann.ini").read_text().splitlines()
-        assert {"averageTime=9 s", "last.time=1:02", "total.timeMS=62000", f"gamesPlayed={games - 3}"} < set(ann)
+        assert {
+            "averageTime=9 s",
+            "last.time=1:02",
+            "total.timeMS=62000",
+            f"gamesPlayed={games - 3}",
+        } < set(ann)
 
 
 async def test_an_imported_player_has_as_many_games_as_it_played_itself(tmp_path: Path) -> None:
@@ -182,7 +229,10 @@ async def test_a_player_of_the_originals_has_as_many_games_as_the_title_had(tmp_
     (folder / "game.Odd.ini").write_text("name=Odd\nplayer.ann.total.turns=7\n")
     for games in (4, 5):
         game, _ = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
-        assert (game["player.ann.total.games"], game["player.ann.total.turns"]) == (games, 117 + games)
+        assert (game["player.ann.total.games"], game["player.ann.total.turns"]) == (
+            games,
+            117 + games,
+        )
     async with boat_server(tmp_path) as house:
         lines = await house.arena.store.notes(GAMES)
         assert (lines["Tea|bob"]["total.games"], lines["Odd|ann"]["total.games"]) == (2, 0)
@@ -206,7 +256,9 @@ def test_names_of_files_are_harmless(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Jos\xe9", "x  y", "a=b", "a.total.b", "n\x85l", "ann\xa0"])
 def test_names_are_read_as_they_were_written(tmp_path: Path, name: str) -> None:
     lines = {"name": "Tea", f"player.{name}.total.turns": 7, f"player.{name}.last.firstPlace": True}
-    write_files(tmp_path, {("game", "Tea"): lines, ("player", name): {"playerName": name, "gamesPlayed": 7}})
+    write_files(
+        tmp_path, {("game", "Tea"): lines, ("player", name): {"playerName": name, "gamesPlayed": 7}}
+    )
     games, players = read_folder(tmp_path)
     assert games[f"Tea|{name}"] == {"total.turns": 7, "last.firstPlace": True}
     assert players == {name: {"playerName": name, "gamesPlayed": 7}}

@@ -1,4 +1,6 @@
-"""The statistics of boat games are those of stored games: in memory, in files and on the host's screen."""
+"""The statistics of boat games are those of stored games: in memory, in files and on the host's
+screen.
+"""
 
 import asyncio
 from pathlib import Path
@@ -24,9 +26,14 @@ def books(house: RunningServer) -> BoatStatistics:
     return boat_rooms(house).statistics
 
 
-async def test_nothing_is_told_shown_or_written_before_it_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_told_shown_or_written_before_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "db"
-    async with boat_server(tmp_path, PLAN, boats_dir=str(folder)) as house, sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boat_server(tmp_path, PLAN, boats_dir=str(folder)) as house,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         held = hold_back(house.arena.store, monkeypatch)
         ann.send("S|bob|6|3")
         await bob.until("N|bob")
@@ -36,16 +43,24 @@ async def test_nothing_is_told_shown_or_written_before_it_is_stored(tmp_path: Pa
         assert notes_of(finish)[PLAYERS, "ann"]["gamesPlayed"] == 1
         assert (books(house).games, books(house).players, folder.exists()) == ({}, {}, False)
         (game,) = shown(the_room(house))["games"]
-        assert [row["skips"] for row in game["players"]] == [0, 0], "the turn that ended the game was told to nobody"
+        assert [row["skips"] for row in game["players"]] == [0, 0], (
+            "the turn that ended the game was told to nobody"
+        )
         assert not any(lines.done() for lines in heard)
         await held.write()
         for lines in await asyncio.gather(*heard):
             assert any(line.startswith("F|") for line in lines)
-        assert books(house).players["ann"]["gamesPlayed"] == books(house).games["Tea"]["gameCount"] == 1
+        assert (
+            books(house).players["ann"]["gamesPlayed"]
+            == books(house).games["Tea"]["gameCount"]
+            == 1
+        )
     assert "gamesPlayed=1\n" in (folder / "player.ann.ini").read_text()
 
 
-async def test_nothing_remains_of_a_game_that_cannot_be_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_remains_of_a_game_that_cannot_be_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "db"
     async with boat_server(tmp_path, PLAN, boats_dir=str(folder)) as house:
         for refused in (True, False):
@@ -58,16 +73,27 @@ async def test_nothing_remains_of_a_game_that_cannot_be_stored(tmp_path: Path, m
                     await held.write(Unstorable("it is too long") if refused else None)
                     rest = await ann.rest()
                 assert any(line.startswith("F|") for line in rest) is not refused
-                assert books(house).players.get("ann", {}).get("gamesPlayed", 0) == (0 if refused else 1)
+                assert books(house).players.get("ann", {}).get("gamesPlayed", 0) == (
+                    0 if refused else 1
+                )
         before = dict(books(house).games), dict(books(house).players)
-        assert before == (await house.arena.store.notes(GAMES), await house.arena.store.notes(PLAYERS))
+        assert before == (
+            await house.arena.store.notes(GAMES),
+            await house.arena.store.notes(PLAYERS),
+        )
     async with boat_server(tmp_path, PLAN, boats_dir=str(folder)) as house:
         assert (books(house).games, books(house).players) == before
 
 
-async def test_games_that_end_while_others_are_being_stored_count_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_games_that_end_while_others_are_being_stored_count_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also without one of them, if that cannot be stored."""
-    async with boat_server(tmp_path, PLAN) as house, sailors(house, "ann", "bob"), sailors(house, "cat", "dan"):
+    async with (
+        boat_server(tmp_path, PLAN) as house,
+        sailors(house, "ann", "bob"),
+        sailors(house, "cat", "dan"),
+    ):
         held = hold_back(house.arena.store, monkeypatch)
         for game in tuple(the_room(house).games):
             game.abort()
@@ -81,7 +107,9 @@ async def test_games_that_end_while_others_are_being_stored_count_on(tmp_path: P
             await asyncio.sleep(PAUSE)
 
 
-async def test_files_that_a_killed_server_did_not_write_are_written_at_the_next_start(tmp_path: Path) -> None:
+async def test_files_that_a_killed_server_did_not_write_are_written_at_the_next_start(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "db"
     async with boat_server(tmp_path, PLAN) as house, sailors(house, "ann", "bob") as (ann, _):
         the_room(house).games[0].abort()
@@ -96,7 +124,9 @@ async def test_files_that_a_killed_server_did_not_write_are_written_at_the_next_
     assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before
 
 
-async def test_a_game_that_ends_after_its_rooms_have_moved_counts_at_the_next_start(tmp_path: Path) -> None:
+async def test_a_game_that_ends_after_its_rooms_have_moved_counts_at_the_next_start(
+    tmp_path: Path,
+) -> None:
     async with boat_server(tmp_path, PLAN) as house, sailors(house, "ann", "bob") as (ann, _):
         books(house).late.leave()
         the_room(house).games[0].abort()

@@ -15,7 +15,11 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_half_a_line_holds_up_nobody(tmp_path: Path) -> None:
-    async with boat_server(tmp_path) as house, line(house) as half, sailors(house, "ann", "bob") as (ann, bob):
+    async with (
+        boat_server(tmp_path) as house,
+        line(house) as half,
+        sailors(house, "ann", "bob") as (ann, bob),
+    ):
         await half.receive()
         half.write(b"J|half|....")
         bob.write(b"M||half a mess")
@@ -28,7 +32,11 @@ async def test_half_a_line_holds_up_nobody(tmp_path: Path) -> None:
 
 
 async def test_lines_may_come_byte_by_byte_or_all_at_once(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=3)) as house, line(house) as slow, line(house) as hasty:
+    async with (
+        boat_server(tmp_path, RoomPlan(max=3)) as house,
+        line(house) as slow,
+        line(house) as hasty,
+    ):
         await slow.receive()
         for byte in f"J|slow|{BOARD}\r\n".encode():
             slow.write(bytes([byte]))
@@ -43,7 +51,9 @@ async def test_lines_may_come_byte_by_byte_or_all_at_once(tmp_path: Path) -> Non
 
 async def test_who_does_not_read_is_cut_off_and_the_game_goes_on(tmp_path: Path) -> None:
     """It asks for more than it takes."""
-    async with boat_server(tmp_path, RoomPlan(absence=0), message_rate=1e9, message_burst=10**9) as house:
+    async with boat_server(
+        tmp_path, RoomPlan(absence=0), message_rate=1e9, message_burst=10**9
+    ) as house:
         deaf = socket.socket()
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         deaf.setblocking(False)
@@ -80,7 +90,9 @@ async def test_what_a_closed_connection_had_sent_is_nobodys(tmp_path: Path) -> N
             await ann.expect("J|bob")
 
 
-async def test_a_connection_that_breaks_in_the_middle_of_a_line_says_nothing(tmp_path: Path) -> None:
+async def test_a_connection_that_breaks_in_the_middle_of_a_line_says_nothing(
+    tmp_path: Path,
+) -> None:
     async with boat_server(tmp_path, RoomPlan(max=3)) as house, sailor(house, "ann") as ann:
         async with sailor(house, "bob") as bob:
             bob.write(b"M||never fin")
@@ -108,7 +120,9 @@ async def test_a_flood_ends_its_own_connection(tmp_path: Path) -> None:
 async def test_as_much_may_follow_a_j_at_once_as_may_follow_its_answer(tmp_path: Path) -> None:
     async with boat_server(tmp_path) as house, line(house) as one:
         await one.receive()
-        one.send(f"J|ann|{BOARD}", *[f"T|hit|taunt {number}" for number in range(300)], "P|all said")
+        one.send(
+            f"J|ann|{BOARD}", *[f"T|hit|taunt {number}" for number in range(300)], "P|all said"
+        )
         await one.expect("J|ann", "P|all said")
 
 
@@ -133,7 +147,11 @@ async def test_shots_do_not_count_as_a_flood(tmp_path: Path) -> None:
 
 
 async def test_too_many_connections_from_one_address_are_not_let_in(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, limits_connections_per_address=2) as house, line(house) as one, line(house) as two:
+    async with (
+        boat_server(tmp_path, limits_connections_per_address=2) as house,
+        line(house) as one,
+        line(house) as two,
+    ):
         await one.receive()
         await two.receive()
         async with line(house) as three:

@@ -1,4 +1,6 @@
-"""When the store fails or is slow, no client gets a result that is not on disk, and the room goes on."""
+"""When the store fails or is slow, no client gets a result that is not on disk, and the room goes
+on.
+"""
 
 import asyncio
 from pathlib import Path
@@ -8,13 +10,24 @@ import pytest
 
 from botdrome.server.boats.plan import RoomPlan
 from botdrome.store.store import BotEntry
-from tests.server.boats.clients import BOARD, boat_server, host, line, order, sailor, sailors, the_room
+from tests.server.boats.clients import (
+    BOARD,
+    boat_server,
+    host,
+    line,
+    order,
+    sailor,
+    sailors,
+    the_room,
+)
 from tests.server.tables.test_trouble import fails
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_results_that_cannot_be_stored_are_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_results_that_cannot_be_stored_are_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with boat_server(tmp_path, RoomPlan(tables=1)) as house:
         async with sailors(house, "ann", "bob") as (ann, bob):
             monkeypatch.setattr(house.arena.store, "finish", fails)
@@ -25,7 +38,9 @@ async def test_results_that_cannot_be_stored_are_not_told(tmp_path: Path, monkey
             pass
 
 
-async def test_between_the_last_shot_and_its_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_between_the_last_shot_and_its_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with boat_server(tmp_path) as house, sailors(house, "ann", "bob") as (ann, bob):
         go_on, finish = asyncio.Event(), house.arena.store.finish
 
@@ -49,7 +64,9 @@ async def test_between_the_last_shot_and_its_results(tmp_path: Path, monkeypatch
         assert (await ann.rest())[0] == "F|aborted|0|2"
 
 
-async def test_names_that_cannot_be_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_names_that_cannot_be_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with boat_server(tmp_path) as house, line(house) as one:
         await one.receive()
         monkeypatch.setattr(house.arena.store, "bot_and_alike", fails)
@@ -60,7 +77,9 @@ async def test_names_that_cannot_be_looked_up(tmp_path: Path, monkeypatch: pytes
             pass
 
 
-async def test_who_is_gone_before_its_name_was_looked_up_is_not_seated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_is_gone_before_its_name_was_looked_up_is_not_seated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with boat_server(tmp_path) as house:
         asked, go_on = asyncio.Event(), asyncio.Event()
 

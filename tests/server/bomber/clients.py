@@ -1,4 +1,6 @@
-"""Clients of the Bomberman API, and rooms in which a round ends when everybody has acted: no test has to wait for a clock."""
+"""Clients of the Bomberman API, and rooms in which a round ends when everybody has acted: no test
+has to wait for a clock.
+"""
 
 import json
 from collections.abc import AsyncIterator
@@ -70,7 +72,9 @@ async def api(house: RunningServer, path: str = "/bomber/rest") -> AsyncIterator
 
 
 @asynccontextmanager
-async def room(folder: Path, rooms: str = STEPS, **settings: Any) -> AsyncIterator[tuple[RunningServer, Api]]:
+async def room(
+    folder: Path, rooms: str = STEPS, **settings: Any
+) -> AsyncIterator[tuple[RunningServer, Api]]:
     """A server with these rooms, and a client at the first."""
     async with server(folder, bomber_rooms=rooms, **settings) as house, api(house) as one:
         yield house, one

@@ -55,10 +55,14 @@ HOSTILE: list[bytes] = [
 
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
-async def test_a_hostile_body_is_declined_and_the_connection_goes_on(tmp_path: Path, number: int) -> None:
+async def test_a_hostile_body_is_declined_and_the_connection_goes_on(
+    tmp_path: Path, number: int
+) -> None:
     async with room(tmp_path) as (_, one):
         for path in ("", "/register", "/state", "/action"):
-            answer = await asyncio.wait_for(one.ask("POST", path, content=HOSTILE[number]), PATIENCE)
+            answer = await asyncio.wait_for(
+                one.ask("POST", path, content=HOSTILE[number]), PATIENCE
+            )
             if answer.status_code != 200:
                 assert answer.status_code in (400, 404)
                 assert answer.json()["response"] == "DECLINED"
@@ -83,7 +87,11 @@ async def test_hostile_targets(tmp_path: Path) -> None:
         ):
             for method in (b"GET", b"POST", b"HEAD"):
                 status, rest = await raw(
-                    house, method + b" " + target + b" HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+                    house,
+                    method
+                    + b" "
+                    + target
+                    + b" HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
                 )
                 assert status in (200, 400, 404, 405), (method, target, rest)
         assert (await one.state())["users"] == []
@@ -147,7 +155,9 @@ async def test_thousands_that_wait_cost_no_tasks(tmp_path: Path) -> None:
         before, waits = len(asyncio.all_tasks()), rooms_of(house).first.waits
         lines = [await asyncio.open_connection("127.0.0.1", house.port) for _ in range(200)]
         for _, writer in lines:
-            writer.write(b"GET /bomber/rest/state?after=1&sparse=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            writer.write(
+                b"GET /bomber/rest/state?after=1&sparse=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            )
         await until_waiting(house, 200)
         assert len(asyncio.all_tasks()) == before
         await one.act(ada, "WAIT")
@@ -169,7 +179,8 @@ async def test_one_connection_for_the_api_and_for_everything_else(tmp_path: Path
         async def ask(target: str, body: bytes = b"") -> tuple[bytes, bytes]:
             method = b"POST" if body else b"GET"
             writer.write(
-                b"%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s" % (method, target.encode(), len(body), body)
+                b"%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"
+                % (method, target.encode(), len(body), body)
             )
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
             length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
@@ -183,11 +194,15 @@ async def test_one_connection_for_the_api_and_for_everything_else(tmp_path: Path
         assert json.loads((await ask("/bomber/rest/register/Bob?format=json", b"{}"))[1])["user_id"]
         assert json.loads((await ask(f"/bomber/rest/state/{ada}?after=0"))[1])["state_number"] == 1
         assert json.loads((await ask("/bomber/rest", b"[1]"))[1])["information"] == "BAD_MESSAGE"
-        assert (await ask("/bomber/rest", b" " * 65_537))[0] == b"HTTP/1.1 413 Request Entity Too Large"
+        assert (await ask("/bomber/rest", b" " * 65_537))[
+            0
+        ] == b"HTTP/1.1 413 Request Entity Too Large"
         writer.close()
 
 
-async def test_a_client_of_the_http_stack_that_goes_while_it_waits_is_forgotten(tmp_path: Path) -> None:
+async def test_a_client_of_the_http_stack_that_goes_while_it_waits_is_forgotten(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path) as (house, one):
         await one.begin("Ada", "Bob")
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
@@ -206,7 +221,8 @@ async def test_a_websocket_after_requests_on_the_same_connection(tmp_path: Path)
         writer.write(b"GET /bomber/rest/state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         await asyncio.wait_for(reader.readuntil(b'"explosions":[]}'), PATIENCE)
         writer.write(
-            b"GET /bomber/rest HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"GET /bomber/rest HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\n"
+            b"Upgrade: websocket\r\n"
             b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         )
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
@@ -217,23 +233,51 @@ async def test_a_websocket_after_requests_on_the_same_connection(tmp_path: Path)
 
 async def test_the_same_over_tls(tmp_path: Path) -> None:
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    await asyncio.to_thread(subprocess.run, [*make, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
+    make = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
+    await asyncio.to_thread(
+        subprocess.run,
+        [*make, "-keyout", str(key), "-out", str(cert)],
+        check=True,
+        capture_output=True,
+    )
     trusting = ssl.create_default_context(cafile=str(cert))
     trusting.check_hostname = False
     async with server(tmp_path, tls_cert=str(cert), tls_key=str(key), bomber_port=-1) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port, ssl=trusting)
         writer.write(
-            b"GET /bomber/rest/state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            b"GET /bomber/rest/state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /healthz HTTP/1.1\r\n"
+            b"Host: 127.0.0.1\r\n\r\n"
         )
-        assert b"REGISTRATION" in await asyncio.wait_for(reader.readuntil(b'"explosions":[]}'), PATIENCE)
-        assert (await asyncio.wait_for(reader.readuntil(b"ok\n"), PATIENCE)).startswith(b"HTTP/1.1 200")
-        writer.write(b"GET /bomber/rest/state HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        assert b"REGISTRATION" in await asyncio.wait_for(
+            reader.readuntil(b'"explosions":[]}'), PATIENCE
+        )
+        assert (await asyncio.wait_for(reader.readuntil(b"ok\n"), PATIENCE)).startswith(
+            b"HTTP/1.1 200"
+        )
+        writer.write(
+            b"GET /bomber/rest/state HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        )
         assert b"REGISTRATION" in await asyncio.wait_for(reader.read(), PATIENCE)
         writer.close()
         plain = await asyncio.open_connection("127.0.0.1", house.ports["bomber"])
-        plain[1].write(b"POST /bomber/rest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\nConnection: close\r\n\r\n")
-        assert b"BODY_TOO_LONG" in await asyncio.wait_for(plain[0].read(), PATIENCE), "the original's clients know no TLS"
+        plain[1].write(
+            b"POST /bomber/rest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\n"
+            b"Connection: close\r\n\r\n"
+        )
+        assert b"BODY_TOO_LONG" in await asyncio.wait_for(plain[0].read(), PATIENCE), (
+            "the original's clients know no TLS"
+        )
         plain[1].close()
 
 
@@ -265,23 +309,35 @@ async def test_bad_frames_are_declined_and_the_socket_goes_on(tmp_path: Path) ->
 async def test_a_socket_at_a_wrong_address_is_told_so(tmp_path: Path, path: str, word: str) -> None:
     async with room(tmp_path) as (house, _), client(house, path) as socket:
         messages, code, reason = await socket.until_closed()
-        assert ([message["information"] for message in messages], code, reason) == ([word], 1008, word)
+        assert ([message["information"] for message in messages], code, reason) == (
+            [word],
+            1008,
+            word,
+        )
         assert not rooms_of(house).first.pushes
 
 
 async def test_a_flood_of_frames_is_stopped(tmp_path: Path) -> None:
-    async with room(tmp_path, message_rate=0.001, message_burst=10) as (house, _), client(house, "/bomber/rest") as socket:
+    async with (
+        room(tmp_path, message_rate=0.001, message_burst=10) as (house, _),
+        client(house, "/bomber/rest") as socket,
+    ):
         await socket.receive()
         for _ in range(11):
             await socket.send({})
         messages, code, _ = await socket.until_closed()
-        assert [message["information"] for message in messages] == ["MISSING_FIELD"] * 10 + ["TOO_MANY_REQUESTS"]
+        assert [message["information"] for message in messages] == ["MISSING_FIELD"] * 10 + [
+            "TOO_MANY_REQUESTS"
+        ]
         assert code == 1008
 
 
 async def test_a_whole_game_over_sockets_in_the_python_format(tmp_path: Path) -> None:
     async with room(tmp_path, STEPS.replace("rest=3600", "rest=3600,rounds=3")) as (house, one):
-        async with client(house, "/bomber/rest?format=python") as ada, client(house, "/bomber/rest?sparse=1&with_state=1") as bob:
+        async with (
+            client(house, "/bomber/rest?format=python") as ada,
+            client(house, "/bomber/rest?sparse=1&with_state=1") as bob,
+        ):
             last: dict[str, Any] = {}
             for socket, name in ((ada, "Ada"), (bob, "Bob")):
                 await socket.socket.recv()

@@ -1,4 +1,6 @@
-"""The rows of the resolutions that speak of a game from its registration to its end, over real connections."""
+"""The rows of the resolutions that speak of a game from its registration to its end, over real
+connections.
+"""
 
 import ast
 import json
@@ -18,7 +20,10 @@ async def test_row_40_registration_that_is_closed(tmp_path: Path) -> None:
     async with room(tmp_path, STEPS.replace("rest=3600", "rest=9,rounds=10")) as (_, one):
         await one.begin("Ada", "Bob")
         answer = await one.ask("POST", "/register/Cyd")
-        assert (answer.status_code, answer.headers["content-type"]) == (409, "application/json; charset=UTF-8")
+        assert (answer.status_code, answer.headers["content-type"]) == (
+            409,
+            "application/json; charset=UTF-8",
+        )
         told = answer.json()
         assert (told["response"], told["information"]) == ("DECLINED", "REGISTRATION_CLOSED")
         assert told["time_left"] == 10 * 60_000 + 9000
@@ -30,7 +35,11 @@ async def test_row_41_the_state_during_registration(tmp_path: Path) -> None:
         for shape, empty in (("dict", {}), ("list", []), ("grid", [])):
             told = await one.state(ada, state=shape)
             assert told["actual_state"] == empty
-            assert (told["phase"], told["state_number"], told["users"]) == ("REGISTRATION", 0, [{"user_name": "Ada"}])
+            assert (told["phase"], told["state_number"], told["users"]) == (
+                "REGISTRATION",
+                0,
+                [{"user_name": "Ada"}],
+            )
             assert told["time_left"] > 0
         assert (await one.act(ada, "UP"))["information"] == "NOT_STARTED"
 
@@ -41,7 +50,11 @@ async def test_row_42_an_unknown_user_may_look_and_not_act(tmp_path: Path) -> No
         assert "user_position" in await one.state(ada)
         assert "user_position" not in await one.state("f" * 32)
         answer = await one.ask("POST", json={"user_id": "f" * 32, "action": "UP"})
-        assert (answer.status_code, answer.json()["response"], answer.json()["information"]) == (404, "DECLINED", "UNKNOWN_USER")
+        assert (answer.status_code, answer.json()["response"], answer.json()["information"]) == (
+            404,
+            "DECLINED",
+            "UNKNOWN_USER",
+        )
         assert (answer.json()["state_number"], answer.json()["time_left"] > 0) == (1, True)
 
 
@@ -59,7 +72,11 @@ async def test_row_43_unknown_actions_and_missing_fields(tmp_path: Path) -> None
         for message, word in cases:
             answer = await one.ask("POST", json=message)
             told = answer.json()
-            assert (answer.status_code, told["response"], told["information"]) == (400, "DECLINED", word)
+            assert (answer.status_code, told["response"], told["information"]) == (
+                400,
+                "DECLINED",
+                word,
+            )
             assert " " in told["detail"]
             assert (told["state_number"], told["time_left"] > 0) == (1, True)
         unreadable = await one.post(b"{", f"/action/{ada}")
@@ -90,7 +107,11 @@ async def test_row_45_the_end_can_be_read_and_then_registration_opens_again(tmp_
         ada, bob = await one.begin("Ada", "Bob")
         await one.round((ada, "BOMB"), (bob, "WAIT"))
         told = await one.round((ada, "WAIT"), (bob, "WAIT"))
-        assert (told["phase"], told["winner"], told["scores"]) == ("FINISHED", "Bob", {"Ada": 0, "Bob": 2})
+        assert (told["phase"], told["winner"], told["scores"]) == (
+            "FINISHED",
+            "Bob",
+            {"Ada": 0, "Bob": 2},
+        )
         assert told["state_number"] == 3
         over = await one.act(bob, "UP")
         assert (over["response"], over["information"]) == ("CANNOT_MOVE", "GAME_OVER")
@@ -103,12 +124,16 @@ async def test_row_45_the_end_can_be_read_and_then_registration_opens_again(tmp_
             assert (told["winner"], told["scores"]) == (None, {"Ada": 0, "Bob": 0})
             told = await one.state(after=3)
         assert (told["phase"], told["state_number"], told["users"]) == ("REGISTRATION", 0, [])
-        assert (await one.state(after=3))["phase"] == "REGISTRATION", "of a game that is gone nothing is to be waited for"
+        assert (await one.state(after=3))["phase"] == "REGISTRATION", (
+            "of a game that is gone nothing is to be waited for"
+        )
         assert (await one.act(bob, "UP"))["information"] == "UNKNOWN_USER"
         assert await one.register("Bob") != bob
 
 
-async def test_row_47_two_at_least_and_a_start_when_full_or_when_the_time_is_over(tmp_path: Path) -> None:
+async def test_row_47_two_at_least_and_a_start_when_full_or_when_the_time_is_over(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path, "default:players=3,registration=0.1,early=1,round=60000") as (_, one):
         await one.register("Ada")
         assert (await one.state())["phase"] == "REGISTRATION"
@@ -145,7 +170,10 @@ async def test_row_48_states_are_pushed_to_the_user_that_the_query_names(tmp_pat
             assert (await socket.receive())["response"] == "ACCEPTED"
             await one.act(bob, "WAIT")
             pushed = await socket.receive()
-            assert (pushed["state_number"], pushed["user_position"]) == (2, pushed["users"][0]["position"])
+            assert (pushed["state_number"], pushed["user_position"]) == (
+                2,
+                pushed["users"][0]["position"],
+            )
             await socket.send({"action": "STATE", "user_id": bob})
             assert (await socket.receive())["user_position"] == pushed["users"][1]["position"]
 
@@ -162,7 +190,11 @@ async def test_row_48_a_user_of_a_game_that_is_gone_is_nobody_in_the_next(tmp_pa
         assert [(await socket.receive())["phase"] for _ in range(2)] == ["FINISHED", "REGISTRATION"]
         await one.begin("Cyd", "Dan")
         pushed = await socket.receive()
-        assert (pushed["phase"], "user_position" in pushed, "alive" in pushed) == ("PLAYING", False, False)
+        assert (pushed["phase"], "user_position" in pushed, "alive" in pushed) == (
+            "PLAYING",
+            False,
+            False,
+        )
 
 
 async def test_row_49_everything_is_public_but_user_ids(tmp_path: Path) -> None:
@@ -172,7 +204,12 @@ async def test_row_49_everything_is_public_but_user_ids(tmp_path: Path) -> None:
         assert own["actual_state"] == public["actual_state"]
         assert own.keys() - public.keys() == {"user_position", "alive"}
         assert "FREE" in str(public)
-        for answer in (own, public, (await one.ask("GET", "/rules")).json(), (await one.client.get("/bomber/rooms")).json()):
+        for answer in (
+            own,
+            public,
+            (await one.ask("GET", "/rules")).json(),
+            (await one.client.get("/bomber/rooms")).json(),
+        ):
             assert not HEX.search(json.dumps(answer))
         assert bob != ada
 
@@ -180,12 +217,21 @@ async def test_row_49_everything_is_public_but_user_ids(tmp_path: Path) -> None:
 async def test_row_50_pages_may_ask_from_anywhere(tmp_path: Path) -> None:
     async with room(tmp_path) as (_, one):
         for path in ("", "/register/Ada", "/state/x", "/rules", "/nowhere"):
-            answer = await one.ask("OPTIONS", path, headers={"Origin": "http://x", "Access-Control-Request-Method": "POST"})
+            answer = await one.ask(
+                "OPTIONS",
+                path,
+                headers={"Origin": "http://x", "Access-Control-Request-Method": "POST"},
+            )
             assert (answer.status_code, answer.content) == (204, b"")
             assert "content-length" not in answer.headers
             assert "Content-Type" in answer.headers["access-control-allow-headers"]
             assert "POST" in answer.headers["access-control-allow-methods"]
-        for method, path in (("GET", "/state"), ("POST", "/register/Ada"), ("GET", "/nowhere"), ("DELETE", "/state")):
+        for method, path in (
+            ("GET", "/state"),
+            ("POST", "/register/Ada"),
+            ("GET", "/nowhere"),
+            ("DELETE", "/state"),
+        ):
             assert (await one.ask(method, path)).headers["access-control-allow-origin"] == "*"
 
 
@@ -199,7 +245,9 @@ async def test_the_python_format_is_for_every_answer(tmp_path: Path) -> None:
         await one.state(after=0)
         told = ast.literal_eval((await one.ask("GET", f"/state/{ada}?format=python")).text)
         assert told["actual_state"][told["user_position"]]["user_name"] == "Ada"
-        acted = await one.ask("POST", content=repr({"user_id": ada, "action": "WAIT"}).encode(), headers=headers)
+        acted = await one.ask(
+            "POST", content=repr({"user_id": ada, "action": "WAIT"}).encode(), headers=headers
+        )
         assert ast.literal_eval(acted.text)["response"] == "ACCEPTED"
         wrong = await one.ask("POST", content=b"{'action': 'UP'}", headers=headers)
         assert ast.literal_eval(wrong.text)["information"] == "MISSING_FIELD"

@@ -23,7 +23,10 @@ pytestmark = pytest.mark.anyio
 
 async def test_rooms_have_their_own_users_rules_and_pace(tmp_path: Path) -> None:
     async with room(tmp_path, f"{STEPS} small:players=2,height=7,width=9,rounds=50") as (_, one):
-        small, named = Api(one.client, "/bomber/rooms/small/rest"), Api(one.client, "/bomber/rooms/default/rest")
+        small, named = (
+            Api(one.client, "/bomber/rooms/small/rest"),
+            Api(one.client, "/bomber/rooms/default/rest"),
+        )
         ada = await small.register("Ada")
         assert (await one.state())["users"] == []
         assert (await small.state(ada))["map_size"] == [7, 9]
@@ -31,14 +34,22 @@ async def test_rooms_have_their_own_users_rules_and_pace(tmp_path: Path) -> None
         await named.register("Bob")
         assert (await one.state())["users"] == [{"user_name": "Bob"}]
         rules = (await small.ask("GET", "/rules")).json()
-        assert (rules["room"]["name"], rules["game"]["height"], rules["game"]["rounds"]) == ("small", 7, 50)
+        assert (rules["room"]["name"], rules["game"]["height"], rules["game"]["rounds"]) == (
+            "small",
+            7,
+            50,
+        )
         listed = (await one.client.get("/bomber/rooms")).json()
         assert [(each["name"], each["phase"], each["users"]) for each in listed] == [
             ("default", "REGISTRATION", ["Bob"]),
             ("small", "REGISTRATION", ["Ada"]),
         ]
         about = (await one.client.get("/bomber/rooms/small")).json()
-        assert (about["url"], about["users"], about["rules"]) == (listed[1]["url"], ["Ada"], "/bomber/rooms/small/rest/rules")
+        assert (about["url"], about["users"], about["rules"]) == (
+            listed[1]["url"],
+            ["Ada"],
+            "/bomber/rooms/small/rest/rules",
+        )
         answer = await one.client.get("/bomber/rooms/nowhere/rest/state")
         assert (answer.status_code, answer.json()["information"]) == (404, "UNKNOWN_ROOM")
 
@@ -80,7 +91,9 @@ async def test_the_rules_for_programs_and_for_people(tmp_path: Path) -> None:
         rules = await one.ask("GET", "/rules", headers={"Accept": "*/*"})
         assert rules.json()["game"]["flame_pierces"] is True
         assert len(rules.json()["resolutions"]) == 50
-        page = await one.ask("GET", "/rules", headers={"Accept": "text/html,application/xhtml+xml;q=0.9"})
+        page = await one.ask(
+            "GET", "/rules", headers={"Accept": "text/html,application/xhtml+xml;q=0.9"}
+        )
         assert page.headers["content-type"] == "text/html; charset=UTF-8"
         assert "50. CORS?" in page.text
         assert (await one.ask("GET")).json()["rules"] == "/bomber/rooms/default/rest/rules"
@@ -110,7 +123,12 @@ async def test_unknown_paths_and_methods_are_answered_in_json(tmp_path: Path) ->
 
 
 async def test_the_recorded_registrations_but_for_what_the_spec_changes(tmp_path: Path) -> None:
-    lines = [json.loads(line) for line in (Path("tests/transcripts") / "bomberman-register.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (Path("tests/transcripts") / "bomberman-register.jsonl")
+        .read_text()
+        .splitlines()
+    ]
     async with room(tmp_path, STEPS.replace("players=2", "players=8")) as (_, one):
         known: dict[int, str] = {}
         for sent, recorded in zip(lines[1::2], lines[2::2], strict=True):
@@ -122,39 +140,65 @@ async def test_the_recorded_registrations_but_for_what_the_spec_changes(tmp_path
             elif sent["method"] == "OPTIONS":
                 assert answer.status_code == 204, "a page may ask first"
             elif told is not None:
-                assert (answer.status_code, answer.headers["content-type"]) == (200, recorded["headers"]["Content-Type"])
+                assert (answer.status_code, answer.headers["content-type"]) == (
+                    200,
+                    recorded["headers"]["Content-Type"],
+                )
                 assert answer.headers["access-control-allow-origin"] == "*"
                 assert answer.json().keys() == told.keys()
-                assert known.setdefault(told["user_id"], answer.json()["user_id"]) == answer.json()["user_id"]
+                assert (
+                    known.setdefault(told["user_id"], answer.json()["user_id"])
+                    == answer.json()["user_id"]
+                )
             elif recorded["status"] == 405:
                 assert answer.status_code == 405
             else:
                 assert answer.status_code == 200, "both routes are there"
-        assert [user["user_name"] for user in (await one.state())["users"]] == ["Example_bot_1", "Example_bot_2", "Example_bot_3"]
+        assert [user["user_name"] for user in (await one.state())["users"]] == [
+            "Example_bot_1",
+            "Example_bot_2",
+            "Example_bot_3",
+        ]
 
 
 # Secrets.
 
 
-async def test_user_ids_are_nowhere_to_be_seen(tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: Any) -> None:
+async def test_user_ids_are_nowhere_to_be_seen(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: Any
+) -> None:
     caplog.set_level(logging.DEBUG)
     async with room(tmp_path, STEPS.replace("rest=3600", "rounds=3")) as (house, one):
         ada, bob = await one.begin("Ada", "Bob")
         game = (await one.state())["game_id"]
         seen: list[Any] = []
-        async with client(house, f"/watch/{game}") as spectator, client(house, "/bomber/rest") as socket:
+        async with (
+            client(house, f"/watch/{game}") as spectator,
+            client(house, "/bomber/rest") as socket,
+        ):
             seen += [await spectator.receive(), await socket.receive()]
             for action in ("PLACE_BOMB", "WAIT"):
                 await one.act(ada, action, {"with_state": 1})
                 await one.act(ada, "JUMP")
                 await one.round((bob, "WAIT"))
-            seen += [await one.state(ada), await one.state(), (await one.client.get("/bomber/rooms")).json()]
+            seen += [
+                await one.state(ada),
+                await one.state(),
+                (await one.client.get("/bomber/rooms")).json(),
+            ]
             await one.round((ada, "WAIT"), (bob, "WAIT"))
             seen += [(await spectator.until_closed())[0], await socket.receive()]
         store = house.arena.store
-        seen += [await store.record(game), await store.flight(game, 0), await store.flight(game, 1), await store.match(game)]
+        seen += [
+            await store.record(game),
+            await store.flight(game, 0),
+            await store.flight(game, 1),
+            await store.match(game),
+        ]
         logs = [
-            record.getMessage() for record in caplog.records if not record.name.startswith(("httpx", "httpcore", "websockets"))
+            record.getMessage()
+            for record in caplog.records
+            if not record.name.startswith(("httpx", "httpcore", "websockets"))
         ]
         seen += [(await one.client.get(f"/api/v1/matches/{game}")).text, logs, capfd.readouterr()]
     seen += [file.read_bytes() for file in tmp_path.iterdir()]
@@ -175,13 +219,18 @@ async def test_whoever_waited_for_the_end_is_told_how_long_it_can_be_read(tmp_pa
         assert told["phase"] == "FINISHED"
         assert 3_500_000 < told["time_left"] <= 3_600_000
         late = await one.post({"user_name": "Cyd"})
-        assert (late["information"], late["detail"][:16]) == ("REGISTRATION_CLOSED", "the game is over")
+        assert (late["information"], late["detail"][:16]) == (
+            "REGISTRATION_CLOSED",
+            "the game is over",
+        )
 
 
 # Trouble.
 
 
-async def test_a_game_whose_result_cannot_be_stored_ends_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_game_whose_result_cannot_be_stored_ends_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with room(tmp_path, STEPS.replace("rest=3600", "rest=0.05,rounds=1")) as (house, one):
         ada, bob = await one.begin("Ada", "Bob")
         monkeypatch.setattr(house.arena.store, "finish", fails)
@@ -194,7 +243,9 @@ async def test_a_game_whose_result_cannot_be_stored_ends_without_one(tmp_path: P
         assert told["phase"] == "REGISTRATION"
 
 
-async def test_names_that_cannot_be_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_names_that_cannot_be_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with room(tmp_path) as (house, one):
         monkeypatch.setattr(house.arena.store, "bot_and_alike", fails)
         answer = await one.ask("POST", "/register/Ada")

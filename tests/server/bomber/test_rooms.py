@@ -21,7 +21,9 @@ QUICK = "default:players=2,round=20,registration=3600,rest=0.1,rounds=30"
 
 
 async def poll_and_act(one: Api, user_id: str) -> dict[str, Any]:
-    """A bot that waits for each state and sends an action, until the game is over; the last state that it saw of it."""
+    """A bot that waits for each state and sends an action, until the game is over; the last state
+    that it saw of it.
+    """
     told = last = await one.state(user_id, after=0)
     while told["phase"] == "PLAYING":
         await one.act(user_id, "WAIT")
@@ -70,7 +72,10 @@ async def act_natively(one: Client, message: dict[str, Any]) -> dict[str, Any]:
 
 async def test_a_native_bot_that_waits_takes_a_seat_and_the_room_starts(tmp_path: Path) -> None:
     rooms = "default:players=2,round=20,registration=3600,rounds=20,rest=3600"
-    async with room(tmp_path, rooms) as (house, one), bot(house, await native(house, "nat", 2, rounds=20)) as two:
+    async with (
+        room(tmp_path, rooms) as (house, one),
+        bot(house, await native(house, "nat", 2, rounds=20)) as two,
+    ):
         ada = await one.register("Ada")
         first = await two.receive()
         assert first["state"]["bots"] == ["Ada", "nat"]
@@ -100,7 +105,9 @@ async def test_a_native_bot_that_comes_later_fills_the_room_too(tmp_path: Path) 
             await two.socket.close()
             for number in (2, 3):
                 await one.act(ada, "WAIT")
-                assert (await one.state(after=number))["state_number"] == number + 1, "who is gone is not waited for"
+                assert (await one.state(after=number))["state_number"] == number + 1, (
+                    "who is gone is not waited for"
+                )
 
 
 async def test_a_native_bot_that_wants_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -125,32 +132,53 @@ async def test_a_registered_bot_plays_with_its_token_and_can_ask_why(tmp_path: P
         await one.round((bob, "WAIT"))
         told = await one.round((ada, "WAIT"), (bob, "WAIT"))
         answer = await one.client.get(
-            f"/api/v1/matches/{told['game_id']}/seats/0/log", headers={"Authorization": f"Bearer {login['password']}"}
+            f"/api/v1/matches/{told['game_id']}/seats/0/log",
+            headers={"Authorization": f"Bearer {login['password']}"},
         )
         lines = [json.loads(line) for line in answer.text.splitlines()]
-        came = [(line["message"], line["verdict"].partition(":")[0]) for line in lines if line.get("dir") == "in"]
+        came = [
+            (line["message"], line["verdict"].partition(":")[0])
+            for line in lines
+            if line.get("dir") == "in"
+        ]
         assert came == [
             ('{"action":"PLACE_BOMB"}', "accepted"),
             ('{"action":"PLACE_BOMB"}', "not taken"),
             (f'{{"action":"{edge}"}}', "illegal"),
             ('{"action":"WAIT"}', "accepted"),
         ]
-        assert [json.loads(line["message"]).get("state_number") for line in lines if line.get("dir") == "out"][:1] == [1]
+        assert [
+            json.loads(line["message"]).get("state_number")
+            for line in lines
+            if line.get("dir") == "out"
+        ][:1] == [1]
 
 
 async def test_house_bots_take_the_free_seats_when_the_time_is_over(tmp_path: Path) -> None:
-    async with room(tmp_path, "default:players=3,registration=0.05,round=20,rounds=20,house=1,rest=3600") as (_, one):
+    async with room(
+        tmp_path, "default:players=3,registration=0.05,round=20,rounds=20,house=1,rest=3600"
+    ) as (_, one):
         ada = await one.register("Ada")
         told = await poll_and_act(one, ada)
-        assert [user["user_name"] for user in told["users"]] == ["Ada", "house:sapper", "house:sapper 1"]
+        assert [user["user_name"] for user in told["users"]] == [
+            "Ada",
+            "house:sapper",
+            "house:sapper 1",
+        ]
         assert told["users"][1]["tiles"] + told["users"][1]["alive"] > 0
     assert read_plans("default", house=True)[0].house, "--house is for the rooms too"
 
 
 async def test_one_alone_goes_on_waiting(tmp_path: Path) -> None:
-    async with room(tmp_path, "default:players=3,registration=0.02,early=1,round=60000") as (_, one):
+    async with room(tmp_path, "default:players=3,registration=0.02,early=1,round=60000") as (
+        _,
+        one,
+    ):
         ada = await one.register("Ada")
         for _ in range(20):
             told = await one.state(ada)
-            assert (told["phase"], [user["user_name"] for user in told["users"]]) == ("REGISTRATION", ["Ada"])
+            assert (told["phase"], [user["user_name"] for user in told["users"]]) == (
+                "REGISTRATION",
+                ["Ada"],
+            )
         assert await one.register("Ada") == ada

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.anyio
 HEX = re.compile("[0-9a-f]{32}")
 
 
-async def test_row_01_routes_one_post_for_all_messages_a_websocket_and_a_port_of_its_own(tmp_path: Path) -> None:
+async def test_row_01_routes_one_post_for_all_messages_a_websocket_and_a_port_of_its_own(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path, bomber_port=-1) as (house, one):
         ada = (await one.ask("POST", "/register/Ada")).json()["user_id"]
         other = f"http://127.0.0.1:{house.ports['bomber']}/bomber/rest"
@@ -26,7 +28,9 @@ async def test_row_01_routes_one_post_for_all_messages_a_websocket_and_a_port_of
             assert pushed["state_number"] == 1
             await socket.send({"user_id": ada, "action": "PLACE_BOMB"})
             assert (await socket.receive())["response"] == "ACCEPTED"
-            assert (await one.ask("POST", f"/action/{told['user_id']}", json={"action": "WAIT"})).json()["response"] == "ACCEPTED"
+            assert (
+                await one.ask("POST", f"/action/{told['user_id']}", json={"action": "WAIT"})
+            ).json()["response"] == "ACCEPTED"
             pushed = await socket.receive()
             assert pushed["state_number"] == 2
             assert pushed["user_position"] == pushed["users"][0]["position"]
@@ -74,28 +78,41 @@ async def test_row_29_the_last_action_that_was_accepted_counts(tmp_path: Path) -
         refused = await one.act(ada, "MOVE_UP" if start[0] == 0 else "MOVE_DOWN")
         assert refused["response"] == "CANNOT_MOVE"
         after = await one.round((bob, "WAIT"))
-        assert after["actual_state"][str(tuple(start))]["field_type"] == "OCCUPIED_BOMB", "what was accepted stays in force"
+        assert after["actual_state"][str(tuple(start))]["field_type"] == "OCCUPIED_BOMB", (
+            "what was accepted stays in force"
+        )
 
 
-async def test_row_32_a_late_action_counts_for_the_round_that_runs_unless_it_names_its_state(tmp_path: Path) -> None:
+async def test_row_32_a_late_action_counts_for_the_round_that_runs_unless_it_names_its_state(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path) as (_, one):
         ada, bob = await one.begin("Ada", "Bob")
         await one.round((ada, "WAIT"), (bob, "WAIT"))
         late = await one.act(ada, "PLACE_BOMB", state_number=1)
-        assert (late["response"], late["information"], late["state_number"]) == ("CANNOT_MOVE", "TOO_LATE", 2)
+        assert (late["response"], late["information"], late["state_number"]) == (
+            "CANNOT_MOVE",
+            "TOO_LATE",
+            2,
+        )
         early = await one.act(ada, "PLACE_BOMB", state_number=3)
         assert (early["information"], early["state_number"]) == ("TOO_LATE", 2)
         assert early["detail"] == "the round of that state_number has not begun"
         assert late["detail"] == "the round of that state_number is over"
         assert (await one.act(ada, "WAIT"))["state_number"] == 2
         told = await one.round((bob, "WAIT"))
-        assert not [tile for tile in told["actual_state"].values() if tile["field_type"] == "OCCUPIED_BOMB"]
+        assert not [
+            tile for tile in told["actual_state"].values() if tile["field_type"] == "OCCUPIED_BOMB"
+        ]
         assert (await one.act(ada, "PLACE_BOMB", state_number="3"))["response"] == "ACCEPTED"
 
 
 async def test_row_33_the_word_of_the_list_and_of_the_example(tmp_path: Path) -> None:
     rooms = f"{STEPS} wrapped{STEPS.removeprefix('default')},wrapped_responses=1"
-    async with room(tmp_path, rooms) as (house, one), api(house, "/bomber/rooms/wrapped/rest") as wrapped:
+    async with (
+        room(tmp_path, rooms) as (house, one),
+        api(house, "/bomber/rooms/wrapped/rest") as wrapped,
+    ):
         for each, word in ((one, "CANNOT_MOVE"), (wrapped, "DECLINED")):
             ada, _ = await each.begin("Ada", "Bob")
             edge = "MOVE_UP" if (await each.state(ada))["user_position"][0] == 0 else "MOVE_DOWN"
@@ -113,7 +130,9 @@ async def test_row_34_a_response_is_a_word_of_the_list_and_no_user_id(tmp_path: 
             assert ada not in json.dumps(told)
 
 
-async def test_row_35_an_answer_has_number_and_time_and_the_state_if_asked_for(tmp_path: Path) -> None:
+async def test_row_35_an_answer_has_number_and_time_and_the_state_if_asked_for(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path) as (_, one):
         ada, _ = await one.begin("Ada", "Bob")
         assert (await one.act(ada, "WAIT")).keys() == {"response", "state_number", "time_left"}
@@ -141,7 +160,9 @@ async def test_row_36_time_left_is_whole_milliseconds_and_never_negative(tmp_pat
         assert all(type(time) is int and time >= 0 for time in times)
 
 
-async def test_row_37_a_user_id_is_32_hexadecimal_digits_taken_from_anywhere(tmp_path: Path) -> None:
+async def test_row_37_a_user_id_is_32_hexadecimal_digits_taken_from_anywhere(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path) as (_, one):
         ada, bob = await one.begin("Ada", "Bob")
         assert HEX.fullmatch(ada)
@@ -162,10 +183,14 @@ async def test_row_37_a_user_id_is_32_hexadecimal_digits_taken_from_anywhere(tmp
             await one.ask("POST", "/state", json={"user_id": ada}),
         ]
         assert all("user_position" in state.json() for state in states)
-        assert (await one.post({"action": "WAIT", "user_id": 140104705518352}))["information"] == "UNKNOWN_USER"
+        assert (await one.post({"action": "WAIT", "user_id": 140104705518352}))[
+            "information"
+        ] == "UNKNOWN_USER"
 
 
-async def test_row_38_the_same_name_is_the_same_user_while_registration_lasts(tmp_path: Path) -> None:
+async def test_row_38_the_same_name_is_the_same_user_while_registration_lasts(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path) as (_, one):
         ada = await one.register("Ada", password="secret")
         assert await one.register("Ada", password="secret") == ada
@@ -177,7 +202,11 @@ async def test_row_38_the_same_name_is_the_same_user_while_registration_lasts(tm
         assert told["phase"] == "PLAYING"
         for password in ("wrong", None):
             answer = await one.ask("POST", json={"user_name": "Ada", "password": password})
-            assert (answer.status_code, answer.json()["response"], answer.json()["information"]) == (
+            assert (
+                answer.status_code,
+                answer.json()["response"],
+                answer.json()["information"],
+            ) == (
                 409,
                 "DECLINED",
                 "NAME_TAKEN",
@@ -187,7 +216,13 @@ async def test_row_38_the_same_name_is_the_same_user_while_registration_lasts(tm
 
 async def test_row_39_names_are_short_printable_and_without_a_slash(tmp_path: Path) -> None:
     async with room(tmp_path) as (_, one):
-        for path in ("/register/a%2Fb%20c", "/register/a/b", "/register/" + "x" * 33, "/register/a%0Ab", "/register/house:x"):
+        for path in (
+            "/register/a%2Fb%20c",
+            "/register/a/b",
+            "/register/" + "x" * 33,
+            "/register/a%0Ab",
+            "/register/house:x",
+        ):
             answer = await one.ask("POST", path)
             assert answer.status_code in (400, 403)
             assert answer.json()["response"] == "DECLINED"
@@ -196,4 +231,7 @@ async def test_row_39_names_are_short_printable_and_without_a_slash(tmp_path: Pa
         assert (await one.post({"user_name": "  "}))["information"] == "BAD_NAME"
         await one.register("x" * 32)
         await one.register(" Ada ")
-        assert sorted(user["user_name"] for user in (await one.state())["users"]) == [" Ada ", "x" * 32]
+        assert sorted(user["user_name"] for user in (await one.state())["users"]) == [
+            " Ada ",
+            "x" * 32,
+        ]

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.anyio
 OPEN_FIELD = STEPS + ",height=5,width=5,crates=30,fuse=1,radius=5"
 
 
-async def test_the_user_who_takes_the_last_seat_is_told_when_the_game_starts(tmp_path: Path) -> None:
+async def test_the_user_who_takes_the_last_seat_is_told_when_the_game_starts(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path, STEPS) as (_, one):
         first = await one.post({"user_name": "Ada"})
         assert 3_000_000 < first["time_left"] <= 3_600_000
@@ -37,13 +39,21 @@ async def test_the_state_and_the_flight_record_say_who_was_killed(tmp_path: Path
         assert [bomb["placed_in"] for bomb in death["bombs"]] == [1]
         assert "death" not in users["Bob"] or users["Bob"]["death"]["killed_by"] == ["Ada"]
         url = f"/api/v1/matches/{end['game_id']}/seats/0/log"
-        lines = (await one.client.get(url, headers={"Authorization": "Bearer mine"})).text.splitlines()
+        lines = (
+            await one.client.get(url, headers={"Authorization": "Bearer mine"})
+        ).text.splitlines()
         told = [json.loads(json.loads(line)["message"]) for line in lines if '"dir":"out"' in line]
-        assert next(message["deaths"] for message in told if "deaths" in message)[0]["user_name"] == "Ada"
+        assert (
+            next(message["deaths"] for message in told if "deaths" in message)[0]["user_name"]
+            == "Ada"
+        )
 
 
 async def test_the_rules_are_those_of_the_room(tmp_path: Path) -> None:
-    async with room(tmp_path, f"{STEPS} blast:radius=7,fuse=9") as (house, _), api(house, "/bomber/rooms/blast/rest") as other:
+    async with (
+        room(tmp_path, f"{STEPS} blast:radius=7,fuse=9") as (house, _),
+        api(house, "/bomber/rooms/blast/rest") as other,
+    ):
         found = (await other.ask("GET", "/rules")).json()
         rules = {row["number"]: row["rule"] for row in found["resolutions"]}
         assert rules[17].startswith("9. ") and rules[18].startswith("Its own tile and 7 more")

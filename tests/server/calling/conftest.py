@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(params=[("asyncio", {}), ("asyncio", {"use_uvloop": True})], ids=["asyncio", "uvloop"])
+@pytest.fixture(
+    params=[("asyncio", {}), ("asyncio", {"use_uvloop": True})], ids=["asyncio", "uvloop"]
+)
 def anyio_backend(request: pytest.FixtureRequest) -> Any:
     return request.param

@@ -25,9 +25,15 @@ class Asked(Struct, frozen=True):
 Say = Callable[[asyncio.StreamWriter, Asked], Awaitable[None]]
 
 
-def answer(body: bytes = b"[]", status: str = "200 OK", version: str = "1.1", **headers: str) -> bytes:
+def answer(
+    body: bytes = b"[]", status: str = "200 OK", version: str = "1.1", **headers: str
+) -> bytes:
     lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
-    length = "" if "content_length" in headers or "transfer_encoding" in headers else f"content-length: {len(body)}\r\n"
+    length = (
+        ""
+        if "content_length" in headers or "transfer_encoding" in headers
+        else f"content-length: {len(body)}\r\n"
+    )
     return f"HTTP/{version} {status}\r\n{lines}{length}\r\n".encode() + body
 
 
@@ -103,7 +109,9 @@ async def host(say: bytes | Say = b"", tls: ssl.SSLContext | None = None) -> Asy
 
 
 @asynccontextmanager
-async def callers(names: dict[str, list[str]] | None = None, **settings: Any) -> AsyncIterator[BotCaller]:
+async def callers(
+    names: dict[str, list[str]] | None = None, **settings: Any
+) -> AsyncIterator[BotCaller]:
     """BotCaller that know these names, and no others but localhost."""
 
     async def lookup(name: str) -> list[str]:

@@ -14,14 +14,30 @@ from botdrome.server.settings import BadSetting, Settings
 PUBLIC = ["8.8.8.8", "93.184.216.34", "2606:2800:220:1::1"]
 METADATA = ["169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "fd00:ec2::254"]
 LINK_LOCAL = ["169.254.1.1", "fe80::1"]
-PRIVATE = ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "fd12:3456::1", "fec0::1"]
+PRIVATE = [
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "100.64.0.1",
+    "fd12:3456::1",
+    "fec0::1",
+]
 MULTICAST = ["224.0.0.1", "239.255.255.250", "ff02::1"]
 UNSPECIFIED = ["0.0.0.0", "0.1.2.3", "::", "255.255.255.255"]
 INDIRECT = [
-    "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a00:1",
-    "64:ff9b:1::a00:1", "2002:7f00:1::", "2001::1",
+    "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1",
+    "64:ff9b::a00:1", "64:ff9b:1::a00:1", "2002:7f00:1::", "2001::1",
 ]  # fmt: skip
-RESERVED = ["192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "240.0.0.1", "2001:db8::1", "100::1"]
+RESERVED = [
+    "192.0.2.1",
+    "198.18.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "240.0.0.1",
+    "2001:db8::1",
+    "100::1",
+]
 
 
 def allowed(address: str, name: str = "", port: int = 4001, **settings: object) -> bool:
@@ -29,7 +45,9 @@ def allowed(address: str, name: str = "", port: int = 4001, **settings: object) 
     try:
         fence.check(ip_address(address), name, port)
     except NotAllowed as problem:
-        assert str(problem).startswith(f"{ip_address(address)} may not be called from this server; ")
+        assert str(problem).startswith(
+            f"{ip_address(address)} may not be called from this server; "
+        )
         return False
     return True
 
@@ -45,12 +63,15 @@ def test_loopback_is_allowed_unless_it_is_switched_off(address: str) -> None:
 @pytest.mark.parametrize(
     ("host", "given", "may"),
     [
-        ("127.0.0.1", None, True), ("127.0.0.2", None, True), ("::1", None, True), ("localhost", None, True),
-        ("", None, False), ("0.0.0.0", None, False), ("::", None, False), ("192.0.2.1", None, False), ("arena.lan", None, False),
-        ("0.0.0.0", True, True), ("127.0.0.1", False, False),
+        ("127.0.0.1", None, True), ("127.0.0.2", None, True), ("::1", None, True),
+        ("localhost", None, True), ("", None, False), ("0.0.0.0", None, False), ("::", None, False),
+        ("192.0.2.1", None, False), ("arena.lan", None, False), ("0.0.0.0", True, True),
+        ("127.0.0.1", False, False),
     ],
 )  # fmt: skip
-def test_loopback_is_called_by_default_while_the_server_listens_there_alone(host: str, given: bool | None, may: bool) -> None:
+def test_loopback_is_called_by_default_while_the_server_listens_there_alone(
+    host: str, given: bool | None, may: bool
+) -> None:
     assert allowed("127.0.0.1", host=host, calls_loopback=given) == may
 
 
@@ -65,7 +86,9 @@ def test_loopback_is_called_by_default_while_the_server_listens_there_alone(host
         ({"network_public_url": "https://arena.example.org", "calls_loopback": False}, None),
     ],
 )
-def test_operators_are_warned_at_start_when_others_can_reach_the_server(settings: dict[str, Any], words: str | None) -> None:
+def test_operators_are_warned_at_start_when_others_can_reach_the_server(
+    settings: dict[str, Any], words: str | None
+) -> None:
     with capture_logs() as logs:
         warn_of_loopback(load_settings(settings))
     assert [words in one["event"] for one in logs if words] == [True] * bool(words)
@@ -85,12 +108,17 @@ def test_a_refusal_names_the_setting(address: str, words: str) -> None:
         AddressFilter(load_settings({"calls_loopback": False})).check(ip_address(address), "", 4001)
 
 
-@pytest.mark.parametrize("address", [*PUBLIC, *METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED])
+@pytest.mark.parametrize(
+    "address",
+    [*PUBLIC, *METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED],
+)
 def test_all_else_is_refused_by_default(address: str) -> None:
     assert not allowed(address)
 
 
-@pytest.mark.parametrize("address", [*METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED])
+@pytest.mark.parametrize(
+    "address", [*METADATA, *LINK_LOCAL, *PRIVATE, *MULTICAST, *UNSPECIFIED, *INDIRECT, *RESERVED]
+)
 def test_opening_the_whole_internet_opens_none_of_the_special_ranges(address: str) -> None:
     assert not allowed(address, calls_allow="0.0.0.0/0,::/0")
 
@@ -132,14 +160,33 @@ def test_a_host_that_is_named_may_be_private_and_not_more() -> None:
     for address in ("93.184.216.34", "10.0.0.1", "fd12::5"):
         assert allowed(address, "bots.example.org", calls_allow="Bots.Example.org")
         assert not allowed(address, "other.example.org", calls_allow="bots.example.org")
-    for address in (*METADATA, *LINK_LOCAL, *MULTICAST, *UNSPECIFIED, "::ffff:10.0.0.1", "64:ff9b::a00:1"):
+    for address in (
+        *METADATA,
+        *LINK_LOCAL,
+        *MULTICAST,
+        *UNSPECIFIED,
+        "::ffff:10.0.0.1",
+        "64:ff9b::a00:1",
+    ):
         assert not allowed(address, "bots.example.org", calls_allow="bots.example.org")
-    assert not allowed("127.0.0.1", "bots.example.org", calls_allow="bots.example.org", calls_loopback=False)
+    assert not allowed(
+        "127.0.0.1", "bots.example.org", calls_allow="bots.example.org", calls_loopback=False
+    )
 
 
 @pytest.mark.parametrize(
     ("port", "good"),
-    [(80, True), (443, True), (1024, True), (65535, True), (1, False), (22, False), (25, False), (79, False), (1023, False)],
+    [
+        (80, True),
+        (443, True),
+        (1024, True),
+        (65535, True),
+        (1, False),
+        (22, False),
+        (25, False),
+        (79, False),
+        (1023, False),
+    ],
 )
 def test_ports_of_other_services_are_not_called(port: int, good: bool) -> None:
     fence = AddressFilter(Settings())
@@ -168,7 +215,9 @@ def test_the_server_does_not_call_itself(address: str) -> None:
         fence.check(ip_address(address), "", 4001)
 
 
-@pytest.mark.parametrize(("address", "ours"), [("127.0.0.1", True), ("192.0.2.1", False), ("2001:db8::1", False)])
+@pytest.mark.parametrize(
+    ("address", "ours"), [("127.0.0.1", True), ("192.0.2.1", False), ("2001:db8::1", False)]
+)
 def test_an_address_of_this_machine_is_known_as_such(address: str, ours: bool) -> None:
     assert _is_ours(ip_address(address)) is ours
 

@@ -144,7 +144,9 @@ async def test_a_kept_line_that_is_dead_is_replaced_once() -> None:
         await ours.post(bot.url, b"first", LIMIT)
         with pytest.raises(CallFailed, match="closed without an answer"):
             await ours.post(bot.url, b"second", LIMIT)
-        assert [asked.connection for asked in bot.asked] == [0, 0, 1], "repeated once, on a new connection"
+        assert [asked.connection for asked in bot.asked] == [0, 0, 1], (
+            "repeated once, on a new connection"
+        )
         assert (await ours.post(bot.url, b"third", LIMIT)).body == b"third"
 
 
@@ -162,9 +164,16 @@ async def test_a_call_is_not_repeated_when_something_came_back() -> None:
 
 
 @pytest.mark.parametrize("sideways", [False, True], ids=["at once", "in turn"])
-@pytest.mark.parametrize("said", [answer(b"?", "501 Unsupported method"), answer(b"?", "405 X"), b"<!DOCTYPE HTML>\n<html>?"])
-async def test_a_bot_that_never_reads_the_body_gets_new_connections(said: bytes, sideways: bool) -> None:
-    """A body that the bot leaves unread looks like the next request: in the original each call had a new connection."""
+@pytest.mark.parametrize(
+    "said",
+    [answer(b"?", "501 Unsupported method"), answer(b"?", "405 X"), b"<!DOCTYPE HTML>\n<html>?"],
+)
+async def test_a_bot_that_never_reads_the_body_gets_new_connections(
+    said: bytes, sideways: bool
+) -> None:
+    """A body that the bot leaves unread looks like the next request: in the original each call had
+    a new connection.
+    """
     connections = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -187,7 +196,9 @@ async def test_a_status_like_that_is_an_answer_on_a_new_line() -> None:
     async with host(answer(b"[1]", "405 X")) as bot, callers() as ours:
         for _ in range(3):
             assert await ours.post(bot.url, b"{}", LIMIT) == BotAnswer(405, b"[1]")
-    assert len(bot.asked) == bot.connections == 3, "which is not kept, so that nothing is asked twice"
+    assert len(bot.asked) == bot.connections == 3, (
+        "which is not kept, so that nothing is asked twice"
+    )
 
 
 async def test_a_line_on_which_more_comes_than_was_asked_for_is_not_used_again() -> None:
@@ -215,7 +226,9 @@ async def test_idle_connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="the system does not know it")
 async def test_an_answer_in_two_halves_is_not_held_up_on_its_way() -> None:
-    """Head and body apart, by a host that leaves Nagle's algorithm on: the body waits until the head is acknowledged."""
+    """Head and body apart, by a host that leaves Nagle's algorithm on: the body waits until the
+    head is acknowledged.
+    """
 
     async def in_halves(writer: asyncio.StreamWriter, _: Asked) -> None:
         writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
@@ -231,8 +244,12 @@ async def test_an_answer_in_two_halves_is_not_held_up_on_its_way() -> None:
     assert bot.connections == 1
 
 
-async def test_a_host_with_one_thread_answers_concurrent_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It serves one connection to its end before the next, so that an idle connection blocks all others."""
+async def test_a_host_with_one_thread_answers_concurrent_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It serves one connection to its end before the next, so that an idle connection blocks all
+    others.
+    """
     monkeypatch.setattr("botdrome.server.calling.bot_caller.SILENT_FOR", 0.05)
     bot, thread = Host(answer()), asyncio.Lock()
 

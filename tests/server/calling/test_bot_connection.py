@@ -1,4 +1,6 @@
-"""A connection survives any bytes: it gives an answer or the reason why there is none, and never raises."""
+"""A connection survives any bytes: it gives an answer or the reason why there is none, and never
+raises.
+"""
 
 import asyncio
 import random

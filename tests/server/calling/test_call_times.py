@@ -49,7 +49,9 @@ async def test_a_call_on_this_machine_takes_no_network_time() -> None:
         assert (await ours.post(bot.url, b"", LIMIT)).network < 0.001
 
 
-async def test_a_bot_with_a_url_is_not_charged_for_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bot_with_a_url_is_not_charged_for_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bot_connection, "tcp_round_trip", lambda transport: 0.08)
     async with server(tmp_path) as house, url_bot() as called:
         await with_address(house, "called", called)
@@ -58,4 +60,6 @@ async def test_a_bot_with_a_url_is_not_charged_for_the_network(tmp_path: Path, m
         (match,) = await over(house)
         answers = [line for line in await flight(house, match, "called") if line.get("dir") == "in"]
         assert {line["network"] for line in answers} == {80}
-        assert all(line["charged"] == max(0, line["used"] - 80 - line.get("arena", 0)) for line in answers)
+        assert all(
+            line["charged"] == max(0, line["used"] - 80 - line.get("arena", 0)) for line in answers
+        )

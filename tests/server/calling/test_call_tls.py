@@ -23,7 +23,8 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tls")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=bots.example",
-         "-addext", "subjectAltName=DNS:bots.example,IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
+         "-addext", "subjectAltName=DNS:bots.example,"
+                    "IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
         check=True, capture_output=True,
     )  # fmt: skip
     return folder
@@ -39,7 +40,10 @@ async def test_https_goes_to_the_checked_address_and_asks_for_the_name(certifica
     names: list[str | None] = []
     context = tls(certificate)
     context.sni_callback = lambda _, name, __: names.append(name)
-    async with host(tls=context) as bot, callers({"bots.example": ["127.0.0.1"]}, calls_ca=str(certificate / "cert.pem")) as ours:
+    async with (
+        host(tls=context) as bot,
+        callers({"bots.example": ["127.0.0.1"]}, calls_ca=str(certificate / "cert.pem")) as ours,
+    ):
         for _ in range(2):
             assert (await ours.post(f"https://bots.example:{bot.port}/", b"", LIMIT)).status == 200
         assert names == ["bots.example"]
@@ -51,10 +55,14 @@ async def test_a_certificate_has_to_be_trusted_and_to_fit_the_name(certificate: 
     names = {"bots.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]}
     async with host(tls=tls(certificate)) as bot:
         async with callers(names) as ours:
-            with pytest.raises(CallFailed, match=r"the certificate of bots\.example is not trusted"):
+            with pytest.raises(
+                CallFailed, match=r"the certificate of bots\.example is not trusted"
+            ):
                 await ours.post(f"https://bots.example:{bot.port}/", b"", LIMIT)
         async with callers(names, calls_ca=str(certificate / "cert.pem")) as ours:
-            with pytest.raises(CallFailed, match=r"the certificate of other\.example is not trusted"):
+            with pytest.raises(
+                CallFailed, match=r"the certificate of other\.example is not trusted"
+            ):
                 await ours.post(f"https://other.example:{bot.port}/", b"", LIMIT)
 
 

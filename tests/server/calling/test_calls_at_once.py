@@ -42,7 +42,11 @@ async def test_so_many_calls_at_once_and_the_others_wait(setting: str) -> None:
 async def test_the_limit_of_a_host_holds_over_all_its_ports() -> None:
     limits = ConnectionLimits()
     async with host(limits) as one, host(limits) as two, callers(calls_per_host=3) as ours:
-        calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for bot in (one, two) for _ in range(5)]
+        calls = [
+            asyncio.ensure_future(ours.post(bot.url, b"", LIMIT))
+            for bot in (one, two)
+            for _ in range(5)
+        ]
         await limits.full.wait()
         limits.let_go.set()
         await asyncio.gather(*calls)

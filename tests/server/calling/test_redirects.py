@@ -28,7 +28,9 @@ def leading(status: str, location: str) -> bytes:
         ("308 Permanent", "POST /there HTTP/1.1", b"question"),
     ],
 )
-async def test_redirects_are_followed_as_in_the_original(status: str, line: str, body: bytes) -> None:
+async def test_redirects_are_followed_as_in_the_original(
+    status: str, line: str, body: bytes
+) -> None:
     async def lead(writer: asyncio.StreamWriter, asked: Asked) -> None:
         writer.write(answer(b"found") if "/there" in asked.line else leading(status, "/there"))
 
@@ -44,7 +46,9 @@ async def test_a_shared_tail_follows_the_body_of_each_call() -> None:
     tail = b"x" * 3_000_000
 
     async def lead(writer: asyncio.StreamWriter, asked: Asked) -> None:
-        writer.write(answer(asked.body[:5]) if "/there" in asked.line else leading("307 On", "/there"))
+        writer.write(
+            answer(asked.body[:5]) if "/there" in asked.line else leading("307 On", "/there")
+        )
         if "/there" in asked.line:
             writer.close()
 
@@ -97,7 +101,10 @@ async def test_a_redirect_without_a_location_leads_nowhere() -> None:
     ],
 )
 async def test_a_redirect_leads_nowhere_where_a_call_may_not_go(location: str) -> None:
-    async with host(leading("307 On", location)) as bot, callers({"rebound.example": ["10.0.0.1"]}) as ours:
+    async with (
+        host(leading("307 On", location)) as bot,
+        callers({"rebound.example": ["10.0.0.1"]}) as ours,
+    ):
         with pytest.raises(NotAllowed):
             await ours.post(bot.url, b"", LIMIT)
 
@@ -105,7 +112,9 @@ async def test_a_redirect_leads_nowhere_where_a_call_may_not_go(location: str) -
 async def test_a_redirect_to_the_server_itself_is_refused() -> None:
     async with host() as server, host(leading("307 On", server.url)) as bot, callers() as ours:
         ours.listen_on([server.port])
-        with pytest.raises(NotAllowed, match="the redirect leads to an address that may not be called"):
+        with pytest.raises(
+            NotAllowed, match="the redirect leads to an address that may not be called"
+        ):
             await ours.post(bot.url, b"", LIMIT)
         with pytest.raises(NotAllowed, match="does not call itself"):
             await ours.post(server.url, b"", LIMIT)
@@ -123,7 +132,9 @@ async def test_headers_are_not_sent_to_another_host() -> None:
 
 
 async def test_the_address_that_was_checked_is_the_one_that_is_called() -> None:
-    """A name that leads somewhere else each time: it is looked up once, and that is where the call goes."""
+    """A name that leads somewhere else each time: it is looked up once, and that is where the call
+    goes.
+    """
     asked: list[str] = []
 
     async def rebinding(name: str) -> list[str]:
@@ -176,7 +187,9 @@ async def test_concurrent_calls_to_a_host_share_one_lookup() -> None:
 
     async with host() as bot, callers() as ours:
         ours._resolver._lookup = lookup
-        await asyncio.gather(*(ours.post(f"http://one.example:{bot.port}/", b"", LIMIT) for _ in range(10)))
+        await asyncio.gather(
+            *(ours.post(f"http://one.example:{bot.port}/", b"", LIMIT) for _ in range(10))
+        )
     assert asked == ["one.example"]
 
 
@@ -195,7 +208,9 @@ async def test_concurrent_calls_to_a_host_share_one_lookup() -> None:
         "http://017700000001/",
     ],
 )
-async def test_no_connection_is_made_to_an_address_that_is_not_allowed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_connection_is_made_to_an_address_that_is_not_allowed(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with callers() as ours:
 
         async def connect(*_: object, **__: object) -> None:

@@ -83,7 +83,9 @@ def test_a_bad_url_is_refused(url: str) -> None:
         target_of(url)
 
 
-@pytest.mark.parametrize("url", ["http://me@127.0.0.1/", "http://me:secret@127.0.0.1/", "http://127.0.0.1:80@10.0.0.1/"])
+@pytest.mark.parametrize(
+    "url", ["http://me@127.0.0.1/", "http://me:secret@127.0.0.1/", "http://127.0.0.1:80@10.0.0.1/"]
+)
 def test_user_names_are_refused(url: str) -> None:
     with pytest.raises(NotAllowed, match="no user name"):
         target_of(url)
@@ -94,7 +96,12 @@ BREAKS = ["\r\n", "\r", "\n", "\0", "\t", " ", "\x7f", "\x85", "\u2028", "\u00a0
 
 @pytest.mark.parametrize("char", BREAKS, ids=[repr(char) for char in BREAKS])
 def test_nothing_breaks_out_of_its_line(char: str) -> None:
-    for url in (f"http://127.0.0.1/{char}x: y", f"http://127.0.0.1{char}x: y/", f"http://127.0.0.1/?{char}", f"http:{char}//a/"):
+    for url in (
+        f"http://127.0.0.1/{char}x: y",
+        f"http://127.0.0.1{char}x: y/",
+        f"http://127.0.0.1/?{char}",
+        f"http:{char}//a/",
+    ):
         with pytest.raises(NotAllowed, match="blanks, backslashes or control characters"):
             target_of(url)
 
@@ -121,7 +128,16 @@ def test_a_redirect_is_read_from_where_it_stands(location: bytes, place: str, pa
 
 @pytest.mark.parametrize(
     "location",
-    [b"ftp://x/", b"javascript:alert(1)", b"http://[/", b"http://0x7f.1/", b"http://me@x/", b"/\tx", b"/\xff", b"http://[x]y/"],
+    [
+        b"ftp://x/",
+        b"javascript:alert(1)",
+        b"http://[/",
+        b"http://0x7f.1/",
+        b"http://me@x/",
+        b"/\tx",
+        b"/\xff",
+        b"http://[x]y/",
+    ],
 )
 def test_a_redirect_to_something_odd_is_refused(location: bytes) -> None:
     with pytest.raises(CallFailed):

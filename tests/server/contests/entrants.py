@@ -19,11 +19,15 @@ async def open_contest(house: RunningServer, **changes: Any) -> None:
     await house.contests.act("cup", "open", "operator")
 
 
-async def entered(house: RunningServer, *names: str, game: str = "noughts-and-crosses") -> list[dict[str, Any]]:
+async def entered(
+    house: RunningServer, *names: str, game: str = "noughts-and-crosses"
+) -> list[dict[str, Any]]:
     """The logins of new bots that have entered the cup."""
     logins = []
     for name in names:
-        logins.append(await registered(house, name, game) | {"contest": "cup", "features": ["again"]})
+        logins.append(
+            await registered(house, name, game) | {"contest": "cup", "features": ["again"]}
+        )
         entry = await house.arena.store.bot(name)
         assert entry is not None
         await house.contests.enter("cup", entry, name)

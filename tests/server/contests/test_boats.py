@@ -37,12 +37,19 @@ async def test_players_on_lines_meet_the_others(tmp_path: Path) -> None:
     async with boat_server(tmp_path, RoomPlan(max=2)) as house:
         house.desk.workers.start()
         over = asyncio.Event()
-        house.contests.on_change.append(lambda: over.set() if house.contests.running("cup") is None else None)
+        house.contests.on_change.append(
+            lambda: over.set() if house.contests.running("cup") is None else None
+        )
         await open_contest(house, game="battleship", games=1, entrants=[{"bot": "house:random"}])
         ada, bob, cyd = await entered(house, "ada", "bob", "cyd", game="battleship")
         await house.contests.act("cup", "start", "operator")
         playing = [
-            asyncio.create_task(one) for one in (sail_on(house, ada), sail_on(house, bob), play_on(house, cyd | {"features": []}))
+            asyncio.create_task(one)
+            for one in (
+                sail_on(house, ada),
+                sail_on(house, bob),
+                play_on(house, cyd | {"features": []}),
+            )
         ]
         await asyncio.wait_for(over.wait(), PATIENCE)
         for task in playing:
@@ -51,13 +58,17 @@ async def test_players_on_lines_meet_the_others(tmp_path: Path) -> None:
         assert len(results) == 6 and all(result.match and not result.absent for result in results)
 
 
-async def test_a_player_that_waits_in_a_room_is_called_in_when_the_contest_starts(tmp_path: Path) -> None:
+async def test_a_player_that_waits_in_a_room_is_called_in_when_the_contest_starts(
+    tmp_path: Path,
+) -> None:
     async with boat_server(tmp_path, RoomPlan(max=2)) as house:
         house.desk.workers.start()
         await open_contest(house, game="battleship", games=1, entrants=[{"bot": "house:random"}])
         (ada,) = await entered(house, "ada", game="battleship")
         async with sailor(house, "ada", ada["password"]) as one, sailor(house, "guest") as other:
-            assert (await one.until("S|"))[-1] and (await other.until("S|"))[-1], "without a contest they play each other"
+            assert (await one.until("S|"))[-1] and (await other.until("S|"))[-1], (
+                "without a contest they play each other"
+            )
         async with sailor(house, "ada", ada["password"]) as one:
             await house.contests.act("cup", "start", "operator")
             assert "ada" in (await one.until("S|"))[-1].split("|")

@@ -22,7 +22,11 @@ async def play_on(house: RunningServer, web: Api, login: dict[str, Any]) -> None
     while house.contests.running("cup") is not None:
         told = await web.post({"user_name": login["name"], "password": login["password"]})
         user_id, number = told.get("user_id", ""), 0
-        while user_id and "error" not in (state := await web.state(user_id, after=number)) and state["phase"] != "FINISHED":
+        while (
+            user_id
+            and "error" not in (state := await web.state(user_id, after=number))
+            and state["phase"] != "FINISHED"
+        ):
             if state["phase"] == "REGISTRATION" and number:
                 break
             number = state["state_number"]
@@ -31,15 +35,26 @@ async def play_on(house: RunningServer, web: Api, login: dict[str, Any]) -> None
 
 
 async def test_users_of_the_api_meet_each_other_and_house_bots(tmp_path: Path) -> None:
-    async with server(tmp_path, bomber_port=0, bomber_rooms=ROOM) as house, api(house) as one, api(house) as two:
+    async with (
+        server(tmp_path, bomber_port=0, bomber_rooms=ROOM) as house,
+        api(house) as one,
+        api(house) as two,
+    ):
         house.desk.workers.start()
         over = asyncio.Event()
-        house.contests.on_change.append(lambda: over.set() if house.contests.running("cup") is None else None)
+        house.contests.on_change.append(
+            lambda: over.set() if house.contests.running("cup") is None else None
+        )
         bots = [{"bot": "house:random"}]
-        await open_contest(house, game="bomberman", players=2, games=1, options={"rounds": 3}, entrants=bots)
+        await open_contest(
+            house, game="bomberman", players=2, games=1, options={"rounds": 3}, entrants=bots
+        )
         ada, bob = await entered(house, "ada", "bob", game="bomberman")
         await house.contests.act("cup", "start", "operator")
-        playing = [asyncio.create_task(play_on(house, web, login)) for web, login in ((one, ada), (two, bob))]
+        playing = [
+            asyncio.create_task(play_on(house, web, login))
+            for web, login in ((one, ada), (two, bob))
+        ]
         await asyncio.wait_for(over.wait(), PATIENCE)
         for task in playing:
             task.cancel()
@@ -65,11 +80,18 @@ async def test_a_user_that_loses_its_token_waits_no_longer(tmp_path: Path) -> No
 
 
 async def test_rooms_of_contests_are_closed_after_their_matches(tmp_path: Path) -> None:
-    async with server(tmp_path, bomber_port=0, bomber_rooms=ROOM) as house, api(house) as one, api(house) as two:
+    async with (
+        server(tmp_path, bomber_port=0, bomber_rooms=ROOM) as house,
+        api(house) as one,
+        api(house) as two,
+    ):
         watchers = len(house.desk._watchers)
         await open_contest(house, game="bomberman", players=2, games=1, options={"rounds": 3})
         logins = await entered(house, "ada", "bob", game="bomberman")
         await house.contests.act("cup", "start", "operator")
-        playing = [asyncio.create_task(play_on(house, web, login)) for web, login in zip((one, two), logins, strict=True)]
+        playing = [
+            asyncio.create_task(play_on(house, web, login))
+            for web, login in zip((one, two), logins, strict=True)
+        ]
         await asyncio.wait_for(asyncio.gather(*playing), PATIENCE)
         await until(lambda: len(house.desk._watchers) <= watchers)

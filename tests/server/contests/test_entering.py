@@ -23,7 +23,11 @@ async def test_bots_that_enter_at_the_same_time_stay_within_the_limits(tmp_path:
         bots = [(await house.arena.register(GAME, name, "somebody"))[0] for name in ("ada", "bob")]
         enter = [house.contests.enter("cup", one, one.name) for one in (*bots, bots[0])]
         told = await asyncio.gather(*enter, return_exceptions=True)
-        assert [str(one) for one in told] == ["None", "somebody has 1 bot in the contest; the limit is 1", "None"]
+        assert [str(one) for one in told] == [
+            "None",
+            "somebody has 1 bot in the contest; the limit is 1",
+            "None",
+        ]
         assert [one.name for one in house.contests.known("cup").entrants] == ["ada"]
 
 
@@ -69,7 +73,9 @@ async def test_an_entrant_that_comes_after_the_end_is_told_so(tmp_path: Path) ->
         assert house.contests.known("cup").entry.state == "over"
 
 
-async def test_a_late_entrant_that_never_comes_keeps_no_contest_from_its_end(tmp_path: Path) -> None:
+async def test_a_late_entrant_that_never_comes_keeps_no_contest_from_its_end(
+    tmp_path: Path,
+) -> None:
     async with server(tmp_path) as house:
         await open_contest(house, games=1, entry={"late": True}, penalties={"wait": 60})
         ada, bob = await entered(house, "ada", "bob")
@@ -82,8 +88,14 @@ async def test_a_late_entrant_that_never_comes_keeps_no_contest_from_its_end(tmp
             contest = house.contests.running("cup")
             await until(lambda: contest is None or contest.awaited == ["cyd"])
             leap(61)
-            assert await one.receive() == await two.receive() == {"contest": "cup", "complete": True}
-        assert sorted(len(one.absent) for one in (await stored_cup(house)).results.values()) == [0, 1, 1]
+            assert (
+                await one.receive() == await two.receive() == {"contest": "cup", "complete": True}
+            )
+        assert sorted(len(one.absent) for one in (await stored_cup(house)).results.values()) == [
+            0,
+            1,
+            1,
+        ]
 
 
 async def test_strangers_that_are_refused_leave_no_trace(tmp_path: Path) -> None:
@@ -95,7 +107,9 @@ async def test_strangers_that_are_refused_leave_no_trace(tmp_path: Path) -> None
         assert contest is not None
         before = (dict(contest.players._waiting), set(contest._no_shows._since))
         async with bot(house, await registered(house, "eve") | {"contest": "cup"} | NOTICES) as one:
-            assert await one.receive() == {"error": "the contest 'cup' has started, and takes no more bots"}
+            assert await one.receive() == {
+                "error": "the contest 'cup' has started, and takes no more bots"
+            }
         assert (dict(contest.players._waiting), set(contest._no_shows._since)) == before
 
 
@@ -107,7 +121,9 @@ async def test_an_open_contest_holds_no_bots_back_after_a_restart(tmp_path: Path
         assert not house.contests.expecting(GAME, "ada")
 
 
-async def test_a_client_of_the_original_waits_in_silence_until_its_bot_is_entered(tmp_path: Path) -> None:
+async def test_a_client_of_the_original_waits_in_silence_until_its_bot_is_entered(
+    tmp_path: Path,
+) -> None:
     """It would connect again after a close, at once and for ever."""
     async with server(tmp_path) as house:
         await open_contest(house, entry={"kind": "password", "password": "sesame"})
@@ -115,7 +131,9 @@ async def test_a_client_of_the_original_waits_in_silence_until_its_bot_is_entere
         async with bot(house, ada) as one, bot(house, bob) as two:
             await until(lambda: len(house.desk.put_off._silent) == 2)
             for each in (one, two):
-                await asyncio.wait_for(await each.socket.ping(), PATIENCE)  # a message or a close would come before the pong
+                await asyncio.wait_for(
+                    await each.socket.ping(), PATIENCE
+                )  # a message or a close would come before the pong
             for name in ("ada", "bob"):
                 entry = await house.arena.store.bot(name)
                 assert entry is not None

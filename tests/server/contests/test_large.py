@@ -19,7 +19,8 @@ BOTS = 1000
 async def planned(house: RunningServer, round_: int, absent: int) -> None:
     """Return when a round is planned and waits for that many bots."""
     while (contest := house.contests.running("cup")) is None or (
-        contest._plan.in_work or (contest._plan.fixtures.plan.round, len(contest.awaited)) != (round_, absent)
+        contest._plan.in_work
+        or (contest._plan.fixtures.plan.round, len(contest.awaited)) != (round_, absent)
     ):
         await asyncio.sleep(0.01)
 
@@ -28,7 +29,9 @@ async def test_planning_and_withdrawing_block_the_loop_for_5_ms_at_most(tmp_path
     async with server(tmp_path) as house:
         journal = house.contests.journal
         rules = {"format": "swiss", "games": 1, "penalties": {"wait": 60}}
-        await journal.create(document_from(CUP | rules), "olga", [Entrant(f"bot {number}") for number in range(BOTS)])
+        await journal.create(
+            document_from(CUP | rules), "olga", [Entrant(f"bot {number}") for number in range(BOTS)]
+        )
         await journal.change_state("cup", "running", "olga")
     async with server(tmp_path) as house:
         await planned(house, 1, BOTS)
@@ -43,4 +46,7 @@ async def test_planning_and_withdrawing_block_the_loop_for_5_ms_at_most(tmp_path
             leap(61)
             await planned(house, 2, BOTS - 4)
         assert meter.longest <= 2 * bound(), f"{meter.longest * 1000:.1f} ms: {meter.culprit}"
-        assert len((await cup_progress(house)).rounds[0].fixtures) == len((await stored_cup(house)).results) + 3
+        assert (
+            len((await cup_progress(house)).rounds[0].fixtures)
+            == len((await stored_cup(house)).results) + 3
+        )

@@ -78,16 +78,22 @@ async def test_the_end_of_a_contest_aborts_its_matches(tmp_path: Path) -> None:
             told, _ = await asyncio.gather(one.receive(), two.receive())
             table = house.desk.tables[told["match"]]
             await house.contests.act("cup", "end", "operator")
-            assert table is not None and table.match.result is not None and table.match.result.aborted
+            assert (
+                table is not None and table.match.result is not None and table.match.result.aborted
+            )
         assert not (await stored_cup(house)).results
 
 
-async def test_a_contest_that_cannot_continue_says_so_and_goes_on_when_it_can(tmp_path: Path) -> None:
+async def test_a_contest_that_cannot_continue_says_so_and_goes_on_when_it_can(
+    tmp_path: Path,
+) -> None:
     async with server(tmp_path) as house:
         await open_contest(house, format="gauntlet", champion="cyd", games=1, entry={"late": True})
         logins = await entered(house, "ada", "bob")
         await house.contests.act("cup", "start", "operator")
-        while (log := (await house.contests.journal.load("cup")).log)[-1].action != "cannot continue":
+        while (log := (await house.contests.journal.load("cup")).log)[
+            -1
+        ].action != "cannot continue":
             await asyncio.sleep(PAUSE)
         assert "'cyd' has not entered" in log[-1].detail
         logins += await entered(house, "cyd")
@@ -118,7 +124,9 @@ async def test_the_end_is_stored_later_if_it_cannot_be_read_at_once(
         await entered(house, "ada", "bob")
         await house.contests.act("cup", "start", "operator")
         over, failed = asyncio.Event(), asyncio.Event()
-        house.contests.on_change.append(lambda: over.set() if house.contests.running("cup") is None else None)
+        house.contests.on_change.append(
+            lambda: over.set() if house.contests.running("cup") is None else None
+        )
         change = ContestJournal.change_state
 
         async def fail_once(*arguments: str) -> None:
@@ -133,20 +141,26 @@ async def test_the_end_is_stored_later_if_it_cannot_be_read_at_once(
         assert failed.is_set() and house.contests.known("cup").entry.state == "over"
 
 
-async def test_a_withdrawal_is_stored_before_its_opponents_are_told(tmp_path: Path, outage: Outage) -> None:
+async def test_a_withdrawal_is_stored_before_its_opponents_are_told(
+    tmp_path: Path, outage: Outage
+) -> None:
     async with server(tmp_path) as house:
         await open_contest(house, games=1)
         ada, _ = await entered(house, "ada", "bob")
         await house.contests.act("cup", "start", "operator")
         async with bot(house, ada) as one:
             outage.begin()
-            told, done = await outage.silent(one.receive(), house.contests.withdraw("cup", "bob", "operator"))
+            told, done = await outage.silent(
+                one.receive(), house.contests.withdraw("cup", "bob", "operator")
+            )
             outage.end()
             await done
             assert await told == {"contest": "cup", "complete": True}
 
 
-async def test_matches_are_played_again_only_when_none_runs_and_players_that_wait_stay(tmp_path: Path) -> None:
+async def test_matches_are_played_again_only_when_none_runs_and_players_that_wait_stay(
+    tmp_path: Path,
+) -> None:
     async with server(tmp_path) as house:
         await open_contest(house)
         ada, bob = await entered(house, "ada", "bob")
@@ -158,7 +172,9 @@ async def test_matches_are_played_again_only_when_none_runs_and_players_that_wai
                 await house.contests.rerun("cup", ["ada"], False, "operator")
             await play(one, two)
             await asyncio.gather(one.send({"again": True}), two.send({"again": True}))
-            await until(lambda: not ((contest := house.contests.running("cup")) and contest.playing))
+            await until(
+                lambda: not ((contest := house.contests.running("cup")) and contest.playing)
+            )
             await house.contests.rerun("cup", ["ada"], False, "operator")
             assert not (await stored_cup(house)).results
             await house.contests.act("cup", "resume", "operator")

@@ -1,4 +1,6 @@
-"""A bot in two contests of one game, on protocols that name no contest: it plays where its opponents are."""
+"""A bot in two contests of one game, on protocols that name no contest: it plays where its
+opponents are.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,23 @@ from tests.server.duel.clients import FIND, arena, free
 pytestmark = pytest.mark.anyio
 
 
-async def both_contests(house: RunningServer, game: str, **rules: Any) -> tuple[str, dict[str, Any]]:
-    """The password of ada, and the login of bob, who is away. The cup runs; ada may play the house in the mug once that runs."""
+async def both_contests(
+    house: RunningServer, game: str, **rules: Any
+) -> tuple[str, dict[str, Any]]:
+    """The password of ada, and the login of bob, who is away.
+
+    The cup runs; ada may play the house in the mug once that runs.
+    """
     house.desk.workers.start()
     await open_contest(house, game=game, games=1, **rules)
     ada, bob = await entered(house, "ada", "bob", game=game)
-    mug = CUP | {"name": "mug", "game": game, "games": 1, "entrants": [{"bot": "house:random"}], "clock": {"limit": 1234}}
+    mug = CUP | {
+        "name": "mug",
+        "game": game,
+        "games": 1,
+        "entrants": [{"bot": "house:random"}],
+        "clock": {"limit": 1234},
+    }
     await house.contests.create(document_from(mug | rules), "operator")
     await house.contests.act("mug", "open", "operator")
     entry = await house.arena.store.bot("ada")
@@ -47,11 +60,18 @@ async def test_a_duellist_plays_in_the_contest_whose_players_are_here(tmp_path: 
             await until(lambda: house.contests.awaited("cup") == ["bob"])
             await house.contests.act("mug", "start", "operator")
             assert (await one.expect("starting_game"))["against"] == "house:random"
-            assert played_now(house) == ["mug"] and house.contests.awaited("cup") == ["bob"], "for the cup it is busy, not away"
+            assert played_now(house) == ["mug"] and house.contests.awaited("cup") == ["bob"], (
+                "for the cup it is busy, not away"
+            )
             async with bot(house, bob):
                 await until(lambda: not house.contests.awaited("cup"))
                 assert played_now(house) == ["mug"]
-        await until(lambda: house.contests.running("mug") is None and house.contests.awaited("cup") == ["ada", "bob"])
+        await until(
+            lambda: (
+                house.contests.running("mug") is None
+                and house.contests.awaited("cup") == ["ada", "bob"]
+            )
+        )
 
 
 async def test_a_player_on_lines_waits_in_both(tmp_path: Path) -> None:
@@ -63,7 +83,9 @@ async def test_a_player_on_lines_waits_in_both(tmp_path: Path) -> None:
             assert played_now(house) == ["mug"] and house.contests.awaited("cup") == ["bob"]
 
 
-async def test_a_user_of_bomberman_waits_in_both_and_the_document_sets_the_time_of_a_round(tmp_path: Path) -> None:
+async def test_a_user_of_bomberman_waits_in_both_and_the_document_sets_the_time_of_a_round(
+    tmp_path: Path,
+) -> None:
     room = "default:players=2,early=1,round=60000,registration=3600,rest=0,rounds=3"
     async with server(tmp_path, bomber_port=0, bomber_rooms=room) as house, api(house) as web:
         password, _ = await both_contests(house, "bomberman", players=2, options={"rounds": 3})

@@ -84,15 +84,24 @@ class Bot:
     async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         method, path, _ = head[0].split(" ")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:-2])}
+        headers = {
+            name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:-2])
+        }
         asked = Asked(
-            method, path, headers, json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or "null")
+            method,
+            path,
+            headers,
+            json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or "null"),
         )
         self.asked.append(asked)
         reply = await self._answer(asked)
         if reply.status is None:
             return False
-        lines = {"Content-Type": "application/json"} | reply.headers | {"Content-Length": len(reply.body)}
+        lines = (
+            {"Content-Type": "application/json"}
+            | reply.headers
+            | {"Content-Length": len(reply.body)}
+        )
         text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         writer.write(f"HTTP/1.1 {reply.status} X\r\n{text}\r\n".encode() + reply.body)
         return True

@@ -33,8 +33,15 @@ async def replays(house: RunningServer, game_id: str) -> None:
 async def test_another_cube_from_the_next_round_on(tmp_path: Path) -> None:
     """The size, the tasks and the places change; the bombs are gone."""
     ann, bob = Patient(), Patient()
-    async with server(tmp_path) as house, bot(ann) as first, bot(bob) as second, organiser(house) as one:
-        game_id = await one.new_game(("A", first.url), ("B", second.url), **SETUP, playerStartPositions=CORNERS)
+    async with (
+        server(tmp_path) as house,
+        bot(ann) as first,
+        bot(bob) as second,
+        organiser(house) as one,
+    ):
+        game_id = await one.new_game(
+            ("A", first.url), ("B", second.url), **SETUP, playerStartPositions=CORNERS
+        )
         await ann.answer([{"task": "BOMB", "x": 1, "y": 1, "z": 1}])
         await bob.answer()
         assert (await bob.asked.get()).body["items"], "there is a bomb"
@@ -56,8 +63,15 @@ async def test_another_cube_from_the_next_round_on(tmp_path: Path) -> None:
 
 async def test_an_end_that_has_passed_ends_the_game(tmp_path: Path) -> None:
     ann = Patient()
-    async with server(tmp_path) as house, bot(ann) as first, bot(saying(NOOP)) as second, organiser(house) as one:
-        await one.new_game(("A", first.url), ("B", second.url), **SETUP, playerStartPositions=CORNERS)
+    async with (
+        server(tmp_path) as house,
+        bot(ann) as first,
+        bot(saying(NOOP)) as second,
+        organiser(house) as one,
+    ):
+        await one.new_game(
+            ("A", first.url), ("B", second.url), **SETUP, playerStartPositions=CORNERS
+        )
         for _ in range(3):
             await ann.answer()
         await asyncio.wait_for(ann.asked.get(), PATIENCE)
@@ -90,8 +104,15 @@ async def test_an_update_is_checked_first_and_is_silent_without_a_game(tmp_path:
 
 async def test_a_cube_that_is_too_small_is_refused_and_the_game_goes_on(tmp_path: Path) -> None:
     ann = Patient()
-    async with server(tmp_path) as house, bot(ann) as first, bot(saying(EAST)) as second, organiser(house) as one:
-        await one.new_game(("A", first.url), ("B", second.url), **SETUP, playerStartPositions=CORNERS)
+    async with (
+        server(tmp_path) as house,
+        bot(ann) as first,
+        bot(saying(EAST)) as second,
+        organiser(house) as one,
+    ):
+        await one.new_game(
+            ("A", first.url), ("B", second.url), **SETUP, playerStartPositions=CORNERS
+        )
         await one.receive()
         await one.emit("GAME_SETUP_UPDATE", SETUP | {"edgeLength": 1})
         assert await one.error() == {"error": "INVALID_GAME_CONFIGURATION", "details": TOO_MANY}
@@ -104,14 +125,23 @@ async def test_a_cube_that_is_too_small_is_refused_and_the_game_goes_on(tmp_path
 
 async def test_a_game_can_be_paused_and_resumed(tmp_path: Path) -> None:
     ann = Patient()
-    async with server(tmp_path) as house, bot(ann) as first, bot(saying(NOOP)) as second, organiser(house) as one:
-        game_id = await one.new_game(("A", first.url), ("B", second.url), maxNumOfTicks=2, playerStartPositions=CORNERS)
+    async with (
+        server(tmp_path) as house,
+        bot(ann) as first,
+        bot(saying(NOOP)) as second,
+        organiser(house) as one,
+    ):
+        game_id = await one.new_game(
+            ("A", first.url), ("B", second.url), maxNumOfTicks=2, playerStartPositions=CORNERS
+        )
         await one.emit("PAUSE_GAME", {"id": game_id})
         assert names(await one.until("GAME_PAUSED")) == ["NEXT_TICK", "GAME_PAUSED"]
         await ann.answer()
         assert names(await one.until("PLAYER_DID_NOTHING")) == ["PLAYER_DID_NOTHING"]
         await one.emit("PAUSE_GAME")
-        assert names(await fence(one)) == ["PLAYER_DID_NOTHING"], "without a pause the next state would have come with it"
+        assert names(await fence(one)) == ["PLAYER_DID_NOTHING"], (
+            "without a pause the next state would have come with it"
+        )
         await one.emit("GAME_SETUP_UPDATE", SETUP | {"maxNumOfTicks": 2, "speed": 5})
         assert await fence(one) == []
         assert ann.asked.empty()
@@ -120,14 +150,25 @@ async def test_a_game_can_be_paused_and_resumed(tmp_path: Path) -> None:
         await one.emit("RESUME_GAME")
         await ann.answer()
         events = await one.until("GAME_ENDED")
-        assert names(events) == ["NEXT_TICK", "PLAYER_DID_NOTHING", "PLAYER_DID_NOTHING", "GAME_ENDED"]
+        assert names(events) == [
+            "NEXT_TICK",
+            "PLAYER_DID_NOTHING",
+            "PLAYER_DID_NOTHING",
+            "GAME_ENDED",
+        ]
         await replays(house, game_id)
 
 
 async def test_a_pause_ends_after_a_limit(tmp_path: Path) -> None:
     ann = Patient()
-    async with server(tmp_path, cube_pause_limit=0.05) as house, bot(ann) as first, organiser(house) as one:
-        await one.new_game(("A", first.url), ("B", first.url), maxNumOfTicks=2, playerStartPositions=CORNERS)
+    async with (
+        server(tmp_path, cube_pause_limit=0.05) as house,
+        bot(ann) as first,
+        organiser(house) as one,
+    ):
+        await one.new_game(
+            ("A", first.url), ("B", first.url), maxNumOfTicks=2, playerStartPositions=CORNERS
+        )
         await one.emit("PAUSE_GAME")
         events = await one.until("GAME_PAUSED")
         for _ in range(4):
@@ -157,8 +198,15 @@ async def test_a_game_can_be_stopped(tmp_path: Path) -> None:
 
 async def test_others_may_watch_but_not_touch(tmp_path: Path) -> None:
     ann = Patient()
-    async with server(tmp_path) as house, bot(ann) as first, organiser(house) as one, organiser(house) as two:
-        game_id = await one.new_game(("A", first.url), maxNumOfTicks=1, playerStartPositions=CORNERS[:1])
+    async with (
+        server(tmp_path) as house,
+        bot(ann) as first,
+        organiser(house) as one,
+        organiser(house) as two,
+    ):
+        game_id = await one.new_game(
+            ("A", first.url), maxNumOfTicks=1, playerStartPositions=CORNERS[:1]
+        )
         await asyncio.wait_for(ann.asked.get(), PATIENCE)
         await two.emit("LIST_GAMES")
         listed = {"id": game_id, "players": ["A"], "currentTick": 0, "yours": False}
@@ -172,12 +220,19 @@ async def test_others_may_watch_but_not_touch(tmp_path: Path) -> None:
         ann.let(NOOP)
         seen, told = await two.until("GAME_ENDED"), await one.until("GAME_ENDED")
         assert seen[:-1] == told[:-1]
-        assert seen[-1][1]["scores"][0] == {"name": "A", "highScore": 1, "score": 1}, "addresses are not for everybody"
+        assert seen[-1][1]["scores"][0] == {"name": "A", "highScore": 1, "score": 1}, (
+            "addresses are not for everybody"
+        )
 
 
 async def test_watching_ends_when_one_wishes(tmp_path: Path) -> None:
     ann = Patient()
-    async with server(tmp_path) as house, bot(ann) as first, organiser(house) as one, organiser(house) as two:
+    async with (
+        server(tmp_path) as house,
+        bot(ann) as first,
+        organiser(house) as one,
+        organiser(house) as two,
+    ):
         game_id = await one.new_game(("A", first.url), ("B", first.url))
         await two.emit("WATCH_GAME", game_id)
         await two.until("NEXT_TICK")
@@ -193,7 +248,10 @@ async def test_watching_ends_when_one_wishes(tmp_path: Path) -> None:
 
 async def test_a_game_of_native_bots_can_be_watched_as_well(tmp_path: Path) -> None:
     async with server(tmp_path) as house, organiser(house) as one:
-        logins = [await registered(house, name, "battlecube") | {"options": {"edge": 9}} for name in ("ada", "bea")]
+        logins = [
+            await registered(house, name, "battlecube") | {"options": {"edge": 9}}
+            for name in ("ada", "bea")
+        ]
         async with native_bot(house, logins[0]) as ada, native_bot(house, logins[1]) as bea:
             await ada.receive()
             (live,) = house.desk.tables.live()

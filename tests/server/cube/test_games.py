@@ -1,4 +1,6 @@
-"""Battlecube games of organisers, over real sockets: bots that are called, the house's and those that wait, in any mix."""
+"""Battlecube games of organisers, over real sockets: bots that are called, the house's and those
+that wait, in any mix.
+"""
 
 import asyncio
 import gzip
@@ -11,7 +13,19 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.server.clients import PATIENCE, leap, server
-from tests.server.cube.clients import NOOP, Asked, Bot, Organiser, Reply, bot, fence, game, organiser, saying, starts
+from tests.server.cube.clients import (
+    NOOP,
+    Asked,
+    Bot,
+    Organiser,
+    Reply,
+    bot,
+    fence,
+    game,
+    organiser,
+    saying,
+    starts,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -54,16 +68,31 @@ class Patient:
 
 
 async def test_a_game_from_its_start_to_its_record(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, bot(saying(EAST, NOOP)) as ann, bot(saying(NOOP, EAST)) as bob:
+    async with (
+        server(tmp_path) as house,
+        bot(saying(EAST, NOOP)) as ann,
+        bot(saying(NOOP, EAST)) as bob,
+    ):
         async with organiser(house) as one:
-            game_id = await one.new_game(("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS)
+            game_id = await one.new_game(
+                ("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS
+            )
             events = await one.until("GAME_ENDED")
-        assert losses(events)["B"] == {"cause": "Player moved out of bounds", "name": "B", "id": game_id}
+        assert losses(events)["B"] == {
+            "cause": "Player moved out of bounds",
+            "name": "B",
+            "id": game_id,
+        }
         assert events[-1][1]["winner"] == {"name": "A", "url": ann.url, "highScore": 2, "score": 2}
         match = await house.arena.store.match(game_id)
         assert match is not None
         assert match.players == ("A", "B")
-        assert match.options == {"edge": 4, "ticks": 3, "tasks": 1, "starts": [[0, 0, 0], [3, 3, 3]]}
+        assert match.options == {
+            "edge": 4,
+            "ticks": 3,
+            "tasks": 1,
+            "starts": [[0, 0, 0], [3, 3, 3]],
+        }
 
 
 async def test_a_game_without_players(tmp_path: Path) -> None:
@@ -98,10 +127,17 @@ async def failing(reply: Reply, tmp_path: Path, **settings: Any) -> Any:
     async def answer(_: Asked) -> Reply:
         return reply
 
-    async with server(tmp_path, **settings) as house, bot(answer) as ann, bot(saying(NOOP)) as bob, organiser(house) as one:
+    async with (
+        server(tmp_path, **settings) as house,
+        bot(answer) as ann,
+        bot(saying(NOOP)) as bob,
+        organiser(house) as one,
+    ):
         await one.new_game(("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS)
         events = await one.until("GAME_ENDED")
-        assert events[-1][1].get("winner", {"name": "nobody"})["name"] == ("B" if losses(events) else "nobody")
+        assert events[-1][1].get("winner", {"name": "nobody"})["name"] == (
+            "B" if losses(events) else "nobody"
+        )
         return losses(events).get("A")
 
 
@@ -117,7 +153,9 @@ async def failing(reply: Reply, tmp_path: Path, **settings: Any) -> Any:
         (Reply(b"[" + b" " * 70_000 + b"]"), "65536"),
     ],
 )
-async def test_no_answer_is_a_loss_with_readable_words(tmp_path: Path, reply: Reply, details: str) -> None:
+async def test_no_answer_is_a_loss_with_readable_words(
+    tmp_path: Path, reply: Reply, details: str
+) -> None:
     lost = await failing(reply, tmp_path)
     assert lost["cause"] == "CONNECTION_ERROR"
     assert details in lost["details"]
@@ -163,7 +201,9 @@ SECRET = "hunter2"
         Reply(SECRET.encode(), 200, {"Content-Encoding": SECRET}),
     ],
 )
-async def test_the_answer_of_a_service_on_this_machine_is_not_repeated(tmp_path: Path, reply: Reply) -> None:
+async def test_the_answer_of_a_service_on_this_machine_is_not_repeated(
+    tmp_path: Path, reply: Reply
+) -> None:
     """Otherwise an organiser could scan the ports of the server's machine."""
     assert SECRET not in json.dumps(await failing(reply, tmp_path))
 
@@ -178,14 +218,22 @@ async def check_refused_addresses(bob: Bot, one: Organiser) -> None:
     assert "10.0.0.1 may not be called" in lost["P"]["details"]
 
 
-async def test_a_bot_that_hangs_costs_its_own_game_its_limit_and_no_other_anything(tmp_path: Path) -> None:
+async def test_a_bot_that_hangs_costs_its_own_game_its_limit_and_no_other_anything(
+    tmp_path: Path,
+) -> None:
     async with AsyncExitStack() as stack:
         house = await stack.enter_async_context(server(tmp_path, cube_limit=30.0))
-        hanging, bob = [await stack.enter_async_context(bot(answer)) for answer in (Patient(), saying(NOOP))]
+        hanging, bob = [
+            await stack.enter_async_context(bot(answer)) for answer in (Patient(), saying(NOOP))
+        ]
         one, two = [await stack.enter_async_context(organiser(house)) for _ in range(2)]
         await one.new_game(("A", hanging.url), ("B", bob.url))
         for _ in range(3):
-            await two.new_game(("B", bob.url), ("C", bob.url), playerStartPositions=starts(B=(0, 0, 0), C=(3, 3, 3)))
+            await two.new_game(
+                ("B", bob.url),
+                ("C", bob.url),
+                playerStartPositions=starts(B=(0, 0, 0), C=(3, 3, 3)),
+            )
             assert (await two.until("GAME_ENDED"))[-1][1]["result"] == "TIE"
         assert names(await fence(one)) == ["NEXT_TICK"], "the others were over before that limit"
         leap(30.0)

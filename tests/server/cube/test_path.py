@@ -1,4 +1,6 @@
-"""The path of one Battlecube tick: docs/architecture.md describes it, and this shows that it is true."""
+"""The path of one Battlecube tick: docs/architecture.md describes it, and this shows that it is
+true.
+"""
 
 from pathlib import Path
 
@@ -16,10 +18,19 @@ BACK = [
 ]
 
 
-async def test_a_tick_goes_from_the_table_to_the_organiser_and_the_bots_and_back(tmp_path: Path) -> None:
+async def test_a_tick_goes_from_the_table_to_the_organiser_and_the_bots_and_back(
+    tmp_path: Path,
+) -> None:
     calls = Calls()
-    async with server(tmp_path) as house, bot(saying(NOOP)) as ann, bot(saying(NOOP)) as ben, organiser(house) as one:
-        await one.new_game(("Ann", ann.url), ("Ben", ben.url), maxNumOfTicks=8, speed=1, edgeLength=20)
+    async with (
+        server(tmp_path) as house,
+        bot(saying(NOOP)) as ann,
+        bot(saying(NOOP)) as ben,
+        organiser(house) as one,
+    ):
+        await one.new_game(
+            ("Ann", ann.url), ("Ben", ben.url), maxNumOfTicks=8, speed=1, edgeLength=20
+        )
         for _ in range(2):
             await one.until("NEXT_TICK")
         with calls.recorded():
@@ -29,7 +40,15 @@ async def test_a_tick_goes_from_the_table_to_the_organiser_and_the_bots_and_back
     calls.check(documented("A Battlecube tick") + BACK)
     table = ["server/tables/table.py", "server/tables/subscriber.py", "server/cube/game.py"]
     sent = [*table, "api/socketio/connection.py", "server/network/websocket.py"]
-    assert calls.stacks["Socket.send"][-5:] == sent, "no other module stands between the table and the socket"
+    assert calls.stacks["Socket.send"][-5:] == sent, (
+        "no other module stands between the table and the socket"
+    )
     assert calls.stacks["CubeBot.call_if_awaited"][-4:] == [*table, "server/cube/bot.py"]
-    asked = ["server/cube/bot.py", "server/calling/bot_caller.py", "server/calling/bot_connection.py"]
-    assert calls.stacks["BotConnection.ask"][-3:] == asked, "nor between a bot's turn and its connection"
+    asked = [
+        "server/cube/bot.py",
+        "server/calling/bot_caller.py",
+        "server/calling/bot_connection.py",
+    ]
+    assert calls.stacks["BotConnection.ask"][-3:] == asked, (
+        "nor between a bot's turn and its connection"
+    )

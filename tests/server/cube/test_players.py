@@ -20,7 +20,9 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
-    """A bot that is called, one of the house, and one on the native protocol; with a pause between the ticks."""
+    """A bot that is called, one of the house, and one on the native protocol; with a pause between
+    the ticks.
+    """
     async with server(tmp_path) as house, bot(saying(NOOP)) as ann, organiser(house) as one:
         login = await registered(house, "native", "battlecube")
         async with client(house) as native:
@@ -30,7 +32,9 @@ async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
             await one.receive()
             players = [("A", ann.url), ("native", "bot:native"), ("Petra", "house:random")]
             far = starts(A=(0, 0, 0), native=(999, 999, 999), Petra=(0, 500, 0))
-            game_id = await one.new_game(*players, edgeLength=1000, speed=20, playerStartPositions=far)
+            game_id = await one.new_game(
+                *players, edgeLength=1000, speed=20, playerStartPositions=far
+            )
             answered = 0
             while (message := await native.receive())["state"]["result"] is None:
                 assert message["state"]["bots"] == ["A", "native", "Petra"]
@@ -41,7 +45,9 @@ async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
             assert message["state"]["result"]["players"]["native"]["cause"] == "complete"
             end = (await one.until("GAME_ENDED"))[-1][1]
             assert end["id"] == game_id
-            assert {score["name"]: score["url"] for score in end["scores"]} == dict(players) | {"A": ann.url}
+            assert {score["name"]: score["url"] for score in end["scores"]} == dict(players) | {
+                "A": ann.url
+            }
 
 
 @pytest.mark.parametrize(
@@ -56,7 +62,9 @@ async def test_any_mix_sits_at_one_table(tmp_path: Path) -> None:
         (("house:x", "http://127.0.0.1:1"), "names that begin with house: are those of house bots"),
     ],
 )
-async def test_players_that_are_refused(tmp_path: Path, player: tuple[str, str], details: str) -> None:
+async def test_players_that_are_refused(
+    tmp_path: Path, player: tuple[str, str], details: str
+) -> None:
     async with server(tmp_path) as house, organiser(house) as one:
         await registered(house, "taken", "battlecube")
         await one.emit("NEW_GAME", game(player))
@@ -78,7 +86,11 @@ async def test_a_registered_bot_plays_under_its_name_with_its_token(tmp_path: Pa
 
 
 async def test_a_bot_to_which_calls_are_carried(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, client(house, "/connect") as carrier, organiser(house) as one:
+    async with (
+        server(tmp_path) as house,
+        client(house, "/connect") as carrier,
+        organiser(house) as one,
+    ):
         login = await registered(house, "far away", "battlecube")
         await carrier.send({"name": "far away", "password": login["password"]})
         await carrier.receive()
@@ -86,14 +98,19 @@ async def test_a_bot_to_which_calls_are_carried(tmp_path: Path) -> None:
         wanted["players"][0]["token"] = login["password"]
         await one.emit("NEW_GAME", wanted)
         call = await carrier.receive()
-        assert json.loads(call["body"])["currentPlayer"] == {"name": "far away", "url": "connect:far%20away"}
+        assert json.loads(call["body"])["currentPlayer"] == {
+            "name": "far away",
+            "url": "connect:far%20away",
+        }
         await carrier.send({"call": call["call"], "status": 200, "body": json.dumps(NOOP)})
         assert (await one.until("GAME_ENDED"))[-1][1]["winner"]["score"] == 1
 
 
 async def test_house_bots_among_themselves(tmp_path: Path) -> None:
     async with server(tmp_path) as house, organiser(house) as one:
-        await one.new_game(("house:random", "house:random"), ("Petra", "house:survivor"), maxNumOfTicks=5)
+        await one.new_game(
+            ("house:random", "house:random"), ("Petra", "house:survivor"), maxNumOfTicks=5
+        )
         assert (await one.until("GAME_ENDED"))[-1][1]["result"] in ("TIE", "WINNER_FOUND")
 
 
@@ -103,10 +120,14 @@ async def test_house_bots_among_themselves(tmp_path: Path) -> None:
 async def test_the_flight_record_tells_the_author_why(tmp_path: Path) -> None:
     async with server(tmp_path) as house, bot(saying(NOOP)) as bob, organiser(house) as one:
         with deaf_port() as port:
-            game_id = await one.new_game(("A", f"http://127.0.0.1:{port}"), ("B", bob.url), playerStartPositions=CORNERS)
+            game_id = await one.new_game(
+                ("A", f"http://127.0.0.1:{port}"), ("B", bob.url), playerStartPositions=CORNERS
+            )
             await one.until("GAME_ENDED")
         flights = [await house.arena.store.flight(game_id, player) for player in (0, 1)]
-        lines = [[json.loads(line) for line in written(flight or b"").splitlines()] for flight in flights]
+        lines = [
+            [json.loads(line) for line in written(flight or b"").splitlines()] for flight in flights
+        ]
         assert f"127.0.0.1:{port} refused the connection" in lines[0][1]["verdict"]
         assert lines[0][-1] == {"cause": "disconnect"}
         assert [line["dir"] for line in lines[1][:-1]] == ["out", "in"]
@@ -115,24 +136,46 @@ async def test_the_flight_record_tells_the_author_why(tmp_path: Path) -> None:
 
 
 async def test_bombs_outside_the_cube_do_not_add_up_without_end(tmp_path: Path) -> None:
-    rounds = [[{"task": "BOMB", "x": 9 + number, "y": 0, "z": tick} for tick in range(130)] for number in range(8)]
+    rounds = [
+        [{"task": "BOMB", "x": 9 + number, "y": 0, "z": tick} for tick in range(130)]
+        for number in range(8)
+    ]
     async with AsyncExitStack() as stack:
         house = await stack.enter_async_context(server(tmp_path))
         bots = [await stack.enter_async_context(bot(saying(plan))) for plan in rounds]
         one = await stack.enter_async_context(organiser(house))
         players = [(f"B{number}", each.url) for number, each in enumerate(bots)]
         await one.new_game(*players, maxNumOfTicks=131, numOfTasksPerTick=130)
-        states = [payload for event, payload in await one.until("GAME_ENDED") if event == "NEXT_TICK"]
-        assert [len(states[tick]["items"]) for tick in (0, 1, 125, 126, 130)] == [0, 8, 1000, 1000, 1000]
-        assert states[130]["items"][-1] == {"x": 16, "y": 0, "z": 129, "type": "BOMB"}, "the last are shown"
+        states = [
+            payload for event, payload in await one.until("GAME_ENDED") if event == "NEXT_TICK"
+        ]
+        assert [len(states[tick]["items"]) for tick in (0, 1, 125, 126, 130)] == [
+            0,
+            8,
+            1000,
+            1000,
+            1000,
+        ]
+        assert states[130]["items"][-1] == {"x": 16, "y": 0, "z": 129, "type": "BOMB"}, (
+            "the last are shown"
+        )
         assert bots[0].asked[1].body["items"] == states[130]["items"]
 
 
-async def test_a_large_state_is_sent_in_parts_but_arrives_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_large_state_is_sent_in_parts_but_arrives_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cube_writer, "LARGE", 0)
-    async with server(tmp_path) as house, bot(saying(EAST, NOOP)) as ann, bot(saying(NOOP)) as bob, organiser(house) as one:
+    async with (
+        server(tmp_path) as house,
+        bot(saying(EAST, NOOP)) as ann,
+        bot(saying(NOOP)) as bob,
+        organiser(house) as one,
+    ):
         await one.new_game(("A", ann.url), ("B", bob.url), playerStartPositions=CORNERS)
-        states = [payload for event, payload in await one.until("GAME_ENDED") if event == "NEXT_TICK"]
+        states = [
+            payload for event, payload in await one.until("GAME_ENDED") if event == "NEXT_TICK"
+        ]
         for name, each in (("A", ann), ("B", bob)):
             assert [asked.body for asked in each.asked] == [
                 {"currentPlayer": {"name": name, "url": each.url}} | state for state in states

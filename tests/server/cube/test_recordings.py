@@ -1,4 +1,6 @@
-"""Games of the original Battlecube server, had again with ours: over a real socket, with bots that answer as theirs did."""
+"""Games of the original Battlecube server, had again with ours: over a real socket, with bots that
+answer as theirs did.
+"""
 
 import asyncio
 import json
@@ -30,7 +32,9 @@ class Recorded:
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         self.name = path.stem
         self.sent = [line for line in lines if line["kind"] == "sio_out"]
-        self.events: list[tuple[str, Any]] = [(line["event"], line["args"][0]) for line in lines if line["kind"] == "sio_in"]
+        self.events: list[tuple[str, Any]] = [
+            (line["event"], line["args"][0]) for line in lines if line["kind"] == "sio_in"
+        ]
         self.asked = [line for line in lines if line["kind"] == "http_req"]
         self.replies: dict[str, list[Any]] = {}
         for line in lines:
@@ -44,9 +48,13 @@ class Recorded:
         ticks: dict[int, int] = {}
 
         async def answer(asked: Asked) -> Reply:
-            """A question that comes again gets the same answer: a line that was dropped is tried once more."""
+            """A question that comes again gets the same answer: a line that was dropped is tried
+            once more.
+            """
             said = said_at[ticks.setdefault(tick_of(asked.body), len(ticks))]
-            return Reply(said.get("body_raw", "").encode(), said.get("status"), said.get("headers", {}))
+            return Reply(
+                said.get("body_raw", "").encode(), said.get("status"), said.get("headers", {})
+            )
 
         return answer
 
@@ -75,7 +83,11 @@ def comparable(told: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def readable(payload: Any) -> Any:
-    """The cause. An error object became an empty one; MOVE without a direction was one, too. Ours does not repeat the answer."""
+    """The cause.
+
+    An error object became an empty one; MOVE without a direction was one, too. Ours does not repeat
+    the answer.
+    """
     cause = payload["cause"]
     if cause == {} or "MOVE needs" in payload.get("details", ""):
         return "CONNECTION_ERROR"
@@ -104,7 +116,11 @@ def redirected(payload: Any, bots: dict[str, Bot]) -> Any:
 
 async def bots_of(recorded: Recorded, stack: AsyncExitStack) -> dict[str, Bot]:
     names = [player["name"] for player in recorded.payload["players"]]
-    bots = {name: await stack.enter_async_context(bot(recorded.bot(name))) for name in names if name in recorded.replies}
+    bots = {
+        name: await stack.enter_async_context(bot(recorded.bot(name)))
+        for name in names
+        if name in recorded.replies
+    }
     for name in set(names) - set(bots):
         bots[name] = Bot(recorded.bot(name))
         bots[name].port = stack.enter_context(deaf_port())
@@ -124,7 +140,9 @@ async def replay(house: RunningServer, recorded: Recorded) -> None:
         client = await stack.enter_async_context(organiser(house))
         await client.emit("NEW_GAME", redirected(recorded.payload, bots))
         told = await play_along(client, recorded)
-        assert list(map(comparable, told)) == list(map(comparable, once_lost(recorded.events))), recorded.name
+        assert list(map(comparable, told)) == list(map(comparable, once_lost(recorded.events))), (
+            recorded.name
+        )
         for name in recorded.replies:
             compare_calls(recorded, name, bots[name])
 
@@ -153,7 +171,9 @@ def compare_calls(recorded: Recorded, name: str, ours: Bot) -> None:
         assert without_id(asked.body["gameInfo"]) == without_id(body["gameInfo"])
         assert asked.body["currentPlayer"]["name"] == name
         assert (asked.body["players"], asked.body["items"]) == (body["players"], body["items"])
-    assert ours.connections == 1 + sum("dropped" in line for line in recorded.replies[name]), "lines are kept"
+    assert ours.connections == 1 + sum("dropped" in line for line in recorded.replies[name]), (
+        "lines are kept"
+    )
 
 
 async def test_two_games_on_one_connection_have_ids_of_their_own(tmp_path: Path) -> None:
@@ -169,13 +189,25 @@ async def test_two_games_on_one_connection_have_ids_of_their_own(tmp_path: Path)
         ids = {payload["id"] for event, payload in told if event == "GAME_STARTED"}
         assert len(ids) == 2
         for game_id in ids:
-            own = [one for one in told if one[1].get("id", one[1].get("gameInfo", {}).get("id")) == game_id]
-            assert list(map(comparable, own)) == list(map(comparable, recorded.events[:1] + one_game(recorded)))
+            own = [
+                one
+                for one in told
+                if one[1].get("id", one[1].get("gameInfo", {}).get("id")) == game_id
+            ]
+            assert list(map(comparable, own)) == list(
+                map(comparable, recorded.events[:1] + one_game(recorded))
+            )
 
 
 def one_game(recorded: Recorded) -> list[tuple[str, Any]]:
-    """Both recorded games are the same, and their events come in pairs from the second NEXT_TICK on."""
-    ticks = {payload["gameInfo"]["currentTick"]: payload for event, payload in recorded.events if event == "NEXT_TICK"}
+    """Both recorded games are the same, and their events come in pairs from the second NEXT_TICK
+    on.
+    """
+    ticks = {
+        payload["gameInfo"]["currentTick"]: payload
+        for event, payload in recorded.events
+        if event == "NEXT_TICK"
+    }
     nothing = [one for one in recorded.events if one[0] == "PLAYER_DID_NOTHING"][:2]
     events: list[tuple[str, Any]] = []
     for tick in ticks.values():
@@ -202,7 +234,9 @@ async def test_the_recorded_faults_one_after_another(tmp_path: Path) -> None:
         ("20-answer-unknown-task", ("PLAYER_DID_NOTHING", "")),
     ],
 )
-async def test_intended_differences(tmp_path: Path, scenario: str, expected: tuple[str, str]) -> None:
+async def test_intended_differences(
+    tmp_path: Path, scenario: str, expected: tuple[str, str]
+) -> None:
     recorded = Recorded(next(path for path in RECORDINGS if path.stem == scenario))
     async with AsyncExitStack() as stack:
         house = await stack.enter_async_context(server(tmp_path))
@@ -210,7 +244,11 @@ async def test_intended_differences(tmp_path: Path, scenario: str, expected: tup
         client = await stack.enter_async_context(organiser(house))
         await client.emit("NEW_GAME", redirected(recorded.payload, bots))
         told = await asyncio.wait_for(client.until("GAME_ENDED"), PATIENCE)
-        at = next(number for number, (event, payload) in enumerate(told) if event == "NEXT_TICK" and tick_of(payload) == 1)
+        at = next(
+            number
+            for number, (event, payload) in enumerate(told)
+            if event == "NEXT_TICK" and tick_of(payload) == 1
+        )
         event, payload = told[at + 1]
         assert (event, payload["name"]) == (expected[0], "A")
         assert expected[1] in json.dumps(payload)

@@ -1,4 +1,6 @@
-"""An organiser that reads slowly slows its game down and misses nothing; a spectator that does misses ticks."""
+"""An organiser that reads slowly slows its game down and misses nothing; a spectator that does
+misses ticks.
+"""
 
 import asyncio
 import json
@@ -22,14 +24,17 @@ pytestmark = pytest.mark.anyio
 
 TICKS = 700
 SETUP = {"maxNumOfTicks": TICKS, "edgeLength": 100, "speed": 0, "numOfTasksPerTick": TICKS}
-"""All states together have 20 MB: far more than the system keeps for a client that does not read."""
+"""All states together have 20 MB: far more than the system keeps for a client that does not read.
+"""
 
 
 async def bomber(asked: Asked) -> Reply:
     """Throws a bomb in each tick, into the farther half of the cube, in a plane of its own."""
     plane = 98 + int(asked.body["currentPlayer"]["name"] == "B")
     cells = [(50 + number // 50, 50 + number % 50) for number in range(TICKS)]
-    return Reply(json.dumps([{"task": "BOMB", "x": x, "y": y, "z": plane} for x, y in cells]).encode())
+    return Reply(
+        json.dumps([{"task": "BOMB", "x": x, "y": y, "z": plane} for x, y in cells]).encode()
+    )
 
 
 STARTS = [{"name": "A", "x": 0, "y": 0, "z": 0}, {"name": "B", "x": 9, "y": 9, "z": 9}]
@@ -43,7 +48,9 @@ async def slow(house: RunningServer) -> AsyncIterator[Organiser]:
         line.setblocking(False)
         await asyncio.get_running_loop().sock_connect(line, ("127.0.0.1", house.port))
         address = f"ws://127.0.0.1:{house.port}/socket.io/?EIO=3&transport=websocket"
-        async with connect(address, sock=line, open_timeout=PATIENCE, close_timeout=0, max_size=None, max_queue=1) as one:
+        async with connect(
+            address, sock=line, open_timeout=PATIENCE, close_timeout=0, max_size=None, max_queue=1
+        ) as one:
             for _ in range(2):
                 await asyncio.wait_for(one.recv(), PATIENCE)
             yield Organiser(one)
@@ -87,17 +94,27 @@ async def test_a_game_that_waits_can_be_paused_changed_and_stopped(tmp_path: Pat
         await replays(house, game_id)
 
 
-async def test_an_organiser_that_never_reads_again_is_hung_up_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_organiser_that_never_reads_again_is_hung_up_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.server.cube.game.READING", 0.01)
     async with server(tmp_path, cube_keep=0.0) as house, bot(bomber) as bots, slow(house) as one:
         game_id = await start(one, bots.url)
         await until(lambda: house.desk.tables[game_id] is None)
         match = await house.arena.store.match(game_id)
-        assert match is not None and (match.status, match.reason) == ("aborted", "its organiser left")
+        assert match is not None and (match.status, match.reason) == (
+            "aborted",
+            "its organiser left",
+        )
 
 
 async def test_another_connection_takes_over_a_game_that_waits(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, bot(bomber) as bots, slow(house) as one, organiser(house) as two:
+    async with (
+        server(tmp_path) as house,
+        bot(bomber) as bots,
+        slow(house) as one,
+        organiser(house) as two,
+    ):
         await one.emit("NEW_GAME", {"setup": SETUP | {"playerStartPositions": STARTS}, "players": [
             {"name": "A", "url": bots.url}, {"name": "B", "url": bots.url}]})  # fmt: skip
         _, started = await one.receive()
@@ -109,7 +126,12 @@ async def test_another_connection_takes_over_a_game_that_waits(tmp_path: Path) -
 
 
 async def test_a_slow_spectator_slows_no_game_down(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, bot(bomber) as bots, organiser(house) as one, slow(house) as two:
+    async with (
+        server(tmp_path) as house,
+        bot(bomber) as bots,
+        organiser(house) as one,
+        slow(house) as two,
+    ):
         await one.emit("NEW_GAME", {"setup": SETUP | {"playerStartPositions": STARTS}, "players": [
             {"name": "A", "url": bots.url}, {"name": "B", "url": bots.url}]})  # fmt: skip
         _, started = await one.receive()

@@ -40,7 +40,9 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 class Duellist:
     """One connection. It also keeps the received bytes, for tests of the exact form."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str = "") -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str = ""
+    ) -> None:
         self.reader, self.writer, self.name = reader, writer, name
         self.raw = b""
 
@@ -61,7 +63,9 @@ class Duellist:
         except (asyncio.IncompleteReadError, ConnectionResetError) as error:
             assert not getattr(error, "partial", b"")
             return None
-        self.raw = await asyncio.wait_for(self.reader.readexactly(int.from_bytes(length, "big")), PATIENCE)
+        self.raw = await asyncio.wait_for(
+            self.reader.readexactly(int.from_bytes(length, "big")), PATIENCE
+        )
         return json.loads(self.raw)
 
     async def until_closed(self) -> list[Any]:
@@ -87,7 +91,9 @@ class Duellist:
 @asynccontextmanager
 async def connected(house: RunningServer, address: str = "127.0.0.1") -> AsyncIterator[Duellist]:
     """A client at an address of this machine."""
-    one = Duellist(*await asyncio.open_connection("127.0.0.1", house.ports["duel"], local_addr=(address, 0)))
+    one = Duellist(
+        *await asyncio.open_connection("127.0.0.1", house.ports["duel"], local_addr=(address, 0))
+    )
     try:
         yield one
     finally:
@@ -106,7 +112,9 @@ async def free(house: RunningServer, name: str, **extra: Any) -> AsyncIterator[D
 
 
 @asynccontextmanager
-async def pair(house: RunningServer, *names: str, **extra: Any) -> AsyncIterator[tuple[Duellist, Duellist, Any]]:
+async def pair(
+    house: RunningServer, *names: str, **extra: Any
+) -> AsyncIterator[tuple[Duellist, Duellist, Any]]:
     """Two clients at one table, the beginner first, and the first question."""
     async with (
         free(house, (names or ("ada", "bob"))[0], **extra) as one,
@@ -122,7 +130,9 @@ async def seated(one: Duellist, two: Duellist) -> tuple[Duellist, Duellist, Any]
         assert await each.receive() == {"event": "starting_game", "against": other.name}
     first = asyncio.ensure_future(one.receive())
     second = asyncio.ensure_future(two.receive())
-    done, late = await asyncio.wait({first, second}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+    done, late = await asyncio.wait(
+        {first, second}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED
+    )
     for task in late:
         task.cancel()
         await asyncio.wait({task})
@@ -131,9 +141,13 @@ async def seated(one: Duellist, two: Duellist) -> tuple[Duellist, Duellist, Any]
     return (one, two, question) if first.done() and not first.cancelled() else (two, one, question)
 
 
-def board_won_by(winner: int | None, start: int = 0, names: tuple[str, str] = ("ada", "bob")) -> PlayedBoard:
+def board_won_by(
+    winner: int | None, start: int = 0, names: tuple[str, str] = ("ada", "bob")
+) -> PlayedBoard:
     """The loser was not there to lose it."""
-    causes: tuple[Cause, Cause] = ("disconnect", "complete") if winner else ("complete", "disconnect")
+    causes: tuple[Cause, Cause] = (
+        ("disconnect", "complete") if winner else ("complete", "disconnect")
+    )
     return PlayedBoard(names, causes, winner, start, start + 1, 5)
 
 

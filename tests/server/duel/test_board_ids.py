@@ -56,7 +56,9 @@ async def test_the_counter_of_an_older_version_goes_on(store: Store) -> None:
     assert (await open_board_ids(store)).take(2) == 15
 
 
-async def test_there_are_none_while_the_store_cannot_reserve_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_there_are_none_while_the_store_cannot_reserve_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ids, keep, open_again = await open_board_ids(store), store.keep, asyncio.Event()
 
     async def held(notes: Any) -> None:

@@ -1,4 +1,6 @@
-"""Rubbish over duel arena's protocol, at every stage of a conversation, beside a match that must not notice."""
+"""Rubbish over duel arena's protocol, at every stage of a conversation, beside a match that must
+not notice.
+"""
 
 import asyncio
 import json
@@ -11,7 +13,16 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.games.chance import Chance
 from tests.server.clients import unhurried
-from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, play_rows, seated
+from tests.server.duel.clients import (
+    FIND,
+    FREE,
+    Duellist,
+    arena,
+    connected,
+    free,
+    play_rows,
+    seated,
+)
 from tests.server.fuzzing import Complaints, message, mutated
 
 pytestmark = pytest.mark.anyio
@@ -27,11 +38,17 @@ async def test_rubbish_disturbs_nobody(tmp_path: Path) -> None:
     logging.getLogger().addHandler(complaints)
     try:
         with unhurried("gomoku"):
-            async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
+            async with (
+                arena(tmp_path) as house,
+                free(house, "ada") as ada,
+                free(house, "bob") as bob,
+            ):
                 await ada.send(FIND)
                 await bob.send(FIND)
                 one, two, question = await seated(ada, bob)
-                await asyncio.gather(*(pester(house, Chance(1, number), 25) for number in range(CLIENTS)))
+                await asyncio.gather(
+                    *(pester(house, Chance(1, number), 25) for number in range(CLIENTS))
+                )
                 await play_rows(one, two, question)
                 await play_rows(two, one, await two.expect("get_move"))
                 assert [await each.receive() for each in (one, two)] == [FREE, FREE]
@@ -45,7 +62,9 @@ async def pester(house: RunningServer, chance: Chance, connections: int) -> None
         async with connected(house) as one:
             try:
                 if chance.below(4):
-                    await one.send({"username": f"fuzz {chance.below(CLIENTS)}", "features": ["draw"]})
+                    await one.send(
+                        {"username": f"fuzz {chance.below(CLIENTS)}", "features": ["draw"]}
+                    )
                     await one.send(FIND)
                 for _ in range(chance.below(12)):
                     await rubbish(one, chance)

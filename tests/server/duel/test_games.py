@@ -33,7 +33,9 @@ async def test_a_match_is_two_boards_with_the_starter_swapped(tmp_path: Path) ->
         assert third["board"]["_id"] == 3
 
 
-async def test_ids_of_questions_look_like_those_of_the_original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ids_of_questions_look_like_those_of_the_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.server.duel.board_ids.time", lambda: 1539438438.7700001)
     monkeypatch.setattr("botdrome.server.duel.board_ids.randrange", lambda below: below - 1)
     async with arena(tmp_path) as house, pair(house) as (one, two, first):
@@ -54,9 +56,14 @@ def frames_in(data: bytes) -> list[Any]:
 
 
 async def test_all_that_one_step_says_is_written_at_once(tmp_path: Path) -> None:
-    """Header and body, and the result together with the next question: they are there with the first look."""
+    """Header and body, and the result together with the next question: they are there with the
+    first look.
+    """
     async with arena(tmp_path) as house, free(house, "ada") as ada:
-        loop, sock = asyncio.get_running_loop(), socket.create_connection(("127.0.0.1", house.ports["duel"]))
+        loop, sock = (
+            asyncio.get_running_loop(),
+            socket.create_connection(("127.0.0.1", house.ports["duel"])),
+        )
         sock.setblocking(False)
 
         async def look() -> list[Any]:
@@ -82,8 +89,13 @@ async def test_all_that_one_step_says_is_written_at_once(tmp_path: Path) -> None
 
 async def test_what_was_dropped_is_in_the_flight_record(tmp_path: Path) -> None:
     async with arena(tmp_path) as house:
-        tokens = {name: (await house.arena.register("gomoku", name, "me"))[1] for name in ("ada", "bob")}
-        async with free(house, "ada", password=tokens["ada"]) as ada, free(house, "bob", password=tokens["bob"]) as bob:
+        tokens = {
+            name: (await house.arena.register("gomoku", name, "me"))[1] for name in ("ada", "bob")
+        }
+        async with (
+            free(house, "ada", password=tokens["ada"]) as ada,
+            free(house, "bob", password=tokens["bob"]) as bob,
+        ):
             await ada.send(FIND)
             await bob.send(FIND)
             one, two, question = await seated(ada, bob)
@@ -94,10 +106,24 @@ async def test_what_was_dropped_is_in_the_flight_record(tmp_path: Path) -> None:
             await two.expect("get_move")
             (table,) = house.arena.tables.live()
             await two.close()
-            assert [(await one.receive())["event"] for _ in range(3)] == ["win", "win", "player_is_free"]
-        async with httpx.AsyncClient(base_url=house.url, headers={"authorization": f"Bearer {tokens[one.name]}"}) as http:
-            flight = (await http.get(f"/api/v1/matches/{table.id}/seats/{table.players.index(one.name)}/log")).text
-        verdicts = [line["verdict"] for line in map(json.loads, flight.splitlines()) if line.get("dir") == "in"]
+            assert [(await one.receive())["event"] for _ in range(3)] == [
+                "win",
+                "win",
+                "player_is_free",
+            ]
+        async with httpx.AsyncClient(
+            base_url=house.url, headers={"authorization": f"Bearer {tokens[one.name]}"}
+        ) as http:
+            flight = (
+                await http.get(
+                    f"/api/v1/matches/{table.id}/seats/{table.players.index(one.name)}/log"
+                )
+            ).text
+        verdicts = [
+            line["verdict"]
+            for line in map(json.loads, flight.splitlines())
+            if line.get("dir") == "in"
+        ]
         assert verdicts == [
             "ignored: its id is not that of the open question",
             "ignored: x is a whole number, not None",

@@ -1,4 +1,6 @@
-"""Habits of clients that the original of duel arena put up with: each of them once, through a socket."""
+"""Habits of clients that the original of duel arena put up with: each of them once, through a
+socket.
+"""
 
 import json
 from itertools import pairwise
@@ -12,7 +14,18 @@ from botdrome.server.duel.hall import DuelHall
 from botdrome.server.network.connection import Traffic
 from botdrome.wire.duel.conversation import SURPLUS
 from tests.patience import until
-from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, held_back, pair, play_rows, seated
+from tests.server.duel.clients import (
+    FIND,
+    FREE,
+    Duellist,
+    arena,
+    connected,
+    free,
+    held_back,
+    pair,
+    play_rows,
+    seated,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +63,11 @@ async def test_nobody_makes_way_for_one_who_cannot_play(tmp_path: Path) -> None:
 async def test_in_a_match_it_is_the_same_as_going(tmp_path: Path) -> None:
     async with arena(tmp_path) as house, pair(house) as (one, two, _):
         one.writer.write_eof()
-        assert [(await two.receive())["event"] for _ in range(3)] == ["win", "win", "player_is_free"]
+        assert [(await two.receive())["event"] for _ in range(3)] == [
+            "win",
+            "win",
+            "player_is_free",
+        ]
         assert await one.until_closed() == []
 
 
@@ -85,11 +102,16 @@ async def test_to_ask_again_before_the_match_begins_is_no_wish_for_another(
         await nobody_else_waits(house)
 
 
-async def test_a_wish_that_came_with_the_login_is_fulfilled_by_the_match_that_runs(tmp_path: Path) -> None:
+async def test_a_wish_that_came_with_the_login_is_fulfilled_by_the_match_that_runs(
+    tmp_path: Path,
+) -> None:
     async with arena(tmp_path) as house, pair(house) as (old, two, _), connected(house) as new:
         new.name = old.name
         await new.bytes(framed({"username": new.name}, FIND))
-        assert [await new.receive() for _ in range(2)] == [OK, {"event": "starting_game", "against": two.name}]
+        assert [await new.receive() for _ in range(2)] == [
+            OK,
+            {"event": "starting_game", "against": two.name},
+        ]
         await play_a_match(new, two, await new.expect("get_move"))
         await nobody_else_waits(house)
 
@@ -111,19 +133,31 @@ async def play_a_match(one: Duellist, two: Duellist, question: Any) -> None:
 
 
 async def test_some_answer_everything_twice_at_any_speed(tmp_path: Path) -> None:
-    async with arena(tmp_path, message_burst=3, message_rate=0.001) as house, pair(house) as (one, two, question):
+    async with (
+        arena(tmp_path, message_burst=3, message_rate=0.001) as house,
+        pair(house) as (one, two, question),
+    ):
         await play_rows_twice(one, two, question)
         await play_rows_twice(two, one, await two.expect("get_move"))
         assert [await each.receive() for each in (one, two)] == [FREE, FREE]
 
 
 async def test_but_not_any_number_of_times(tmp_path: Path) -> None:
-    async with arena(tmp_path, message_burst=3, message_rate=0.001) as house, pair(house) as (one, two, question):
+    async with (
+        arena(tmp_path, message_burst=3, message_rate=0.001) as house,
+        pair(house) as (one, two, question),
+    ):
         await one.answer(question, 7, 7)
         await two.expect("get_move")
-        await one.bytes(framed(*[{"event": "make_move", "id": "old", "x": 1, "y": 1}] * (SURPLUS + 4)))
+        await one.bytes(
+            framed(*[{"event": "make_move", "id": "old", "x": 1, "y": 1}] * (SURPLUS + 4))
+        )
         assert await one.until_closed() == [{"status": "error", "message": "too many messages"}]
-        assert [(await two.receive())["event"] for _ in range(3)] == ["win", "win", "player_is_free"]
+        assert [(await two.receive())["event"] for _ in range(3)] == [
+            "win",
+            "win",
+            "player_is_free",
+        ]
 
 
 async def play_rows_twice(one: Duellist, two: Duellist, question: Any) -> None:
@@ -137,7 +171,9 @@ async def play_rows_twice(one: Duellist, two: Duellist, question: Any) -> None:
     await two.expect("lose")
 
 
-@pytest.mark.parametrize("more", ['"score": NaN', '"score": -Infinity', '"score": 1e999', '"said": "\\ud83d"'])
+@pytest.mark.parametrize(
+    "more", ['"score": NaN', '"score": -Infinity', '"score": 1e999', '"said": "\\ud83d"']
+)
 async def test_python_s_own_kind_of_json_is_read(tmp_path: Path, more: str) -> None:
     async with arena(tmp_path) as house, connected(house) as one, free(house, "bob") as bob:
         one.name = "ada"
@@ -146,14 +182,18 @@ async def test_python_s_own_kind_of_json_is_read(tmp_path: Path, more: str) -> N
         await one.frame(f'{{"event": "find_opponent", {more}}}'.encode())
         await bob.send(FIND)
         mover, other, question = await seated(one, bob)
-        await mover.frame(f'{{"event": "make_move", "id": "{question["id"]}", "x": 3, "y": 4, {more}}}'.encode())
+        await mover.frame(
+            f'{{"event": "make_move", "id": "{question["id"]}", "x": 3, "y": 4, {more}}}'.encode()
+        )
         assert (await other.expect("get_move"))["board"]["_moves"] == [[3, 4]]
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", '"\\ud83d"'])
 async def test_what_is_no_number_even_there_may_be_said_again(tmp_path: Path, number: str) -> None:
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
-        await one.frame(f'{{"event": "make_move", "id": "{question["id"]}", "x": {number}, "y": 4}}'.encode())
+        await one.frame(
+            f'{{"event": "make_move", "id": "{question["id"]}", "x": {number}, "y": 4}}'.encode()
+        )
         await one.answer(question, 5, 5)
         assert (await two.expect("get_move"))["board"]["_moves"] == [[5, 5]]
 
@@ -161,7 +201,9 @@ async def test_what_is_no_number_even_there_may_be_said_again(tmp_path: Path, nu
 async def test_half_a_letter_is_no_name(tmp_path: Path) -> None:
     async with arena(tmp_path) as house, connected(house) as one:
         await one.frame(b'{"username": "\\ud83d"}')
-        assert await one.until_closed() == [{"status": "error", "message": "username has printable characters only"}]
+        assert await one.until_closed() == [
+            {"status": "error", "message": "username has printable characters only"}
+        ]
 
 
 def framed(*messages: Any) -> bytes:

@@ -12,7 +12,17 @@ from botdrome.games.gomoku import Gomoku
 from botdrome.match.terms import Pace, Terms
 from tests.patience import until
 from tests.server.clients import PATIENCE
-from tests.server.duel.clients import FIND, FREE, arena, connected, free, held_back, pair, play_rows, seated
+from tests.server.duel.clients import (
+    FIND,
+    FREE,
+    arena,
+    connected,
+    free,
+    held_back,
+    pair,
+    play_rows,
+    seated,
+)
 from tests.server.duel.test_traps import OK, frames
 
 pytestmark = pytest.mark.anyio
@@ -54,7 +64,10 @@ async def test_the_newest_login_takes_over_a_running_match(tmp_path: Path) -> No
             assert (await two.expect("get_move"))["board"]["_moves"] == [[7, 7], [7, 8], [8, 8]]
             async with connected(house) as newer:
                 await newer.send({"username": old.name})
-                assert [await newer.receive() for _ in range(2)] == [OK, {"event": "starting_game", "against": two.name}]
+                assert [await newer.receive() for _ in range(2)] == [
+                    OK,
+                    {"event": "starting_game", "against": two.name},
+                ]
                 assert await new.until_closed() == []
 
 
@@ -114,7 +127,11 @@ async def test_whoever_stays_has_won_at_once(tmp_path: Path, to_move: bool, boar
 
 
 async def test_whoever_goes_before_the_match_begins_has_lost_it(tmp_path: Path) -> None:
-    async with arena(tmp_path, match_start_delay=0.2) as house, free(house, "ada") as ada, free(house, "bob") as bob:
+    async with (
+        arena(tmp_path, match_start_delay=0.2) as house,
+        free(house, "ada") as ada,
+        free(house, "bob") as bob,
+    ):
         await ada.send(FIND)
         await bob.send(FIND)
         await until(house.arena.tables.live)
@@ -132,7 +149,9 @@ async def test_both_go(tmp_path: Path) -> None:
         await one.close()
         await two.close()
         over = asyncio.Event()
-        stop = house.arena.tables.on_change(lambda: None if house.arena.tables.live() else over.set())
+        stop = house.arena.tables.on_change(
+            lambda: None if house.arena.tables.live() else over.set()
+        )
         if house.arena.tables.live():
             await asyncio.wait_for(over.wait(), PATIENCE)
         stop()
@@ -141,7 +160,9 @@ async def test_both_go(tmp_path: Path) -> None:
 # Time.
 
 
-async def test_a_late_move_is_dropped_and_its_board_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_late_move_is_dropped_and_its_board_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     terms = FORMATS["gomoku"].terms
     assert (terms.pace.limit, terms.pace.allowed(1)) == (5000, 5500)
     pace = Pace(60_000, grace=10, first=500)
@@ -164,14 +185,21 @@ async def test_a_late_move_is_dropped_and_its_board_lost(tmp_path: Path, monkeyp
 
 
 async def test_a_server_that_stops_closes_without_a_word(tmp_path: Path) -> None:
-    async with arena(tmp_path) as house, pair(house) as (one, two, _), free(house, "cid") as cid, free(house, "dan") as dan:
+    async with (
+        arena(tmp_path) as house,
+        pair(house) as (one, two, _),
+        free(house, "cid") as cid,
+        free(house, "dan") as dan,
+    ):
         await dan.send(FIND)
         await house.close()
         for each in (one, two, cid, dan):
             assert await each.until_closed() == []
 
 
-async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_result_that_cannot_be_stored_is_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def fail(_: Any) -> None:
         raise OSError("the disk is full")
 

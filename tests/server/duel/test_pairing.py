@@ -38,18 +38,29 @@ async def gathered(house: RunningServer, *several: Duellist) -> None:
     await until(lambda: len(hall._gathered) == len(several))
 
 
-async def test_rather_somebody_else_than_the_last_opponent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rather_somebody_else_than_the_last_opponent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(duel_hall, "REMATCH", PATIENCE)
-    async with arena(tmp_path) as house, pair(house) as (ada, bob, first), pair(house, "cid", "dan") as (cid, dan, second):
+    async with (
+        arena(tmp_path) as house,
+        pair(house) as (ada, bob, first),
+        pair(house, "cid", "dan") as (cid, dan, second),
+    ):
         await play_out(ada, bob, first)
         await play_out(cid, dan, second)
         for each in (ada, bob, cid, dan):
             await each.send(FIND)
-        against = {each.name: (await each.expect("starting_game"))["against"] for each in (ada, bob, cid, dan)}
+        against = {
+            each.name: (await each.expect("starting_game"))["against"]
+            for each in (ada, bob, cid, dan)
+        }
         assert {against["ada"], against["bob"]} == {"cid", "dan"}
 
 
-async def test_the_last_opponent_again_if_nobody_else_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_last_opponent_again_if_nobody_else_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(duel_hall, "REMATCH", 0.05)
     async with arena(tmp_path) as house, pair(house) as (one, two, question), free(house, "cid"):
         await play_out(one, two, question)
@@ -58,7 +69,9 @@ async def test_the_last_opponent_again_if_nobody_else_asks(tmp_path: Path, monke
         await seated(one, two)
 
 
-async def test_the_last_opponent_again_at_once_if_there_is_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_last_opponent_again_at_once_if_there_is_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(duel_hall, "REMATCH", 10 * PATIENCE)
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
         await play_out(one, two, question)
@@ -68,7 +81,11 @@ async def test_the_last_opponent_again_at_once_if_there_is_nobody_else(tmp_path:
 
 
 async def test_with_a_window_they_gather_first_and_mix(tmp_path: Path) -> None:
-    async with arena(tmp_path, duel_window=PATIENCE) as house, free(house, "ada") as ada, free(house, "bob") as bob:
+    async with (
+        arena(tmp_path, duel_window=PATIENCE) as house,
+        free(house, "ada") as ada,
+        free(house, "bob") as bob,
+    ):
         await gathered(house, ada, bob)
         leap(PATIENCE)
         await play_out(*await seated(ada, bob))
@@ -77,7 +94,10 @@ async def test_with_a_window_they_gather_first_and_mix(tmp_path: Path) -> None:
             await eve.close()
             await until(lambda: not house.arena.duel.online("eve"))
             leap(PATIENCE)
-            against = {each.name: (await each.expect("starting_game"))["against"] for each in (ada, bob, cid, dan)}
+            against = {
+                each.name: (await each.expect("starting_game"))["against"]
+                for each in (ada, bob, cid, dan)
+            }
         assert {against["ada"], against["bob"]} == {"cid", "dan"}
 
 
@@ -95,7 +115,9 @@ async def test_whoever_is_left_over_meets_those_of_other_protocols(
 
 
 @pytest.mark.parametrize("lot", [0, 1])
-async def test_a_house_bot_plays_those_who_find_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lot: int) -> None:
+async def test_a_house_bot_plays_those_who_find_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lot: int
+) -> None:
     monkeypatch.setattr(house_table, "randrange", lambda _: lot)
     async with arena(tmp_path, house_fill=True, house_wait=0.0) as house, free(house, "ada") as ada:
         await ada.send(FIND)
@@ -137,7 +159,9 @@ async def played_by(one: Duellist) -> list[Any]:
 
 
 @pytest.mark.parametrize("first", ["duel", "native"])
-async def test_a_framed_bot_and_one_on_a_websocket_at_one_table_with_a_spectator(tmp_path: Path, first: str) -> None:
+async def test_a_framed_bot_and_one_on_a_websocket_at_one_table_with_a_spectator(
+    tmp_path: Path, first: str
+) -> None:
     async with arena(tmp_path, match_start_delay=0.2) as house, free(house, "ada") as ada:
         login = await registered(house, "bob", "gomoku")
         if first == "duel":
@@ -158,6 +182,8 @@ async def test_a_framed_bot_and_one_on_a_websocket_at_one_table_with_a_spectator
         assert last["state"]["result"]["victor"] is None
         assert seen[0]["players"] == list(table.players)
         shown = [message["event"]["event"] for message in seen[1:]]
-        assert shown.count("played") == 18 and shown.count("board ended") == 2 and shown[-1] == "ended"
+        assert (
+            shown.count("played") == 18 and shown.count("board ended") == 2 and shown[-1] == "ended"
+        )
         line = house.arena.duel.line("bob")
         assert line is not None and (line.wins, line.losses, line.total_games) == (1, 1, 2)

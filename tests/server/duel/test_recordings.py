@@ -1,4 +1,7 @@
-"""Conversations recorded from duel arena, had again with our server. Where they differ, the specification says so."""
+"""Conversations recorded from duel arena, had again with our server.
+
+Where they differ, the specification says so.
+"""
 
 import asyncio
 import json
@@ -20,26 +23,41 @@ OURS = re.compile(rb', "timeout": 5.0, "color": "[XO]"}$')
 
 
 def recorded(scenario: str) -> list[Line]:
-    return [json.loads(line) for line in (RECORDINGS / f"duel_arena-{scenario}.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line)
+        for line in (RECORDINGS / f"duel_arena-{scenario}.jsonl").read_text().splitlines()
+    ]
 
 
 class Replay:
     """Two players of a recording, each with the messages that it must get."""
 
     def __init__(self, lines: list[Line]) -> None:
-        self.moves = [line for line in lines if line["dir"] in ("c2s", "close") and line["t"] > self._began(lines)]
+        self.moves = [
+            line
+            for line in lines
+            if line["dir"] in ("c2s", "close") and line["t"] > self._began(lines)
+        ]
         self.heard: dict[str, list[Line]] = {}
         for line in lines:
-            if line["dir"] == "s2c" and line.get("json", {}).get("event") not in (None, "player_is_free", "starting_game"):
+            if line["dir"] == "s2c" and line.get("json", {}).get("event") not in (
+                None,
+                "player_is_free",
+                "starting_game",
+            ):
                 self.heard.setdefault(line["conn"], []).append(line)
         for name in self.heard:
             self.heard[name] = self._in_order(self.heard[name])
-        self.starter = next(line["conn"] for line in lines if line.get("json", {}).get("event") == "get_move")
+        self.starter = next(
+            line["conn"] for line in lines if line.get("json", {}).get("event") == "get_move"
+        )
         self.first_board = next(iter(self.heard.values()))[0]["json"]["board"]["_id"]
         self.ids: dict[str, str] = {}
 
     def _began(self, lines: list[Line]) -> float:
-        return float(next(line["t"] for line in lines if line.get("json", {}).get("event") == "get_move"))
+        return float(
+            next(line["t"] for line in lines if line.get("json", {}).get("event") == "get_move")
+        )
 
     def _in_order(self, lines: list[Line]) -> list[Line]:
         """The original may ask for the next board before it tells the result of the last."""
@@ -65,13 +83,19 @@ class Replay:
     async def say(self, name: str, client: Duellist, line: Line) -> None:
         """An answer is given as soon as its question has come."""
         message = json.loads(line["text"])
-        if isinstance(message, dict) and message.get("event") == "make_move" and message.get("id", "")[:1].isdigit():
+        if (
+            isinstance(message, dict)
+            and message.get("event") == "make_move"
+            and message.get("id", "")[:1].isdigit()
+        ):
             await self.until_asked(name, client, message["id"])
             line = line | {"text": line["text"].replace(message["id"], self.ids[message["id"]])}
         await client.frame(line["text"].encode())
 
 
-async def enter(house: RunningServer, replay: Replay, one: Duellist, two: Duellist) -> dict[str, Duellist]:
+async def enter(
+    house: RunningServer, replay: Replay, one: Duellist, two: Duellist
+) -> dict[str, Duellist]:
     """Both clients at a table; the beginner plays the part of the recorded beginner."""
     for client, name in zip((one, two), replay.heard, strict=True):
         client.name = name
@@ -81,16 +105,18 @@ async def enter(house: RunningServer, replay: Replay, one: Duellist, two: Duelli
     first, second, question = await seated(one, two)
     (other,) = replay.heard.keys() - {replay.starter}
     line = replay.heard[replay.starter].pop(0)
-    assert OURS.sub(b"}", first.raw).decode() == line["text"].replace(line["json"]["id"], question["id"]).replace(
-        f'"_id": {replay.first_board},', '"_id": 1,'
-    )
+    assert OURS.sub(b"}", first.raw).decode() == line["text"].replace(
+        line["json"]["id"], question["id"]
+    ).replace(f'"_id": {replay.first_board},', '"_id": 1,')
     replay.ids[line["json"]["id"]] = question["id"]
     return {replay.starter: first, other: second}
 
 
 @pytest.mark.parametrize("scenario", ["match", "invalid_move", "lenient_moves"])
 async def test_a_recorded_match(tmp_path: Path, scenario: str) -> None:
-    """The recorded messages are sent; the answers are the same text except for ids, the order of results and two new keys."""
+    """The recorded messages are sent; the answers are the same text except for ids, the order of
+    results and two new keys.
+    """
     replay = Replay(recorded(scenario))
     async with arena(tmp_path) as house, connected(house) as one, connected(house) as two:
         clients = await enter(house, replay, one, two)
@@ -104,7 +130,9 @@ async def test_a_recorded_match(tmp_path: Path, scenario: str) -> None:
 
 
 async def test_the_recorded_disconnection(tmp_path: Path) -> None:
-    """The player that stays wins both boards as soon as the other leaves; the original let it play on."""
+    """The player that stays wins both boards as soon as the other leaves; the original let it play
+    on.
+    """
     replay = Replay(recorded("disconnect_other_turn"))
     async with arena(tmp_path) as house, connected(house) as one, connected(house) as two:
         clients = await enter(house, replay, one, two)
@@ -122,14 +150,18 @@ async def test_the_recorded_disconnection(tmp_path: Path) -> None:
 
 
 REFUSED = (
-    "empty name", "very long name (2000 chars)", "number as name", "null as name", "list as name", "no username", "broken JSON",
-    "array", "empty frame", "wrong UTF-8", "no username (again)", "event before login",
+    "empty name", "very long name (2000 chars)", "number as name", "null as name", "list as name",
+    "no username", "broken JSON", "array", "empty frame", "wrong UTF-8", "no username (again)",
+    "event before login",
 )  # fmt: skip
 CUT_OFF = (
-    "after login: empty frame (server stops reading, keeps socket open)", "after login: null frame", "after login: broken JSON",
+    "after login: empty frame (server stops reading, keeps socket "
+    "open)", "after login: null frame", "after login: broken JSON",
     "after login: wrong UTF-8",
 )  # fmt: skip
-"""Where the specification recommends a status and a close: the original fell silent, or took any name."""
+"""Where the specification recommends a status and a close: the original fell silent, or took any
+name.
+"""
 
 
 def logins() -> dict[str, list[Line]]:

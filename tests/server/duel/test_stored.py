@@ -17,7 +17,16 @@ from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderbo
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Unstorable
 from tests.patience import until
-from tests.server.duel.clients import FIND, Duellist, arena, board_won_by, free, pair, play_rows, seated
+from tests.server.duel.clients import (
+    FIND,
+    Duellist,
+    arena,
+    board_won_by,
+    free,
+    pair,
+    play_rows,
+    seated,
+)
 from tests.server.holding import hold_back
 from tests.server.test_life import serving
 
@@ -42,7 +51,9 @@ async def play_but_hear_nothing(one: Duellist, two: Duellist, question: Any) -> 
             question = await other.expect("get_move")
 
 
-async def test_nothing_is_told_or_shown_before_it_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_told_or_shown_before_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
         await until(lambda: house.arena.duel.players == 2)
         held = hold_back(house.arena.store, monkeypatch)
@@ -63,7 +74,9 @@ async def test_nothing_is_told_or_shown_before_it_is_stored(tmp_path: Path, monk
         assert [board.id for board in await house.arena.duel.boards_of(one.name)] == [2, 1]
 
 
-async def test_nothing_remains_of_a_match_that_cannot_be_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_remains_of_a_match_that_cannot_be_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
         await until(lambda: house.arena.duel.players == 2)
         held = hold_back(house.arena.store, monkeypatch)
@@ -77,7 +90,9 @@ async def test_nothing_remains_of_a_match_that_cannot_be_stored(tmp_path: Path, 
         assert lines == {one.name: 1, two.name: 1}
 
 
-async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right(tmp_path: Path) -> None:
+async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right(
+    tmp_path: Path,
+) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     table = DuelLeaderboard(store, {})
     table.enter("bad", 1, [board_won_by(0)])
@@ -88,12 +103,19 @@ async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right
     await table.correct(store)
     again = await open_duel_leaderboard(store)
     assert again.lines(0, 9) == table.lines(0, 9)
-    assert [(name, line.wins, line.total_games) for name, line in again.lines(0, 9)] == [("bob", 1, 1), ("ada", 0, 1)]
+    assert [(name, line.wins, line.total_games) for name, line in again.lines(0, 9)] == [
+        ("bob", 1, 1),
+        ("ada", 0, 1),
+    ]
     await store.close()
 
 
-async def test_the_time_of_a_player_that_leaves_is_not_stored_over_its_last_board(tmp_path: Path) -> None:
-    """Both boards are stored, and the table hears of the second first: a server killed now loses nothing."""
+async def test_the_time_of_a_player_that_leaves_is_not_stored_over_its_last_board(
+    tmp_path: Path,
+) -> None:
+    """Both boards are stored, and the table hears of the second first: a server killed now loses
+    nothing.
+    """
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     table = DuelLeaderboard(store, {})
     await table.arrive("ada")
@@ -117,7 +139,9 @@ async def test_whoever_logged_in_stays_in_the_table(tmp_path: Path) -> None:
         assert line is not None and line.total_seconds > 0
 
 
-async def test_a_newcomer_is_shown_when_its_line_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_newcomer_is_shown_when_its_line_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with arena(tmp_path) as house:
         store, keep, go_on = house.arena.store, house.arena.store.keep, asyncio.Event()
 
@@ -133,7 +157,9 @@ async def test_a_newcomer_is_shown_when_its_line_is_stored(tmp_path: Path, monke
             assert await shown(house) == {"ada": (0, 0)}
 
 
-async def test_names_alone_do_not_fill_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_names_alone_do_not_fill_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(duel_table, "MOST_NEWCOMERS", 2)
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     table = DuelLeaderboard(store, {})
@@ -147,7 +173,9 @@ async def test_names_alone_do_not_fill_the_table(tmp_path: Path, monkeypatch: py
     await store.close()
 
 
-async def test_time_that_could_not_be_stored_counts_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_time_that_could_not_be_stored_counts_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = [100.0]
     monkeypatch.setattr(duel_table, "monotonic", lambda: clock[0])
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
@@ -176,8 +204,12 @@ async def refused(notes: list[Note]) -> None:
     raise Unstorable("too long")
 
 
-async def test_pairs_wait_while_there_are_no_ids_for_their_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The store was down when more ids should have been reserved; only the waiting pairs can ask for them again."""
+async def test_pairs_wait_while_there_are_no_ids_for_their_boards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store was down when more ids should have been reserved; only the waiting pairs can ask
+    for them again.
+    """
     async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
         await until(lambda: house.arena.duel.players == 2)
         hall: Any = house.host_of(duel_hall.DuelHall)
@@ -191,7 +223,9 @@ async def test_pairs_wait_while_there_are_no_ids_for_their_boards(tmp_path: Path
         assert question["board"]["_id"] == board_ids.BLOCK - duel_hall.SPARE_IDS + 1
 
 
-async def test_a_board_outlives_a_killed_server_and_its_id_is_not_given_again(tmp_path: Path) -> None:
+async def test_a_board_outlives_a_killed_server_and_its_id_is_not_given_again(
+    tmp_path: Path,
+) -> None:
     """Killed between the result of the first board and the end of the second."""
     async with (
         serving(tmp_path, "--set", "duel_port=-1") as running,
@@ -209,9 +243,15 @@ async def test_a_board_outlives_a_killed_server_and_its_id_is_not_given_again(tm
         after = await profile(running.url, one.name)
         assert after["boards"] == before["boards"] and len(after["boards"]) == 1
         for one_of in (before, after):
-            one_of["player"] = {key: one_of["player"][key] for key in ("name", "rating", "score", "losses", "boards")}
+            one_of["player"] = {
+                key: one_of["player"][key]
+                for key in ("name", "rating", "score", "losses", "boards")
+            }
         assert after["player"] == before["player"] and after["player"]["score"] == 1
-        assert after["boards"][0]["id"] == won["board"]["_id"] and after["boards"][0]["winner"] == one.name
+        assert (
+            after["boards"][0]["id"] == won["board"]["_id"]
+            and after["boards"][0]["winner"] == one.name
+        )
         match = await get(running.url, f"/api/v1/matches/{after['boards'][0]['match']}")
         assert match["status"] == "aborted" and match["result"]["reason"] == "aborted"
         async with at(running.screen, "ada") as ada, at(running.screen, "bob") as bob:

@@ -1,4 +1,6 @@
-"""The table of duel arena's players: over the web, through a restart, and as the original counts."""
+"""The table of duel arena's players: over the web, through a restart, and as the
+original counts.
+"""
 
 import re
 from pathlib import Path
@@ -10,7 +12,16 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.duel.leaderboard import DuelLeaderboard, open_duel_leaderboard
 from botdrome.store.opening import open_store
-from tests.server.duel.clients import FREE, Duellist, arena, board_won_by, connected, free, pair, play_rows
+from tests.server.duel.clients import (
+    FREE,
+    Duellist,
+    arena,
+    board_won_by,
+    connected,
+    free,
+    pair,
+    play_rows,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -30,11 +41,17 @@ async def play_out(one: Duellist, two: Duellist, question: Any) -> None:
 
 def cells(page: str) -> list[str]:
     """The page as the recordings have it: its words alone."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "|", page.partition("<table>")[2])).strip("| ").split("|")
+    return (
+        re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "|", page.partition("<table>")[2]))
+        .strip("| ")
+        .split("|")
+    )
 
 
 async def test_the_page_of_the_original(tmp_path: Path) -> None:
-    """Each beginner wins its board, as in the recording: ratings 1199 and 1201, a score of 1 each, no invalid move."""
+    """Each beginner wins its board, as in the recording: ratings 1199 and 1201, a score of 1 each,
+    no invalid move.
+    """
     async with arena(tmp_path) as house, pair(house, "alice", "<b>bob</b>") as (one, two, question):
         await play_out(one, two, question)
         async with free(house, "new"):
@@ -42,13 +59,26 @@ async def test_the_page_of_the_original(tmp_path: Path) -> None:
                 pass  # a player is shown once it is stored
             assert page.headers["content-type"] == "text/html; charset=utf-8"
             words = [cell.strip() for cell in cells(page.text) if cell.strip()]
-            assert words[:6] == ["User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Moves"]
-            rows = {words[row + 1]: [words[row], *words[row + 2 : row + 7]] for row in range(6, len(words), 7)}
+            assert words[:6] == [
+                "User",
+                "Rating",
+                "Score",
+                "Online Time",
+                "Total Boards",
+                "Invalid Moves",
+            ]
+            rows = {
+                words[row + 1]: [words[row], *words[row + 2 : row + 7]]
+                for row in range(6, len(words), 7)
+            }
             ratings = {one.name: "1199", two.name: "1201"}
             for name, shown in ((one.name, one.name), (two.name, two.name), ("new", "new")):
                 row = rows[shown.replace("<", "&lt;").replace(">", "&gt;")]
                 assert re.fullmatch(r"\d\ds", row.pop(3))
-                assert row == ["[online]", *([ratings[name], "1", "2", "0"] if name != "new" else ["1200", "0", "0", "0"])]
+                assert row == [
+                    "[online]",
+                    *([ratings[name], "1", "2", "0"] if name != "new" else ["1200", "0", "0", "0"]),
+                ]
             assert "<b>bob</b>" not in page.text
 
 
@@ -67,9 +97,23 @@ async def test_the_same_as_json(tmp_path: Path) -> None:
         counts = {"score": 1, "losses": 1, "draws": 0, "boards": 2, "invalid": 0}
         assert player == {"name": two.name, "online": True} | counts
         second, first = profile["boards"]
-        assert (first["id"], first["crosses"], first["circles"], first["winner"]) == (1, one.name, two.name, one.name)
-        assert (second["id"], second["crosses"], second["circles"], second["winner"]) == (2, two.name, one.name, two.name)
-        assert (first["ratings"], second["ratings"], first["moves"]) == ([1200, 1200], [1185, 1215], 9)
+        assert (first["id"], first["crosses"], first["circles"], first["winner"]) == (
+            1,
+            one.name,
+            two.name,
+            one.name,
+        )
+        assert (second["id"], second["crosses"], second["circles"], second["winner"]) == (
+            2,
+            two.name,
+            one.name,
+            two.name,
+        )
+        assert (first["ratings"], second["ratings"], first["moves"]) == (
+            [1200, 1200],
+            [1185, 1215],
+            9,
+        )
         assert first["started"] <= first["ended"] <= second["started"] <= second["ended"]
         assert (await get(house, f"/api/v1/matches/{first['match']}")).json()["status"] == "ended"
         assert (await get(house, f"{API}/nobody")).status_code == 404
@@ -98,11 +142,16 @@ async def test_it_lasts_and_the_ids_of_boards_go_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("features", [{}, {"features": ["draw"]}])
 async def test_a_full_board_counts_half(tmp_path: Path, features: dict[str, Any]) -> None:
-    """Only clients that asked for draws get them; in the table a draw counts half a point for each."""
+    """Only clients that asked for draws get them; in the table a draw counts half a
+    point for each.
+    """
     async with arena(tmp_path) as house, pair(house, **features) as (one, two, question):
         await fill_the_board(one, two, question)
         if features:
-            assert [len((await each.expect("draw"))["board"]["_moves"]) for each in (one, two)] == [225, 225]
+            assert [len((await each.expect("draw"))["board"]["_moves"]) for each in (one, two)] == [
+                225,
+                225,
+            ]
         await two.answer(await two.expect("get_move"), -1, 0)
         assert (await two.expect("invalid_move"))["x"] == -1
         await two.expect("lose")
@@ -110,18 +159,36 @@ async def test_a_full_board_counts_half(tmp_path: Path, features: dict[str, Any]
         assert [await each.receive() for each in (one, two)] == [FREE, FREE]
         lines = [house.arena.duel.line(each.name) for each in (one, two)]
         assert [
-            line and (line.rating, line.wins, line.losses, line.draws, line.total_games, line.invalid_moves) for line in lines
+            line
+            and (
+                line.rating,
+                line.wins,
+                line.losses,
+                line.draws,
+                line.total_games,
+                line.invalid_moves,
+            )
+            for line in lines
         ] == [
             (1215, 1, 0, 1, 2, 0),
             (1185, 0, 1, 1, 2, 1),
         ]
 
 
-async def test_a_newcomer_at_a_seat_is_told_of_draws_only_if_it_asked_itself(tmp_path: Path) -> None:
+async def test_a_newcomer_at_a_seat_is_told_of_draws_only_if_it_asked_itself(
+    tmp_path: Path,
+) -> None:
     """The clients of the original hang on an event that they do not know."""
-    async with arena(tmp_path) as house, pair(house, features=["draw"]) as (old, two, _), connected(house) as new:
+    async with (
+        arena(tmp_path) as house,
+        pair(house, features=["draw"]) as (old, two, _),
+        connected(house) as new,
+    ):
         await new.send({"username": old.name})
-        assert [await new.receive() for _ in range(2)] == [{"status": "ok"}, {"event": "starting_game", "against": two.name}]
+        assert [await new.receive() for _ in range(2)] == [
+            {"status": "ok"},
+            {"event": "starting_game", "against": two.name},
+        ]
         await fill_the_board(new, two, await new.expect("get_move"))
         await two.expect("draw")
         await two.answer(await two.expect("get_move"), 0, 0)
@@ -162,7 +229,10 @@ async def test_an_aborted_match_keeps_the_boards_that_were_played(tmp_path: Path
         await house.desk.close()
         assert [message["event"] for message in await two.until_closed()] == ["get_move"]
         lines = await house.arena.store.notes("duel")
-        assert {name: (line["wins"], line["total_games"]) for name, line in lines.items()} == {one.name: (1, 1), two.name: (0, 1)}
+        assert {name: (line["wins"], line["total_games"]) for name, line in lines.items()} == {
+            one.name: (1, 1),
+            two.name: (0, 1),
+        }
         (board,) = await house.arena.duel.boards_of(two.name)
         entry = await house.arena.store.match(board.match)
         assert entry is not None and entry.result is not None and entry.status == "aborted"
@@ -173,7 +243,11 @@ async def test_what_a_player_lost_by_going_is_on_disk(tmp_path: Path) -> None:
     """Its time is written after its boards were counted, not over them."""
     async with arena(tmp_path) as house, pair(house) as (one, two, _):
         await one.close()
-        assert [(await two.receive())["event"] for _ in range(3)] == ["win", "win", "player_is_free"]
+        assert [(await two.receive())["event"] for _ in range(3)] == [
+            "win",
+            "win",
+            "player_is_free",
+        ]
         name = one.name
     async with arena(tmp_path) as house:
         line = house.arena.duel.line(name)

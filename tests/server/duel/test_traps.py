@@ -12,7 +12,17 @@ import pytest
 from botdrome.server.duel.hall import WISH
 from tests.patience import until
 from tests.server.clients import PATIENCE, leap
-from tests.server.duel.clients import FIND, FREE, Duellist, arena, connected, free, pair, play_rows, seated
+from tests.server.duel.clients import (
+    FIND,
+    FREE,
+    Duellist,
+    arena,
+    connected,
+    free,
+    pair,
+    play_rows,
+    seated,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +39,9 @@ async def frames(one: Duellist, *messages: Any) -> None:
 
 
 @pytest.mark.parametrize("header", [b"\xff\xff\xff\xff", b"\x00\x01\x00\x01", b"\x00\x00\x00\x00"])
-async def test_a_length_that_cannot_be_is_answered_at_once_and_not_waited_for(tmp_path: Path, header: bytes) -> None:
+async def test_a_length_that_cannot_be_is_answered_at_once_and_not_waited_for(
+    tmp_path: Path, header: bytes
+) -> None:
     async with arena(tmp_path) as house, connected(house) as stranger, free(house, "ada") as ada:
         for each in (stranger, ada):
             await each.bytes(header)
@@ -61,28 +73,46 @@ async def test_a_frame_byte_by_byte(tmp_path: Path) -> None:
 
 
 async def test_whoever_sends_a_broken_frame_is_gone_and_not_paired_any_more(tmp_path: Path) -> None:
-    async with arena(tmp_path) as house, free(house, "zombie") as zombie, free(house, "ada") as ada, free(house, "bob") as bob:
+    async with (
+        arena(tmp_path) as house,
+        free(house, "zombie") as zombie,
+        free(house, "ada") as ada,
+        free(house, "bob") as bob,
+    ):
         await zombie.send(FIND)
         await zombie.frame(b"null")
-        assert [message["message"] for message in await zombie.until_closed()] == ["the frame says null"]
+        assert [message["message"] for message in await zombie.until_closed()] == [
+            "the frame says null"
+        ]
         assert not house.arena.duel.online("zombie")
         await ada.send(FIND)
         await bob.send(FIND)
         await seated(ada, bob)
 
 
-async def test_a_client_that_sends_the_header_and_the_body_apart_loses_no_time(tmp_path: Path) -> None:
-    """As the original's clients do, with Nagle's algorithm on: each body then waits for word that its header has come."""
+async def test_a_client_that_sends_the_header_and_the_body_apart_loses_no_time(
+    tmp_path: Path,
+) -> None:
+    """As the original's clients do, with Nagle's algorithm on: each body then waits for word that
+    its header has come.
+    """
     async with arena(tmp_path) as house:
         times = []
         for attempt in range(3):
             async with pair(house, f"ada {attempt}", f"bob {attempt}") as (one, two, first):
                 for each in (one, two):
-                    each.writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+                    each.writer.get_extra_info("socket").setsockopt(
+                        socket.IPPROTO_TCP, socket.TCP_NODELAY, 0
+                    )
                 began, question = monotonic(), first
                 for step in range(30):
                     mover, other = (one, two) if step % 2 == 0 else (two, one)
-                    move = {"event": "make_move", "id": question["id"], "x": 2 * step % 15, "y": 2 * step // 15}
+                    move = {
+                        "event": "make_move",
+                        "id": question["id"],
+                        "x": 2 * step % 15,
+                        "y": 2 * step // 15,
+                    }
                     body = json.dumps(move).encode()
                     await mover.bytes(len(body).to_bytes(4, "big"))
                     await mover.bytes(body)
@@ -92,7 +122,10 @@ async def test_a_client_that_sends_the_header_and_the_body_apart_loses_no_time(t
 
 
 async def test_a_flood_is_cut_off_but_quick_answers_are_none(tmp_path: Path) -> None:
-    async with arena(tmp_path, message_burst=5, message_rate=0.001) as house, pair(house) as (one, two, question):
+    async with (
+        arena(tmp_path, message_burst=5, message_rate=0.001) as house,
+        pair(house) as (one, two, question),
+    ):
         await play_rows(one, two, question)
         await play_rows(two, one, await two.expect("get_move"))
         assert [await each.receive() for each in (one, two)] == [FREE, FREE]
@@ -103,7 +136,9 @@ async def test_a_flood_is_cut_off_but_quick_answers_are_none(tmp_path: Path) -> 
 # Login.
 
 
-async def test_a_bad_login_is_closed_at_once_without_waiting_for_the_next_client(tmp_path: Path) -> None:
+async def test_a_bad_login_is_closed_at_once_without_waiting_for_the_next_client(
+    tmp_path: Path,
+) -> None:
     async with arena(tmp_path) as house, connected(house) as one:
         await one.send({"user": "x"})
         (answer,) = await asyncio.wait_for(one.until_closed(), PATIENCE)
@@ -113,12 +148,18 @@ async def test_a_bad_login_is_closed_at_once_without_waiting_for_the_next_client
 async def test_whoever_says_nothing_is_sent_away(tmp_path: Path) -> None:
     async with arena(tmp_path, limits_login=0.05) as house, connected(house) as one:
         await one.bytes(b"\0\0")
-        assert await one.until_closed() == [{"status": "error", "message": "no login within 0.05 seconds"}]
+        assert await one.until_closed() == [
+            {"status": "error", "message": "no login within 0.05 seconds"}
+        ]
 
 
 async def test_somebody_who_has_logged_in_may_take_its_time(tmp_path: Path) -> None:
     limits = {"limits_login": PATIENCE, "limits_waiting": PATIENCE}
-    async with arena(tmp_path, **limits) as house, connected(house) as nobody, free(house, "ada") as ada:
+    async with (
+        arena(tmp_path, **limits) as house,
+        connected(house) as nobody,
+        free(house, "ada") as ada,
+    ):
         await ada.send(FIND)
         await until(lambda: house.desk.waiting(WISH))
         leap(PATIENCE)

@@ -1,4 +1,6 @@
-"""Addresses of bots, over REST and GraphQL: registered, changed, entered in contests; by their owners alone."""
+"""Addresses of bots, over REST and GraphQL: registered, changed, entered in contests; by their
+owners alone.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -39,7 +41,9 @@ async def ask(client: httpx.AsyncClient, query: str, **variables: Any) -> Any:
 
 async def test_a_bot_is_registered_with_its_address_over_rest(tmp_path: Path) -> None:
     async with server(tmp_path) as house, url_bot() as called, http(house) as client:
-        answer = await client.post("/api/v1/bots", json={"game": GAME, "name": "called", "url": called.url})
+        answer = await client.post(
+            "/api/v1/bots", json={"game": GAME, "name": "called", "url": called.url}
+        )
         assert answer.status_code == 201
         assert answer.json()["bot"]["called"] is True
         assert called.url not in answer.text, "where a bot is, is nobody's business"
@@ -52,7 +56,10 @@ async def test_a_bot_is_registered_with_its_address_over_graphql(tmp_path: Path)
     async with server(tmp_path) as house, url_bot() as called, http(house) as client:
         data = await ask(client, REGISTER, name="called", url=called.url)
         assert data["registerBot"]["bot"] == {"name": "called", "called": True}
-        assert (await ask(client, REGISTER, name="plain"))["registerBot"]["bot"] == {"name": "plain", "called": False}
+        assert (await ask(client, REGISTER, name="plain"))["registerBot"]["bot"] == {
+            "name": "plain",
+            "called": False,
+        }
 
 
 @pytest.mark.parametrize(
@@ -60,18 +67,33 @@ async def test_a_bot_is_registered_with_its_address_over_graphql(tmp_path: Path)
     [
         (
             "http://10.0.0.1/",
-            "10.0.0.1 may not be called from this server; the server's operator can allow it with --allow-bots 10.0.0.1",
+            "10.0.0.1 may not be called from this server; the server's operator can allow it with "
+            "--allow-bots 10.0.0.1",
         ),
-        ("http://127.0.0.1:22/", "port 22 may not be called; the server's operator can allow it in the setting calls.ports"),
+        (
+            "http://127.0.0.1:22/",
+            "port 22 may not be called; the server's operator can allow it in the setting "
+            "calls.ports",
+        ),
         ("nonsense", "an address begins with http:// or https://"),
         ("connect:called", "connect: is for bots that are connected, and needs no registration"),
     ],
 )
-async def test_an_address_that_cannot_be_called_is_refused_with_words(tmp_path: Path, url: str, words: str) -> None:
+async def test_an_address_that_cannot_be_called_is_refused_with_words(
+    tmp_path: Path, url: str, words: str
+) -> None:
     async with server(tmp_path) as house, http(house) as client:
-        answer = await client.post("/api/v1/bots", json={"game": GAME, "name": "called", "url": url})
-        assert (answer.status_code, answer.json()["error"]) == (422, f"The bot cannot be called: {words}")
-        assert await ask(client, REGISTER, name="called", url=url) == f"The bot cannot be called: {words}"
+        answer = await client.post(
+            "/api/v1/bots", json={"game": GAME, "name": "called", "url": url}
+        )
+        assert (answer.status_code, answer.json()["error"]) == (
+            422,
+            f"The bot cannot be called: {words}",
+        )
+        assert (
+            await ask(client, REGISTER, name="called", url=url)
+            == f"The bot cannot be called: {words}"
+        )
         assert (await client.get("/api/v1/bots/called")).status_code == 404
 
 
@@ -85,7 +107,9 @@ async def test_an_address_is_changed_and_given_up(tmp_path: Path) -> None:
             assert found is not None and found.url == new.url
             assert await ask(client, MOVE, url=old.url) == {"moveBot": {"called": True}}
             assert await ask(client, MOVE, url=None) == {"moveBot": {"called": False}}
-            assert (await client.put("/api/v1/bots/called", json={"url": None})).json()["called"] is False
+            assert (await client.put("/api/v1/bots/called", json={"url": None})).json()[
+                "called"
+            ] is False
 
 
 async def test_a_bot_is_entered_and_withdrawn(tmp_path: Path) -> None:
@@ -94,7 +118,10 @@ async def test_a_bot_is_entered_and_withdrawn(tmp_path: Path) -> None:
         path = f"/api/v1/contests/{GAME}/cup"
         async with http(house, token) as client:
             entry = await client.post(path, json={"bot": "called"})
-            assert (entry.status_code, entry.json()) == (200, {"contest": "cup", "bot": "called", "entered": True})
+            assert (entry.status_code, entry.json()) == (
+                200,
+                {"contest": "cup", "bot": "called", "entered": True},
+            )
             login = await registered(house, "ada") | {"contest": "cup"} | NOTICES
             async with bot(house, login) as one:
                 await play_noughts(one, "ada")
@@ -102,7 +129,9 @@ async def test_a_bot_is_entered_and_withdrawn(tmp_path: Path) -> None:
             assert entry.json() == {"contest": "cup", "bot": "called", "entered": False}
             async with bot(house, login) as one:
                 assert "no opponent came" in (await one.receive())["error"]
-            assert await ask(client, ENTER) == {"enterContest": {"name": "cup", "gameType": "NOUGHTS_AND_CROSSES"}}
+            assert await ask(client, ENTER) == {
+                "enterContest": {"name": "cup", "gameType": "NOUGHTS_AND_CROSSES"}
+            }
             assert await ask(client, WITHDRAW) == {"withdrawFromContest": {"name": "cup"}}
 
 
@@ -133,7 +162,12 @@ async def test_what_cannot_be_entered(tmp_path: Path) -> None:
                 ("chess/cup", {"bot": "ada"}, 404, "chess"),
                 (f"{GAME}/cup", {"bot": "nobody"}, 404, "there is no bot 'nobody'"),
                 (f"{GAME}/cup", {}, 400, "the body is not what it should be"),
-                (f"{GAME}/{'x' * 1001}", {"bot": "ada"}, 400, "the name of a contest has 1 to 1000 characters"),
+                (
+                    f"{GAME}/{'x' * 1001}",
+                    {"bot": "ada"},
+                    400,
+                    "the name of a contest has 1 to 1000 characters",
+                ),
             ):
                 answer = await client.post(f"/api/v1/contests/{path}", json=body)
                 assert answer.status_code == status
@@ -147,7 +181,9 @@ async def silence(_: asyncio.StreamWriter, __: Asked) -> None:
 @asynccontextmanager
 async def registering(client: httpx.AsyncClient, slow: Host, *names: str) -> AsyncIterator[None]:
     """Bots are being registered that do not answer the challenge."""
-    waiting = [asyncio.ensure_future(ask(client, REGISTER, name=name, url=slow.url)) for name in names]
+    waiting = [
+        asyncio.ensure_future(ask(client, REGISTER, name=name, url=slow.url)) for name in names
+    ]
     while len(slow.asked) < len(names):
         slow.heard.clear()
         await asyncio.wait_for(slow.heard.wait(), PATIENCE)
@@ -168,7 +204,9 @@ async def test_a_slow_bot_keeps_neither_queries_nor_other_bots_waiting(tmp_path:
         http(house) as client,
         registering(client, slow, "a", "b", "c", "d", "e"),
     ):
-        assert (await ask(client, REGISTER, name="quick", url=quick.url))["registerBot"]["bot"]["called"]
+        assert (await ask(client, REGISTER, name="quick", url=quick.url))["registerBot"]["bot"][
+            "called"
+        ]
         assert "registerBot" in await ask(client, REGISTER, name="plain")
         token = await with_address(house, "called", quick)
         async with http(house, token) as owner:
@@ -176,7 +214,9 @@ async def test_a_slow_bot_keeps_neither_queries_nor_other_bots_waiting(tmp_path:
             assert "enterContest" in await ask(owner, ENTER)
 
 
-async def test_not_everybody_can_have_a_bot_called_over_graphql_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_not_everybody_can_have_a_bot_called_over_graphql_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(workers, "MOST_CALLS", 3)
     async with (
         server(tmp_path) as house,
@@ -185,5 +225,7 @@ async def test_not_everybody_can_have_a_bot_called_over_graphql_at_once(tmp_path
         registering(client, slow, "a", "b", "c"),
     ):
         said = await ask(client, REGISTER, name="d", url=slow.url)
-        assert said == "Too many bots are being called just now: try again in a moment, or over REST."
+        assert (
+            said == "Too many bots are being called just now: try again in a moment, or over REST."
+        )
         assert "registerBot" in await ask(client, REGISTER, name="plain")

@@ -29,8 +29,16 @@ async def connected(house: RunningServer, one: Client, name: str = "called") -> 
 
 async def test_a_call_is_carried_out_and_its_answer_in(tmp_path: Path) -> None:
     async with server(tmp_path) as house, client(house, "/connect") as one:
-        assert await connected(house, one, "a b/ü") == {"connected": "a b/ü", "gameType": "noughts-and-crosses", "longest": 65536}
-        call = asyncio.ensure_future(callers_of(house).post("connect:a%20b%2F%C3%BC", b'{"q":1}', 2.5, {"x-botdrome-match": "m"}))
+        assert await connected(house, one, "a b/ü") == {
+            "connected": "a b/ü",
+            "gameType": "noughts-and-crosses",
+            "longest": 65536,
+        }
+        call = asyncio.ensure_future(
+            callers_of(house).post(
+                "connect:a%20b%2F%C3%BC", b'{"q":1}', 2.5, {"x-botdrome-match": "m"}
+            )
+        )
         message = await one.receive()
         number = message.pop("call")
         assert message == {"limit": 2.5, "headers": {"x-botdrome-match": "m"}, "body": '{"q":1}'}
@@ -68,7 +76,11 @@ async def test_calls_end_with_the_connection(tmp_path: Path) -> None:
 
 
 async def test_the_last_to_come_carries(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, client(house, "/connect") as one, client(house, "/connect") as two:
+    async with (
+        server(tmp_path) as house,
+        client(house, "/connect") as one,
+        client(house, "/connect") as two,
+    ):
         token = (await registered(house, "called"))["password"]
         for each in (one, two):
             await each.send({"name": "called", "password": token})
@@ -81,7 +93,11 @@ async def test_the_last_to_come_carries(tmp_path: Path) -> None:
 
 
 async def test_a_tunnel_cannot_answer_calls_of_another(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, client(house, "/connect") as one, client(house, "/connect") as two:
+    async with (
+        server(tmp_path) as house,
+        client(house, "/connect") as one,
+        client(house, "/connect") as two,
+    ):
         await connected(house, one, "one")
         await connected(house, two, "two")
         call = asyncio.ensure_future(callers_of(house).post("connect:one", b"", 5))
@@ -94,7 +110,10 @@ async def test_a_tunnel_cannot_answer_calls_of_another(tmp_path: Path) -> None:
 async def test_so_many_calls_wait_and_no_more(tmp_path: Path) -> None:
     async with server(tmp_path, calls_per_port=2) as house, client(house, "/connect") as one:
         await connected(house, one)
-        calls = [asyncio.ensure_future(callers_of(house).post("connect:called", b"", 5)) for _ in range(2)]
+        calls = [
+            asyncio.ensure_future(callers_of(house).post("connect:called", b"", 5))
+            for _ in range(2)
+        ]
         await one.receive()
         with pytest.raises(CallFailed, match="too many calls wait for called"):
             await callers_of(house).post("connect:called", b"", 5)
@@ -102,7 +121,9 @@ async def test_so_many_calls_wait_and_no_more(tmp_path: Path) -> None:
             call.cancel()
 
 
-@pytest.mark.parametrize(("name", "token"), [("called", "wrong"), ("nobody", "right"), ("called", "")])
+@pytest.mark.parametrize(
+    ("name", "token"), [("called", "wrong"), ("nobody", "right"), ("called", "")]
+)
 async def test_a_wrong_password_is_refused(tmp_path: Path, name: str, token: str) -> None:
     async with server(tmp_path) as house, client(house, "/connect") as one:
         right = (await registered(house, "called"))["password"]
@@ -117,16 +138,27 @@ async def test_a_tunnel_without_a_login_is_closed(tmp_path: Path) -> None:
 
 
 async def test_answers_without_a_call_are_limited(tmp_path: Path) -> None:
-    async with server(tmp_path, message_rate=0.001, message_burst=5) as house, client(house, "/connect") as one:
+    async with (
+        server(tmp_path, message_rate=0.001, message_burst=5) as house,
+        client(house, "/connect") as one,
+    ):
         await connected(house, one)
         for number in range(6):
             await one.send({"call": 1000 + number, "status": 200, "body": ""})
-        assert await one.until_closed() == ([{"error": "too many messages"}], 1008, "too many messages")
+        assert await one.until_closed() == (
+            [{"error": "too many messages"}],
+            1008,
+            "too many messages",
+        )
 
 
 async def test_the_server_says_that_it_stops(tmp_path: Path) -> None:
     async with server(tmp_path) as house, client(house, "/connect") as one:
         await connected(house, one)
         closing = asyncio.ensure_future(house.close())
-        assert await one.until_closed() == ([{"error": "the server is stopping"}], 1001, "the server is stopping")
+        assert await one.until_closed() == (
+            [{"error": "the server is stopping"}],
+            1001,
+            "the server is stopping",
+        )
         await closing

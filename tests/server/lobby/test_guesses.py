@@ -46,7 +46,7 @@ async def test_an_address_that_was_wrong_too_often_is_not_listened_to() -> None:
     assert guess(guesses, "5.6.7.8", right=True)
 
 
-async def test_who_has_logged_in_before_is_not_locked_out_by_its_neighbours_but_has_to_keep_to_limits_too() -> None:
+async def test_a_known_client_is_not_locked_out_by_its_neighbours_but_keeps_to_limits() -> None:
     guesses = Guesses()
     assert guess(guesses, "1.2.3.4", "ada", right=True)
     for _ in range(FEW):
@@ -86,7 +86,9 @@ async def over_rest(house: RunningServer, token: str) -> str:
 async def over_graphql(house: RunningServer, token: str) -> str:
     async with httpx.AsyncClient(base_url=house.url) as http:
         query = 'mutation { rotateToken(name: "ada") { password } }'
-        answer = await http.post("/graphql", json={"query": query}, headers={"authorization": f"Bearer {token}"})
+        answer = await http.post(
+            "/graphql", json={"query": query}, headers={"authorization": f"Bearer {token}"}
+        )
     return answer.text
 
 
@@ -97,7 +99,9 @@ async def over_connect(house: RunningServer, token: str) -> str:
 
 
 @pytest.mark.parametrize("attempt", [over_native, over_rest, over_graphql, over_connect])
-async def test_after_too_many_wrong_tokens_the_right_one_is_not_looked_at(tmp_path: Path, attempt: Try) -> None:
+async def test_after_too_many_wrong_tokens_the_right_one_is_not_looked_at(
+    tmp_path: Path, attempt: Try
+) -> None:
     async with server(tmp_path) as house:
         token = (await registered(house, "ada"))["password"]
         for _ in range(FEW):
@@ -120,7 +124,9 @@ async def over_xbs(house: RunningServer, token: str) -> str:
 
 async def over_bomberman(house: RunningServer, token: str) -> str:
     async with httpx.AsyncClient(base_url=house.url) as http:
-        return (await http.post("/bomber/rest/register", json={"user_name": "ada", "password": token})).text
+        return (
+            await http.post("/bomber/rest/register", json={"user_name": "ada", "password": token})
+        ).text
 
 
 async def over_host(house: RunningServer, token: str) -> str:
@@ -130,9 +136,17 @@ async def over_host(house: RunningServer, token: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("attempt", "game"), [(over_duel, "gomoku"), (over_xbs, "battleship"), (over_bomberman, "bomberman"), (over_host, "gomoku")]
+    ("attempt", "game"),
+    [
+        (over_duel, "gomoku"),
+        (over_xbs, "battleship"),
+        (over_bomberman, "bomberman"),
+        (over_host, "gomoku"),
+    ],
 )
-async def test_the_same_goes_for_the_other_protocols(tmp_path: Path, attempt: Try, game: str) -> None:
+async def test_the_same_goes_for_the_other_protocols(
+    tmp_path: Path, attempt: Try, game: str
+) -> None:
     async with boat_server(tmp_path, duel_port=-1, boats_host_token=TOKEN) as house:
         token = (await registered(house, "ada", game))["password"]
         for _ in range(FEW):
@@ -153,7 +167,9 @@ async def test_an_address_has_few_guesses_of_passwords_for_all_contests() -> Non
     guesses = PasswordGuesses()
     for contest in ("cup", "league", "cup"):
         guess_password(guesses, "1.2.3.4", contest)
-    with pytest.raises(TooMany, match="too many wrong passwords came from your address: try again in"):
+    with pytest.raises(
+        TooMany, match="too many wrong passwords came from your address: try again in"
+    ):
         guess_password(guesses, "1.2.3.4", "ladder")
     guess_password(guesses, "5.6.7.8")
 
@@ -162,14 +178,18 @@ async def test_many_addresses_together_have_few_guesses_and_lock_nobody_out() ->
     guesses = PasswordGuesses()
     for number in range(2 * FEW):
         guess_password(guesses, f"1.2.3.{number}")
-    with pytest.raises(TooMany, match="too many wrong passwords came for the contest 'cup': try again in"):
+    with pytest.raises(
+        TooMany, match="too many wrong passwords came for the contest 'cup': try again in"
+    ):
         guess_password(guesses, "1.2.3.0")
     guess_password(guesses, "1.2.3.0", "league")
     CLIENT_SOURCE.set("5.6.7.8")
     guesses.check("cup")
 
 
-async def test_addresses_that_were_wrong_are_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_addresses_that_were_wrong_are_remembered_within_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "REMEMBERED", 5)
     guesses = PasswordGuesses()
     for number in range(20):
@@ -178,12 +198,18 @@ async def test_addresses_that_were_wrong_are_remembered_within_bounds(monkeypatc
 
 
 async def enter_over_rest(http: httpx.AsyncClient, password: str) -> tuple[int, str]:
-    answer = await http.post("/api/v1/contests/noughts-and-crosses/cup", json={"bot": "ada", "password": password})
+    answer = await http.post(
+        "/api/v1/contests/noughts-and-crosses/cup", json={"bot": "ada", "password": password}
+    )
     return answer.status_code, answer.text
 
 
 async def enter_over_graphql(http: httpx.AsyncClient, password: str) -> tuple[int, str]:
-    query = f'mutation {{ enterContest(contest: "cup", bot: "ada", password: "{password}") {{ name }} }}'
+    query = (
+        f'mutation {{ enterContest(contest: "cup", bot: "ada", password: "{password}") {{ '
+        "name "
+        f"}} }}"
+    )
     return 429, (await http.post("/graphql", json={"query": query})).text
 
 
@@ -200,8 +226,12 @@ async def test_after_too_many_wrong_passwords_the_right_one_is_not_looked_at(
             status, text = await enter(here, "sesame")
             assert status == 429 and "too many wrong passwords came from your address" in text
         elsewhere = httpx.AsyncHTTPTransport(local_address="127.0.0.2")
-        async with httpx.AsyncClient(base_url=house.url, headers=headers, transport=elsewhere) as there:
-            assert "error" not in (await enter(there, "sesame"))[1], "another address is not locked out"
+        async with httpx.AsyncClient(
+            base_url=house.url, headers=headers, transport=elsewhere
+        ) as there:
+            assert "error" not in (await enter(there, "sesame"))[1], (
+                "another address is not locked out"
+            )
 
 
 def test_another_node_is_told_in_words() -> None:

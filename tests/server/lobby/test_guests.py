@@ -1,4 +1,6 @@
-"""Guests under the names of registered bots: clients that know no tokens can play, and are not taken for those bots."""
+"""Guests under the names of registered bots: clients that know no tokens can play, and are not
+taken for those bots.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,9 @@ pytestmark = pytest.mark.anyio
 async def looked_up(house: RunningServer, path: str, **headers: str) -> Any:
     async with httpx.AsyncClient(base_url=house.url, trust_env=False) as http:
         answer = await http.get(f"/api/v1/{path}", headers=headers)
-        return answer.json() if answer.headers["content-type"] == "application/json" else answer.text
+        return (
+            answer.json() if answer.headers["content-type"] == "application/json" else answer.text
+        )
 
 
 async def names_in(house: RunningServer, match: str) -> list[str]:
@@ -32,14 +36,22 @@ async def test_no_bot_can_be_registered_under_a_guests_name(tmp_path: Path) -> N
     async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url) as http:
         new = {"game": "gomoku", "name": "John (guest)", "owner": "me"}
         answer = await http.post("/api/v1/bots", json=new)
-        assert (answer.status_code, answer.json()) == (400, {"error": "names that end with (guest) are those of guests"})
+        assert (answer.status_code, answer.json()) == (
+            400,
+            {"error": "names that end with (guest) are those of guests"},
+        )
 
 
 # Battlecube.
 
 
 async def test_an_organiser_who_knows_no_tokens_may_use_any_name(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, bot(saying(NOOP)) as ann, organiser(house) as one, organiser(house) as two:
+    async with (
+        server(tmp_path) as house,
+        bot(saying(NOOP)) as ann,
+        organiser(house) as one,
+        organiser(house) as two,
+    ):
         await registered(house, "John")
         await registered(house, "Petra", "battlecube")
         players = [(name, ann.url) for name in ("John", "Petra", "John (guest)")]
@@ -62,7 +74,9 @@ async def test_an_organiser_who_knows_no_tokens_may_use_any_name(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("name", "game_type"), [("John", "gomoku"), ("Petra", "battlecube")])
-async def test_an_organiser_with_a_wrong_token_is_refused(tmp_path: Path, name: str, game_type: str) -> None:
+async def test_an_organiser_with_a_wrong_token_is_refused(
+    tmp_path: Path, name: str, game_type: str
+) -> None:
     async with server(tmp_path) as house, organiser(house) as one:
         await registered(house, name, game_type)
         wanted = game((name, "http://127.0.0.1:1"))
@@ -72,7 +86,9 @@ async def test_an_organiser_with_a_wrong_token_is_refused(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("game_type", ["gomoku", "battlecube"])
-async def test_nobody_calls_a_bot_over_its_tunnel_without_its_token(tmp_path: Path, game_type: str) -> None:
+async def test_nobody_calls_a_bot_over_its_tunnel_without_its_token(
+    tmp_path: Path, game_type: str
+) -> None:
     async with server(tmp_path) as house, organiser(house) as one:
         await registered(house, "John", game_type)
         await one.emit("NEW_GAME", game(("John", "connect:John")))
@@ -97,11 +113,15 @@ async def test_a_user_without_a_password_may_have_any_name(tmp_path: Path, game_
         assert [user["user_name"] for user in told["users"]] == ["Example_bot_1", "Bob"]
         row, column = told["user_position"]
         assert told["actual_state"][f"({row}, {column})"]["user_name"] == "Example_bot_1"
-        assert (await one.ask("POST", json={"user_name": "Example_bot_1"})).json()["information"] == "NAME_TAKEN"
+        assert (await one.ask("POST", json={"user_name": "Example_bot_1"})).json()[
+            "information"
+        ] == "NAME_TAKEN"
         end = await one.round((ada, "WAIT"), (bob, "WAIT"))
         assert end["scores"] == {"Example_bot_1": 0, "Bob": 0}
         assert await names_in(house, end["game_id"]) == ["Example_bot_1 (guest)", "Bob"]
-        log = await looked_up(house, f"matches/{end['game_id']}/seats/0/log", Authorization=f"Bearer {token}")
+        log = await looked_up(
+            house, f"matches/{end['game_id']}/seats/0/log", Authorization=f"Bearer {token}"
+        )
         assert log == {"error": "this is not the token of the bot at seat 0"}
 
 
@@ -117,7 +137,11 @@ async def test_a_user_and_the_bot_of_its_name_in_one_room_are_told_apart(tmp_pat
         other = await one.register("Ada (guest)")
         assert len({guest, ada, other}) == 3
         told = await one.state(ada, after=0)
-        assert [user["user_name"] for user in told["users"]] == ["Ada (guest)", "Ada", "Ada (guest) (guest)"]
+        assert [user["user_name"] for user in told["users"]] == [
+            "Ada (guest)",
+            "Ada",
+            "Ada (guest) (guest)",
+        ]
         assert told["user_position"] == told["users"][1]["position"]
 
 
@@ -128,7 +152,10 @@ async def test_a_user_meets_the_native_bot_of_its_name(tmp_path: Path) -> None:
     ):
         await one.register("Ada")
         assert (await two.receive())["state"]["bots"] == ["Ada (guest)", "Ada"]
-        assert [user["user_name"] for user in (await one.state(after=0))["users"]] == ["Ada (guest)", "Ada"]
+        assert [user["user_name"] for user in (await one.state(after=0))["users"]] == [
+            "Ada (guest)",
+            "Ada",
+        ]
 
 
 # Duel arena.
@@ -148,7 +175,11 @@ async def test_a_duellist_may_have_the_name_of_a_bot_of_another_game(tmp_path: P
 async def test_of_two_guests_of_one_name_the_newest_stays(tmp_path: Path) -> None:
     async with arena(tmp_path) as house:
         await registered(house, "bee", "bumblebots")
-        async with free(house, "bee") as before, free(house, "bee") as bee, free(house, "ada") as ada:
+        async with (
+            free(house, "bee") as before,
+            free(house, "bee") as bee,
+            free(house, "ada") as ada,
+        ):
             assert await before.until_closed() == []
             await bee.send(FIND)
             await ada.send(FIND)
@@ -157,9 +188,14 @@ async def test_of_two_guests_of_one_name_the_newest_stays(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("password", "words"),
-    [("guess", "bee is a registered bot: its token is needed"), ("right", "bee is registered for bumblebots")],
+    [
+        ("guess", "bee is a registered bot: its token is needed"),
+        ("right", "bee is registered for bumblebots"),
+    ],
 )
-async def test_a_duellist_with_a_token_that_does_not_fit_is_refused(tmp_path: Path, password: str, words: str) -> None:
+async def test_a_duellist_with_a_token_that_does_not_fit_is_refused(
+    tmp_path: Path, password: str, words: str
+) -> None:
     async with arena(tmp_path) as house, connected(house) as one:
         token = (await registered(house, "bee", "bumblebots"))["password"]
         await one.send({"username": "bee", "password": token if password == "right" else password})
@@ -176,7 +212,11 @@ async def test_a_sailor_may_have_the_name_of_a_bot_of_another_game(tmp_path: Pat
             await thief.receive()
             thief.send(f"J|drone|{BOARD}|guess")
             await thief.expect("E|drone is a registered bot: its token is needed")
-        async with sailor(house, "drone") as drone, line(house) as twin, sailor(house, "ann") as ann:
+        async with (
+            sailor(house, "drone") as drone,
+            line(house) as twin,
+            sailor(house, "ann") as ann,
+        ):
             await twin.receive()
             await ann.until("S|")
             (live,) = (await looked_up(house, "live"))["tables"]
@@ -189,7 +229,11 @@ async def test_a_sailor_may_have_the_name_of_a_bot_of_another_game(tmp_path: Pat
 
 
 async def test_a_name_that_is_registered_meanwhile_is_still_in_use(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=3, auto_start=False)) as house, sailor(house, "drone"), line(house) as one:
+    async with (
+        boat_server(tmp_path, RoomPlan(max=3, auto_start=False)) as house,
+        sailor(house, "drone"),
+        line(house) as one,
+    ):
         await registered(house, "drone", "bumblebots")
         await one.receive()
         one.send(f"J|drone|{BOARD}")

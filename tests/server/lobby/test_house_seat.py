@@ -33,7 +33,9 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
 
     async with server(tmp_path, processes=1) as house:
         desk = house.desk
-        busy = asyncio.ensure_future(desk.workers.run("", f"{CHORES}:ask", "wait", calls={"wait": wait}))
+        busy = asyncio.ensure_future(
+            desk.workers.run("", f"{CHORES}:ask", "wait", calls={"wait": wait})
+        )
         table = desk.tables.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
         for player in range(2):
             HouseSeat(desk.workers, table, player, broken).sit_down()
@@ -54,7 +56,9 @@ async def test_a_bot_that_fails_is_reported(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         table = house.desk.tables.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
         HouseSeat(house.desk.workers, table, 0, broken).sit_down()
-        await house.desk.workers.value("", f"{CHORES}:add", 1, 1)  # or the match may be over before a worker has started
+        await house.desk.workers.value(
+            "", f"{CHORES}:add", 1, 1
+        )  # or the match may be over before a worker has started
         with capture_logs() as logs:
             house.desk.tables.start_table(table, [None, None], 0.0)
             await until(lambda: any("bot failed" in line["event"] for line in logs))
@@ -64,7 +68,9 @@ async def test_a_bot_whose_worker_dies_thinks_again(tmp_path: Path) -> None:
     """Once for a move: the second worker finds the file that the first has left."""
     bot = partial(dies_once, str(tmp_path / "died"))
     async with server(tmp_path) as house:
-        table = house.desk.tables.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
+        table = house.desk.tables.set_table(
+            ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", "")
+        )
         over = asyncio.Event()
         table.subscribe(Subscriber(over=lambda _: over.set()))
         for player in range(2):
@@ -77,7 +83,9 @@ async def test_a_bot_whose_worker_dies_thinks_again(tmp_path: Path) -> None:
 
 async def test_a_bot_whose_worker_always_dies_loses(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        table = house.desk.tables.set_table(ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", ""))
+        table = house.desk.tables.set_table(
+            ROW.game, replace(ROW.terms, pace=Pace(None)), ("one", "two"), ("", "")
+        )
         over = asyncio.Event()
         table.subscribe(Subscriber(over=lambda _: over.set()))
         HouseSeat(house.desk.workers, table, 0, dies).sit_down()
@@ -94,5 +102,7 @@ async def test_a_seed_gives_the_same_moves_as_anywhere_else(tmp_path: Path) -> N
     there = Chance(7)
     async with server(tmp_path) as house:
         for _ in range(5):
-            move, there = await house.desk.workers.value("", "botdrome.server.workers.jobs:house_bot_move", bot, view, there)
+            move, there = await house.desk.workers.value(
+                "", "botdrome.server.workers.jobs:house_bot_move", bot, view, there
+            )
             assert move == house_bot_move(bot, view, here)[0]

@@ -1,4 +1,6 @@
-"""Names that look alike: registered ones are refused, guests are shown distinctly, and every script has its names."""
+"""Names that look alike: registered ones are refused, guests are shown distinctly, and every script
+has its names.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -18,7 +20,19 @@ from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio
 
-ALIKE = ["аnn", "ann\u3164", "ann\u200d", "ａｎｎ", "αnn", "ann\xa0", "𝐚nn", "ann\u2800", "an\u034fn", "ann ", " ann"]
+ALIKE = [
+    "аnn",
+    "ann\u3164",
+    "ann\u200d",
+    "ａｎｎ",
+    "αnn",
+    "ann\xa0",
+    "𝐚nn",
+    "ann\u2800",
+    "an\u034fn",
+    "ann ",
+    " ann",
+]
 """All are taken for ann."""
 
 
@@ -29,14 +43,25 @@ def test_these_look_like_ann(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("ann", "Ann"), ("bot1", "botl"), ("José", "Jose"), ("Борис", "Boris"), ("王", "玉"), ("ann", "ann")]
+    ("one", "other"),
+    [
+        ("ann", "Ann"),
+        ("bot1", "botl"),
+        ("José", "Jose"),
+        ("Борис", "Boris"),
+        ("王", "玉"),
+        ("ann", "ann"),
+    ],
 )
 def test_these_do_not(one: str, other: str) -> None:
     assert not look_alike(one, other)
 
 
 async def test_a_name_that_looks_like_a_registered_one_is_refused(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, httpx.AsyncClient(base_url=house.url, trust_env=False) as web:
+    async with (
+        server(tmp_path) as house,
+        httpx.AsyncClient(base_url=house.url, trust_env=False) as web,
+    ):
         await registered(house, "ann")
         body = {"game": "noughts-and-crosses", "name": "аnn", "owner": "me"}
         answer = await web.post("/api/v1/bots", json=body)
@@ -47,14 +72,18 @@ async def test_a_name_that_looks_like_a_registered_one_is_refused(tmp_path: Path
                 await registered(house, name)
 
 
-@pytest.mark.parametrize("name", ["hоuse:x", "ann (guest)", "ann (guеst)", "ann(guest)", "ann\u3164"])
+@pytest.mark.parametrize(
+    "name", ["hоuse:x", "ann (guest)", "ann (guеst)", "ann(guest)", "ann\u3164"]
+)
 async def test_no_bot_is_registered_under_such_a_name(tmp_path: Path, name: str) -> None:
     async with server(tmp_path) as house:
         with pytest.raises(BadName):
             await registered(house, name)
 
 
-@pytest.mark.parametrize("name", ["Борис", "王小明", "👩‍💻", "bot 1", "botl", "botI", " sp ace/ü.$ "])
+@pytest.mark.parametrize(
+    "name", ["Борис", "王小明", "👩‍💻", "bot 1", "botl", "botI", " sp ace/ü.$ "]
+)
 async def test_bots_of_all_scripts_are_registered(tmp_path: Path, name: str) -> None:
     async with server(tmp_path) as house:
         await registered(house, "bot1")
@@ -65,9 +94,13 @@ async def test_a_guest_is_not_taken_for_a_registered_bot(tmp_path: Path) -> None
     async with server(tmp_path) as house:
         await registered(house, "ann")
         admit = house.desk.registry.admit
-        names = {name: (await admit(name, None, "gomoku")).name for name in ("аnn", "ann ", "Борис", "bob", "bob (guеst)")}
+        names = {
+            name: (await admit(name, None, "gomoku")).name
+            for name in ("аnn", "ann ", "Борис", "bob", "bob (guеst)")
+        }
         assert names == {
-            "аnn": "аnn (guest)", "ann ": "ann␠ (guest)", "Борис": "Борис", "bob": "bob", "bob (guеst)": "bob (guеst) (guest)",
+            "аnn": "аnn (guest)", "ann ": "ann␠ (guest)", "Борис": "Борис", "bob": "bob",
+            "bob (guеst)": "bob (guеst) (guest)",
         }  # fmt: skip
         with pytest.raises(Denied, match="house"):
             await admit("hоuse:x", None, "gomoku")

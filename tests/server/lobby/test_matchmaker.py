@@ -46,7 +46,9 @@ async def test_bots_are_gathered_until_the_time_of_one_is_up(tmp_path: Path) -> 
         assert sorted(map(sorted, players)) == [["ada", "bob"], ["ada", "cid"]]
 
 
-async def test_without_the_setting_bots_are_paired_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_the_setting_bots_are_paired_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(matchmaker, "pairs_now", None)
     async with server(tmp_path) as house:
         ada, bob = await registered(house, "ada"), await registered(house, "bob")

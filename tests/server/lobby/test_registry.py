@@ -34,7 +34,9 @@ async def test_a_name_is_its_bots_and_any_other_is_free(tmp_path: Path) -> None:
         ("", None, "gomoku", "a name must not be empty"),
     ],
 )
-async def test_who_is_denied_is_told_why(tmp_path: Path, name: str, token: object, game: str, words: str) -> None:
+async def test_who_is_denied_is_told_why(
+    tmp_path: Path, name: str, token: object, game: str, words: str
+) -> None:
     async with server(tmp_path) as house:
         right = (await registered(house, "ada", "gomoku"))["password"]
         with pytest.raises(Denied, match=f"^{words}$"):
@@ -42,7 +44,10 @@ async def test_who_is_denied_is_told_why(tmp_path: Path, name: str, token: objec
 
 
 @pytest.mark.parametrize("token", [None, ""])
-@pytest.mark.parametrize(("needed", "game"), [("in its game", "battleship"), ("never", "battleship"), ("never", "gomoku")])
+@pytest.mark.parametrize(
+    ("needed", "game"),
+    [("in its game", "battleship"), ("never", "battleship"), ("never", "gomoku")],
+)
 async def test_where_no_token_is_needed_a_guest_has_a_name_of_its_own(
     tmp_path: Path, token: object, needed: TokenNeeded, game: str
 ) -> None:
@@ -50,7 +55,9 @@ async def test_where_no_token_is_needed_a_guest_has_a_name_of_its_own(
         await registered(house, "ada", "gomoku")
         admit = house.desk.registry.admit
         assert await admit("ada", token, game, needed) == Admission("ada (guest)")
-        assert await admit("ada (guest)", token, game, needed) == Admission("ada (guest) (guest)"), "or it could be that one's"
+        assert await admit("ada (guest)", token, game, needed) == Admission(
+            "ada (guest) (guest)"
+        ), "or it could be that one's"
         wrong: object
         for wrong in ("wrong", {}, 7):
             with pytest.raises(Denied, match="its token is needed"):
@@ -81,8 +88,12 @@ async def test_bots_are_registered_only_so_fast(tmp_path: Path) -> None:
         answers = [await http.post("/api/v1/bots", json=bot) for bot in bots]
         query = 'mutation { registerBot(gameType: GOMOKU, name: "late", owner: "me") { password } }'
         refused = (await http.post("/graphql", json={"query": query})).json()
-        async with httpx.AsyncClient(base_url=house.url, transport=httpx.AsyncHTTPTransport(local_address="127.0.0.2")) as other:
-            assert (await other.post("/api/v1/bots", json=bots[2])).status_code == 201, "another address has its own budget"
+        async with httpx.AsyncClient(
+            base_url=house.url, transport=httpx.AsyncHTTPTransport(local_address="127.0.0.2")
+        ) as other:
+            assert (await other.post("/api/v1/bots", json=bots[2])).status_code == 201, (
+                "another address has its own budget"
+            )
     assert [answer.status_code for answer in answers] == [201, 201, 429]
     assert answers[2].json()["error"].startswith(words)
     assert refused["errors"][0]["message"].startswith(words)

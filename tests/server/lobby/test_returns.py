@@ -9,7 +9,10 @@ from tests.patience import until
 from tests.server.clients import bot, registered, server
 
 pytestmark = pytest.mark.anyio
-MOVES = [{"mark": "XO"[number % 2], "space": space} for number, space in enumerate([[0, 0], [1, 0], [0, 1], [1, 1], [0, 2]])]
+MOVES = [
+    {"mark": "XO"[number % 2], "space": space}
+    for number, space in enumerate([[0, 0], [1, 0], [0, 1], [1, 1], [0, 2]])
+]
 
 
 async def test_a_player_is_told_the_result_that_it_missed(tmp_path: Path) -> None:
@@ -26,7 +29,9 @@ async def test_a_player_is_told_the_result_that_it_missed(tmp_path: Path) -> Non
             async with bot(house, login | {"match": entry.id}) as again:
                 assert (await again.until_closed())[0] == told
         async with bot(house, eve | {"match": entry.id}) as other:
-            assert (await other.until_closed())[0] == [{"error": f"you have no seat in a running match {entry.id}"}]
+            assert (await other.until_closed())[0] == [
+                {"error": f"you have no seat in a running match {entry.id}"}
+            ]
 
 
 async def test_a_match_without_a_record_is_over(tmp_path: Path) -> None:

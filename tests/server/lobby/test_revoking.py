@@ -1,4 +1,6 @@
-"""A token that is revoked or changed ends the sessions that were opened with it, on all protocols."""
+"""A token that is revoked or changed ends the sessions that were opened with it, on all
+protocols.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -44,7 +46,9 @@ CHANGES = pytest.mark.parametrize("change", [revoke, rotate])
 
 
 @CHANGES
-async def test_a_native_bot_that_waits_is_closed_without_a_word(tmp_path: Path, change: Change) -> None:
+async def test_a_native_bot_that_waits_is_closed_without_a_word(
+    tmp_path: Path, change: Change
+) -> None:
     async with server(tmp_path) as house, bot(house, await registered(house, "ann")) as ann:
         await change(house, "ann")
         assert await ann.until_closed() == ([], 1000, "the token was changed")
@@ -119,7 +123,11 @@ async def test_a_tunnel_is_closed(tmp_path: Path) -> None:
             await tunnel.send({"name": "ann", "password": login["password"]})
             assert (await tunnel.receive())["connected"] == "ann"
             await revoke(house, "ann")
-            assert await tunnel.until_closed() == ([{"error": "the token was changed"}], 1008, "the token was changed")
+            assert await tunnel.until_closed() == (
+                [{"error": "the token was changed"}],
+                1008,
+                "the token was changed",
+            )
 
 
 @CHANGES
@@ -156,7 +164,9 @@ async def test_a_bot_with_a_url_does_not_come_without_a_token(tmp_path: Path) ->
 
         await with_address(house, "called", called)
         called.host._say = slowly
-        async with bot(house, await registered(house, "ann") | {"opponent": "called"} | NOTICES) as ann:
+        async with bot(
+            house, await registered(house, "ann") | {"opponent": "called"} | NOTICES
+        ) as ann:
             await asked.wait()
             await revoke(house, "called")
             go_on.set()

@@ -45,12 +45,16 @@ def test_a_guest_may_show_any_of_its_secrets() -> None:
 def test_a_bot_owns_what_it_played_and_not_what_its_name_played() -> None:
     first, second = a_bot("ann", 100), a_bot("ann", 200)
     entry = MatchEntry("m", "gomoku", ("ann", "bob"), 300, owners=(bot_owner(first), NOBODY))
-    assert is_bots(entry, 0, first) and not is_bots(entry, 0, second) and not is_bots(entry, 1, first)
+    assert (
+        is_bots(entry, 0, first) and not is_bots(entry, 0, second) and not is_bots(entry, 1, first)
+    )
     assert not is_guests(entry.owners[0], "100")
 
 
 @pytest.mark.parametrize(("registered_at", "owns"), [(99, True), (100, True), (101, False)])
-def test_in_an_old_store_a_bot_owns_what_it_played_since_it_registered(registered_at: int, owns: bool) -> None:
+def test_in_an_old_store_a_bot_owns_what_it_played_since_it_registered(
+    registered_at: int, owns: bool
+) -> None:
     entry = MatchEntry("m", "gomoku", ("ann", "bob"), 100)
     assert is_bots(entry, 0, a_bot("ann", registered_at)) is owns
     assert not is_bots(entry, 1, a_bot("ann", registered_at))
@@ -60,8 +64,12 @@ def test_in_an_old_store_a_bot_owns_what_it_played_since_it_registered(registere
 
 
 @asynccontextmanager
-async def stolen_name(folder: Path, *secret: str) -> AsyncIterator[tuple[RunningServer, Line, dict[str, Any]]]:
-    """A guest's running game after the guest left and another client registered the name and knows the match."""
+async def stolen_name(
+    folder: Path, *secret: str
+) -> AsyncIterator[tuple[RunningServer, Line, dict[str, Any]]]:
+    """A guest's running game after the guest left and another client registered the name and knows
+    the match.
+    """
     async with boat_server(folder, WAITS) as house, sailor(house, "bob") as bob:
         async with sailor(house, "ann", *secret):
             await bob.until("N|")
@@ -72,11 +80,15 @@ async def stolen_name(folder: Path, *secret: str) -> AsyncIterator[tuple[Running
 
 
 @pytest.mark.parametrize("secret", [("my secret",), ()])
-async def test_a_name_that_is_registered_later_opens_no_boat_seat(tmp_path: Path, secret: tuple[str, ...]) -> None:
+async def test_a_name_that_is_registered_later_opens_no_boat_seat(
+    tmp_path: Path, secret: tuple[str, ...]
+) -> None:
     async with stolen_name(tmp_path, *secret) as (house, bob, thief):
         match_id = thief["match"]
         async with bot(house, thief) as native:
-            assert (await native.until_closed())[0] == [{"error": f"you have no seat in a running match {match_id}"}]
+            assert (await native.until_closed())[0] == [
+                {"error": f"you have no seat in a running match {match_id}"}
+            ]
         async with line(house) as one:
             await one.receive()
             one.send(f"J|ann||{thief['password']}")
@@ -129,7 +141,9 @@ async def test_a_user_without_a_password_is_known_by_its_address(tmp_path: Path)
     async with room(tmp_path) as (house, one):
         ann = await one.register("Ann")
         elsewhere = httpx.AsyncHTTPTransport(local_address="127.0.0.2")
-        async with httpx.AsyncClient(base_url=house.url, trust_env=False, transport=elsewhere) as stranger:
+        async with httpx.AsyncClient(
+            base_url=house.url, trust_env=False, transport=elsewhere
+        ) as stranger:
             answer = await stranger.post("/bomber/rest/register/Ann")
         assert (answer.status_code, answer.json()["information"]) == (409, "NAME_TAKEN")
         assert ann not in answer.text
@@ -144,7 +158,9 @@ async def test_a_user_without_a_password_is_known_by_its_address(tmp_path: Path)
 
 
 @pytest.mark.parametrize("taken", ["eve", "еve"])
-async def test_a_person_comes_back_though_its_name_was_registered(tmp_path: Path, taken: str) -> None:
+async def test_a_person_comes_back_though_its_name_was_registered(
+    tmp_path: Path, taken: str
+) -> None:
     """The second name has a Cyrillic letter, so it looks like the person's."""
     async with server(tmp_path) as house:
         async with seated(house) as (_, snapshot, _):
@@ -152,29 +168,45 @@ async def test_a_person_comes_back_though_its_name_was_registered(tmp_path: Path
         own = person(match=snapshot["match"])
         async with bot(house, own) as eve:
             assert (await eve.receive())["players"] == snapshot["players"]
-        for other in (own | {"secret": "somebody else's secret"}, own | {"match": "nosuch"}, person()):
+        for other in (
+            own | {"secret": "somebody else's secret"},
+            own | {"match": "nosuch"},
+            person(),
+        ):
             async with client(house) as stranger:
                 await stranger.send(other)
                 assert "registered bot; choose another name" in (await stranger.receive())["why"]
 
 
-async def test_a_person_whose_name_was_registered_plays_no_second_match_under_it(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, seated(house, features=["frames", "again"]) as (eve, _, began):
+async def test_a_person_whose_name_was_registered_plays_no_second_match_under_it(
+    tmp_path: Path,
+) -> None:
+    async with (
+        server(tmp_path) as house,
+        seated(house, features=["frames", "again"]) as (eve, _, began),
+    ):
         await play_out(eve, began)
         await eve.send({"again": True})
-        assert (await eve.receive())["snapshot"], "the second match begins without another answer to the login"
+        assert (await eve.receive())["snapshot"], (
+            "the second match begins without another answer to the login"
+        )
         await registered(house, "eve")
         await play_out(eve, await eve.receive())
         await eve.send({"again": True})
         (answer,), _, _ = await eve.until_closed()
-        assert answer == {"authentication": "failed", "why": "eve is a registered bot; choose another name"}
+        assert answer == {
+            "authentication": "failed",
+            "why": "eve is a registered bot; choose another name",
+        }
 
 
 # Duel arena.
 
 
 @pytest.mark.parametrize("secret", [{}, {"password": "my secret"}])
-async def test_a_running_duel_is_not_taken_over_from_another_address(tmp_path: Path, secret: dict[str, str]) -> None:
+async def test_a_running_duel_is_not_taken_over_from_another_address(
+    tmp_path: Path, secret: dict[str, str]
+) -> None:
     async with arena(tmp_path) as house, pair(house, **secret) as (old, other, asked):
         async with connected(house, "127.0.0.2") as thief:
             await thief.send({"username": old.name})
@@ -185,7 +217,9 @@ async def test_a_running_duel_is_not_taken_over_from_another_address(tmp_path: P
         assert (await other.expect("get_move"))["board"]["_moves"] == [[7, 7]]
 
 
-async def test_a_password_opens_a_running_duel_from_any_address_but_is_not_guessed(tmp_path: Path) -> None:
+async def test_a_password_opens_a_running_duel_from_any_address_but_is_not_guessed(
+    tmp_path: Path,
+) -> None:
     secret = {"password": "my secret"}
     async with arena(tmp_path) as house, pair(house, **secret) as (old, other, _):
         house.desk.registry.guesses.spent = lambda name: 1.0  # type: ignore[method-assign]
@@ -195,17 +229,28 @@ async def test_a_password_opens_a_running_duel_from_any_address_but_is_not_guess
         house.desk.registry.guesses.spent = lambda name: 0.0  # type: ignore[method-assign]
         async with connected(house, "127.0.0.2") as new:
             await new.send({"username": old.name} | secret)
-            assert [await new.receive() for _ in range(2)] == [OK, {"event": "starting_game", "against": other.name}]
+            assert [await new.receive() for _ in range(2)] == [
+                OK,
+                {"event": "starting_game", "against": other.name},
+            ]
 
 
-async def test_a_client_that_only_waits_makes_way_for_one_from_another_address(tmp_path: Path) -> None:
-    async with arena(tmp_path) as house, free(house, "ann") as old, connected(house, "127.0.0.2") as new:
+async def test_a_client_that_only_waits_makes_way_for_one_from_another_address(
+    tmp_path: Path,
+) -> None:
+    async with (
+        arena(tmp_path) as house,
+        free(house, "ann") as old,
+        connected(house, "127.0.0.2") as new,
+    ):
         await new.send({"username": "ann"})
         assert [await new.receive() for _ in range(2)] == [OK, FREE]
         assert await old.until_closed() == []
 
 
-async def test_a_duellist_whose_name_is_registered_plays_its_match_to_the_end(tmp_path: Path) -> None:
+async def test_a_duellist_whose_name_is_registered_plays_its_match_to_the_end(
+    tmp_path: Path,
+) -> None:
     async with arena(tmp_path) as house, pair(house, "ann", "bob") as (one, two, question):
         token = (await registered(house, "ann", "gomoku"))["password"]
         async with free(house, "ann", password=token) as newcomer:
@@ -219,7 +264,9 @@ async def test_a_duellist_whose_name_is_registered_plays_its_match_to_the_end(tm
             await other.expect("starting_game")
 
 
-async def test_the_secret_of_a_flight_record_is_not_looked_at_when_no_guess_is_left(tmp_path: Path) -> None:
+async def test_the_secret_of_a_flight_record_is_not_looked_at_when_no_guess_is_left(
+    tmp_path: Path,
+) -> None:
     async with room(tmp_path, STEPS + ",rounds=1") as (house, one):
         ann, bob = await one.register("Ann", password="mine"), await one.register("Bob")
         await one.state(after=0)

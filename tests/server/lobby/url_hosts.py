@@ -1,4 +1,6 @@
-"""Bots with an address: an HTTP server that plays any game in the native tongue, and players to meet it."""
+"""Bots with an address: an HTTP server that plays any game in the native tongue, and players to
+meet it.
+"""
 
 import asyncio
 import json
@@ -70,17 +72,27 @@ class UrlBot:
             writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
         else:
             self.messages.append(message)
-            writer.write(answer(json.dumps(self.move(unquote(asked.headers["x-botdrome-bot"]), message)).encode()))
+            writer.write(
+                answer(
+                    json.dumps(
+                        self.move(unquote(asked.headers["x-botdrome-bot"]), message)
+                    ).encode()
+                )
+            )
 
 
 @asynccontextmanager
-async def url_bot(game: str = "noughts-and-crosses", move: Brain | None = None) -> AsyncIterator[UrlBot]:
+async def url_bot(
+    game: str = "noughts-and-crosses", move: Brain | None = None
+) -> AsyncIterator[UrlBot]:
     bot = UrlBot(move or brain(game))
     async with host(bot) as bot.host:
         yield bot
 
 
-async def with_address(house: RunningServer, name: str, bot: UrlBot, game: str = "noughts-and-crosses") -> str:
+async def with_address(
+    house: RunningServer, name: str, bot: UrlBot, game: str = "noughts-and-crosses"
+) -> str:
     """The token of a new bot that is called."""
     return (await house.arena.register(game, name, "somebody", bot.url))[1]
 

@@ -2,8 +2,9 @@
 
 unshare --net python -m tests.server.network.far_client FOLDER
 
-The far client connects through a device whose packets this process returns with a delay, source and destination exchanged: so its
-packets arrive at the server on this machine, and the answers at the client. Prints the move times of both as JSON.
+The far client connects through a device whose packets this process returns with a delay, source and
+destination exchanged: so its packets arrive at the server on this machine, and the answers at the
+client. Prints the move times of both as JSON.
 """
 
 import asyncio
@@ -66,12 +67,20 @@ def return_packets(device: int) -> None:
         packet = os.read(device, 65536)
         if packet[0] >> 4 == 4:
             with turn:
-                coming.append((monotonic() + ONE_WAY, packet[:12] + packet[16:20] + packet[12:16] + packet[20:]))
+                coming.append(
+                    (
+                        monotonic() + ONE_WAY,
+                        packet[:12] + packet[16:20] + packet[12:16] + packet[20:],
+                    )
+                )
                 turn.notify()
 
 
 async def play(url: str, login: dict[str, Any]) -> list[float]:
-    """Play a game of gomoku in which nobody wins soon. Return the seconds of thinking for each move."""
+    """Play a game of gomoku in which nobody wins soon.
+
+    Return the seconds of thinking for each move.
+    """
     thinking: list[float] = []
     with suppress(ConnectionClosed):  # the other client has left
         async with connect(url, open_timeout=60, ping_interval=None) as line:
@@ -96,14 +105,26 @@ async def main(folder: Path) -> list[dict[str, Any]]:
         port = house.url.rpartition(":")[2]
         logins = [await registered(house, name, "gomoku") for name in ("far", "near")]
         urls = [f"ws://{address}:{port}/" for address in (THERE, HERE)]
-        thinking = await asyncio.gather(*(play(url, login) for url, login in zip(urls, logins, strict=True)))
+        thinking = await asyncio.gather(
+            *(play(url, login) for url, login in zip(urls, logins, strict=True))
+        )
         async with httpx.AsyncClient(base_url=house.url, timeout=120) as http:
-            while not (ended := [match.id for match in await house.arena.store.matches(Wanted()) if match.status == "ended"]):
+            while not (
+                ended := [
+                    match.id
+                    for match in await house.arena.store.matches(Wanted())
+                    if match.status == "ended"
+                ]
+            ):
                 await asyncio.sleep(0.05)
-            return [await times_of(http, ended[0], *one) for one in zip(thinking, logins, strict=True)]
+            return [
+                await times_of(http, ended[0], *one) for one in zip(thinking, logins, strict=True)
+            ]
 
 
-async def times_of(http: httpx.AsyncClient, match_id: str, thinking: list[float], login: dict[str, Any]) -> dict[str, Any]:
+async def times_of(
+    http: httpx.AsyncClient, match_id: str, thinking: list[float], login: dict[str, Any]
+) -> dict[str, Any]:
     headers = {"Authorization": f"Bearer {login['password']}"}
     for seat in (0, 1):
         answer = await http.get(f"/api/v1/matches/{match_id}/seats/{seat}/log", headers=headers)

@@ -7,15 +7,26 @@ from contextlib import suppress
 from itertools import product
 
 KEY = b"dGhlIHNhbXBsZSBub25jZQ=="
-TARGETS = (b"/graphql", b"/graphql/x", b"/watch/none", b"/watch/over", b"/watch/over?x=1", b"/watch/%00", b"/watch/", b"/nowhere")
+TARGETS = (
+    b"/graphql",
+    b"/graphql/x",
+    b"/watch/none",
+    b"/watch/over",
+    b"/watch/over?x=1",
+    b"/watch/%00",
+    b"/watch/",
+    b"/nowhere",
+)
 HEADS = (
     b"sec-websocket-version: 13\r\nsec-websocket-key: " + KEY,
-    b"sec-websocket-version: 13\r\nsec-websocket-protocol: graphql-transport-ws\r\nsec-websocket-key: " + KEY,
+    b"sec-websocket-version: 13\r\nsec-websocket-protocol: graphql-transport-ws\r\n"
+    b"sec-websocket-key: " + KEY,
     b"sec-websocket-version: 13\r\nsec-websocket-protocol: graphql-ws\r\nsec-websocket-key: " + KEY,
     b"sec-websocket-version: 8\r\nsec-websocket-key: " + KEY,
     b"sec-websocket-version: 13",
     b"sec-websocket-version: 13\r\nsec-websocket-key: short",
-    b"sec-websocket-version: 13\r\nsec-websocket-extensions: permessage-deflate; x=\xff\r\nsec-websocket-key: " + KEY,
+    b"sec-websocket-version: 13\r\nsec-websocket-extensions: permessage-deflate; x=\xff\r\n"
+    b"sec-websocket-key: " + KEY,
     b"sec-websocket-version: 13\r\nsec-websocket-protocol: ,,\r\nsec-websocket-key: " + KEY,
     b"sec-websocket-version: 13\r\norigin: http://elsewhere.example\r\nsec-websocket-key: " + KEY,
 )
@@ -32,9 +43,20 @@ INIT = masked(0x81, b'{"type": "connection_init"}')
 SAYINGS = (
     b"",
     INIT,
-    INIT + masked(0x81, b'{"type": "subscribe", "id": "1", "payload": {"query": "subscription { liveTables { id } }"}}'),
-    INIT + masked(0x81, b'{"type": "subscribe", "id": "1", "payload": {"query": "subscription { match(id: \\"over\\") }"}}'),
-    INIT + masked(0x81, b'{"type": "start", "id": "1", "payload": {"query": "{ liveTables { id } }"}}'),
+    INIT
+    + masked(
+        0x81,
+        b'{"type": "subscribe", "id": "1", "payload": {"query": "subscription { liveTables { id } '
+        b'}"}}',
+    ),
+    INIT
+    + masked(
+        0x81,
+        b'{"type": "subscribe", "id": "1", "payload": {"query": "subscription { match(id: '
+        b'\\"over\\") }"}}',
+    ),
+    INIT
+    + masked(0x81, b'{"type": "start", "id": "1", "payload": {"query": "{ liveTables { id } }"}}'),
     INIT + INIT,
     masked(0x81, b"{"),
     masked(0x81, b"\xff\xfe"),
@@ -64,7 +86,12 @@ ALL = list(product(TARGETS, HEADS, SAYINGS, ENDS))
 async def fall(port: int, target: bytes, head: bytes, saying: bytes, end: str, apart: bool) -> None:
     """Do one of these things; `apart`: wait for the answer to the handshake first."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    request = b"GET " + target + b" HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\n" + head
+    request = (
+        b"GET "
+        + target
+        + b" HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+        + head
+    )
     try:
         writer.write(request + b"\r\n\r\n")
         if apart:

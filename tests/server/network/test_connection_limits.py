@@ -19,7 +19,9 @@ def limits(**settings: Any) -> ConnectionLimits:
 
 def test_some_connections_are_kept_for_players() -> None:
     inside = limits(limits_connections=16)
-    assert [inside.admit(f"1.2.3.{number}", player=False) for number in range(15)] == [""] * 14 + [FULL]
+    assert [inside.admit(f"1.2.3.{number}", player=False) for number in range(15)] == [""] * 14 + [
+        FULL
+    ]
     assert [inside.admit(f"1.2.4.{number}") for number in range(3)] == ["", "", FULL]
     inside.leave("1.2.4.0")
     assert inside.admit("1.2.4.5") == ""
@@ -27,7 +29,11 @@ def test_some_connections_are_kept_for_players() -> None:
 
 def test_the_addresses_of_one_ipv6_network_count_as_one() -> None:
     inside = limits(limits_connections_per_address=2)
-    assert [inside.admit(f"2001:db8::{number}") for number in range(3)] == ["", "", "too many connections from your address"]
+    assert [inside.admit(f"2001:db8::{number}") for number in range(3)] == [
+        "",
+        "",
+        "too many connections from your address",
+    ]
     assert inside.admit("2001:db8:0:1::1") == ""
     inside.leave("2001:db8::1")
     assert inside.admit("2001:db8::ffff") == ""
@@ -53,9 +59,13 @@ def test_the_limit_of_open_files_is_raised_as_far_as_allowed() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_that_connections_are_refused_is_logged_once_in_a_while(caplog: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_connections_are_refused_is_logged_once_in_a_while(
+    caplog: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[Any] = []
-    monkeypatch.setattr(connection_limits.log, "warning", lambda *words, **more: said.append((words, more)))
+    monkeypatch.setattr(
+        connection_limits.log, "warning", lambda *words, **more: said.append((words, more))
+    )
     inside = limits(limits_connections=1)
     for _ in range(5):
         inside.admit("1.2.3.4")

@@ -44,9 +44,17 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 class Work:
     """Held input of this number of pieces, each of which takes some time."""
 
-    def __init__(self, name: str, pieces: int, cost: float, clock: Clock, done: list[str], later: float = 0.0) -> None:
+    def __init__(
+        self, name: str, pieces: int, cost: float, clock: Clock, done: list[str], later: float = 0.0
+    ) -> None:
         self.later = later
-        self._name, self._pieces, self._cost, self._clock, self._done = name, pieces, cost, clock, done
+        self._name, self._pieces, self._cost, self._clock, self._done = (
+            name,
+            pieces,
+            cost,
+            clock,
+            done,
+        )
 
     def serve_held(self) -> bool:
         self._clock.now += self._cost
@@ -122,7 +130,9 @@ async def test_debt_is_repaid_in_full(clock: Clock) -> None:
     peer.data_received(b"a large message")
     for _ in range(19):
         clock.now += 0.1
-        assert shares.must_wait(sharer, clock.now), "two seconds of work take four at half of the time"
+        assert shares.must_wait(sharer, clock.now), (
+            "two seconds of work take four at half of the time"
+        )
     clock.now += 0.1
     assert not shares.must_wait(sharer, clock.now)
 
@@ -142,13 +152,17 @@ async def test_a_slice_costs_little_and_what_exceeds_it_costs_all(clock: Clock) 
 async def test_addresses_take_turns_and_so_do_the_accounts_of_one(clock: Clock) -> None:
     shares, done = Shares(), list[str]()
     for number in range(3):
-        shares.hold(used_up(shares, "1.2.3.4", f"account {number}"), Work(f"a{number}", 2, 1.0, clock, done))
+        shares.hold(
+            used_up(shares, "1.2.3.4", f"account {number}"), Work(f"a{number}", 2, 1.0, clock, done)
+        )
     shares.hold(used_up(shares, "5.6.7.8"), Work("b", 3, 1.0, clock, done))
     await until(lambda: len(done) == 9)
     assert done == ["a0", "b", "a1", "b", "a2", "b", "a0", "a1", "a2"]
 
 
-async def test_what_is_held_is_served_in_slices_and_everything_else_in_between(clock: Clock) -> None:
+async def test_what_is_held_is_served_in_slices_and_everything_else_in_between(
+    clock: Clock,
+) -> None:
     shares, done = Shares(), list[str]()
     shares.hold(used_up(shares, "1.2.3.4"), Work("held", 10, module.SLICE / 2, clock, done))
     for _ in range(3):
@@ -162,7 +176,9 @@ async def test_what_is_held_is_served_in_slices_and_everything_else_in_between(c
 async def test_work_that_comes_later_counts_when_it_is_begun(clock: Clock) -> None:
     shares, done = Shares(), list[str]()
     for _ in range(5):
-        shares.hold(used_up(shares, "1.2.3.4"), Work("call", 1, 0.0, clock, done, later=module.SLICE * 0.6))
+        shares.hold(
+            used_up(shares, "1.2.3.4"), Work("call", 1, 0.0, clock, done, later=module.SLICE * 0.6)
+        )
     for _ in range(3):
         await asyncio.sleep(0)
         done.append("others")
@@ -274,7 +290,9 @@ async def test_a_connection_that_fails_spoils_no_other(clock: Clock) -> None:
     assert transport.calls == ["abort"]
 
 
-async def test_an_account_has_turns_of_its_own_and_the_budget_of_its_address(clock: Clock, tmp_path: Path) -> None:
+async def test_an_account_has_turns_of_its_own_and_the_budget_of_its_address(
+    clock: Clock, tmp_path: Path
+) -> None:
     shares = Shares()
     peer, _, _ = connected(shares)
     peer.bill("ada")

@@ -16,7 +16,12 @@ DELAY = 2000 * ONE_WAY
 def problem() -> str:
     """Why there can be no network namespace with a delayed device here; empty: there can."""
     probe = "open('/dev/net/tun', 'rb+', 0)"
-    done = subprocess.run(["unshare", "--net", sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["unshare", "--net", sys.executable, "-c", probe],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.stderr[-200:] if done.returncode else ""
 
 
@@ -30,7 +35,14 @@ def least(client: dict[str, Any], kind: str) -> int:
 def test_a_client_far_away_is_charged_like_one_nearby(tmp_path: Path) -> None:
     if why := problem():
         pytest.skip(f"no network namespace with a device of its own, which root may have: {why}")
-    command = ["unshare", "--net", sys.executable, "-m", "tests.server.network.far_client", str(tmp_path)]
+    command = [
+        "unshare",
+        "--net",
+        sys.executable,
+        "-m",
+        "tests.server.network.far_client",
+        str(tmp_path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=230, check=False)
     assert done.returncode == 0, done.stderr
     far, near = json.loads(done.stdout.splitlines()[-1])

@@ -1,4 +1,6 @@
-"""HTTP connections, request by request over real connections: well made, in pieces, in a row, and badly made."""
+"""HTTP connections, request by request over real connections: well made, in pieces, in a row, and
+badly made.
+"""
 
 import asyncio
 import socket
@@ -10,7 +12,13 @@ from typing import Any, cast
 import pytest
 
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.http import Exchange, HttpConnection, HttpLimits, HttpResponse, HttpSite
+from botdrome.server.network.http import (
+    Exchange,
+    HttpConnection,
+    HttpLimits,
+    HttpResponse,
+    HttpSite,
+)
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.network.rate_limit import body_units
 from tests.server.clients import PATIENCE
@@ -63,9 +71,13 @@ class Shop:
             exchange.on_lost = self._lost
             return self.news.set()
         if target == b"/later":
-            asyncio.get_running_loop().call_later(0.02, exchange.answer, HttpResponse(200, b"later"))
+            asyncio.get_running_loop().call_later(
+                0.02, exchange.answer, HttpResponse(200, b"later")
+            )
             return None
-        return exchange.answer(HttpResponse(200, target + b" " + request.body, "text/plain", (("X-Shop", "yes"),)))
+        return exchange.answer(
+            HttpResponse(200, target + b" " + request.body, "text/plain", (("X-Shop", "yes"),))
+        )
 
     def _lost(self) -> None:
         self.waiting.clear()
@@ -134,13 +146,20 @@ async def shop(**limits: Any) -> AsyncIterator[tuple[Shop, Any]]:
 GET = b"GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"
 POST = b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = (
-    b"POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n6\r\n\r\n\r\n\r\n\r\n2\r\nlo\r\n0\r\n\r\n"
+    b"POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n6\r\n\r\n"
+    b"\r\n\r\n\r\n2\r\nlo\r\n0\r\n\r\n"
 )
-TRAILED = b"POST /t HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-After: yes\r\n\r\n"
+TRAILED = (
+    b"POST /t HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n"
+    b"X-After: yes\r\n\r\n"
+)
 UPGRADE = (
-    b"GET /h2 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQA\r\n\r\n"
+    b"GET /h2 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    b"HTTP2-Settings: AAMAAABkAAQA\r\n\r\n"
 )
-UPGRADE_POST = UPGRADE.replace(b"GET", b"POST").replace(b"\r\n\r\n", b"\r\nContent-Length: 2\r\n\r\nhi")
+UPGRADE_POST = UPGRADE.replace(b"GET", b"POST").replace(
+    b"\r\n\r\n", b"\r\nContent-Length: 2\r\n\r\nhi"
+)
 ANSWERS = [
     (GET, b"/a?b=c "),
     (POST, b"/p hello"),
@@ -171,7 +190,10 @@ async def test_a_head_and_a_body_that_are_sent_apart_lose_no_time() -> None:
 async def test_a_request_whole_and_byte_by_byte(request_bytes: bytes, body: bytes) -> None:
     async with shop() as (_, open_line):
         line = await open_line()
-        for pieces in ([request_bytes], [request_bytes[n : n + 1] for n in range(len(request_bytes))]):
+        for pieces in (
+            [request_bytes],
+            [request_bytes[n : n + 1] for n in range(len(request_bytes))],
+        ):
             for piece in pieces:
                 line.send(piece)
                 await line.writer.drain()
@@ -196,14 +218,18 @@ async def test_requests_cut_anywhere(cut: int) -> None:
         await line.writer.drain()
         await asyncio.sleep(0)
         line.send(whole[cut:])
-        assert [(await line.answer())[2] for _ in range(3)] == [b"/p hello", b"/c hel\r\n\r\n\r\nlo", b"/a?b=c "]
+        assert [(await line.answer())[2] for _ in range(3)] == [
+            b"/p hello",
+            b"/c hel\r\n\r\n\r\nlo",
+            b"/a?b=c ",
+        ]
 
 
 @pytest.mark.parametrize(("head_only", "connection"), [(False, ""), (True, ""), (False, "close")])
 def test_a_body_in_two_pieces_is_one_body(head_only: bool, connection: str) -> None:
-    assert HttpResponse(200, b"one", rest=b"two").packed(head_only, connection) == HttpResponse(200, b"onetwo").packed(
-        head_only, connection
-    )
+    assert HttpResponse(200, b"one", rest=b"two").packed(head_only, connection) == HttpResponse(
+        200, b"onetwo"
+    ).packed(head_only, connection)
 
 
 async def test_head_and_headers() -> None:
@@ -211,7 +237,12 @@ async def test_head_and_headers() -> None:
         line = await open_line()
         line.send(b"HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n", GET)
         status, headers, _ = await line.answer(head_only=True)
-        assert (status, headers["content-length"], headers["x-shop"], headers["content-type"]) == (200, "3", "yes", "text/plain")
+        assert (status, headers["content-length"], headers["x-shop"], headers["content-type"]) == (
+            200,
+            "3",
+            "yes",
+            "text/plain",
+        )
         assert (await line.answer())[2] == b"/a?b=c "
 
 

@@ -41,21 +41,50 @@ STREAMED = b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
         (b"GET /a HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n", 400, b"BAD_REQUEST"),
         (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nx\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 400, b"BAD_REQUEST"),
+        (
+            b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",
+            400,
+            b"BAD_REQUEST",
+        ),
+        (
+            b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n"
+            b"\r\nx",
+            400,
+            b"BAD_REQUEST",
+        ),
+        (
+            b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nx\r\n\r\n",
+            400,
+            b"BAD_REQUEST",
+        ),
+        (
+            b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+            400,
+            b"BAD_REQUEST",
+        ),
         (
             STREAMED.replace(b"1.1", b"1.0") + b"2\r\nhi\r\n0\r\n\r\n",
             400,
             b"BAD_REQUEST: Transfer-Encoding is chunked",
         ),
-        (STREAMED + b"2;" + b"x" * 40_000 + b"\r\nhi\r\n0\r\n\r\n", 400, b"BAD_REQUEST: the chunks"),
+        (
+            STREAMED + b"2;" + b"x" * 40_000 + b"\r\nhi\r\n0\r\n\r\n",
+            400,
+            b"BAD_REQUEST: the chunks",
+        ),
         (STREAMED + b"0\r\n" + b"X: y\r\n" * 10_000 + b"\r\n", 400, b"BAD_REQUEST: the chunks"),
         (STREAMED + b"zz\r\n\r\n", 400, b"BAD_REQUEST"),
-        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", 400, b"BAD_REQUEST"),
+        (
+            b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+            400,
+            b"BAD_REQUEST",
+        ),
         (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 65537\r\n\r\n", 413, b"BODY_TOO_LONG"),
-        (b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n" + b"x" * 10_000_000, 413, b"BODY_TOO_LONG"),
+        (
+            b"POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n" + b"x" * 10_000_000,
+            413,
+            b"BODY_TOO_LONG",
+        ),
         (
             STREAMED + b"30d40\r\n" + b"x" * 200_000,
             413,
@@ -67,15 +96,29 @@ STREAMED = b"POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
             413,
             b"BODY_TOO_LONG",
         ),
-        (b"GET /a HTTP/1.1\r\nAccept: */*\r\n\r\n", 400, b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header"),
-        (b"GET /a HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400, b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header"),
-        (b"GET /a HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n", 400, b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header"),
+        (
+            b"GET /a HTTP/1.1\r\nAccept: */*\r\n\r\n",
+            400,
+            b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header",
+        ),
+        (
+            b"GET /a HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n",
+            400,
+            b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header",
+        ),
+        (
+            b"GET /a HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n",
+            400,
+            b"BAD_REQUEST: an HTTP/1.1 request has exactly one Host header",
+        ),
         (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n", 431, b"HEAD_TOO_LONG"),
         (b"GET /a HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 5000, 431, b"HEAD_TOO_LONG"),
         (b"GET /a HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 101 + b"\r\n", 431, b"HEAD_TOO_LONG"),
     ],
 )
-async def test_what_is_no_request_is_answered_in_words_and_closed(request_bytes: bytes, status: int, word: bytes) -> None:
+async def test_what_is_no_request_is_answered_in_words_and_closed(
+    request_bytes: bytes, status: int, word: bytes
+) -> None:
     async with shop() as (one, open_line):
         line = await open_line()
         line.send(GET, request_bytes)
@@ -93,7 +136,10 @@ async def test_half_a_request_is_not_waited_for() -> None:
             line = await open_line()
             line.send(half)
             status, _, body = await line.answer()
-            assert (status, body) == (408, b"TOO_SLOW: a request has to be here within 0.05 seconds, and its head within 10")
+            assert (status, body) == (
+                408,
+                b"TOO_SLOW: a request has to be here within 0.05 seconds, and its head within 10",
+            )
             assert await line.rest() == b""
 
 
@@ -116,7 +162,10 @@ async def test_a_flood_is_stopped() -> None:
         for _ in range(20):
             assert (await line.answer())[0] == 200
         status, _, body = await line.answer()
-        assert (status, body) == (429, b"TOO_MANY_REQUESTS: a connection may send 0.001 requests a second")
+        assert (status, body) == (
+            429,
+            b"TOO_MANY_REQUESTS: a connection may send 0.001 requests a second",
+        )
         assert await line.rest() == b""
         assert len(one.seen) == 20
 

@@ -1,4 +1,6 @@
-"""Plain requests: the fast path reads the same as the parser, and leaves all other requests to it."""
+"""Plain requests: the fast path reads the same as the parser, and leaves all other
+requests to it.
+"""
 
 import httptools
 import pytest
@@ -14,7 +16,8 @@ PLAIN = [
     b"POST /a HTTP/1.1\r\nHost: x\r\n\r\n",
     b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
     b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\n\r\n\r\n\r\n\r\n",
-    b'POST /a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n{"action":"MOVE_UP"',
+    b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n"
+    b'{"action":"MOVE_UP"',
     b"POST /a HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nContent-Length: 2 \r\n\r\nhi",
     b"POST /a HTTP/1.1\r\nHost: x\r\nConnection: Close\r\nContent-Length: 2\r\n\r\nhi",
 ]
@@ -84,7 +87,12 @@ def test_what_is_plain_is_read_as_the_parser_reads_it(data: bytes) -> None:
     for _ in range(2):
         found = plain_request(data)
         assert found is not None
-        assert (found.method, found.target, found.body, found.keep) == (method, parsed.target, parsed.body, parsed.keep)
+        assert (found.method, found.target, found.body, found.keep) == (
+            method,
+            parsed.target,
+            parsed.body,
+            parsed.keep,
+        )
         assert found.headers == parsed.headers
 
 

@@ -29,7 +29,9 @@ async def test_who_closes(head: bytes, stays: bool) -> None:
         _, headers, body = await line.answer()
         assert body == b"/a "
         said = "keep-alive" if b"HTTP/1.0" in head else None
-        assert headers.get("connection") == (said if stays else "close"), "old clients wait for the word"
+        assert headers.get("connection") == (said if stays else "close"), (
+            "old clients wait for the word"
+        )
         if stays:
             line.send(GET)
             assert (await line.answer())[2] == b"/a?b=c "
@@ -40,7 +42,9 @@ async def test_who_closes(head: bytes, stays: bool) -> None:
 async def test_a_client_that_asks_whether_to_go_on_is_told() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
-        line.send(b"POST /p HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        line.send(
+            b"POST /p HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+        )
         assert (await line.answer())[0] == 100
         line.send(b"hi")
         assert (await line.answer())[2] == b"/p hi"
@@ -75,14 +79,20 @@ async def test_who_goes_while_it_waits_is_forgotten() -> None:
 
 async def test_who_has_said_all_is_still_answered() -> None:
     async with shop() as (_, open_line):
-        for request, body in ((GET, b"/a?b=c "), (b"GET /later HTTP/1.1\r\nHost: x\r\n\r\n", b"later")):
+        for request, body in (
+            (GET, b"/a?b=c "),
+            (b"GET /later HTTP/1.1\r\nHost: x\r\n\r\n", b"later"),
+        ):
             line = await open_line()
             line.send(request)
             line.writer.write_eof()
             assert (await line.rest()).endswith(body)
 
 
-WEBSOCKET = b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade:WebSocket\r\nSec-WebSocket-Key: x\r\n\r\n"
+WEBSOCKET = (
+    b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade:WebSocket\r\n"
+    b"Sec-WebSocket-Key: x\r\n\r\n"
+)
 
 
 async def test_a_request_for_a_websocket_is_handed_over_with_all_that_follows() -> None:
@@ -119,4 +129,8 @@ async def test_the_target_of_a_request_to_a_proxy_is_its_path() -> None:
             b"GET http://x HTTP/1.1\r\nHost: x\r\n\r\n",
             b"GET http:// HTTP/1.1\r\nHost: x\r\n\r\n",
         )
-        assert [(await line.answer())[2][:11] for _ in range(3)] == [b"/a?b=c ", b"/ ", b"BAD_REQUEST"]
+        assert [(await line.answer())[2][:11] for _ in range(3)] == [
+            b"/a?b=c ",
+            b"/ ",
+            b"BAD_REQUEST",
+        ]

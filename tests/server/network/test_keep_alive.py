@@ -12,11 +12,20 @@ from tests.server.clients import PATIENCE
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.skipif(not hasattr(socket, "TCP_KEEPIDLE"), reason="the system has other names for it"),
+    pytest.mark.skipif(
+        not hasattr(socket, "TCP_KEEPIDLE"), reason="the system has other names for it"
+    ),
 ]
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.skipif(sys.platform == "win32", reason="it has no uvloop"))])
+@pytest.fixture(
+    params=[
+        False,
+        pytest.param(
+            True, marks=pytest.mark.skipif(sys.platform == "win32", reason="it has no uvloop")
+        ),
+    ]
+)
 def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
     return "asyncio", {"use_uvloop": request.param}
 
@@ -38,7 +47,10 @@ async def test_a_connection_takes_it_over_from_the_socket_that_listens() -> None
     names = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
     assert [line.getsockopt(socket.IPPROTO_TCP, name) for name in names] == [QUIET, BETWEEN, TIMES]
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # for clients that vanish while data is sent to them
-        assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == (QUIET + BETWEEN * TIMES) * 1000
+        assert (
+            line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+            == (QUIET + BETWEEN * TIMES) * 1000
+        )
     writer.close()
     transport.close()
     server.close()

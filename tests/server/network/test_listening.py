@@ -35,12 +35,16 @@ async def test_any_free_port_is_the_same_on_all_addresses(tmp_path: Path) -> Non
     async with server(tmp_path, host="", bomber_port=-1) as house, httpx.AsyncClient() as http:
         for name, path in (("http", "healthz"), ("bomber", "bomber/rest/rules")):
             for host in ("127.0.0.1", "[::1]"):
-                assert (await http.get(f"http://{host}:{house.ports[name]}/{path}")).status_code == 200
+                assert (
+                    await http.get(f"http://{host}:{house.ports[name]}/{path}")
+                ).status_code == 200
 
 
 @two_kinds
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_localhost_is_served_on_both_of_its_addresses_at_the_same_ports(tmp_path: Path, host: str) -> None:
+async def test_localhost_is_served_on_both_of_its_addresses_at_the_same_ports(
+    tmp_path: Path, host: str
+) -> None:
     """node and browsers take localhost for ::1 first."""
     others = {"bomber_port": -1, "cube_port": -1, "duel_port": -1, "boats_port": -1}
     async with server(tmp_path, host=host, **others) as house:
@@ -61,7 +65,9 @@ async def test_another_program_on_the_second_address_of_localhost_is_put_up_with
     assert logs[0]["log_level"] == "warning" and logs[0]["address"] == f"[::1]:{port}"
 
 
-async def test_a_machine_without_ipv6_is_served_on_the_one_address_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_machine_without_ipv6_is_served_on_the_one_address_that_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("botdrome.server.network.listening._has_ipv6", lambda: False)
     opened = await listen(Settings(), "port", 0, nobody)
     assert len(opened.sockets) == 1
@@ -69,7 +75,9 @@ async def test_a_machine_without_ipv6_is_served_on_the_one_address_that_it_has(m
 
 
 @two_kinds
-async def test_a_port_that_is_taken_on_another_address_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_port_that_is_taken_on_another_address_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
         ports = [taken.getsockname()[1], listening._free_port()]
         told = iter(ports)
@@ -80,9 +88,13 @@ async def test_a_port_that_is_taken_on_another_address_is_passed_over(monkeypatc
 
 
 @two_kinds
-async def test_it_is_said_when_no_port_is_free_on_all_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_is_said_when_no_port_is_free_on_all_addresses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
-        monkeypatch.setattr("botdrome.server.network.listening._free_port", lambda: taken.getsockname()[1])
+        monkeypatch.setattr(
+            "botdrome.server.network.listening._free_port", lambda: taken.getsockname()[1]
+        )
         with pytest.raises(BadSetting, match=r"duel.port: cannot listen on :0: .*in use"):
             await listen(load_settings({"host": ""}), "duel.port", -1, nobody)
 
@@ -120,7 +132,9 @@ async def test_the_port_of_the_bomberman_api_has_nothing_else(tmp_path: Path) ->
     ],
 )
 @pytest.mark.parametrize("port", [0, 40_000])
-async def test_a_host_that_cannot_be_is_named_as_such(tmp_path: Path, host: str, words: str, port: int) -> None:
+async def test_a_host_that_cannot_be_is_named_as_such(
+    tmp_path: Path, host: str, words: str, port: int
+) -> None:
     with pytest.raises(BadSetting) as refused:
         async with server(tmp_path, host=host, port=port):
             pass
@@ -135,7 +149,9 @@ def test_the_ports_of_the_originals_are_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("name", ["bomber", "cube", "duel"])
-async def test_a_default_port_that_another_program_uses_is_done_without(name: str, tmp_path: Path) -> None:
+async def test_a_default_port_that_another_program_uses_is_done_without(
+    name: str, tmp_path: Path
+) -> None:
     """A port that was asked for is not."""
     (row,) = [one for one in PROTOCOLS if one.name == name]
 
@@ -167,9 +183,22 @@ def nobody() -> Any:
 def pems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate and its key, the key of another, both in one file, and something else."""
     folder = tmp_path_factory.mktemp("pems")
-    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    make = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
     for cert, key in (("cert", "key"), ("other-cert", "other-key")):
-        subprocess.run([*make, "-keyout", folder / key, "-out", folder / cert], check=True, capture_output=True)
+        subprocess.run(
+            [*make, "-keyout", folder / key, "-out", folder / cert], check=True, capture_output=True
+        )
     (folder / "both").write_bytes((folder / "cert").read_bytes() + (folder / "key").read_bytes())
     (folder / "letter").write_text("Dear Ada, this is no certificate.")
     return folder
@@ -182,7 +211,11 @@ def pems(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("", "key", "tls.cert: it has to be given with tls.key"),
         ("nowhere", "key", "tls.cert: {folder}/nowhere: No such file"),
         ("cert", "nowhere", "tls.key: {folder}/nowhere: No such file"),
-        ("cert", "other-key", "tls.key: {folder}/other-key is no key for {folder}/cert (key values mismatch)"),
+        (
+            "cert",
+            "other-key",
+            "tls.key: {folder}/other-key is no key for {folder}/cert (key values mismatch)",
+        ),
         ("letter", "key", "tls.cert: there is no certificate in {folder}/letter"),
         ("cert", "letter", "tls.key: {folder}/letter is no key for {folder}/cert"),
         ("key", "cert", "tls.cert: there is no certificate in {folder}/key"),
@@ -201,5 +234,7 @@ async def test_certificates_that_cannot_be_are_named_with_their_file(
 
 
 def test_one_file_may_have_both(pems: Path) -> None:
-    assert secured(load_settings({"tls.cert": f"{pems}/both", "tls.key": f"{pems}/both"})) is not None
+    assert (
+        secured(load_settings({"tls.cert": f"{pems}/both", "tls.key": f"{pems}/both"})) is not None
+    )
     assert secured(Settings()) is None

@@ -1,4 +1,6 @@
-"""Blocks of the event loop are measured, remembered for a minute or two, and logged once a minute."""
+"""Blocks of the event loop are measured, remembered for a minute or two, and logged
+once a minute.
+"""
 
 from collections.abc import AsyncIterator
 
@@ -31,7 +33,9 @@ async def watch(clock: Clock) -> AsyncIterator[LoopWatch]:
     watch.close()
 
 
-async def test_the_longest_block_is_shown_for_a_minute_or_two(watch: LoopWatch, clock: Clock) -> None:
+async def test_the_longest_block_is_shown_for_a_minute_or_two(
+    watch: LoopWatch, clock: Clock
+) -> None:
     watch.note(0.02)
     watch.note(0.001)
     assert REGISTRY.get_sample_value("botdrome_loop_longest_block_seconds") == 0.02
@@ -49,10 +53,14 @@ async def test_a_timer_that_comes_late_has_seen_a_block(watch: LoopWatch, clock:
     with capture_logs() as logs:
         watch._look()
     assert round(watch.longest(), 2) == 4.99
-    assert [(line["event"], line["milliseconds"]) for line in logs] == [("the event loop was blocked", 4990)]
+    assert [(line["event"], line["milliseconds"]) for line in logs] == [
+        ("the event loop was blocked", 4990)
+    ]
 
 
-async def test_the_loop_is_behind_after_a_late_check_and_while_one_is_overdue(watch: LoopWatch, clock: Clock) -> None:
+async def test_the_loop_is_behind_after_a_late_check_and_while_one_is_overdue(
+    watch: LoopWatch, clock: Clock
+) -> None:
     assert not watch.behind()
     clock.now += PERIOD + BEHIND + 0.001
     assert watch.behind(), "the next check is overdue"

@@ -33,7 +33,9 @@ pytestmark = pytest.mark.anyio
 class Wire(asyncio.BaseTransport):
     """A connection as the system measures it, and its own socket. Times are in microseconds."""
 
-    def __init__(self, rtt: int | None = None, least: int = UNKNOWN, proxied: bool = False, unread: int = 0) -> None:
+    def __init__(
+        self, rtt: int | None = None, least: int = UNKNOWN, proxied: bool = False, unread: int = 0
+    ) -> None:
         super().__init__({"proxied": proxied, "socket": self})
         self.rtt, self.least, self.unread = rtt, least, unread
 
@@ -66,9 +68,17 @@ class Pinged:
 
 @pytest.mark.parametrize(
     ("rtt", "least", "seconds"),
-    [(None, 0, None), (0, UNKNOWN, None), (40_000, UNKNOWN, 0.04), (40_000, 30_000, 0.03), (0, 30_000, 0.03)],
+    [
+        (None, 0, None),
+        (0, UNKNOWN, None),
+        (40_000, UNKNOWN, 0.04),
+        (40_000, 30_000, 0.03),
+        (0, 30_000, 0.03),
+    ],
 )
-def test_the_system_measures_the_round_trip(rtt: int | None, least: int, seconds: float | None) -> None:
+def test_the_system_measures_the_round_trip(
+    rtt: int | None, least: int, seconds: float | None
+) -> None:
     assert tcp_round_trip(Wire(rtt, least)) == seconds
 
 
@@ -104,7 +114,9 @@ def test_pongs_that_nobody_asked_for_do_not_count() -> None:
     assert client.ping(0.2) == pytest.approx(0.2)
     client.meter.pong(client.words[-1], client.now)
     client.meter.pong(first, client.now + 0.9)
-    assert client.meter.seconds(client.now) == pytest.approx(0.2), "one that is too late, or comes twice, does not count"
+    assert client.meter.seconds(client.now) == pytest.approx(0.2), (
+        "one that is too late, or comes twice, does not count"
+    )
 
 
 def test_delaying_acknowledgements_or_pongs_alone_gains_nothing() -> None:

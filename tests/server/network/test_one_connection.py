@@ -1,4 +1,6 @@
-"""Clients that keep a connection open: first they ask for something over HTTP, then they make a WebSocket of it."""
+"""Clients that keep a connection open: first they ask for something over HTTP, then they make a
+WebSocket of it.
+"""
 
 import asyncio
 import json
@@ -19,10 +21,15 @@ UPGRADE = (
     b"GET /any/path? HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
-OFFER = "Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nUpgrade: h2c\r\n"
+OFFER = (
+    "Connection: Upgrade, HTTP2-Settings\r\n"
+    "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nUpgrade: h2c\r\n"
+)
 """Of HTTP/2, as Java's client makes it with every request."""
 FAILED = b'\x81\x1b{"authentication":"failed"}\x88\x02\x03\xe8'
-REGISTER = 'mutation { registerBot(gameType: NOUGHTS_AND_CROSSES, name: "ada", owner: "me") { password } }'
+REGISTER = (
+    'mutation { registerBot(gameType: NOUGHTS_AND_CROSSES, name: "ada", owner: "me") { password } }'
+)
 
 
 class Answer:
@@ -44,7 +51,10 @@ async def kept_open(house: RunningServer) -> socket.socket:
 
 
 def request(target: str, body: bytes = b"", fields: str = "") -> bytes:
-    fields = f"Host: 127.0.0.1\r\n{fields}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    fields = (
+        f"Host: 127.0.0.1\r\n{fields}Content-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
     return f"{'POST' if body else 'GET'} {target} HTTP/1.1\r\n{fields}".encode() + body
 
 
@@ -64,12 +74,22 @@ async def test_a_bot_registers_and_logs_in_on_one_connection(tmp_path: Path) -> 
         line = await kept_open(house)
         for target in ("/healthz", "/bomber/rest/rules"):
             await asked(line, target)
-        told: Any = json.loads(await asked(line, "/graphql", json.dumps({"query": REGISTER}).encode()))
-        login = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": told["data"]["registerBot"]["password"]}
+        told: Any = json.loads(
+            await asked(line, "/graphql", json.dumps({"query": REGISTER}).encode())
+        )
+        login = {
+            "gameType": "NOUGHTS_AND_CROSSES",
+            "name": "ada",
+            "password": told["data"]["registerBot"]["password"],
+        }
         async with connect(f"ws://127.0.0.1:{house.port}/any/path?", sock=line) as bot:
             await bot.send(json.dumps(login))
             answer = json.loads(await asyncio.wait_for(bot.recv(), PATIENCE))
-            assert answer == {"authentication": "OK", "gameType": "NOUGHTS_AND_CROSSES", "name": "ada"}
+            assert answer == {
+                "authentication": "OK",
+                "gameType": "NOUGHTS_AND_CROSSES",
+                "name": "ada",
+            }
 
 
 async def test_a_reader_subscribes_on_one_connection(tmp_path: Path) -> None:
@@ -79,14 +99,18 @@ async def test_a_reader_subscribes_on_one_connection(tmp_path: Path) -> None:
         url = f"ws://127.0.0.1:{house.port}/graphql"
         async with connect(url, sock=line, subprotocols=["graphql-transport-ws"]) as reader:  # type: ignore[list-item]
             await reader.send('{"type": "connection_init"}')
-            assert json.loads(await asyncio.wait_for(reader.recv(), PATIENCE)) == {"type": "connection_ack"}
+            assert json.loads(await asyncio.wait_for(reader.recv(), PATIENCE)) == {
+                "type": "connection_ack"
+            }
 
 
 async def test_an_organiser_upgrades_on_one_connection(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         line = await kept_open(house)
         await asked(line, "/socket.io/?EIO=4&transport=polling")
-        async with connect(f"ws://127.0.0.1:{house.port}/socket.io/?EIO=4&transport=websocket", sock=line) as organiser:
+        async with connect(
+            f"ws://127.0.0.1:{house.port}/socket.io/?EIO=4&transport=websocket", sock=line
+        ) as organiser:
             assert str(await asyncio.wait_for(organiser.recv(), PATIENCE)).startswith("0{")
 
 
@@ -96,7 +120,9 @@ async def test_the_connection_is_counted_once(tmp_path: Path) -> None:
         await asked(line, "/healthz")
         async with connect(f"ws://127.0.0.1:{house.port}/", sock=line) as bot:
             await bot.send("{}")
-            assert json.loads(await asyncio.wait_for(bot.recv(), PATIENCE)) == {"authentication": "failed"}
+            assert json.loads(await asyncio.wait_for(bot.recv(), PATIENCE)) == {
+                "authentication": "failed"
+            }
 
 
 def frame(message: bytes) -> bytes:
@@ -123,7 +149,9 @@ async def heard(line: socket.socket, end: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3])
-async def test_what_is_asked_before_an_upgrade_is_answered_before_it(tmp_path: Path, pieces: int) -> None:
+async def test_what_is_asked_before_an_upgrade_is_answered_before_it(
+    tmp_path: Path, pieces: int
+) -> None:
     """Sent without waiting for one another: requests, the upgrade and the login."""
     register = json.dumps({"query": REGISTER}).encode()
     parts = [request("/graphql", register) * 2, UPGRADE, frame(b'{"name": "%b"}' % (b"x" * 200))]
@@ -150,8 +178,14 @@ async def test_very_many_requests_at_once_are_all_answered(tmp_path: Path) -> No
 async def test_a_login_that_comes_with_the_upgrade_is_heard(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         with await kept_open(house) as line:
-            told: Any = json.loads(await asked(line, "/graphql", json.dumps({"query": REGISTER}).encode()))
-            login = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": told["data"]["registerBot"]["password"]}
+            told: Any = json.loads(
+                await asked(line, "/graphql", json.dumps({"query": REGISTER}).encode())
+            )
+            login = {
+                "gameType": "NOUGHTS_AND_CROSSES",
+                "name": "ada",
+                "password": told["data"]["registerBot"]["password"],
+            }
             await say(line, UPGRADE + frame(json.dumps(login).encode()))
             assert b'{"authentication":"OK"' in await heard(line, b'"name":"ada"}')
 
@@ -164,11 +198,16 @@ async def test_who_offers_http_2_is_answered_in_http_1(tmp_path: Path) -> None:
         assert await asked(line, "/healthz", fields=OFFER) == b"ok\n"
         async with connect(f"ws://127.0.0.1:{house.port}/", sock=line) as bot:
             await bot.send("{}")
-            assert json.loads(await asyncio.wait_for(bot.recv(), PATIENCE)) == {"authentication": "failed"}
+            assert json.loads(await asyncio.wait_for(bot.recv(), PATIENCE)) == {
+                "authentication": "failed"
+            }
 
 
 async def test_an_offer_of_http_2_in_any_pieces_and_many_at_once(tmp_path: Path) -> None:
-    query, answer = json.dumps({"query": "{ bots(gameType: BUMBLEBOTS) { name } }"}).encode(), b'{"data":{"bots":[]}}'
+    query, answer = (
+        json.dumps({"query": "{ bots(gameType: BUMBLEBOTS) { name } }"}).encode(),
+        b'{"data":{"bots":[]}}',
+    )
     asking = request("/graphql", query, OFFER)
     async with server(tmp_path) as house:
         for pieces, times in (([asking[:70], asking[70:-20], asking[-20:]], 1), ([asking * 3], 3)):

@@ -1,4 +1,6 @@
-"""Behind a trusted proxy the client's real address counts; other clients cannot claim an address."""
+"""Behind a trusted proxy the client's real address counts; other clients cannot claim
+an address.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,8 +38,15 @@ pytestmark = pytest.mark.anyio
         ("", "203.0.113.7", ""),
     ],
 )
-def test_only_trusted_proxies_say_where_a_client_is(address: str, forwarded: str, client: str) -> None:
-    assert Proxies(load_settings({"network_trusted_proxies": "10.0.0.0/8, fd00::/8"})).client_of(address, forwarded) == client
+def test_only_trusted_proxies_say_where_a_client_is(
+    address: str, forwarded: str, client: str
+) -> None:
+    assert (
+        Proxies(load_settings({"network_trusted_proxies": "10.0.0.0/8, fd00::/8"})).client_of(
+            address, forwarded
+        )
+        == client
+    )
 
 
 def test_without_proxies_nobody_is_believed_and_a_bad_network_is_named() -> None:
@@ -47,14 +56,22 @@ def test_without_proxies_nobody_is_believed_and_a_bad_network_is_named() -> None
 
 
 async def test_a_request_counts_for_the_address_that_a_trusted_proxy_names(tmp_path: Path) -> None:
-    limits = {"registration_rate": 0.001, "registration_burst": 1, "network_trusted_proxies": "127.0.0.1"}
+    limits = {
+        "registration_rate": 0.001,
+        "registration_burst": 1,
+        "network_trusted_proxies": "127.0.0.1",
+    }
     async with server(tmp_path, **limits) as house:
 
         async def register(name: str, address: str, forwarded: str) -> int:
             transport = httpx.AsyncHTTPTransport(local_address=address)
             async with httpx.AsyncClient(base_url=house.url, transport=transport) as http:
                 bot = {"game": "gomoku", "name": name, "owner": "me"}
-                return (await http.post("/api/v1/bots", json=bot, headers={"x-forwarded-for": forwarded})).status_code
+                return (
+                    await http.post(
+                        "/api/v1/bots", json=bot, headers={"x-forwarded-for": forwarded}
+                    )
+                ).status_code
 
         assert await register("one", "127.0.0.1", "203.0.113.7") == 201
         assert await register("two", "127.0.0.1", "203.0.113.8") == 201
@@ -66,7 +83,10 @@ async def test_a_request_counts_for_the_address_that_a_trusted_proxy_names(tmp_p
 @pytest.mark.parametrize("chunked", [False, True])
 async def test_each_proxy_may_add_a_line_of_its_own(tmp_path: Path, chunked: bool) -> None:
     """Whether the request is plain or not. A user without a password is known by its address."""
-    async with server(tmp_path, network_trusted_proxies="127.0.0.0/8") as house, httpx.AsyncClient(base_url=house.url) as http:
+    async with (
+        server(tmp_path, network_trusted_proxies="127.0.0.0/8") as house,
+        httpx.AsyncClient(base_url=house.url) as http,
+    ):
 
         async def register(address: str) -> dict[str, str]:
             async def nothing() -> AsyncIterator[bytes]:
@@ -74,7 +94,9 @@ async def test_each_proxy_may_add_a_line_of_its_own(tmp_path: Path, chunked: boo
 
             headers = [("X-Forwarded-For", address), ("X-Forwarded-For", "127.0.0.9")]
             body = nothing() if chunked else b""
-            answer: dict[str, str] = (await http.post("/bomber/rest/register/ann", headers=headers, content=body)).json()
+            answer: dict[str, str] = (
+                await http.post("/bomber/rest/register/ann", headers=headers, content=body)
+            ).json()
             return answer
 
         first = await register("203.0.113.7")
@@ -100,8 +122,13 @@ async def test_nobody_but_these_rules_says_where_a_request_comes_from() -> None:
 
 
 @pytest.mark.parametrize("piece", [1, 1000])
-async def test_a_balancer_names_the_client_of_a_tcp_port_by_the_proxy_protocol(tmp_path: Path, piece: int) -> None:
-    async with boat_server(tmp_path, network_trusted_proxies="127.0.0.1") as house, line(house) as one:
+async def test_a_balancer_names_the_client_of_a_tcp_port_by_the_proxy_protocol(
+    tmp_path: Path, piece: int
+) -> None:
+    async with (
+        boat_server(tmp_path, network_trusted_proxies="127.0.0.1") as house,
+        line(house) as one,
+    ):
         data = header("203.0.113.7") + f"J|ada|{BOARD}\n".encode()
         for begin in range(0, len(data), piece):
             one.write(data[begin : begin + piece])
@@ -111,9 +138,14 @@ async def test_a_balancer_names_the_client_of_a_tcp_port_by_the_proxy_protocol(t
         assert gathering is not None and gathering.players[0].address == "203.0.113.7"
 
 
-async def test_a_proxy_that_sends_no_header_is_served_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_that_sends_no_header_is_served_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(peer, "HEADER_WAIT", 0.01)
-    async with boat_server(tmp_path, network_trusted_proxies="127.0.0.1") as house, line(house) as one:
+    async with (
+        boat_server(tmp_path, network_trusted_proxies="127.0.0.1") as house,
+        line(house) as one,
+    ):
         assert (await one.receive()).startswith("G|"), "a client of boat games waits for this"
         async with httpx.AsyncClient(base_url=house.url) as http:
             assert (await http.get("/healthz")).status_code == 200
@@ -121,7 +153,9 @@ async def test_a_proxy_that_sends_no_header_is_served_all_the_same(tmp_path: Pat
 
 async def test_a_header_from_elsewhere_is_no_header(tmp_path: Path) -> None:
     async with boat_server(tmp_path, network_trusted_proxies="127.0.0.1") as house:
-        reader, writer = await asyncio.open_connection("127.0.0.1", house.ports["xbs"], local_addr=("127.0.0.2", 0))
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", house.ports["xbs"], local_addr=("127.0.0.2", 0)
+        )
         one = Line(reader, writer)
         assert (await one.receive()).startswith("G|")
         one.write(header("203.0.113.7"))
@@ -130,7 +164,10 @@ async def test_a_header_from_elsewhere_is_no_header(tmp_path: Path) -> None:
 
 
 async def test_a_connection_with_a_bad_header_is_closed(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, network_trusted_proxies="127.0.0.1") as house, line(house) as one:
+    async with (
+        boat_server(tmp_path, network_trusted_proxies="127.0.0.1") as house,
+        line(house) as one,
+    ):
         one.write(header("203.0.113.7", command=0x2F))
         with suppress(ConnectionError):
             assert await one.receive() == ""

@@ -1,4 +1,6 @@
-"""One reading of a request's head: the dispatcher, the HTTP server and the WebSocket handshake agree on every byte of it."""
+"""One reading of a request's head: the dispatcher, the HTTP server and the WebSocket handshake
+agree on every byte of it.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,14 +19,22 @@ from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import Proxies, sharing
-from botdrome.server.network.request_head import RequestHeaders, RequestLine, read_headers, read_line
+from botdrome.server.network.request_head import (
+    RequestHeaders,
+    RequestLine,
+    read_headers,
+    read_line,
+)
 from botdrome.server.network.shares import Shares
 from tests.server.clients import PATIENCE
 from tests.server.network.test_websocket import Diary
 
 pytestmark = pytest.mark.anyio
 
-UPGRADE = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n"
+UPGRADE = (
+    b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\n"
+    b"Sec-WebSocket-Version: 13\r\n"
+)
 HOST = b"\r\nHost: 127.0.0.1\r\n"
 LAST = b"Connection: close\r\n\r\n"
 GOODBYE = b"\x88\x80\0\0\0\0"
@@ -38,7 +48,10 @@ GOODBYE = b"\x88\x80\0\0\0\0"
         (b"GET http://x:80/a?b HTTP/1.1\r\n", (b"GET", b"/a?b", "1.1")),
         (b"GET HTTPS://x?b HTTP/1.1\r\n", (b"GET", b"/?b", "1.1")),
         (b"GET http://x HTTP/1.1\r\n", (b"GET", b"/", "1.1")),
-        (b"GET /%62omb%65r/%7E%2f%25%41%2541%zz HTTP/1.1\r\n", (b"GET", b"/bomber/~%2f%25A%2541%zz", "1.1")),
+        (
+            b"GET /%62omb%65r/%7E%2f%25%41%2541%zz HTTP/1.1\r\n",
+            (b"GET", b"/bomber/~%2f%25A%2541%zz", "1.1"),
+        ),
         (b"GET / a HTTP/1.1\r\n", None),
         (b"GET  / HTTP/1.1\r\n", None),
         (b"GET /  HTTP/1.1\r\n", None),
@@ -64,12 +77,25 @@ def test_a_request_line(line: bytes, read: RequestLine | None) -> None:
 
 
 def test_several_lines_of_one_name_are_one_value() -> None:
-    headers = read_headers(b"Cookie: a=1\r\nX: 1 \r\nx:\t2\r\nCookie: b=2\r\nHost: x\r\nHost: y\r\n\r\n")
-    assert headers == {b"cookie": b"a=1; b=2", b"x": b"1, 2", b"host": b"x, y"} and headers.hosts == 2
+    headers = read_headers(
+        b"Cookie: a=1\r\nX: 1 \r\nx:\t2\r\nCookie: b=2\r\nHost: x\r\nHost: y\r\n\r\n"
+    )
+    assert (
+        headers == {b"cookie": b"a=1; b=2", b"x": b"1, 2", b"host": b"x, y"} and headers.hosts == 2
+    )
 
 
 @pytest.mark.parametrize(
-    "lines", [b"A: b\nC: d", b"A: b\r\n folded", b"A : b", b"A: b\rc", b"A: \0", b"A", b"\r\n".join([b"A: b"] * 101)]
+    "lines",
+    [
+        b"A: b\nC: d",
+        b"A: b\r\n folded",
+        b"A : b",
+        b"A: b\rc",
+        b"A: \0",
+        b"A",
+        b"\r\n".join([b"A: b"] * 101),
+    ],
 )
 def test_headers_that_servers_read_in_different_ways_are_refused(lines: bytes) -> None:
     assert read_headers(lines + b"\r\n\r\n") is None
@@ -96,12 +122,21 @@ class Stack:
     def make(self, forwarding: Forwarding | None = None) -> MakeProtocol:
         settings = load_settings({"network_trusted_proxies": "127.0.0.1"})
         limits = ConnectionLimits(settings)
-        http = http_factory(self.app, self.open_websocket, limits, settings, Origins(settings), forwarding=forwarding)
+        http = http_factory(
+            self.app,
+            self.open_websocket,
+            limits,
+            settings,
+            Origins(settings),
+            forwarding=forwarding,
+        )
         return sharing(http, Shares(), Proxies(settings))
 
 
 @asynccontextmanager
-async def answers(stack: Stack, *pieces: bytes, forwarding: Forwarding | None = None) -> AsyncIterator[bytes]:
+async def answers(
+    stack: Stack, *pieces: bytes, forwarding: Forwarding | None = None
+) -> AsyncIterator[bytes]:
     """All that a client receives for these pieces, each of which is read before the next comes."""
     server = await asyncio.get_running_loop().create_server(stack.make(forwarding), "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1])
@@ -140,7 +175,10 @@ async def test_a_line_that_is_none_is_refused_once_whatever_is_asked_for(line: b
         stack = Stack()
         with capture_logs() as logged:
             async with answers(stack, line + fields + b"\r\n") as told:
-                assert told.startswith(b"HTTP/1.1 400 Bad Request\r\n") and told.count(b"HTTP/1.1 ") == 2, told
+                assert (
+                    told.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+                    and told.count(b"HTTP/1.1 ") == 2
+                ), told
         assert logged == [] and not stack.opened and not stack.applied
 
 
@@ -183,10 +221,15 @@ async def test_a_node_that_changes_its_mind_refuses_a_request_rather_than_pass_i
 
 async def test_the_application_and_the_server_read_the_same_headers() -> None:
     stack = Stack()
-    fields = b"Origin: http://a\r\nX-Forwarded-For: 1.1.1.1\r\nOrigin: http://b\r\nX-Forwarded-For: 2.2.2.2\r\n"
+    fields = (
+        b"Origin: http://a\r\nX-Forwarded-For: 1.1.1.1\r\nOrigin: http://b\r\n"
+        b"X-Forwarded-For: 2.2.2.2\r\n"
+    )
     async with answers(stack, b"GET http://x/%61 HTTP/1.1" + HOST + fields + LAST) as told:
         assert told.endswith(b"/a http://a, http://b 1.1.1.1, 2.2.2.2")
-    async with answers(stack, b"GET http://x/%61?b HTTP/1.1" + HOST + fields + UPGRADE + b"\r\n" + GOODBYE) as told:
+    async with answers(
+        stack, b"GET http://x/%61?b HTTP/1.1" + HOST + fields + UPGRADE + b"\r\n" + GOODBYE
+    ) as told:
         assert told.startswith(b"HTTP/1.1 101 ") and stack.opened[0][0] == "/a?b"
         assert stack.opened[0][1][b"origin"] == b"http://a, http://b"
 
@@ -194,6 +237,12 @@ async def test_the_application_and_the_server_read_the_same_headers() -> None:
 async def test_trailers_are_not_headers() -> None:
     stack = Stack()
     trailers = b"X-Forwarded-For: 6.6.6.6\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n"
-    chunked = b"POST /a HTTP/1.1" + HOST + b"X-Forwarded-For: 1.1.1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n"
-    async with answers(stack, chunked + trailers + b"\r\n" + b"GET /b HTTP/1.1" + HOST + LAST) as told:
+    chunked = (
+        b"POST /a HTTP/1.1"
+        + HOST
+        + b"X-Forwarded-For: 1.1.1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n"
+    )
+    async with answers(
+        stack, chunked + trailers + b"\r\n" + b"GET /b HTTP/1.1" + HOST + LAST
+    ) as told:
         assert b"/a None 1.1.1.1" in told and told.endswith(b"/b None None")

@@ -119,9 +119,20 @@ def test_a_timer_rings_once_after_a_stall_or_not_at_all_if_it_was_cancelled(
 
 def test_a_server_that_is_stopped_for_longer_than_a_limit_charges_nobody(tmp_path: Path) -> None:
     """Stopped for real, for longer than a client has to join a boat game."""
-    command = [sys.executable, "-c", "from botdrome.cli.app import main; main()", "serve", "--port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from botdrome.cli.app import main; main()",
+        "serve",
+        "--port",
+        "0",
+    ]
     words = ("boats_port=-1", "duel_port=0", f"limits_waiting={LIMIT}")
-    command += ["--db", f"sqlite:///{tmp_path}/stopped.db", *[word for pair in words for word in ("--set", pair)]]
+    command += [
+        "--db",
+        f"sqlite:///{tmp_path}/stopped.db",
+        *[word for pair in words for word in ("--set", pair)],
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:

@@ -64,7 +64,16 @@ class Waiting:
 
 def test_each_is_waited_for_equally_long(clock: Clock) -> None:
     waiting, guests = Waiting(), list[Guest]()
-    for moment, coming, gone in [(0, 1, 0), (3, 2, 0), (9, 1, 0), (9.9, 0, 0), (10, 0, 1), (12.9, 0, 1), (13, 0, 3), (19, 1, 4)]:
+    for moment, coming, gone in [
+        (0, 1, 0),
+        (3, 2, 0),
+        (9, 1, 0),
+        (9.9, 0, 0),
+        (10, 0, 1),
+        (12.9, 0, 1),
+        (13, 0, 3),
+        (19, 1, 4),
+    ]:
         clock.pass_until(moment)
         assert [guest.aborted for guest in guests] == [1] * gone + [0] * (len(guests) - gone)
         guests += [waiting.begin(Guest()) for _ in range(coming)]

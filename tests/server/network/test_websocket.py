@@ -1,4 +1,6 @@
-"""Sockets: handshakes that fail, frames of every kind and ends of every kind, over real connections."""
+"""Sockets: handshakes that fail, frames of every kind and ends of every kind, over real
+connections.
+"""
 
 import asyncio
 import sys
@@ -19,14 +21,22 @@ from tests.server.clients import PATIENCE
 pytestmark = pytest.mark.anyio
 
 HEAD = (
-    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+    b"Connection: keep-alive, Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
 TEXT, BINARY, CLOSE, PING, PONG = 0x81, 0x82, 0x88, 0x89, 0x8A
 GOODBYE = b"\x88\x02\x03\xe8"
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.skipif(sys.platform == "win32", reason="it has no uvloop"))])
+@pytest.fixture(
+    params=[
+        False,
+        pytest.param(
+            True, marks=pytest.mark.skipif(sys.platform == "win32", reason="it has no uvloop")
+        ),
+    ]
+)
 def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
     """On both loops: they differ in how connections end."""
     return "asyncio", {"use_uvloop": request.param}
@@ -98,7 +108,9 @@ class Line:
 class Post:
     """A server with diaries behind its dispatcher."""
 
-    def __init__(self, port: int, connection_limits: ConnectionLimits, diaries: list[Diary]) -> None:
+    def __init__(
+        self, port: int, connection_limits: ConnectionLimits, diaries: list[Diary]
+    ) -> None:
         self._port, self.connection_limits, self.diaries = port, connection_limits, diaries
         self.lines: list[Line] = []
 
@@ -118,7 +130,9 @@ def no_http(target: bytes = b"") -> asyncio.Protocol:
 
 
 @asynccontextmanager
-async def post(open_websocket: OpenWebSocket | None = None, make_http: MakeHttp = no_http, **changes: int) -> AsyncIterator[Post]:
+async def post(
+    open_websocket: OpenWebSocket | None = None, make_http: MakeHttp = no_http, **changes: int
+) -> AsyncIterator[Post]:
     settings = load_settings({"message_longest": 1000} | changes)
     connection_limits, diaries = ConnectionLimits(settings), list[Diary]()
 
@@ -127,7 +141,13 @@ async def post(open_websocket: OpenWebSocket | None = None, make_http: MakeHttp 
         return diaries[-1]
 
     def dispatcher() -> Dispatcher:
-        return Dispatcher(open_websocket or (lambda *_: make), make_http, connection_limits, settings, Origins(settings))
+        return Dispatcher(
+            open_websocket or (lambda *_: make),
+            make_http,
+            connection_limits,
+            settings,
+            Origins(settings),
+        )
 
     server = await asyncio.get_running_loop().create_server(dispatcher, "127.0.0.1", 0)
     one = Post(server.sockets[0].getsockname()[1], connection_limits, diaries)
@@ -145,15 +165,32 @@ async def post(open_websocket: OpenWebSocket | None = None, make_http: MakeHttp 
 @pytest.mark.parametrize(
     ("this", "that", "status", "why"),
     [
-        (b"dGhlIHNhbXBsZSBub25jZQ==", b"two words", b"400", b"the field Sec-WebSocket-Key is missing, or not one word"),
+        (
+            b"dGhlIHNhbXBsZSBub25jZQ==",
+            b"two words",
+            b"400",
+            b"the field Sec-WebSocket-Key is missing, or not one word",
+        ),
         (b"Version: 13", b"Version: 99", b"426", b"the field Sec-WebSocket-Version is not 13"),
         (b"keep-alive, Upgrade", b"close", b"400", b"the field Connection has no 'Upgrade'"),
         (b"GET", b"POST", b"400", b"a WebSocket begins with a GET of HTTP/1.1"),
-        (b"Host: 127.0.0.1", b"Host: " + b"x" * 17_000, b"431", b"the head has at most 16384 bytes"),
-        (b"Version: 13\r\n", b"Version: 13\r\nMore: " + b"x" * 17_000, b"431", b"the head has at most 16384 bytes"),
+        (
+            b"Host: 127.0.0.1",
+            b"Host: " + b"x" * 17_000,
+            b"431",
+            b"the head has at most 16384 bytes",
+        ),
+        (
+            b"Version: 13\r\n",
+            b"Version: 13\r\nMore: " + b"x" * 17_000,
+            b"431",
+            b"the head has at most 16384 bytes",
+        ),
     ],
 )
-async def test_a_handshake_that_fails_is_told_why(this: bytes, that: bytes, status: bytes, why: bytes) -> None:
+async def test_a_handshake_that_fails_is_told_why(
+    this: bytes, that: bytes, status: bytes, why: bytes
+) -> None:
     async with post() as one:
         line = await one.line()
         await line.send(HEAD.replace(this, that), frame(TEXT, b"not heard"))
@@ -170,7 +207,9 @@ async def test_a_handshake_that_fails_is_told_why(this: bytes, that: bytes, stat
         HEAD.replace(b"\r\n", b"\n"),
     ],
 )
-async def test_what_is_not_let_in_here_is_for_the_http_stack_however_long_it_is(begun: bytes) -> None:
+async def test_what_is_not_let_in_here_is_for_the_http_stack_however_long_it_is(
+    begun: bytes,
+) -> None:
     handed: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     class Http(asyncio.Protocol):
@@ -206,7 +245,11 @@ async def test_an_empty_line_before_the_handshake_does_no_harm(pieces: list[byte
 async def test_who_offers_subprotocols_is_given_the_first() -> None:
     async with post() as one:
         line = await one.line()
-        await line.send(HEAD.replace(b"Host: 127.0.0.1", b"Host: 127.0.0.1\r\nSec-WebSocket-Protocol: battlebot, json"))
+        await line.send(
+            HEAD.replace(
+                b"Host: 127.0.0.1", b"Host: 127.0.0.1\r\nSec-WebSocket-Protocol: battlebot, json"
+            )
+        )
         assert b"\r\nSec-WebSocket-Protocol: battlebot\r\n\r\n" in await line.until(b"\r\n\r\n")
 
 
@@ -227,11 +270,37 @@ async def test_messages_of_all_kinds() -> None:
     """In one piece, at once, in parts with a ping between them, byte by byte, long, empty."""
     async with post() as one:
         line, diary = await one.upgraded()
-        await line.send(frame(TEXT, b"a"), frame(BINARY, b"b"), frame(TEXT, b"c") + frame(TEXT, b"d"), frame(0x01, b"e"))
-        await line.send(frame(PING, b"?"), frame(0x80, b"f") + frame(PONG), *[bytes((byte,)) for byte in frame(TEXT, b"g")])
-        await line.send(frame(0x01, b"\xc3"), frame(0x80, b"\xa9"), frame(TEXT, "é".encode()), frame(BINARY, b"\xff"))
+        await line.send(
+            frame(TEXT, b"a"),
+            frame(BINARY, b"b"),
+            frame(TEXT, b"c") + frame(TEXT, b"d"),
+            frame(0x01, b"e"),
+        )
+        await line.send(
+            frame(PING, b"?"),
+            frame(0x80, b"f") + frame(PONG),
+            *[bytes((byte,)) for byte in frame(TEXT, b"g")],
+        )
+        await line.send(
+            frame(0x01, b"\xc3"),
+            frame(0x80, b"\xa9"),
+            frame(TEXT, "é".encode()),
+            frame(BINARY, b"\xff"),
+        )
         await line.send(b"\x81\xfe\x00\xc8\0\0\0\0" + b"h" * 200, frame(TEXT), frame(CLOSE))
-        told = [b"a", b"b", b"c", b"d", b"ef", b"g", "é".encode(), "é".encode(), b"\xff", b"h" * 200, b""]
+        told = [
+            b"a",
+            b"b",
+            b"c",
+            b"d",
+            b"ef",
+            b"g",
+            "é".encode(),
+            "é".encode(),
+            b"\xff",
+            b"h" * 200,
+            b"",
+        ]
         assert (await line.rest()).endswith(b"\x81\x00\x81\x01!" + GOODBYE)
         assert (diary.told, diary.lost_times) == (told, 1)
 
@@ -239,7 +308,9 @@ async def test_messages_of_all_kinds() -> None:
 async def test_a_ping_is_answered_with_its_words() -> None:
     async with post() as one:
         line, _ = await one.upgraded()
-        await line.send(frame(PING, b"?"), frame(PING), frame(PONG, b"?"), frame(CLOSE, b"\x0f\xa1why"))
+        await line.send(
+            frame(PING, b"?"), frame(PING), frame(PONG, b"?"), frame(CLOSE, b"\x0f\xa1why")
+        )
         assert await line.rest() == b"\x8a\x01?\x8a\x00\x88\x02\x0f\xa1"
 
 
@@ -250,7 +321,12 @@ async def test_half_a_message_is_acknowledged_at_once(monkeypatch: pytest.Monkey
     async with post() as one:
         line, diary = await one.upgraded()
         whole = frame(TEXT, b"whole")
-        for pieces, times in [([whole], 0), ([whole * 2], 0), ([whole[:6], whole[6:]], 1), ([frame(1), frame(0x80)], 2)]:
+        for pieces, times in [
+            ([whole], 0),
+            ([whole * 2], 0),
+            ([whole[:6], whole[6:]], 1),
+            ([frame(1), frame(0x80)], 2),
+        ]:
             diary.told.clear()
             await line.send(pieces[0])
             if len(pieces) > 1:

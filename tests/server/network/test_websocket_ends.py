@@ -34,21 +34,29 @@ pytestmark = pytest.mark.anyio
         (frame(PING) * 201, 1008),
     ],
 )
-async def test_who_breaks_the_rules_is_told_and_heard_no_more(data: bytes, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_breaks_the_rules_is_told_and_heard_no_more(
+    data: bytes, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(websocket, "PINGS_RATE", 0.001)
     async with post() as one:
         line, diary = await one.upgraded()
         await line.send(data, frame(TEXT, b"not heard"), b"nonsense" * 1000)
         told = await line.rest()
         end = told.replace(b"\x8a\x00", b"")
-        assert end[:1] == b"\x88" and int.from_bytes(end[2:4], "big") == code and end[1] == len(end) - 2
+        assert (
+            end[:1] == b"\x88"
+            and int.from_bytes(end[2:4], "big") == code
+            and end[1] == len(end) - 2
+        )
         assert b"not heard" not in diary.told and diary.lost_times == 1
 
 
 async def test_a_close_of_ours_waits_for_the_answer() -> None:
     async with post() as one:
         line, diary = await one.upgraded()
-        await line.send(frame(TEXT, b"go"), frame(TEXT, b"passed over"), frame(PING), frame(BINARY, b"this too"))
+        await line.send(
+            frame(TEXT, b"go"), frame(TEXT, b"passed over"), frame(PING), frame(BINARY, b"this too")
+        )
         assert await line.until(b"enough") == b"\x81\x0alast words\x88\x08\x03\xe8enough"
         assert (diary.told, diary.lost_times) == ([b"go"], 0)
         await line.send(frame(CLOSE, b"\x03\xe8"))
@@ -91,7 +99,9 @@ async def test_who_does_not_read_is_cut_off() -> None:
         diary.connection.close()
 
 
-async def test_who_says_goodbye_and_does_not_read_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_says_goodbye_and_does_not_read_is_not_waited_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("botdrome.server.network.connection_limits.CLOSE_TIMEOUT", 0.01)
     monkeypatch.setattr(websocket, "BACKLOG", 1 << 30)
     async with post(limits_connections=1) as one:

@@ -21,7 +21,10 @@ SPACES = [[0, 0], [1, 1], [0, 1], [2, 2], [0, 2]]
 
 @pytest.fixture(params=["handed over", "carried"])
 async def three(
-    request: pytest.FixtureRequest, postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    postgres_url: str,
+    nats_url: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[list[RunningServer]]:
     """Three nodes, on one machine or, as far as they know, on three."""
     if request.param == "carried":
@@ -59,7 +62,9 @@ async def move_match(house: list[RunningServer]) -> None:
     """Drain the node of the match until the match is at another one."""
     before = home(house)
     await drain(before)
-    await until(lambda: not before.desk.tables.count() and any(one.desk.tables.count() for one in house))
+    await until(
+        lambda: not before.desk.tables.count() and any(one.desk.tables.count() for one in house)
+    )
     await drain(before, False)
     for one in house:
         await of(one).members._beat()
@@ -75,11 +80,19 @@ class Chatter:
     async def finish(self) -> None:
         """Play to the end; the match must be at one node, and be stored once."""
         entry = await self.house[0].arena.store.match(self.id)
-        assert entry is not None and sum(one.desk.tables[self.id] is not None for one in self.house) == 1
+        assert (
+            entry is not None
+            and sum(one.desk.tables[self.id] is not None for one in self.house) == 1
+        )
         for number, space in enumerate(SPACES):
-            await self.players[entry.players[number % 2]].send({"mark": "XO"[number % 2], "space": space})
+            await self.players[entry.players[number % 2]].send(
+                {"mark": "XO"[number % 2], "space": space}
+            )
             states = [(await one.receive())["state"] for one in self.players.values()]
-            assert states[0] == states[1] and states[0]["board"][space[0]][space[1]] == "XO"[number % 2]
+            assert (
+                states[0] == states[1]
+                and states[0]["board"][space[0]][space[1]] == "XO"[number % 2]
+            )
         assert states[0]["result"]["victor"] == entry.players[0]
         entry = await self.house[0].arena.store.match(self.id)
         assert entry is not None and entry.status == "ended"

@@ -31,7 +31,9 @@ class MemoryLinks:
 
     def send(self, to: NodeId, topic: str, payload: bytes) -> None:
         self.sent += 1
-        asyncio.get_running_loop().call_soon(self.network.links[to]._receivers[topic], self._here, payload)
+        asyncio.get_running_loop().call_soon(
+            self.network.links[to]._receivers[topic], self._here, payload
+        )
 
     def broadcast(self, topic: str, payload: bytes) -> None:
         for to in self.network.links.keys() - {self._here}:

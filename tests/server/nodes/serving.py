@@ -1,4 +1,6 @@
-"""Whole servers as nodes of one cluster, in one event loop, on a real PostgreSQL and a real NATS."""
+"""Whole servers as nodes of one cluster, in one event loop, on a real PostgreSQL and a
+real NATS.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,11 +18,21 @@ NAMES = ("ant", "bee", "cat", "dog", "eel")
 
 
 @asynccontextmanager
-async def nodes(db: str, nats: str, count: int = 3, **settings: Any) -> AsyncIterator[list[RunningServer]]:
+async def nodes(
+    db: str, nats: str, count: int = 3, **settings: Any
+) -> AsyncIterator[list[RunningServer]]:
     """Servers that know each other, on free ports. Further settings are as in `clients.server`."""
-    quick: dict[str, Any] = {"db": db, "nats": nats, "cluster_beat": 0.05, "cluster_death": 1.0} | settings
+    quick: dict[str, Any] = {
+        "db": db,
+        "nats": nats,
+        "cluster_beat": 0.05,
+        "cluster_death": 1.0,
+    } | settings
     async with AsyncExitStack() as stack:
-        opened = [await stack.enter_async_context(server(Path(), cluster_name=name, **quick)) for name in NAMES[:count]]
+        opened = [
+            await stack.enter_async_context(server(Path(), cluster_name=name, **quick))
+            for name in NAMES[:count]
+        ]
         for one in opened:
             await one.desk.cluster.members._beat()  # type: ignore[union-attr]
         yield opened
@@ -28,15 +40,24 @@ async def nodes(db: str, nats: str, count: int = 3, **settings: Any) -> AsyncIte
 
 def home_of(nodes: list[RunningServer], game: str) -> RunningServer:
     """The node that has the rooms of a game."""
-    return next(one for one in nodes if one.desk.cluster is not None and one.desk.cluster.has_rooms(game))
+    return next(
+        one for one in nodes if one.desk.cluster is not None and one.desk.cluster.has_rooms(game)
+    )
 
 
 async def spread_out(nodes: list[RunningServer]) -> None:
     """Wait until each game has the home that it should have, and its rooms are open there."""
 
     def are_open(one: RunningServer) -> bool:
-        assert isinstance(one.node, JoinedNode) and one.node._clients is not None and one.desk.cluster is not None
+        assert (
+            isinstance(one.node, JoinedNode)
+            and one.node._clients is not None
+            and one.desk.cluster is not None
+        )
         rooms, cluster = one.node._clients.rooms, one.desk.cluster
-        return all(rooms[key].open == (cluster.place(key).id == cluster.here) for key in map(rooms_of, FORMATS))
+        return all(
+            rooms[key].open == (cluster.place(key).id == cluster.here)
+            for key in map(rooms_of, FORMATS)
+        )
 
     await until(lambda: all(map(are_open, nodes)))

@@ -1,4 +1,6 @@
-"""Clients that come to the node of their table: when they log in again, and what becomes of them."""
+"""Clients that come to the node of their table: when they log in again, and what
+becomes of them.
+"""
 
 from typing import Any
 
@@ -62,18 +64,30 @@ async def test_a_client_that_a_first_node_hands_over_logs_in_again(
     two: list[RunningServer], checked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give = Handover.give
-    monkeypatch.setattr(Handover, "give", lambda self, path, client, parcel: give(self, path, client, of_first_node(parcel)))
+    monkeypatch.setattr(
+        Handover,
+        "give",
+        lambda self, path, client, parcel: give(self, path, client, of_first_node(parcel)),
+    )
     async with chatting(two) as match:
         assert len(checked) == 3
         await match.finish()
 
 
 async def test_a_first_node_finds_the_login_in_the_messages() -> None:
-    parcel = Parcel(Errand("a", told=1), Origin("", 1, False), [b"login"], b"", AdmittedClient(b"login", "ada", "", "", True))
+    parcel = Parcel(
+        Errand("a", told=1),
+        Origin("", 1, False),
+        [b"login"],
+        b"",
+        AdmittedClient(b"login", "ada", "", "", True),
+    )
     assert of_first_node(parcel) == replace(parcel, client=None)
 
 
-async def test_a_client_that_is_banned_on_the_way_is_removed(two: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_is_banned_on_the_way_is_removed(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
     give = Handover.give
 
     def ban(self: Handover, *words: Any) -> bool:

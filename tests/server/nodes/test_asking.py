@@ -25,7 +25,8 @@ class Double(Struct, frozen=True):
 def two() -> tuple[NodeAsking, NodeAsking, Network]:
     network, start = Network(), Tasks().start
     one, other = [
-        NodeAsking(FixedMembers(here, there), MemoryLinks(network, here.id), start) for here, there in ((ANT, BEE), (BEE, ANT))
+        NodeAsking(FixedMembers(here, there), MemoryLinks(network, here.id), start)
+        for here, there in ((ANT, BEE), (BEE, ANT))
     ]
     return one, other, network
 
@@ -58,7 +59,10 @@ async def test_all_nodes_answer_and_know_who_causes_the_question() -> None:
 async def test_a_node_that_cannot_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ant, bee, network = two()
     ant.on(Double, double)
-    assert await ant.ask_all(Double("a"), str) == (["aa"], ["bee"])  # bee does not know such questions
+    assert await ant.ask_all(Double("a"), str) == (
+        ["aa"],
+        ["bee"],
+    )  # bee does not know such questions
     bee.on(Double, double)
     with pytest.raises(LateAnswer, match="the node bee did not answer within"):
         await ant.ask(BEE.id, Double("wait"), str, 0.01)

@@ -6,7 +6,13 @@ import pytest
 
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes import carrying
-from botdrome.server.nodes.carry_messages import CarryMessage, Heard, HeardAll, Measured, OpenChannel
+from botdrome.server.nodes.carry_messages import (
+    CarryMessage,
+    Heard,
+    HeardAll,
+    Measured,
+    OpenChannel,
+)
 from botdrome.server.nodes.carrying import CarriedConnection, Carrier
 from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.link_delay import LinkDelay
@@ -29,7 +35,9 @@ class Far:
 
 def test_the_delay_beyond_the_shortest_way_counts() -> None:
     delay = LinkDelay()
-    assert [delay.of(sent, sent + 1000 + took) for sent, took in ((0, 3), (1, 2), (2, 7), (3, 2))] == [0, 0, 5, 0]
+    assert [
+        delay.of(sent, sent + 1000 + took) for sent, took in ((0, 3), (1, 2), (2, 7), (3, 2))
+    ] == [0, 0, 5, 0]
 
 
 def test_clocks_that_drift_do_not_count_for_long() -> None:
@@ -59,7 +67,9 @@ def test_the_front_sends_the_network_time_and_the_delay(monkeypatch: pytest.Monk
     ]
 
 
-def test_the_session_sees_the_network_time_and_works_for_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_session_sees_the_network_time_and_works_for_the_client(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seen: list[tuple[str, float, float]] = []
 
     class Receiver:

@@ -53,11 +53,15 @@ async def test_contests_of_two_games_run_at_two_nodes(postgres_url: str, nats_ur
             left = [noughts, other]
             await until(lambda: any(one.contests.running("five") for one in left))
             async with at_five(other, cid, dan):
-                assert [table.contest for table in home_of(left, "gomoku").desk.tables.live()] == ["five"]
+                assert [table.contest for table in home_of(left, "gomoku").desk.tables.live()] == [
+                    "five"
+                ]
 
 
 @asynccontextmanager
-async def at_five(node: RunningServer, cid: dict[str, Any], dan: dict[str, Any]) -> AsyncIterator[None]:
+async def at_five(
+    node: RunningServer, cid: dict[str, Any], dan: dict[str, Any]
+) -> AsyncIterator[None]:
     """Two bots on different protocols that the contest has seated."""
     async with bot(node, cid) as native, free(node, "dan", password=dan["password"]) as duellist:
         await duellist.send(FIND)

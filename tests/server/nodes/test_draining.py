@@ -41,18 +41,26 @@ async def test_matches_of_house_bots_and_called_bots_move(two: list[RunningServe
                     if login["name"] in state["waitingFor"]:
                         turns += 1
                         await move_match(two)
-                        free_spaces = [[r, c] for r in range(3) for c in range(3) if not state["board"][r][c]]
-                        mark = next(mark for mark, name in state["marks"].items() if name == login["name"])
+                        free_spaces = [
+                            [r, c] for r in range(3) for c in range(3) if not state["board"][r][c]
+                        ]
+                        mark = next(
+                            mark for mark, name in state["marks"].items() if name == login["name"]
+                        )
                         await one.send({"mark": mark, "space": free_spaces[0]})
                     state = (await one.receive())["state"]
                 assert state["result"]["reason"] == "complete"
                 assert opponent != "called" or turns - 1 <= len(called.messages) <= turns
 
 
-async def test_a_called_bot_that_was_away_is_called_again(two: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_called_bot_that_was_away_is_called_again(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
     row, asked, up = FORMATS[GAME], asyncio.Event(), asyncio.Event()
     monkeypatch.setattr("botdrome.server.lobby.url_bot.PAUSES", (0.01,))
-    monkeypatch.setitem(FORMATS, GAME, replace(row, terms=replace(row.terms, gone="wait", absence=3_600_000)))
+    monkeypatch.setitem(
+        FORMATS, GAME, replace(row, terms=replace(row.terms, gone="wait", absence=3_600_000))
+    )
 
     def fail(_: asyncio.StreamWriter, message: Any) -> bytes | None:
         if up.is_set() or ("challenge" in message and not asked.is_set()):
@@ -82,7 +90,9 @@ async def test_spectators_go_on_watching(three: list[RunningServer]) -> None:
     async with chatting(three) as chatter, AsyncExitStack() as stack:
         for one in three:
             await until(one.arena.tables.count)
-        watching = [await stack.enter_async_context(client(one, f"/watch/{chatter.id}")) for one in three]
+        watching = [
+            await stack.enter_async_context(client(one, f"/watch/{chatter.id}")) for one in three
+        ]
         for each in watching:
             assert (await each.receive())["snapshot"]
         await move_match(three)
@@ -93,7 +103,9 @@ async def test_spectators_go_on_watching(three: list[RunningServer]) -> None:
             assert not any("snapshot" in message for message in messages)
 
 
-async def test_waiting_clients_stay_connected_when_their_node_stops(two: list[RunningServer]) -> None:
+async def test_waiting_clients_stay_connected_when_their_node_stops(
+    two: list[RunningServer],
+) -> None:
     ada, bob = [await registered(two[0], name) for name in ("ada", "bob")]
     async with bot(two[0], ada) as one:
         await until(lambda: any(node.desk.waiting_clients for node in two))
@@ -112,7 +124,9 @@ async def test_a_client_of_the_original_waits_while_the_home_of_its_wish_is_full
     two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = set[Desk]()
-    monkeypatch.setattr(Desk, "refusal", property(lambda desk: "no new match begins" if desk in full else ""))
+    monkeypatch.setattr(
+        Desk, "refusal", property(lambda desk: "no new match begins" if desk in full else "")
+    )
     cluster = two[0].desk.cluster
     assert cluster is not None
     front, house = two[::-1] if cluster.home(cluster.key_of(Wish(GAME))) == cluster.here else two
@@ -120,7 +134,10 @@ async def test_a_client_of_the_original_waits_while_the_home_of_its_wish_is_full
     ada, bob = [await registered(front, name) for name in ("ada", "bob")]
     async with bot(front, ada) as one:
         async with bot(front, bob | NOTICES) as other:
-            assert (await other.until_closed())[:2] == ([{"error": "no new match begins"}], TRY_LATER)
+            assert (await other.until_closed())[:2] == (
+                [{"error": "no new match begins"}],
+                TRY_LATER,
+            )
         await until(lambda: front.desk.put_off._silent)
         full.clear()
         leap(RETRY)
@@ -133,14 +150,19 @@ async def test_a_client_of_the_original_that_cannot_move_waits_in_silence(
     postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Handover, "open", lambda _: "")
-    async with stopping(postgres_url, nats_url) as (_, eel, stack), bot(eel, await registered(eel, "ada")) as one:
+    async with (
+        stopping(postgres_url, nats_url) as (_, eel, stack),
+        bot(eel, await registered(eel, "ada")) as one,
+    ):
         await until(lambda: eel.desk.waiting_clients)
         await stack.aclose()
         assert await one.until_closed() == ([], 1000, "")
 
 
 @asynccontextmanager
-async def stopping(db: str, nats: str) -> AsyncIterator[tuple[RunningServer, RunningServer, AsyncExitStack]]:
+async def stopping(
+    db: str, nats: str
+) -> AsyncIterator[tuple[RunningServer, RunningServer, AsyncExitStack]]:
     """A node that stays, one that stops when the stack is closed, and the stack."""
     with unhurried(GAME):
         async with nodes(db, nats, 1) as (bee,), AsyncExitStack() as stack:

@@ -1,4 +1,6 @@
-"""Engines from wheels: they start in a folder, keep what they store, and end with the command that runs them."""
+"""Engines from wheels: they start in a folder, keep what they store, and end with the command that
+runs them.
+"""
 
 import asyncio
 import os
@@ -45,7 +47,9 @@ def folder() -> Iterator[Path]:
 
 
 def test_engines_start_stop_and_end_with_their_command(folder: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", RUN, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as command:
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as command:
         assert command.stdout is not None
         killed = [psutil.Process(int(pid)) for pid in command.stdout.readline().split()]
         command.kill()
@@ -66,7 +70,9 @@ def test_engines_start_stop_and_end_with_their_command(folder: Path) -> None:
     assert not any(file.exists() for file in files)
 
 
-def test_engines_that_are_killed_are_started_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_that_are_killed_are_started_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engines, "LOOK", 0.01)
     start, attempts = engines._started, asyncio.Queue[str]()
 

@@ -1,4 +1,6 @@
-"""What people, organisers and called bots use at any node, whichever node has the clients, the matches and the contests."""
+"""What people, organisers and called bots use at any node, whichever node has the clients, the
+matches and the contests.
+"""
 
 import asyncio
 from typing import Any
@@ -37,15 +39,33 @@ async def test_the_operator_acts_at_any_node(postgres_url: str, nats_url: str) -
             signed_in = await one.client.post("/session", json={"token": TOKEN})
             two.client.cookies.update(signed_in.cookies)
             logins = [await registered(ant, name) for name in ("ada", "bob", "cid", "dan")]
-            async with bot(ant, logins[0]) as ada, bot(ant, logins[1]), bot(bee, logins[2]) as cid, bot(bee, logins[3]):
+            async with (
+                bot(ant, logins[0]) as ada,
+                bot(ant, logins[1]),
+                bot(bee, logins[2]) as cid,
+                bot(bee, logins[3]),
+            ):
                 await ada.receive()
                 await cid.receive()
-                assert await listed(two, "?sort=name") == [("ada", "ant"), ("bob", "ant"), ("cid", "bee"), ("dan", "bee")]
-                assert await listed(one, "?sort=-name&limit=2&offset=1") == [("cid", "bee"), ("bob", "ant")]
-                assert await listed(one, "?search=bee&sort=node") == [("cid", "bee"), ("dan", "bee")]
+                assert await listed(two, "?sort=name") == [
+                    ("ada", "ant"),
+                    ("bob", "ant"),
+                    ("cid", "bee"),
+                    ("dan", "bee"),
+                ]
+                assert await listed(one, "?sort=-name&limit=2&offset=1") == [
+                    ("cid", "bee"),
+                    ("bob", "ant"),
+                ]
+                assert await listed(one, "?search=bee&sort=node") == [
+                    ("cid", "bee"),
+                    ("dan", "bee"),
+                ]
                 first = (await two.clients("?sort=name"))[0]
                 async with httpx.AsyncClient(base_url=f"{bee.url}/api/v1") as web:
-                    players = (await web.get(f"/matches/{first['match']}/players")).json()["players"]
+                    players = (await web.get(f"/matches/{first['match']}/players")).json()[
+                        "players"
+                    ]
                     assert {one["protocol"] for one in players} == {"battlebot"}
                     assert (await web.get(f"/matches/{first['match']}")).json()["view"]["board"]
                 await two.have("POST", f"/matches/{first['match']}/end", {})
@@ -69,21 +89,38 @@ async def test_contests_and_waiting_players_at_any_node(postgres_url: str, nats_
 
 async def _has_contest(house: RunningServer, name: str) -> None:
     login = await registered(house, f"bot of {name}")
-    create = f'mutation {{ createContest(toml: "name = \\"{name}\\"\\ngame = \\"{NOUGHTS}\\"") {{ state }} }}'
+    create = (
+        f'mutation {{ createContest(toml: "name = \\"{name}\\"\\ngame = \\"{NOUGHTS}\\"") {{ '
+        f"state }} }}"
+    )
     act = f'mutation {{ actOnContest(name: "{name}", action: START) {{ state }} }}'
     operator, owner = [{"authorization": f"Bearer {token}"} for token in (TOKEN, login["password"])]
     async with httpx.AsyncClient(base_url=house.url, timeout=60) as web, bot(house, login):
-        while not [one for one in (await web.get("/api/v1/next")).json()["waiting"] if one["name"] == login["name"]]:
+        while not [
+            one
+            for one in (await web.get("/api/v1/next")).json()["waiting"]
+            if one["name"] == login["name"]
+        ]:
             await asyncio.sleep(0.01)
         made = (await web.post("/graphql", json={"query": create}, headers=operator)).json()
         assert made == {"data": {"createContest": {"state": "draft"}}}
         refused = (await web.post("/graphql", json={"query": act}, headers=operator)).json()
-        assert refused["errors"][0]["message"] == "0 entrants cannot fill a table of 2; at least 2 are needed"
-        await web.post(f"/api/v1/operator/contest-actions/{name}", json={"action": "open"}, headers=operator)
-        entered = await web.post(f"/api/v1/contests/{NOUGHTS}/{name}", json={"bot": login["name"]}, headers=owner)
+        assert (
+            refused["errors"][0]["message"]
+            == "0 entrants cannot fill a table of 2; at least 2 are needed"
+        )
+        await web.post(
+            f"/api/v1/operator/contest-actions/{name}", json={"action": "open"}, headers=operator
+        )
+        entered = await web.post(
+            f"/api/v1/contests/{NOUGHTS}/{name}", json={"bot": login["name"]}, headers=owner
+        )
         assert entered.json()["entered"]
         shown = (await web.get(f"/api/v1/contest-documents/{name}")).json()
-        assert (shown["state"], [one["name"] for one in shown["entrants"]]) == ("open", [login["name"]])
+        assert (shown["state"], [one["name"] for one in shown["entrants"]]) == (
+            "open",
+            [login["name"]],
+        )
 
 
 async def joins(house: RunningServer, one: Client, login: dict[str, Any]) -> None:
@@ -91,7 +128,9 @@ async def joins(house: RunningServer, one: Client, login: dict[str, Any]) -> Non
     assert "connected" in await one.receive()
 
 
-async def test_a_bot_is_called_through_a_tunnel_to_any_node(postgres_url: str, nats_url: str) -> None:
+async def test_a_bot_is_called_through_a_tunnel_to_any_node(
+    postgres_url: str, nats_url: str
+) -> None:
     async with nodes(postgres_url, nats_url, 3) as (ant, bee, cat):
         called, ada = [await registered(ant, name) for name in ("called", "ada")]
         async with client(ant, "/connect") as one:
@@ -103,7 +142,10 @@ async def test_a_bot_is_called_through_a_tunnel_to_any_node(postgres_url: str, n
             async with bot(bee, ada | {"opponent": "called"}) as player:
                 question = await one.receive()
                 await one.send({"call": question["call"], "status": 200, "body": question["body"]})
-                assert sorted((await player.receive())["state"]["marks"].values()) == ["ada", "called"]
+                assert sorted((await player.receive())["state"]["marks"].values()) == [
+                    "ada",
+                    "called",
+                ]
             async with client(bee, "/connect") as two:
                 await joins(bee, two, called)
                 assert (await one.until_closed())[1] == 4001
@@ -119,8 +161,13 @@ async def test_a_bot_is_called_through_a_tunnel_to_any_node(postgres_url: str, n
                     await callers_of(cat).post("connect:called", b"", 5)
 
 
-async def test_called_bots_play_a_contest_at_its_home_alone(postgres_url: str, nats_url: str) -> None:
-    async with nodes(postgres_url, nats_url, 2, contest_games=1, contest_wait=0.0) as both, url_bot() as called:
+async def test_called_bots_play_a_contest_at_its_home_alone(
+    postgres_url: str, nats_url: str
+) -> None:
+    async with (
+        nodes(postgres_url, nats_url, 2, contest_games=1, contest_wait=0.0) as both,
+        url_bot() as called,
+    ):
         await spread_out(both)
         home = home_of(both, NOUGHTS)
         (other,) = [one for one in both if one is not home]

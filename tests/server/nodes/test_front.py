@@ -1,4 +1,6 @@
-"""Ports that several nodes share: each client reaches the next node, and a node that takes nothing gets few."""
+"""Ports that several nodes share: each client reaches the next node, and a node that takes nothing
+gets few.
+"""
 
 import asyncio
 import os
@@ -43,7 +45,9 @@ class SharingNode:
 
     async def start(self) -> None:
         reader, self._writer = await asyncio.open_connection(sock=self._control)
-        self.served = asyncio.create_task(self._front.serve(FrontNode(self._writer, self._theirs, self.open), reader))
+        self.served = asyncio.create_task(
+            self._front.serve(FrontNode(self._writer, self._theirs, self.open), reader)
+        )
         await self.ports.open()
 
     async def listen(self, port: int = 0, secure: ssl.SSLContext | None = None) -> OpenPort:
@@ -119,7 +123,10 @@ def test_a_node_that_takes_nothing_gets_few() -> None:
             async with asyncio.timeout(PATIENCE):
                 greetings = [asyncio.create_task(greeting(port)) for _ in range(100)]
                 while sum(task.done() for task in greetings) < 100 - MOST_UNTAKEN:
-                    await asyncio.wait([task for task in greetings if not task.done()], return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait(
+                        [task for task in greetings if not task.done()],
+                        return_when=asyncio.FIRST_COMPLETED,
+                    )
                 asyncio.get_running_loop().add_reader(frozen.sockets, frozen.ports._take)
                 found = Counter(await asyncio.gather(*greetings))
             assert 1 <= found["frozen"] <= MOST_UNTAKEN
@@ -152,9 +159,22 @@ def test_a_port_in_use_is_refused() -> None:
 
 def test_tls(tmp_path: Path) -> None:
     cert, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
-    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=here"]
+    make = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=here",
+    ]
     subprocess.run(
-        [*make, "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert], check=True, capture_output=True
+        [*make, "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+        check=True,
+        capture_output=True,
     )
 
     async def scenario() -> None:

@@ -1,4 +1,6 @@
-"""Sockets that are passed between processes: what happens when they cannot be, and what goes with them."""
+"""Sockets that are passed between processes: what happens when they cannot be, and what goes with
+them.
+"""
 
 import asyncio
 import socket
@@ -21,7 +23,10 @@ from tests.patience import PATIENCE, until
 from tests.server.nodes.test_moving import stream
 from tests.server.nodes.travellers import TravelNode, travel_nodes
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="it passes no sockets")]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform != "linux", reason="it passes no sockets"),
+]
 PARCEL = Parcel(Errand("lines"), Origin("192.0.2.1", 1, False), [], b"")
 JOURNEY = b"ada\ngo b.1\nwhere\n"
 PROXY_HEADER = SIGNATURE + b"\x21\x11\x00\x0c" + bytes((192, 0, 2, 7, 127, 0, 0, 1, 0, 5, 0, 6))
@@ -83,7 +88,9 @@ async def test_packets_that_are_no_parcels_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize(("full", "carried"), [(3, 0), (99, 1)])
-async def test_a_connection_waits_for_the_queue_or_is_carried(monkeypatch: pytest.MonkeyPatch, full: int, carried: int) -> None:
+async def test_a_connection_waits_for_the_queue_or_is_carried(
+    monkeypatch: pytest.MonkeyPatch, full: int, carried: int
+) -> None:
     give, times = Handover.give, iter(range(99))
     monkeypatch.setattr(Handover, "give", lambda *given: next(times) >= full and give(*given))
     async with travel_nodes("a", "b", one_machine=True) as nodes, connected(nodes[0], JOURNEY):
@@ -99,9 +106,15 @@ async def test_a_connection_is_carried_where_the_path_leads_nowhere() -> None:
 
 async def test_the_limits_of_the_receiving_node_apply() -> None:
     limits = {"limits_connections_per_address": 1}
-    async with travel_nodes("a", "b", one_machine=True, **limits) as nodes, connected(nodes[0], JOURNEY):
+    async with (
+        travel_nodes("a", "b", one_machine=True, **limits) as nodes,
+        connected(nodes[0], JOURNEY),
+    ):
         await until(lambda: [node.limits._inside for node in nodes] == [0, 1])
-        for kind, end in (("lines", b"welcome ada\n"), ("websocket", b"\x03\xf5too many connections from your address")):
+        for kind, end in (
+            ("lines", b"welcome ada\n"),
+            ("websocket", b"\x03\xf5too many connections from your address"),
+        ):
             reader, writer = await asyncio.open_connection("127.0.0.1", nodes[0].ports[kind])
             writer.write(stream(kind, [b"ada", b"go b.1"]))
             assert (await asyncio.wait_for(reader.read(), PATIENCE)).endswith(end)
@@ -111,13 +124,18 @@ async def test_the_limits_of_the_receiving_node_apply() -> None:
 @pytest.mark.parametrize("one_machine", [False, True])
 async def test_the_address_that_a_proxy_reports_goes_along(one_machine: bool) -> None:
     journey, settings = PROXY_HEADER + JOURNEY, {"network_trusted_proxies": "127.0.0.1"}
-    async with travel_nodes("a", "b", one_machine=one_machine, **settings) as nodes, connected(nodes[0], journey):
+    async with (
+        travel_nodes("a", "b", one_machine=one_machine, **settings) as nodes,
+        connected(nodes[0], journey),
+    ):
         (session,) = nodes[1].sessions
         assert session.connection.address == "192.0.2.7"
 
 
 @pytest.mark.parametrize("one_machine", [False, True])
-async def test_input_that_waits_for_its_turn_goes_along(monkeypatch: pytest.MonkeyPatch, one_machine: bool) -> None:
+async def test_input_that_waits_for_its_turn_goes_along(
+    monkeypatch: pytest.MonkeyPatch, one_machine: bool
+) -> None:
     monkeypatch.setattr(Shares, "must_wait", lambda *_: True)
     async with travel_nodes("a", "b", one_machine=one_machine) as nodes:
         reader, writer = await asyncio.open_connection("127.0.0.1", nodes[0].ports["lines"])

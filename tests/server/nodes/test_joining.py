@@ -38,7 +38,9 @@ async def test_servers_join_and_leave(postgres_url: str, nats_url: str) -> None:
         assert ant.desk.cluster is not None and bee.desk.cluster is not None
         urls = {node.name: node.url for node in ant.desk.cluster.members.nodes.values()}
         assert urls == {"ant": ant.url, "bee": bee.url}
-        assert [one.desk.cluster.has_rooms("gomoku") for one in (ant, bee) if one.desk.cluster].count(True) == 1
+        assert [
+            one.desk.cluster.has_rooms("gomoku") for one in (ant, bee) if one.desk.cluster
+        ].count(True) == 1
         async with bot(ant, await registered(ant, "ada")):
             await bee.desk.cluster.members._beat()  # type: ignore[attr-defined]
             loads = {node.name: node.load for node in bee.desk.cluster.members.nodes.values()}
@@ -50,7 +52,9 @@ async def test_a_match_has_its_node(postgres_url: str, nats_url: str) -> None:
         assert [match.node for match in await ant.arena.store.matches(Wanted())] == ["ant.1"]
 
 
-async def test_a_process_that_was_stopped_too_long_ends_when_it_goes_on(postgres_url: str, nats_url: str) -> None:
+async def test_a_process_that_was_stopped_too_long_ends_when_it_goes_on(
+    postgres_url: str, nats_url: str
+) -> None:
     async with nodes(postgres_url, nats_url, 1) as (ant,):
         assert ant.desk.cluster is not None
         members, changed = ant.desk.cluster.members, asyncio.Event()
@@ -68,7 +72,10 @@ async def test_a_process_that_was_stopped_too_long_ends_when_it_goes_on(postgres
             await changed.wait()
         process.send_signal(signal.SIGCONT)
         _, words = await process.communicate()
-        assert process.returncode == REFUSED and "bee.2 was declared dead by another node" in words.decode()
+        assert (
+            process.returncode == REFUSED
+            and "bee.2 was declared dead by another node" in words.decode()
+        )
 
 
 async def test_files_have_no_nodes(tmp_path: Path, nats_url: str) -> None:
@@ -79,7 +86,9 @@ async def test_files_have_no_nodes(tmp_path: Path, nats_url: str) -> None:
 
 async def test_a_nats_that_is_not_there(postgres_url: str) -> None:
     with deaf_port() as port, pytest.raises(BadSetting, match=f"127.0.0.1:{port}"):
-        async with server(Path(), db=postgres_url, nats=f"nats://127.0.0.1:{port}", cluster_wait=0.0):
+        async with server(
+            Path(), db=postgres_url, nats=f"nats://127.0.0.1:{port}", cluster_wait=0.0
+        ):
             pass
 
 
@@ -102,7 +111,10 @@ async def test_a_node_waits_for_nats_at_its_start_and_is_not_ready_without_it(
         await asyncio.to_thread(engine.start)
 
     starting = asyncio.create_task(start_late())
-    async with nodes(postgres_url, engine.url, 1, cluster_wait=3600.0) as (ant,), httpx.AsyncClient(base_url=ant.url) as http:
+    async with (
+        nodes(postgres_url, engine.url, 1, cluster_wait=3600.0) as (ant,),
+        httpx.AsyncClient(base_url=ant.url) as http,
+    ):
         await starting
         assert (await http.get("/readyz")).text == "ready\n"
         lost = on_disconnect(ant)
@@ -137,7 +149,9 @@ def on_disconnect(house: RunningServer) -> asyncio.Event:
         (away(asyncpg.InvalidPasswordError("wrong password")), 1),
     ],
 )
-async def test_what_may_come_is_tried_again(problem: Exception, attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_may_come_is_tried_again(
+    problem: Exception, attempts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(joining, "SOONEST", 0.0)
     tried = 0
 

@@ -33,14 +33,19 @@ async def sink(shooter: Line, other: Line, name: str) -> None:
     await shooter.until("F|")
 
 
-async def test_boat_games_count_at_the_new_home(postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_boat_games_count_at_the_new_home(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(late_entries, "LOOK", 0.01)
     async with nodes(postgres_url, nats_url, 2, boats_port=-1, boats_rooms=(PLAN,)) as two:
         await spread_out(two)
         old = home_of(two, "battleship")
         (new,) = [one for one in two if one is not old]
         books, store = boat_rooms(new).statistics, new.arena.store
-        async with sailors(old, "ann", "bob") as (ann, bob), sailors(old, "ann 2", "bob") as (ann_2, bob_2):
+        async with (
+            sailors(old, "ann", "bob") as (ann, bob),
+            sailors(old, "ann 2", "bob") as (ann_2, bob_2),
+        ):
             with monkeypatch.context() as patched:
                 held = hold_back(old.arena.store, patched)
                 ann_2.send("S|bob|6|3")
@@ -48,7 +53,9 @@ async def test_boat_games_count_at_the_new_home(postgres_url: str, nats_url: str
                 bob_2.send("K")
                 await held.next()
                 await drain(old)
-                assert old.desk.cluster is not None and old.desk.cluster.has_rooms("battleship")  # its lines are not stored yet
+                assert old.desk.cluster is not None and old.desk.cluster.has_rooms(
+                    "battleship"
+                )  # its lines are not stored yet
                 await held.write()
             await until(lambda: has_open(new, "battleship"))
             assert books.players["ann 2"]["gamesPlayed"] == 1
@@ -58,7 +65,10 @@ async def test_boat_games_count_at_the_new_home(postgres_url: str, nats_url: str
             await sink(ann, bob, "bob")
         await until(lambda: books.players["ann"]["gamesPlayed"] == 2)
         assert (books.games["Tea"]["gameCount"], books.players["bob"]["gamesPlayed"]) == (3, 2)
-        assert (books.games, books.players) == (await store.notes(GAMES), await store.notes(PLAYERS))
+        assert (books.games, books.players) == (
+            await store.notes(GAMES),
+            await store.notes(PLAYERS),
+        )
 
 
 async def test_boards_of_duel_arena_count_at_the_new_home(

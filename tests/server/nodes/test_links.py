@@ -58,7 +58,9 @@ class Seen:
 
 
 @asynccontextmanager
-async def linked(engine: NatsEngine, here: Node, *others: Node, cluster: str = "ours") -> AsyncIterator[Seen]:
+async def linked(
+    engine: NatsEngine, here: Node, *others: Node, cluster: str = "ours"
+) -> AsyncIterator[Seen]:
     members = FixedMembers(here, *others)
     links = NatsLinks(engine.url, members, cluster)
     seen = Seen(links, members)
@@ -186,7 +188,8 @@ def test_a_node_of_another_version_is_refused(engine: NatsEngine) -> None:
                 ant.say(BEE, b"then")
                 assert await bee.hear() == [(ANT.id, b"then")]
             assert logs == [
-                {"event": "a node of another version is refused: update one of them", "log_level": "error",
+                {"event": "a node of another version is refused: update one of "
+                          "them", "log_level": "error",
                  "node": "ant.1", "theirs": "2", "ours": 1}
             ]  # fmt: skip
 
@@ -194,7 +197,9 @@ def test_a_node_of_another_version_is_refused(engine: NatsEngine) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_nats_is_killed_or_frozen(how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nats_is_killed_or_frozen(
+    how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = NatsEngine(tmp_path)
     engine.start()
 

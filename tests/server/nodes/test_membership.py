@@ -69,7 +69,11 @@ async def test_each_match_of_a_dead_node_gets_one_new_owner(postgres_url: str, h
             await ant.store.finish(an_end(MATCHES[0]))
         with pytest.raises(Fenced):
             await ant.store.finish(an_end(MATCHES[1]))
-        assert all(match.status == "running" for match in [await bee.store.match(one) for one in MATCHES] if match)
+        assert all(
+            match.status == "running"
+            for match in [await bee.store.match(one) for one in MATCHES]
+            if match
+        )
 
 
 async def test_the_end_of_a_process_is_noticed_between_two_beats(postgres_url: str) -> None:
@@ -124,7 +128,9 @@ async def test_a_node_that_dies_while_it_takes_over_is_replaced_in_turn(postgres
             async with joined(postgres_url, "cat") as cat:
                 await cat.sees(cat.id)
                 got = await taken_over(cat)
-    assert {match.former for match in got[cat.id]} == {(ant.id, bee.id)} and len(got[cat.id]) == len(MATCHES)
+    assert {match.former for match in got[cat.id]} == {(ant.id, bee.id)} and len(
+        got[cat.id]
+    ) == len(MATCHES)
 
 
 async def test_a_failed_takeover_is_tried_again(postgres_url: str) -> None:
@@ -146,7 +152,9 @@ async def test_a_failed_takeover_is_tried_again(postgres_url: str) -> None:
         assert calls == [len(MATCHES)] * 2
 
 
-async def test_a_room_has_one_home_until_that_node_dies_or_drains(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_room_has_one_home_until_that_node_dies_or_drains(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with cluster(postgres_url, "ant", "bee", "cat") as nodes:
         assert nodes[0].members.room_home("hall") is None
         homes = await asyncio.gather(*(node.members.claim("hall") for node in nodes))
@@ -213,7 +221,9 @@ async def test_rooms_are_given_up_once_all_is_stored(postgres_url: str) -> None:
         assert not answers
 
 
-async def test_nobody_is_dead_because_all_connections_were_lost(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nobody_is_dead_because_all_connections_were_lost(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As when PostgreSQL restarts. One node is slow to come back."""
     async with cluster(postgres_url, "ant", "bee") as (ant, bee):
         ant.members._times = replace(QUICK, death=60.0)
@@ -232,7 +242,8 @@ async def test_nobody_is_dead_because_all_connections_were_lost(postgres_url: st
         monkeypatch.setattr(bee.members._rows, "reconnect", reconnect_late)
         connection = await asyncpg.connect(postgres_url)
         await connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'botdrome node'"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = "
+            "'botdrome node'"
         )
         await connection.close()
         while ant.members._settled <= asyncio.get_running_loop().time():
@@ -253,7 +264,9 @@ async def test_a_name_that_lives_is_refused(postgres_url: str) -> None:
                 pass
 
 
-async def test_nodes_with_other_messages_are_refused(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nodes_with_other_messages_are_refused(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with joined(postgres_url, "ant"):
         monkeypatch.setattr(membership, "MESSAGES", 99)
         with pytest.raises(CannotJoin, match="with version 99: stop the other nodes first"):
@@ -279,7 +292,10 @@ async def test_live_nodes_keep_their_schema(postgres_url: str) -> None:
     async with joined(postgres_url, "ant") as ant:
         connection = await asyncpg.connect(postgres_url)
         await connection.execute("UPDATE alembic_version SET version_num = 'sixth'")
-        with pytest.raises(StoreUnavailable, match=r"nodes of an older version use it, and its schema \(sixth\) must change"):
+        with pytest.raises(
+            StoreUnavailable,
+            match=r"nodes of an older version use it, and its schema \(sixth\) must change",
+        ):
             await open_store(postgres_url)
         await connection.close()
         await ant.store.probe()

@@ -39,22 +39,36 @@ async def collect(one: Client, told: list[Any]) -> None:
 
 
 def is_last(message: Any) -> bool:
-    return bool(message.get("state", {}).get("result") or message.get("event", {}).get("event") == "ended")
+    return bool(
+        message.get("state", {}).get("result") or message.get("event", {}).get("event") == "ended"
+    )
 
 
 async def played(
     house: list[RunningServer], logins: list[dict[str, Any]], moves: int, after_move: bool
 ) -> tuple[list[list[Any]], MatchEntry]:
-    """Play a match that moves so many times, and return what each player was told. Moves are sent before it moves, or then."""
+    """Play a match that moves so many times, and return what each player was told.
+
+    Moves are sent before it moves, or then.
+    """
     told: list[list[Any]] = [[], []]
     frames = "frames" in logins[0].get("features", ())
     async with AsyncExitStack() as stack:
         bots = [await stack.enter_async_context(bot(house[0], logins[0]))]
-        await until(lambda: any(one.desk.seekers(1) for one in house))  # so that it is the first player
+        await until(
+            lambda: any(one.desk.seekers(1) for one in house)
+        )  # so that it is the first player
         bots.append(await stack.enter_async_context(bot(house[1], logins[1])))
-        readers = [asyncio.ensure_future(collect(one, messages)) for one, messages in zip(bots, told, strict=True)]
+        readers = [
+            asyncio.ensure_future(collect(one, messages))
+            for one, messages in zip(bots, told, strict=True)
+        ]
         await until(lambda: all(told))
-        order = next(one.desk.tables[live.id].entry.players for one in house for live in one.desk.tables.live())  # type: ignore[union-attr]
+        order = next(
+            one.desk.tables[live.id].entry.players  # type: ignore[union-attr]
+            for one in house
+            for live in one.desk.tables.live()
+        )
         players = [bots[[login["name"] for login in logins].index(name)] for name in order]
         for number, space in enumerate(SPACES):
             heard = [len(messages) for messages in told]
@@ -66,9 +80,15 @@ async def played(
                 await asyncio.gather(move_match(house), sending)
             else:
                 await sending
-            await until(lambda: all(len(messages) > before for messages, before in zip(told, heard, strict=True)))
+            await until(
+                lambda: all(
+                    len(messages) > before for messages, before in zip(told, heard, strict=True)
+                )
+            )
         await until(lambda: all(map(is_last, [messages[-1] for messages in told])))
-        await asyncio.gather(*[one.socket.close() for one in bots] if "features" in logins[0] else [])
+        await asyncio.gather(
+            *[one.socket.close() for one in bots] if "features" in logins[0] else []
+        )
         await asyncio.gather(*readers)
     (entry,) = await house[0].arena.store.matches(Wanted(status="ended", limit=1))
     return [[plain(message) for message in messages] for messages in told], entry
@@ -83,8 +103,15 @@ async def test_players_notice_nothing(three: list[RunningServer], features: list
     for after_move in (True, False):
         found, entry = await played(three, logins, 4, after_move)
         assert found == expected
-        assert entry.result is not None and entry.result.causes == ("complete", "complete") and len(entry.former) == 4
-        record, flight = await three[0].arena.store.record(entry.id), await three[0].arena.store.flight(entry.id, 0)
+        assert (
+            entry.result is not None
+            and entry.result.causes == ("complete", "complete")
+            and len(entry.former) == 4
+        )
+        record, flight = (
+            await three[0].arena.store.record(entry.id),
+            await three[0].arena.store.flight(entry.id, 0),
+        )
         assert record is not None and flight is not None
         verify(*restored(record))
         assert MOVED in written(flight).decode()
@@ -127,7 +154,9 @@ async def test_nobody_knows_whether_the_match_was_released(
         await stay_after(two, failed, patch)
 
 
-async def stay_after(two: list[RunningServer], failed: asyncio.Event, patch: pytest.MonkeyPatch) -> None:
+async def stay_after(
+    two: list[RunningServer], failed: asyncio.Event, patch: pytest.MonkeyPatch
+) -> None:
     """Drain the node of a match until its move has failed. The match goes on there."""
     async with chatting(two) as chatter:
         before = home(two)
@@ -140,7 +169,9 @@ async def stay_after(two: list[RunningServer], failed: asyncio.Event, patch: pyt
         await chatter.finish()
 
 
-async def test_a_node_that_does_not_answer_gets_no_match(two: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_node_that_does_not_answer_gets_no_match(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(migration, "ANSWER", 0.05)
     asked = asyncio.Event()
 

@@ -39,7 +39,14 @@ PONG = b"\x8a\x01!"
 MASK = b"\x01\x02\x03\x04"
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.skipif(sys.platform == "win32", reason="it has no uvloop"))])
+@pytest.fixture(
+    params=[
+        False,
+        pytest.param(
+            True, marks=pytest.mark.skipif(sys.platform == "win32", reason="it has no uvloop")
+        ),
+    ]
+)
 def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
     return "asyncio", {"use_uvloop": request.param}
 
@@ -51,7 +58,11 @@ def one_machine(request: pytest.FixtureRequest) -> bool:
 
 def websocket_frame(message: bytes, first: int = 0x81) -> bytes:
     masked = bytes(byte ^ MASK[at % 4] for at, byte in enumerate(message))
-    length = bytes([0x80 | len(message)]) if len(message) < 126 else b"\xfe" + struct.pack("!H", len(message))
+    length = (
+        bytes([0x80 | len(message)])
+        if len(message) < 126
+        else b"\xfe" + struct.pack("!H", len(message))
+    )
     return bytes([first]) + length + MASK + masked
 
 
@@ -75,15 +86,21 @@ KINDS = list(ENCODINGS)
 
 
 def stream(kind: str, messages: Iterable[bytes]) -> bytes:
-    return (HEAD if kind.startswith("websocket") else b"") + b"".join(map(ENCODINGS[kind], messages))
+    return (HEAD if kind.startswith("websocket") else b"") + b"".join(
+        map(ENCODINGS[kind], messages)
+    )
 
 
-async def connected(node: TravelNode, kind: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def connected(
+    node: TravelNode, kind: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     return await asyncio.open_connection("127.0.0.1", node.ports[kind.partition(" ")[0]])
 
 
 async def told(node: TravelNode, kind: str, pieces: Iterable[bytes], end: bool = False) -> bytes:
-    """All that a client is told that sends these pieces, each of which is read before the next comes, as far as that can be."""
+    """All that a client is told that sends these pieces, each of which is read before the next
+    comes, as far as that can be.
+    """
     reader, writer = await connected(node, kind)
     for piece in pieces:
         writer.write(piece)
@@ -125,14 +142,18 @@ async def read_until(reader: asyncio.StreamReader, end: bytes) -> bytes:
 @pytest.mark.parametrize("kind", ["frames", "lines"])
 async def test_the_session_answers_eof(kind: str, one_machine: bool) -> None:
     async with travel_nodes("a", "b", "c", one_machine=one_machine) as nodes:
-        found = await told(nodes[0], kind, [stream(kind, [b"ada", b"go b.1", b"go c.1", b"one"])], end=True)
+        found = await told(
+            nodes[0], kind, [stream(kind, [b"ada", b"go b.1", b"go c.1", b"one"])], end=True
+        )
         assert found.endswith(stream(kind, [b"welcome ada", b"ONE", b"you said all"]))
 
 
 @pytest.mark.parametrize("travel", [[b"go b.1"], [b"go b.1", b"go c.1"], [b"go b.1", b"go a.1"]])
 async def test_the_session_answers_invalid_input(travel: list[bytes], one_machine: bool) -> None:
     async with travel_nodes("a", "b", "c", one_machine=one_machine) as nodes:
-        found = await told(nodes[0], "frames", [stream("frames", [b"ada", *travel, b"one"]) + bytes(4)])
+        found = await told(
+            nodes[0], "frames", [stream("frames", [b"ada", *travel, b"one"]) + bytes(4)]
+        )
         assert found.endswith(stream("frames", [b"ONE", b"unreadable"]))
 
 
@@ -176,7 +197,9 @@ async def test_a_failing_session_ends_its_connection_alone() -> None:
 
 async def test_a_client_that_reads_too_slowly_is_dropped() -> None:
     async with travel_nodes("a", "b") as nodes:
-        _reader, writer = await asyncio.open_connection("127.0.0.1", nodes[0].ports["lines"], limit=1)
+        _reader, writer = await asyncio.open_connection(
+            "127.0.0.1", nodes[0].ports["lines"], limit=1
+        )
         writer.write(b"ada\ngo b.1\n" + b"flood\n" * 20)
         await until(lambda: nodes[1].lost)
         writer.close()
@@ -189,7 +212,14 @@ async def test_a_lost_link_ends_the_channels_on_both_sides(kind: str) -> None:
         writer.write(stream(kind, [b"ada", b"go b.1", b"where"]))
         await read_until(reader, b"b.1")
         nodes[0].links.network.cut("a.1", "b.1")
-        assert await (read_until(reader, b"\x03\xf5" + LINK_LOST.encode()) if kind == "websocket" else reader.read()) is not None
+        assert (
+            await (
+                read_until(reader, b"\x03\xf5" + LINK_LOST.encode())
+                if kind == "websocket"
+                else reader.read()
+            )
+            is not None
+        )
         assert len(nodes[1].lost) == 1
         assert [node.mover.channels for node in nodes] == [0, 0]
         writer.close()
@@ -198,7 +228,9 @@ async def test_a_lost_link_ends_the_channels_on_both_sides(kind: str) -> None:
 async def test_a_connection_of_an_unknown_protocol_is_refused() -> None:
     async with travel_nodes("a", "b") as nodes:
         nodes[1].mover.arrivals.clear()
-        assert (await told(nodes[0], "websocket", [stream("websocket", [b"ada", b"go b.1"])])).endswith(b"\x88\x02\x03\xf5")
+        assert (
+            await told(nodes[0], "websocket", [stream("websocket", [b"ada", b"go b.1"])])
+        ).endswith(b"\x88\x02\x03\xf5")
 
 
 @pytest.mark.parametrize("kind", ["websocket", "frames", "lines"])
@@ -218,7 +250,9 @@ async def test_messages_that_are_delivered_again_go_to_the_next_session(one_mach
             assert await told(nodes[0], "lines", [stream("lines", sent)]) == stream("lines", found)
 
 
-async def test_a_connection_is_carried_while_it_has_unsent_output(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_connection_is_carried_while_it_has_unsent_output(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(Tcp, "pack_up", lambda _: None)
     async with travel_nodes("a", "b", one_machine=True) as nodes:
         found = await told(nodes[0], "lines", [b"ada\n", b"go b.1\n", b"wh", b"ere\nbye\n"])

@@ -66,8 +66,13 @@ def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nats, "PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        assert open_links(f"nats://127.0.0.1:{port}").endswith("does not answer as a NATS server does within 0.5 s")
-    assert open_links(f"nats://127.0.0.1:{port}") == f"cannot connect to 127.0.0.1:{port}: Connection refused"
+        assert open_links(f"nats://127.0.0.1:{port}").endswith(
+            "does not answer as a NATS server does within 0.5 s"
+        )
+    assert (
+        open_links(f"nats://127.0.0.1:{port}")
+        == f"cannot connect to 127.0.0.1:{port}: Connection refused"
+    )
     assert open_links("nats://a..b").endswith("there is no such host")
 
 
@@ -78,14 +83,20 @@ def test_something_else_is_there() -> None:
 
     async def attempt() -> str:
         server = await asyncio.start_server(greet, "127.0.0.1", 0)
-        links = NatsLinks(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}", FixedMembers(node("ant")), "ours")
+        links = NatsLinks(
+            f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}",
+            FixedMembers(node("ant")),
+            "ours",
+        )
         with pytest.raises(NatsUnavailable) as refused:
             await links.open()
         server.close()
         await server.wait_closed()
         return str(refused.value)
 
-    assert run(attempt()).endswith("this is no NATS server: it sent the line '220 mail.example ESMTP'")
+    assert run(attempt()).endswith(
+        "this is no NATS server: it sent the line '220 mail.example ESMTP'"
+    )
 
 
 def test_logins(tmp_path: Path) -> None:
@@ -93,7 +104,10 @@ def test_logins(tmp_path: Path) -> None:
     user.write_text('authorization { user: "me", password: "secret" }\n')
     with running(tmp_path, "-c", str(user)) as engine:
         assert open_links(at(engine, "me:secret@")) == ""
-        assert "refuses the login (Authorization Violation): give it as in nats://USER:PASSWORD@HOST" in open_links(at(engine))
+        assert (
+            "refuses the login (Authorization Violation): give it as in nats://USER:PASSWORD@HOST"
+            in open_links(at(engine))
+        )
         wrong = open_links(at(engine, "me:wrong@"))
         assert "refuses the login" in wrong
         assert "wrong" not in wrong
@@ -105,7 +119,9 @@ def test_logins(tmp_path: Path) -> None:
 def test_a_nats_without_a_login_is_refused_unless_a_setting_allows_it(tmp_path: Path) -> None:
     open_to_all, guests = tmp_path / "open.conf", tmp_path / "guests.conf"
     open_to_all.write_text("")
-    guests.write_text('authorization { users: [{user: "me", password: "secret"}] }\nno_auth_user: "me"\n')
+    guests.write_text(
+        'authorization { users: [{user: "me", password: "secret"}] }\nno_auth_user: "me"\n'
+    )
     for config, login in ((open_to_all, ""), (guests, "me:secret@")):
         with running(tmp_path, "-c", str(config)) as engine:
             assert "takes clients without a login" in open_links(at(engine, login))
@@ -115,9 +131,13 @@ def test_a_nats_without_a_login_is_refused_unless_a_setting_allows_it(tmp_path: 
 def test_the_login_of_an_engine_is_random_and_for_this_user_alone(tmp_path: Path) -> None:
     with running(tmp_path) as engine:
         secret = urlsplit(engine.url).username
-        assert secret and len(secret) >= 32 and secret != urlsplit(NatsEngine(tmp_path).url).username
+        assert (
+            secret and len(secret) >= 32 and secret != urlsplit(NatsEngine(tmp_path).url).username
+        )
         holders = [file for file in tmp_path.iterdir() if secret in file.read_text()]
-        assert [(file.name, oct(file.stat().st_mode & 0o777)) for file in holders] == [("nats.conf", "0o600")]
+        assert [(file.name, oct(file.stat().st_mode & 0o777)) for file in holders] == [
+            ("nats.conf", "0o600")
+        ]
         assert not any(secret in word for word in psutil.Process(engine.process.pid).cmdline())
         assert open_links(engine.url) == ""
         assert "refuses the login" in open_links(at(engine))
@@ -125,13 +145,28 @@ def test_the_login_of_an_engine_is_random_and_for_this_user_alone(tmp_path: Path
 
 def test_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cert, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
-    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=nats"]
+    make = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=nats",
+    ]
     subprocess.run(
-        [*make, "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert], check=True, capture_output=True
+        [*make, "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+        check=True,
+        capture_output=True,
     )
     with running(tmp_path, "--tls", "--tlscert", cert, "--tlskey", key) as engine:
         assert "self-signed certificate" in open_links(engine.url)
         monkeypatch.setenv("SSL_CERT_FILE", cert)
         assert open_links(engine.url) == open_links(engine.url.replace("nats:", "tls:")) == ""
     with running(tmp_path) as engine:
-        assert open_links(engine.url.replace("nats:", "tls:")).endswith("the server has no TLS: use nats:// instead of tls://")
+        assert open_links(engine.url.replace("nats:", "tls:")).endswith(
+            "the server has no TLS: use nats:// instead of tls://"
+        )

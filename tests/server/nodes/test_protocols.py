@@ -1,4 +1,7 @@
-"""Clients of all five protocols, each at another node than its opponent. They are those of a single server's tests."""
+"""Clients of all five protocols, each at another node than its opponent.
+
+They are those of a single server's tests.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +33,10 @@ PAIRS = ((0, 1), (1, 2), (2, 0))
 
 @pytest.fixture(params=["handed over", "carried"])
 async def three(
-    request: pytest.FixtureRequest, postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    postgres_url: str,
+    nats_url: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[list[RunningServer]]:
     """Three nodes, on one machine or, as far as they know, on three."""
     if request.param == "carried":
@@ -45,8 +51,13 @@ async def test_noughts_and_crosses(three: list[RunningServer]) -> None:
     names = ("ada", "bob", "cid")
     logins = [await registered(three[0], name) for name in names]
     for first, second in PAIRS:
-        async with bot(three[first], logins[first]) as ada, bot(three[second], logins[second]) as bob:
-            ends = await asyncio.gather(play_noughts(ada, names[first]), play_noughts(bob, names[second]))
+        async with (
+            bot(three[first], logins[first]) as ada,
+            bot(three[second], logins[second]) as bob,
+        ):
+            ends = await asyncio.gather(
+                play_noughts(ada, names[first]), play_noughts(bob, names[second])
+            )
             assert ends[0]["state"]["result"] == ends[1]["state"]["result"]
 
 
@@ -100,14 +111,20 @@ async def test_bomberman(three: list[RunningServer]) -> None:
 
 async def test_battlecube(three: list[RunningServer]) -> None:
     for node in three:
-        async with cube_bot(saying(NOOP)) as ann, cube_bot(saying(NOOP)) as ben, organiser(node) as one:
+        async with (
+            cube_bot(saying(NOOP)) as ann,
+            cube_bot(saying(NOOP)) as ben,
+            organiser(node) as one,
+        ):
             await one.new_game(("A", ann.url), ("B", ben.url))
             events = [event for event, _ in await one.until("GAME_ENDED")]
             assert "TICK" in events or events[-1] == "GAME_ENDED"
         assert ann.asked and ben.asked
 
 
-async def test_a_gomoku_bot_meets_a_client_of_duel_arena_at_another_node(three: list[RunningServer]) -> None:
+async def test_a_gomoku_bot_meets_a_client_of_duel_arena_at_another_node(
+    three: list[RunningServer],
+) -> None:
     login = await registered(three[0], "bob", "gomoku")
     for here, there in PAIRS:
         with unhurried("gomoku"):
@@ -117,21 +134,36 @@ async def test_a_gomoku_bot_meets_a_client_of_duel_arena_at_another_node(three: 
                 assert sorted((await bob.receive())["state"]["bots"]) == ["ada", "bob"]
 
 
-async def ask(line: tuple[asyncio.StreamReader, asyncio.StreamWriter], *targets: str) -> list[tuple[int, bytes]]:
+async def ask(
+    line: tuple[asyncio.StreamReader, asyncio.StreamWriter], *targets: str
+) -> list[tuple[int, bytes]]:
     """Send requests at once on one connection; their statuses and bodies."""
     reader, writer = line
-    writer.write(b"".join([f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() for target in targets]))
+    writer.write(
+        b"".join(
+            [f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode() for target in targets]
+        )
+    )
     answers = []
     for _ in targets:
         head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).decode().lower()
         length = int(head.partition("content-length: ")[2].partition("\r")[0])
-        answers.append((int(head.split()[1]), await asyncio.wait_for(reader.readexactly(length), PATIENCE)))
+        answers.append(
+            (int(head.split()[1]), await asyncio.wait_for(reader.readexactly(length), PATIENCE))
+        )
     return answers
 
 
-async def test_one_connection_asks_for_things_at_different_nodes(three: list[RunningServer]) -> None:
+async def test_one_connection_asks_for_things_at_different_nodes(
+    three: list[RunningServer],
+) -> None:
     assert len({home_of(three, game).port for game in ("gomoku", "battlecube", "bomberman")}) > 1
-    duels, bombers, cubes, page = "/api/v1/duel/players", "/bomber/rooms", "/socket.io/?EIO=9", "/api/v1/games"
+    duels, bombers, cubes, page = (
+        "/api/v1/duel/players",
+        "/bomber/rooms",
+        "/socket.io/?EIO=9",
+        "/api/v1/games",
+    )
     together = (page, bombers, cubes, duels, duels, page, bombers)
     async with free(three[0], "ada"), api(three[1]) as bomber:
         await bomber.register("bob")
@@ -146,7 +178,9 @@ async def test_one_connection_asks_for_things_at_different_nodes(three: list[Run
     await until(lambda: not any(relay_of(one)._fronts or relay_of(one)._homes for one in three))
 
 
-async def test_a_client_that_was_sent_to_a_wrong_node_goes_on_to_the_home(three: list[RunningServer]) -> None:
+async def test_a_client_that_was_sent_to_a_wrong_node_goes_on_to_the_home(
+    three: list[RunningServer],
+) -> None:
     home = home_of(three, "gomoku")
     front, wrong = [one for one in three if one is not home]
     assert isinstance(front.node, JoinedNode) and isinstance(wrong.node, JoinedNode)
@@ -169,11 +203,18 @@ async def test_people_watch_from_any_node(three: list[RunningServer]) -> None:
             (match,) = [table.id for node in three for table in node.desk.tables.live()]
             for node in three:
                 await until(node.arena.tables.count)
-                async with client(node, f"/watch/{match}") as first, client(node, f"/watch/{match}") as second:
-                    assert (await first.receive())["snapshot"] and (await second.receive())["snapshot"]
+                async with (
+                    client(node, f"/watch/{match}") as first,
+                    client(node, f"/watch/{match}") as second,
+                ):
+                    assert (await first.receive())["snapshot"] and (await second.receive())[
+                        "snapshot"
+                    ]
 
 
-async def test_people_watch_a_match_that_another_node_has_just_begun(three: list[RunningServer]) -> None:
+async def test_people_watch_a_match_that_another_node_has_just_begun(
+    three: list[RunningServer],
+) -> None:
     ada, bob = [await registered(three[0], name) for name in ("ada", "bob")]
     with unhurried("noughts-and-crosses"):
         async with bot(three[0], ada) as one, bot(three[0], bob):
@@ -184,14 +225,19 @@ async def test_people_watch_a_match_that_another_node_has_just_begun(three: list
                 assert (await spectator.receive())["snapshot"]
 
 
-async def test_people_watch_matches_that_are_not_listed(three: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_people_watch_matches_that_are_not_listed(
+    three: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shared_tables, "MOST_LISTED", 1)
     logins = [await registered(three[0], name) for name in ("ada", "bob", "cid", "dan")]
     with unhurried("noughts-and-crosses"):
         async with AsyncExitStack() as stack:
             for login in logins:
                 await stack.enter_async_context(bot(three[0], login))
-            while len(matches := [table.id for node in three for table in node.desk.tables.live()]) < 2:
+            while (
+                len(matches := [table.id for node in three for table in node.desk.tables.live()])
+                < 2
+            ):
                 await asyncio.sleep(0.01)
             await three[0].arena.store.settled()
             for match in matches:

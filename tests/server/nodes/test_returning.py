@@ -16,7 +16,12 @@ async def test_a_client_comes_back_from_any_node(postgres_url: str, nats_url: st
             async with bot(two[0], ada) as one:
                 await one.receive()
                 await opponent.receive()
-            (table,) = [table for node in two for live in node.desk.tables.live() if (table := node.desk.tables[live.id])]
+            (table,) = [
+                table
+                for node in two
+                for live in node.desk.tables.live()
+                if (table := node.desk.tables[live.id])
+            ]
             for node in two:
                 await until(lambda: table.match.away)
                 async with bot(node, ada | {"match": table.entry.id}) as again:

@@ -42,13 +42,18 @@ class House:
         self.cluster = Cluster(self.members, MemoryLinks(Network(), ANT.id), self._start)
         self.key = next(key for key, home in spread(PLACES, [ANT, BEE]).items() if home == BEE)
         monkeypatch.setattr(
-            self.cluster, "place", lambda key, nodes=None: spread(PLACES, nodes or [*self.members.nodes.values()])[key]
+            self.cluster,
+            "place",
+            lambda key, nodes=None: spread(PLACES, nodes or [*self.members.nodes.values()])[key],
         )
         self.diary: list[str] = []
         self.guests, self.fails, self.stored = 0, False, True
         self._tasks: set[asyncio.Task[None]] = set()
         self.rooms = RoomsHere(
-            self.cluster, self.key, Rooms(self._open, self._leave, self._in_use, lambda: self.stored), self._start
+            self.cluster,
+            self.key,
+            Rooms(self._open, self._leave, self._in_use, lambda: self.stored),
+            self._start,
         )
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -141,7 +146,9 @@ async def test_a_guest_that_came_just_before_keeps_the_rooms(house: House) -> No
     await house.until("opened", "came in")
 
 
-async def test_rooms_that_cannot_be_given_open_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rooms_that_cannot_be_given_open_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await house.until("opened")
 
     async def fail(*_: object) -> str:
@@ -161,7 +168,9 @@ async def test_rooms_that_cannot_be_opened_are_tried_again(monkeypatch: pytest.M
     await house.until("opened", "came in")
 
 
-async def test_the_home_is_read_once_for_all_that_come_at_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_home_is_read_once_for_all_that_come_at_once(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claims, claim = list[str](), house.members.claim
 
     async def counted(key: str, *choice: Any) -> str:
@@ -191,7 +200,9 @@ def test_a_drained_node_gets_no_rooms() -> None:
     assert drained not in spread(PLACES, [ANT, drained]).values()
 
 
-async def test_a_new_home_lets_nobody_play_before_it_has_read_the_contests(postgres_url: str, nats_url: str) -> None:
+async def test_a_new_home_lets_nobody_play_before_it_has_read_the_contests(
+    postgres_url: str, nats_url: str
+) -> None:
     async with opened_nodes(postgres_url, nats_url, 1) as (home,):
         await open_contest(home)
         logins = await entered(home, "ada", "bob")
@@ -219,7 +230,11 @@ async def test_a_node_that_another_takes_for_the_home_lets_nobody_play(
         find = front._home_of
 
         def mistaken(seeker: Seeker) -> NodeId | None:
-            return there if first.setdefault(seeker.name, seeker.ticket) == seeker.ticket else find(seeker)
+            return (
+                there
+                if first.setdefault(seeker.name, seeker.ticket) == seeker.ticket
+                else find(seeker)
+            )
 
         monkeypatch.setattr(front, "_home_of", mistaken)
         cup = await play_all(home, logins)

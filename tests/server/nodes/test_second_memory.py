@@ -23,7 +23,11 @@ from tests.server.tables.test_table import Hearer
 pytestmark = pytest.mark.anyio
 
 ANT, BEE, CAT = NODES = [node("ant"), node("bee"), node("cat")]
-MOVES = [(0, {"mark": "X", "space": [0, 0]}), (1, {"mark": "O", "space": [1, 1]}), (0, {"mark": "X", "space": [0, 1]})]
+MOVES = [
+    (0, {"mark": "X", "space": [0, 0]}),
+    (1, {"mark": "O", "space": [1, 1]}),
+    (0, {"mark": "X", "space": [0, 1]}),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +41,14 @@ class Ant:
 
     def __init__(self) -> None:
         self.network, self.rows = Network(), MemoryRows()
-        self.members = {one.id: FixedMembers(one, *(other for other in NODES if other is not one)) for one in NODES}
-        self.held = {one: HeldInputs(members, MemoryLinks(self.network, one)) for one, members in self.members.items()}
+        self.members = {
+            one.id: FixedMembers(one, *(other for other in NODES if other is not one))
+            for one in NODES
+        }
+        self.held = {
+            one: HeldInputs(members, MemoryLinks(self.network, one))
+            for one, members in self.members.items()
+        }
         self.memory = SecondMemory(self.members[ANT.id], self.network.links[ANT.id])
         self.keeper, self.ada = InputKeeper(self.rows, True, self.memory), Hearer()
 
@@ -133,10 +143,14 @@ async def test_news_wait_for_the_store_without_a_second_node() -> None:
         table.submit(*MOVES[0], b"")
         assert len(ant.ada.told) == 1
         await ant.told(2)
-        assert [line["event"] for line in logs] == ["no other node can keep inputs in its memory: news waits for PostgreSQL"]
+        assert [line["event"] for line in logs] == [
+            "no other node can keep inputs in its memory: news waits for PostgreSQL"
+        ]
 
 
-async def test_no_match_hangs_without_store_and_second_node(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_match_hangs_without_store_and_second_node(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with playing() as (ant, table):
         ant.rows.problem = StoreUnavailable("away")
         table.submit(*MOVES[0], b"")
@@ -150,12 +164,18 @@ async def test_no_match_hangs_without_store_and_second_node(monkeypatch: pytest.
             await ant.told(3)
             table.submit(*MOVES[2], b"")
             assert len(ant.ada.told) == 4
-        assert [line["event"] for line in logs] == ["news do not wait: inputs cannot be kept anywhere"]
+        assert [line["event"] for line in logs] == [
+            "news do not wait: inputs cannot be kept anywhere"
+        ]
         ant.rows.problem = None
-        await ant.rows.until(lambda: bool(ant.rows.rows) and ant.rows.matches["one"].lines == lines_of(table))
+        await ant.rows.until(
+            lambda: bool(ant.rows.rows) and ant.rows.matches["one"].lines == lines_of(table)
+        )
 
 
-async def test_a_store_that_is_away_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_store_that_is_away_does_not_fill_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with playing() as (ant, table):
         ant.rows.problem = StoreUnavailable("away")
         monkeypatch.setattr(second_memory, "MOST", 0)
@@ -164,7 +184,9 @@ async def test_a_store_that_is_away_does_not_fill_the_memory(monkeypatch: pytest
             await ant.told(number)
         assert len(ant.memory._unstored) == 1
         ant.rows.problem = None
-        await ant.rows.until(lambda: bool(ant.rows.rows) and ant.rows.matches["one"].lines == lines_of(table))
+        await ant.rows.until(
+            lambda: bool(ant.rows.rows) and ant.rows.matches["one"].lines == lines_of(table)
+        )
 
 
 async def test_nothing_is_acknowledged_to_a_dead_node() -> None:
@@ -185,7 +207,9 @@ async def test_a_silent_node_does_not_stop_a_takeover(monkeypatch: pytest.Monkey
         asker = next(iter({BEE.id, CAT.id} - {ant.second}))
         with capture_logs() as logs:
             members = ant.members[asker]
-            members.change(*(one for one in members.nodes.values() if one.id not in (ANT.id, asker)))
+            members.change(
+                *(one for one in members.nodes.values() if one.id not in (ANT.id, asker))
+            )
             assert await ant.held[asker].of(ANT.id) == []
         assert logs[0]["silent"] == [ant.second]
         monkeypatch.setattr(held_inputs, "ANSWER", PATIENCE)
@@ -223,7 +247,9 @@ async def test_dead_nodes_are_forgotten_before_long(monkeypatch: pytest.MonkeyPa
         table.submit(*MOVES[0], b"")
         await ant.told(2)
         held = ant.held[ant.second]
-        assert await ant.lines(next(iter({BEE.id, CAT.id} - {ant.second}))) and held._dead == {ANT.id}
+        assert await ant.lines(next(iter({BEE.id, CAT.id} - {ant.second}))) and held._dead == {
+            ANT.id
+        }
         ant.members[ant.second].change()
         await until(lambda: not held._batches)
         assert not held._dead and not held._gone and not held._held_of(ANT.id) and not held._dead

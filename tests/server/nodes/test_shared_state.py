@@ -44,7 +44,9 @@ async def test_a_new_token_ends_the_logins_at_all_nodes(postgres_url: str, nats_
             assert (await again.receive())["authentication"] == "failed"
 
 
-async def test_a_ban_holds_at_all_nodes_until_it_is_lifted(postgres_url: str, nats_url: str) -> None:
+async def test_a_ban_holds_at_all_nodes_until_it_is_lifted(
+    postgres_url: str, nats_url: str
+) -> None:
     async with nodes(postgres_url, nats_url, 2) as (ant, bee):
         login = await registered(ant, "ada") | NOTICES
         bans: Bans = ant.desk.registry.bans
@@ -68,7 +70,13 @@ async def test_rooms_open_again_where_their_node_has_died(postgres_url: str, nat
         await die(home)
         await until(
             lambda: (
-                not (all(other.desk.cluster is not None and not other.desk.cluster.has_rooms("gomoku") for other in (one, two)))
+                not (
+                    all(
+                        other.desk.cluster is not None
+                        and not other.desk.cluster.has_rooms("gomoku")
+                        for other in (one, two)
+                    )
+                )
             )
         )
         async with free(one, "ada") as ada, free(two, "bob") as bob:
@@ -84,7 +92,11 @@ async def test_rooms_of_a_drained_node_open_at_another(postgres_url: str, nats_u
         await spread_out([ant, bee])
         home, other = (ant, bee) if home_of([ant, bee], "gomoku") is ant else (bee, ant)
         await of(other).members.drain(of(home).members.here.name)
-        await until(lambda: all(other.desk.cluster.has_rooms(game) for game in FORMATS if other.desk.cluster))
+        await until(
+            lambda: all(
+                other.desk.cluster.has_rooms(game) for game in FORMATS if other.desk.cluster
+            )
+        )
         await spread_out([ant, bee])
         async with free(home, "ada") as ada, free(other, "bob") as bob:
             await ada.send(FIND)
@@ -93,7 +105,9 @@ async def test_rooms_of_a_drained_node_open_at_another(postgres_url: str, nats_u
 
 
 async def test_the_first_bytes_behind_a_proxy_go_along(postgres_url: str, nats_url: str) -> None:
-    async with nodes(postgres_url, nats_url, 2, duel_port=-1, network_trusted_proxies="127.0.0.0/8") as both:
+    async with nodes(
+        postgres_url, nats_url, 2, duel_port=-1, network_trusted_proxies="127.0.0.0/8"
+    ) as both:
         for one in both:
             async with free(one, "ada"):
                 pass

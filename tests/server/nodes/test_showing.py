@@ -22,7 +22,9 @@ async def shown(house: RunningServer) -> dict[str, Any]:
         return {node["name"]: node for node in (await http.get("/api/v1/nodes")).json()["nodes"]}
 
 
-async def test_nodes_are_listed_and_drained(postgres_url: str, nats_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_nodes_are_listed_and_drained(
+    postgres_url: str, nats_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with nodes(postgres_url, nats_url, 2, operator_token=TOKEN) as (ant, bee):
         await spread_out([ant, bee])
         found = await shown(bee)
@@ -35,7 +37,17 @@ async def test_nodes_are_listed_and_drained(postgres_url: str, nats_url: str, ca
         assert (await shown(bee))["bee"]["draining"]
         assert await asyncio.to_thread(list_nodes, bee.url, False) == 0
         lines = capsys.readouterr().out.splitlines()[-3:]  # the log may precede them
-        assert lines[0].split() == ["node", "address", "version", "tables", "connections", "waiting", "CPU", "age", "games"]
+        assert lines[0].split() == [
+            "node",
+            "address",
+            "version",
+            "tables",
+            "connections",
+            "waiting",
+            "CPU",
+            "age",
+            "games",
+        ]
         assert lines[2].split()[:2] == ["bee", bee.url] and lines[2].endswith("draining")
         assert await asyncio.to_thread(change_node, ant.url, TOKEN, "cow", True) == 1
         assert "there is no node 'cow'" in capsys.readouterr().err

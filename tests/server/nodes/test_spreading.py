@@ -34,7 +34,10 @@ async def test_clients_of_one_node_play_at_all(two: list[RunningServer]) -> None
 
 
 class LentPlayers(NamedTuple):
-    """Ada waited at the home of her wish, and bob at a third node. The message that orders their table is held."""
+    """Ada waited at the home of her wish, and bob at a third node.
+
+    The message that orders their table is held.
+    """
 
     ada: Client
     bob: Client
@@ -59,7 +62,9 @@ class LentPlayers(NamedTuple):
 
 
 @pytest.fixture
-async def lent(three: list[RunningServer], monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LentPlayers]:
+async def lent(
+    three: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[LentPlayers]:
     (home,) = filter(is_home, three)
     to, third = [one for one in three if one is not home]
     monkeypatch.setattr(Placement, "choose", lambda *_: of(to).members.here.id)

@@ -27,7 +27,10 @@ def tables_of(house: RunningServer) -> SharedTables:
 
 
 async def listed(both: list[RunningServer]) -> tuple[RunningServer, str]:
-    """Have the node of the only match tell the other one of it. Return that node, and the id of the match."""
+    """Have the node of the only match tell the other one of it.
+
+    Return that node, and the id of the match.
+    """
     here, there = sorted(both, key=lambda one: not one.desk.tables.count())
     heard = asyncio.Event()
     forget = tables_of(there).on_change(heard.set)
@@ -39,7 +42,9 @@ async def listed(both: list[RunningServer]) -> tuple[RunningServer, str]:
 
 
 @pytest.fixture
-async def both(postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[RunningServer]]:
+async def both(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[list[RunningServer]]:
     monkeypatch.setattr(shared_tables, "INTERVAL", NEVER)
     with unhurried(GAME):
         async with nodes(postgres_url, nats_url, 2) as opened:
@@ -66,7 +71,9 @@ def check(messages: list[dict[str, Any]]) -> None:
     assert messages[0]["snapshot"] and messages[-1]["event"]["event"] == "ended"
 
 
-async def test_a_match_that_is_over_at_another_node_is_replayed(over_at: tuple[RunningServer, str]) -> None:
+async def test_a_match_that_is_over_at_another_node_is_replayed(
+    over_at: tuple[RunningServer, str],
+) -> None:
     bee, match = over_at
     async with client(bee, f"/watch/{match}") as spectator:
         check((await spectator.until_closed())[0])
@@ -78,7 +85,9 @@ async def test_events_and_subscriptions_replay_it_too(over_at: tuple[RunningServ
         lines = (await http.get(f"/watch/{match}/events")).text.splitlines()
         check([json.loads(line[6:]) for line in lines if line.startswith('data: {"match')])
     offered: Any = ["graphql-transport-ws"]
-    async with connect(f"{bee.url.replace('http', 'ws', 1)}/graphql", subprotocols=offered, proxy=None) as socket:
+    async with connect(
+        f"{bee.url.replace('http', 'ws', 1)}/graphql", subprotocols=offered, proxy=None
+    ) as socket:
         await socket.send('{"type": "connection_init"}')
         await socket.recv()
         query = f'subscription {{ match(id: "{match}") }}'

@@ -44,11 +44,16 @@ class Playing:
         self.caller = BotCaller(self.settings)
 
     async def open(self) -> None:
-        self.kept = await keep_matches(self.desk, self.node.members, self.links, Invitations(self.desk, self.caller))
+        self.kept = await keep_matches(
+            self.desk, self.node.members, self.links, Invitations(self.desk, self.caller)
+        )
         await self.links.open()
 
     def play(
-        self, moves: list[tuple[int, Any]], names: tuple[str, str] = ("ada", "bob"), contest: str | None = None
+        self,
+        moves: list[tuple[int, Any]],
+        names: tuple[str, str] = ("ada", "bob"),
+        contest: str | None = None,
     ) -> KeptTable:
         row = FORMATS[GAME]
         owners = tuple("" if name.startswith("house:") else f"bot 1 {name}" for name in names)
@@ -86,13 +91,17 @@ class Playing:
 
     async def over(self, match_id: str) -> MatchEntry:
         async with asyncio.timeout(PATIENCE):
-            while (entry := await self.node.store.match(match_id)) is None or entry.status == "running":
+            while (
+                entry := await self.node.store.match(match_id)
+            ) is None or entry.status == "running":
                 await asyncio.sleep(0.01)
         return entry
 
 
 @asynccontextmanager
-async def playing(url: str, nats: str, *names: str, **settings: Any) -> AsyncIterator[list[Playing]]:
+async def playing(
+    url: str, nats: str, *names: str, **settings: Any
+) -> AsyncIterator[list[Playing]]:
     """Nodes. All but the first take over matches."""
     async with cluster(url, *names) as members:
         nodes = [Playing(member, url, nats, **settings) for member in members]
@@ -122,13 +131,19 @@ async def test_matches_go_on_at_another_node(postgres_url: str, nats_url: str) -
         await ant.die()
         for old in before:
             table = await bee.table(old.entry.id)
-            assert (table.match.position, table.match.inputs) == (old.match.position, old.match.inputs)
+            assert (table.match.position, table.match.inputs) == (
+                old.match.position,
+                old.match.inputs,
+            )
             assert (table.expected, table.entry.former) == ({0, 1}, (ant.node.id,))
             assert await owner_of(bee.node.store, old.entry.id) == bee.node.id
         for player in (0, 1):
             assert table.rejoin(player, Hearer())
         await asyncio.sleep(0)
-        for player, move in [(1, {"mark": "O", "space": [2, 2]}), (0, {"mark": "X", "space": [0, 2]})]:
+        for player, move in [
+            (1, {"mark": "O", "space": [2, 2]}),
+            (0, {"mark": "X", "space": [0, 2]}),
+        ]:
             assert table.submit(player, move, b"") == "accepted"
         entry = await bee.over(table.entry.id)
         assert entry.result is not None and entry.result.places == (1, 2)
@@ -154,7 +169,9 @@ async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str, nats_url
         ant.node.store.begin(a_match("unknown"))
         await ant.stored(contest, room)
         await ant.die()
-        reasons = [(await bee.over(match)).reason for match in (contest.entry.id, room.entry.id, "unknown")]
+        reasons = [
+            (await bee.over(match)).reason for match in (contest.entry.id, room.entry.id, "unknown")
+        ]
         assert reasons == [OF_CONTEST, OF_ROOM, NO_INPUTS]
         record = await bee.node.store.record(contest.entry.id)
         assert record is not None and b'"abort"' in record
@@ -165,11 +182,15 @@ async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str, nats_url
         await connection.close()
 
 
-async def test_nothing_that_was_told_is_lost(postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_that_was_told_is_lost(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The second node has the inputs in its memory. PostgreSQL gets none."""
     monkeypatch.setattr(held_inputs, "ANSWER", PATIENCE)
     monkeypatch.setattr(link, "SILENCE", PATIENCE)
-    async with playing(postgres_url, nats_url, "ant", "bee", "cat", cluster_hold_news="memory") as nodes:
+    async with playing(
+        postgres_url, nats_url, "ant", "bee", "cat", cluster_hold_news="memory"
+    ) as nodes:
         ant, *others = nodes
         monkeypatch.setattr(ant.kept.rows, "write", lambda *_: asyncio.Event().wait())
         tables = [ant.play([]) for _ in range(8)]
@@ -184,6 +205,8 @@ async def test_nothing_that_was_told_is_lost(postgres_url: str, nats_url: str, m
         await ant.die()
         for old in tables:
             async with asyncio.timeout(PATIENCE):
-                while not (found := [again for node in others if (again := node.desk.tables[old.entry.id])]):
+                while not (
+                    found := [again for node in others if (again := node.desk.tables[old.entry.id])]
+                ):
                     await asyncio.sleep(0.001)
             assert found[0].match.inputs == old.match.inputs

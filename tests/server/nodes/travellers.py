@@ -1,4 +1,6 @@
-"""Nodes in one loop, without stores, and a protocol whose clients ask to be moved from one to another."""
+"""Nodes in one loop, without stores, and a protocol whose clients ask to be moved from one to
+another.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -31,7 +33,11 @@ from botdrome.wire.writers import Standing
 from tests.patience import until
 from tests.server.nodes.memory_links import MemoryLinks, Network
 
-FRAMINGS: dict[str, Callable[[], Any] | None] = {"websocket": None, "frames": Frames, "lines": Lines}
+FRAMINGS: dict[str, Callable[[], Any] | None] = {
+    "websocket": None,
+    "frames": Frames,
+    "lines": Lines,
+}
 
 
 class Travel(Struct, Command, frozen=True):
@@ -39,7 +45,10 @@ class Travel(Struct, Command, frozen=True):
 
 
 class TravelConversation:
-    """Greets, echoes, and obeys commands in the messages. The first message is the login, which is answered."""
+    """Greets, echoes, and obeys commands in the messages.
+
+    The first message is the login, which is answered.
+    """
 
     deadline: float | None = None
 
@@ -112,7 +121,9 @@ class OtherNodes:
 class TravelNode:
     protocol = "travel"
 
-    def __init__(self, network: Network, node: Node, nodes: dict[str, Node], **settings: Any) -> None:
+    def __init__(
+        self, network: Network, node: Node, nodes: dict[str, Node], **settings: Any
+    ) -> None:
         self.id, self.nodes, self._settings = node.id, nodes, load_settings({"port": 0} | settings)
         self.links = MemoryLinks(network, node.id)
         self.mover = Mover(cast(Any, OtherNodes(node, nodes)), self.links)
@@ -125,11 +136,15 @@ class TravelNode:
         """Where it moves all clients as soon as they connect."""
         self.shares, self.proxies = Shares(), Proxies(self._settings)
         for kind, framing in FRAMINGS.items():
-            self.mover.arrivals[kind] = Arrival(lambda connection, errand, _: self.connect(errand.protocol, connection), framing)
+            self.mover.arrivals[kind] = Arrival(
+                lambda connection, errand, _: self.connect(errand.protocol, connection), framing
+            )
 
     def connect(self, kind: str, connection: Connection) -> Session:
         self._kind = kind
-        session = travel_session()(connection, TravelConversation(self.id, self.sends_to), self, cast(Desk, None))
+        session = travel_session()(
+            connection, TravelConversation(self.id, self.sends_to), self, cast(Desk, None)
+        )
         self.sessions[session] = kind
         return session
 
@@ -146,11 +161,15 @@ class TravelNode:
             return tcp_factory(framing, partial(self.connect, kind), self.limits)
         settings = self._settings
         found = partial(self.connect, kind)
-        return lambda: Dispatcher(lambda *_: found, cast(MakeHttp, None), self.limits, settings, Origins(settings))
+        return lambda: Dispatcher(
+            lambda *_: found, cast(MakeHttp, None), self.limits, settings, Origins(settings)
+        )
 
     def open_handover(self) -> str:
         shared = partial(sharing, shares=self.shares, proxies=self.proxies)
-        return self.mover.open_handover(self.limits, 65536, lambda make, origin: shared(make, origin=origin))
+        return self.mover.open_handover(
+            self.limits, 65536, lambda make, origin: shared(make, origin=origin)
+        )
 
     async def listen(self, stack: AsyncExitStack) -> None:
         loop = asyncio.get_running_loop()
@@ -162,9 +181,14 @@ class TravelNode:
 
 
 @asynccontextmanager
-async def travel_nodes(*names: str, one_machine: bool = False, **settings: Any) -> AsyncIterator[list[TravelNode]]:
+async def travel_nodes(
+    *names: str, one_machine: bool = False, **settings: Any
+) -> AsyncIterator[list[TravelNode]]:
     """Nodes on one machine pass sockets."""
-    network, nodes = Network(), {f"{name}.1": Node(name, 1, "" if one_machine else name, "", "1") for name in names}
+    network, nodes = (
+        Network(),
+        {f"{name}.1": Node(name, 1, "" if one_machine else name, "", "1") for name in names},
+    )
     async with AsyncExitStack() as stack:
         found = [TravelNode(network, node, nodes, **settings) for node in nodes.values()]
         for one in found:

@@ -1,8 +1,20 @@
-"""`play NAME` waits for an opponent, `put 4` makes a move; the server sends the board when it is your turn, then the result."""
+"""`play NAME` waits for an opponent, `put 4` makes a move; the server sends the board when it is
+your turn, then the result.
+"""
 
 from botdrome.match.events import Ended, Player
 from botdrome.match.match import News
-from botdrome.wire.conversation import Admit, Admitted, Close, Command, Outs, Reply, Seated, Seconds, Submit
+from botdrome.wire.conversation import (
+    Admit,
+    Admitted,
+    Close,
+    Command,
+    Outs,
+    Reply,
+    Seated,
+    Seconds,
+    Submit,
+)
 from botdrome.wire.writers import Standing
 
 GAME, MARKS = "noughts-and-crosses", "XO"

@@ -19,7 +19,9 @@ from tests.server.noughts_lines.conversation import GAME, NoughtsConversation
 class NoughtsSection(ProtocolSection, frozen=True):
     """Noughts and crosses over lines"""
 
-    port: Annotated[int, Meta(description="the port; 0: off, -1: any free port", ge=-1, le=65535)] = 4444
+    port: Annotated[
+        int, Meta(description="the port; 0: off, -1: any free port", ge=-1, le=65535)
+    ] = 4444
 
 
 class NoughtsHost:

@@ -51,5 +51,7 @@ async def office(house: RunningServer, token: str | None = None) -> AsyncIterato
     given = house.settings.operator.token or house.new_operator_token if token is None else token
     headers = {"Authorization": f"Bearer {given}"} if given else {}
     base = f"{house.url}/api/v1/operator"
-    async with httpx.AsyncClient(base_url=base, headers=headers, trust_env=False, timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(
+        base_url=base, headers=headers, trust_env=False, timeout=PATIENCE
+    ) as client:
         yield Office(client)

@@ -44,13 +44,18 @@ async def open_to_all(folder: Path) -> AsyncIterator[tuple[RunningServer, Office
 
 
 @BANS
-async def test_native_bots_are_refused_when_they_log_in(tmp_path: Path, ban: Any, words: str) -> None:
+async def test_native_bots_are_refused_when_they_log_in(
+    tmp_path: Path, ban: Any, words: str
+) -> None:
     async with open_to_all(tmp_path) as (house, operator):
         login = await registered(house, "bob")
         async with bot(house, login | NOTICES) as here:
             await operator.have("POST", "/bans", ban)
             assert await here.until_closed() == ([{"error": words}], 1008, words)
-        for extra, answer in ((NOTICES, {"authentication": "failed", "why": words}), ({}, {"authentication": "failed"})):
+        for extra, answer in (
+            (NOTICES, {"authentication": "failed", "why": words}),
+            ({}, {"authentication": "failed"}),
+        ):
             async with client(house) as again:
                 await again.send(login | extra)
                 assert (await again.until_closed())[0] == [answer]
@@ -86,7 +91,11 @@ async def test_bomberman_users_are_declined(tmp_path: Path, ban: Any, words: str
         await operator.have("POST", "/bans", ban)
         assert (await one.act(user, "UP"))["information"] == "UNKNOWN_USER"
         told = await one.post({"user_name": "bob", "password": "secret"})
-        assert (told["response"], told["information"], told["detail"]) == ("DECLINED", "BANNED", words)
+        assert (told["response"], told["information"], told["detail"]) == (
+            "DECLINED",
+            "BANNED",
+            words,
+        )
 
 
 @BANS
@@ -136,10 +145,14 @@ async def test_bans_are_kept_listed_and_lifted(tmp_path: Path) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
         for ban in (NAME, ADDRESS | {"subject": "2001:db8::7"}):
             await one.have("POST", "/bans", ban)
-        await one.have("POST", "/bans", {"kind": "name", "subject": "eve", "until": "2100-01-01T00:00:00Z"})
+        await one.have(
+            "POST", "/bans", {"kind": "name", "subject": "eve", "until": "2100-01-01T00:00:00Z"}
+        )
     async with server(tmp_path, operator_token=TOKEN, duel_port=-1) as house, office(house) as one:
         shown = await one.get("/bans")
-        bans = {(ban["kind"], ban["subject"]): (ban["reason"], ban["until"]) for ban in shown["bans"]}
+        bans = {
+            (ban["kind"], ban["subject"]): (ban["reason"], ban["until"]) for ban in shown["bans"]
+        }
         assert bans == {
             ("name", "bob"): ("it cheats", None),
             ("address", "2001:db8::/64"): ("a flood", None),
@@ -153,7 +166,10 @@ async def test_bans_are_kept_listed_and_lifted(tmp_path: Path) -> None:
         await one.have("DELETE", "/bans", {"kind": "name", "subject": "bob"})
         async with free(house, "bob"):
             pass
-        assert await one.refused("DELETE", "/bans", {"kind": "name", "subject": "bob"}) == (404, "the name 'bob' is not banned")
+        assert await one.refused("DELETE", "/bans", {"kind": "name", "subject": "bob"}) == (
+            404,
+            "the name 'bob' is not banned",
+        )
         actions = [action for action, _, _ in await one.audited()]
         assert actions == ["ban name", "ban address", "ban name", "lift ban of name"]
 
@@ -172,15 +188,27 @@ async def test_a_ban_ends_by_itself(tmp_path: Path) -> None:
     ("ban", "words"),
     [
         ({"kind": "name", "subject": " "}, "the name is empty"),
-        ({"kind": "address", "subject": "bob"}, "'bob' is neither an address (192.0.2.7) nor a network (192.0.2.0/24)"),
-        ({"kind": "name", "subject": "b", "until": "soon"}, "until is a moment like 2026-12-31T23:59:00Z, not 'soon'"),
-        ({"kind": "name", "subject": "b", "until": "2000-01-01T00:00:00Z"}, "until is in the past: 2000-01-01T00:00:00Z"),
+        (
+            {"kind": "address", "subject": "bob"},
+            "'bob' is neither an address (192.0.2.7) nor a network (192.0.2.0/24)",
+        ),
+        (
+            {"kind": "name", "subject": "b", "until": "soon"},
+            "until is a moment like 2026-12-31T23:59:00Z, not 'soon'",
+        ),
+        (
+            {"kind": "name", "subject": "b", "until": "2000-01-01T00:00:00Z"},
+            "until is in the past: 2000-01-01T00:00:00Z",
+        ),
         (
             {"kind": "name", "subject": "b", "until": "9999-12-31T23:59:59-01:00"},
             "until is a moment like 2026-12-31T23:59:00Z, not '9999-12-31T23:59:59-01:00'",
         ),
         ({"kind": "name", "subject": "b" * 501}, "the name has at most 500 characters, not 501"),
-        ({"kind": "name", "subject": "b", "reason": "r" * 501}, "the reason has at most 500 characters, not 501"),
+        (
+            {"kind": "name", "subject": "b", "reason": "r" * 501},
+            "the reason has at most 500 characters, not 501",
+        ),
     ],
 )
 async def test_a_ban_that_makes_no_sense_is_explained(tmp_path: Path, ban: Any, words: str) -> None:
@@ -202,7 +230,9 @@ async def test_another_spelling_is_banned_too(tmp_path: Path, name: str) -> None
 
 async def test_a_network_of_ipv4_may_be_written_in_ipv6(tmp_path: Path) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
-        ban = await one.have("POST", "/bans", {"kind": "address", "subject": "::ffff:127.0.0.0/104"})
+        ban = await one.have(
+            "POST", "/bans", {"kind": "address", "subject": "::ffff:127.0.0.0/104"}
+        )
         assert ban["subject"] == "127.0.0.0/8"
         async with client(house) as again:
             await again.send(person("bob"))
@@ -229,5 +259,7 @@ async def test_a_banned_bot_is_called_no_more(tmp_path: Path) -> None:
     ):
         await with_address(house, "bob", called)
         await operator.have("POST", "/bans", NAME)
-        async with bot(house, await registered(house, "ada") | {"opponent": "bob"} | NOTICES) as one:
+        async with bot(
+            house, await registered(house, "ada") | {"opponent": "bob"} | NOTICES
+        ) as one:
             assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}

@@ -25,22 +25,27 @@ async def test_a_room_is_opened_played_in_and_closed(tmp_path: Path) -> None:
                 await ship.until(f"J|{name}")
             shown = (await one.get("/boats"))["rooms"][1]
             assert [sailor["name"] for sailor in shown["room"]["gathering"]] == ["ann", "bob"]
-            started = await one.have("POST", "/boats/orders", {"title": "Tea", "order": {"do": "start"}})
+            started = await one.have(
+                "POST", "/boats/orders", {"title": "Tea", "order": {"do": "start"}}
+            )
             assert started["done"].startswith("started: ")
             await ann.until("N|")
-            done = await one.have("POST", "/boats/orders", {"title": "Tea", "order": {"do": "boot", "player": "bob"}})
+            done = await one.have(
+                "POST", "/boats/orders", {"title": "Tea", "order": {"do": "boot", "player": "bob"}}
+            )
             assert done == {"done": "bob is booted"}
             assert (await bob.rest())[-1] == "booted"
-            assert await one.have("POST", "/boats/orders", {"title": "Tea", "order": {"do": "quit"}}) == {
-                "done": "the room is closed"
-            }
+            assert await one.have(
+                "POST", "/boats/orders", {"title": "Tea", "order": {"do": "quit"}}
+            ) == {"done": "the room is closed"}
             assert "F|aborted|0|2" in await ann.rest()
         while len((await one.get("/boats"))["rooms"]) > 1:
             pass
         room = await one.have("POST", "/boats", TEA | {"port": -1})
         assert room["room"]["gathering"] == []
         assert [action for action, _, _ in await one.audited()] == [
-            "open boat room", "boat room: start", "boat room: boot", "boat room: quit", "open boat room",
+            "open boat room", "boat room: start", "boat room: boot", "boat room: quit",
+            "open boat room",
         ]  # fmt: skip
 
 
@@ -53,7 +58,9 @@ async def test_a_room_at_the_shared_port_is_found_by_its_title(tmp_path: Path) -
             ann.send("G|Tea")
             assert "Tea" in await ann.receive()
         await one.have("POST", "/boats/orders", {"title": "Tea", "order": {"do": "quit"}})
-        assert [room["settings"]["title"] for room in (await one.get("/boats"))["rooms"]] == ["Botdrome"]
+        assert [room["settings"]["title"] for room in (await one.get("/boats"))["rooms"]] == [
+            "Botdrome"
+        ]
 
 
 async def test_the_rules_of_a_room_change_while_nobody_waits_in_it(tmp_path: Path) -> None:
@@ -67,21 +74,38 @@ async def test_the_rules_of_a_room_change_while_nobody_waits_in_it(tmp_path: Pat
         await one.have("PUT", "/boats", {"title": "Botdrome", "settings": {"width": 10}})
         async with sailor(house, "ann"):
             status, words = await one.refused("PUT", "/boats", wanted)
-            assert (status, words.partition(":")[0]) == (409, "players have joined by the present rules")
+            assert (status, words.partition(":")[0]) == (
+                409,
+                "players have joined by the present rules",
+            )
 
 
 async def test_what_cannot_be_is_explained(tmp_path: Path) -> None:
     async with boat_server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
         refused = one.refused
-        assert await refused("POST", "/boats", {"title": "Botdrome"}) == (400, "there is a room 'Botdrome' already")
-        assert await refused("POST", "/boats", {"title": "x", "max": 40}) == (400, "x: max is from min (2) to 9")
+        assert await refused("POST", "/boats", {"title": "Botdrome"}) == (
+            400,
+            "there is a room 'Botdrome' already",
+        )
+        assert await refused("POST", "/boats", {"title": "x", "max": 40}) == (
+            400,
+            "x: max is from min (2) to 9",
+        )
         status, words = await refused("POST", "/boats", {"title": "x", "port": house.ports["http"]})
         assert status == 400 and str(house.ports["http"]) in words
-        assert await refused("PUT", "/boats", {"title": "y", "settings": {}}) == (404, "there is no room 'y'; there are Botdrome")
+        assert await refused("PUT", "/boats", {"title": "y", "settings": {}}) == (
+            404,
+            "there is no room 'y'; there are Botdrome",
+        )
         order = {"title": "Botdrome", "order": {"do": "start"}}
-        assert await refused("POST", "/boats/orders", order) == (409, "0 have joined; a game is for 2 to 2")
+        assert await refused("POST", "/boats/orders", order) == (
+            409,
+            "0 have joined; a game is for 2 to 2",
+        )
         assert len((await one.get("/boats"))["rooms"]) == 1
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
-        assert (await one.refused("POST", "/boats", {"title": "x"}))[1].startswith("rooms share no port here")
+        assert (await one.refused("POST", "/boats", {"title": "x"}))[1].startswith(
+            "rooms share no port here"
+        )
         assert (await one.get("/boats"))["rooms"][0]["port"] is None
         assert (await one.have("POST", "/boats", {"title": "x", "port": -1}))["port"]

@@ -67,13 +67,18 @@ async def test_a_bot_is_removed_from_its_match_and_may_come_back(tmp_path: Path)
     with unhurried("noughts-and-crosses"):
         async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
             async with pair(house) as (ada, bob):
-                assert await one.have("DELETE", "/clients", {"name": "bob", "reason": "stuck"}) == {"removed": 1}
+                assert await one.have("DELETE", "/clients", {"name": "bob", "reason": "stuck"}) == {
+                    "removed": 1
+                }
                 words = "the operator removed this client: stuck"
                 assert (await bob.until_closed())[1:] == (1008, words)
                 assert (await ada.until_closed())[0][-1]["state"]["result"]["victor"] == "ada"
             assert await one.audited() == [("remove", "bob", "1 connections: stuck")]
             assert await one.clients() == []
-            assert await one.refused("DELETE", "/clients", {"name": "bob"}) == (404, "there is no such client; it may have left")
+            assert await one.refused("DELETE", "/clients", {"name": "bob"}) == (
+                404,
+                "there is no such client; it may have left",
+            )
             assert await one.refused("DELETE", "/clients", {}) == (400, "say either name or number")
 
 
@@ -91,8 +96,16 @@ async def test_one_connection_of_several_is_removed_by_its_number(tmp_path: Path
 async def test_removed_clients_of_other_protocols_are_told_in_their_terms(tmp_path: Path) -> None:
     settings = {"operator_token": TOKEN, "duel_port": -1, "bomber_rooms": STEPS}
     words = "the operator removed this client"
-    async with boat_server(tmp_path, **settings) as house, office(house) as one, api(house) as bombers:
-        async with free(house, "dan") as dan, sailor(house, "sue") as sue, organiser(house) as organises:
+    async with (
+        boat_server(tmp_path, **settings) as house,
+        office(house) as one,
+        api(house) as bombers,
+    ):
+        async with (
+            free(house, "dan") as dan,
+            sailor(house, "sue") as sue,
+            organiser(house) as organises,
+        ):
             kim = await bombers.register("kim")
             for client in await one.clients():
                 await one.have("DELETE", "/clients", {"number": client["number"]})
@@ -118,20 +131,35 @@ async def test_a_called_bot_is_put_out_of_its_game(tmp_path: Path) -> None:
 
 async def test_a_stuck_match_is_aborted_told_and_stored_as_such(tmp_path: Path) -> None:
     with unhurried("gomoku"), unhurried("noughts-and-crosses"):
-        async with server(tmp_path, operator_token=TOKEN, duel_port=-1) as house, office(house) as one:
+        async with (
+            server(tmp_path, operator_token=TOKEN, duel_port=-1) as house,
+            office(house) as one,
+        ):
             async with pair(house) as (ada, _), duel(house, "cid", "dan") as (first, _, _):
                 for client in await one.clients("?sort=name"):
                     if client["name"] in ("ada", "cid"):
-                        await one.have("POST", f"/matches/{client['match']}/end", {"reason": "it hangs"})
+                        await one.have(
+                            "POST", f"/matches/{client['match']}/end", {"reason": "it hangs"}
+                        )
                         entry = await house.arena.store.match(client["match"])
                         while entry is not None and entry.status == "running":
                             entry = await house.arena.store.match(client["match"])
                         assert entry is not None
-                        assert (entry.status, entry.reason) == ("aborted", "the operator ended it: it hangs")
+                        assert (entry.status, entry.reason) == (
+                            "aborted",
+                            "the operator ended it: it hangs",
+                        )
                 assert (await ada.until_closed())[0][-1]["state"]["result"]["reason"]
-                assert (await first.receive())["event"] in ("board_end", "game_end", "player_is_free")
+                assert (await first.receive())["event"] in (
+                    "board_end",
+                    "game_end",
+                    "player_is_free",
+                )
             assert [action for action, _, _ in await one.audited()] == ["end match", "end match"]
-            assert await one.refused("POST", "/matches/none/end", {}) == (404, "no match 'none' runs")
+            assert await one.refused("POST", "/matches/none/end", {}) == (
+                404,
+                "no match 'none' runs",
+            )
 
 
 async def test_a_boat_game_that_the_operator_ends_is_aborted(tmp_path: Path) -> None:
@@ -162,4 +190,7 @@ async def test_how_fast_clients_answer_is_known(tmp_path: Path) -> None:
             assert clients["bob"]["answerMs"] is None
             assert clients["kim"]["answerMs"] >= 0
             assert clients["kim"]["received"] == 1
-            assert [client["name"] for client in await one.clients("?sort=-answerMs")][-2:] == ["bob", "lou"]
+            assert [client["name"] for client in await one.clients("?sort=-answerMs")][-2:] == [
+                "bob",
+                "lou",
+            ]

@@ -15,7 +15,9 @@ async def test_an_order_is_carried_out_though_the_node_that_gave_it_is_lost(tmp_
     async with server(tmp_path) as house:
         orders = house.arena.contests
         assert orders is not None
-        creating = asyncio.ensure_future(orders.create(document_from({"name": "cup", "game": "gomoku"})))
+        creating = asyncio.ensure_future(
+            orders.create(document_from({"name": "cup", "game": "gomoku"}))
+        )
         while not orders.in_use("gomoku"):
             await asyncio.sleep(0)
         creating.cancel()

@@ -43,12 +43,18 @@ async def test_games_are_played_in_a_row_and_their_scores_kept(tmp_path: Path) -
 
 
 async def test_a_game_is_paused_changed_resumed_and_stopped_as_it_runs(tmp_path: Path) -> None:
-    async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one, cube_bot(saying(NOOP)) as called:
+    async with (
+        server(tmp_path, operator_token=TOKEN) as house,
+        office(house) as one,
+        cube_bot(saying(NOOP)) as called,
+    ):
         players = [{"name": "A", "url": called.url}, {"name": "B", "url": called.url}]
         run = await one.have("POST", "/cube", {"setup": ENDLESS, "players": players, "games": 3})
         path = f"/cube/{run['id']}"
         assert (await one.have("PUT", path, {"paused": True}))["state"] == "paused"
-        changed = await one.have("PUT", path, {"setup": ENDLESS | {"edgeLength": 70, "speed": 1}, "paused": False})
+        changed = await one.have(
+            "PUT", path, {"setup": ENDLESS | {"edgeLength": 70, "speed": 1}, "paused": False}
+        )
         assert (changed["state"], changed["setup"]["edgeLength"]) == ("running", 70)
         table = house.desk.tables[run["match"]]
         assert table is not None and table.match.position.view(None)["edge"] in (64, 70)
@@ -63,7 +69,9 @@ async def test_a_game_is_paused_changed_resumed_and_stopped_as_it_runs(tmp_path:
         assert [result["result"] for result in stopped["results"]] == ["STOPPED"]
         assert await one.refused("PUT", path, {"paused": True}) == (409, "the run is stopped")
         actions = [action for action, _, _ in await one.audited()]
-        assert actions == [f"{verb} Battlecube" for verb in ("start", "pause", "change", "resume", "stop")]
+        assert actions == [
+            f"{verb} Battlecube" for verb in ("start", "pause", "change", "resume", "stop")
+        ]
 
 
 async def test_a_run_ends_with_a_game_that_the_operator_ends(tmp_path: Path) -> None:
@@ -76,7 +84,9 @@ async def test_a_run_ends_with_a_game_that_the_operator_ends(tmp_path: Path) -> 
 async def test_a_run_is_stopped_when_its_organiser_is_removed(tmp_path: Path) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
         run = await one.have("POST", "/cube", {"setup": ENDLESS, "players": HOUSE})
-        (client,) = [client for client in await one.clients() if client["protocol"] == "battlecube organiser"]
+        (client,) = [
+            client for client in await one.clients() if client["protocol"] == "battlecube organiser"
+        ]
         await one.have("DELETE", "/clients", {"number": client["number"]})
         await until(one, run["id"], "stopped")
 
@@ -103,7 +113,9 @@ async def test_tokens_of_players_are_not_shown(tmp_path: Path) -> None:
         ({"players": [*HOUSE, HOUSE[0]]}, "All player names must be unique"),
     ],
 )
-async def test_a_run_that_cannot_start_is_explained(tmp_path: Path, change: Any, words: str) -> None:
+async def test_a_run_that_cannot_start_is_explained(
+    tmp_path: Path, change: Any, words: str
+) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one:
         wanted = game(*[(player["name"], player["url"]) for player in HOUSE]) | change
         assert await one.refused("POST", "/cube", wanted) == (400, words)
@@ -113,7 +125,11 @@ async def test_a_run_that_cannot_start_is_explained(tmp_path: Path, change: Any,
 
 
 async def test_bots_at_a_banned_address_are_not_called(tmp_path: Path) -> None:
-    async with server(tmp_path, operator_token=TOKEN) as house, office(house) as one, cube_bot(saying(NOOP)) as called:
+    async with (
+        server(tmp_path, operator_token=TOKEN) as house,
+        office(house) as one,
+        cube_bot(saying(NOOP)) as called,
+    ):
         await one.have("POST", "/bans", {"kind": "address", "subject": "127.0.0.2"})
         url = called.url.replace("127.0.0.1", "127.0.0.2")
         players = [{"name": "A", "url": url}, HOUSE[1]]

@@ -19,22 +19,31 @@ async def signed_in(client: httpx.AsyncClient, token: str, **headers: str) -> ht
 
 async def test_nothing_is_told_or_done_without_the_token(tmp_path: Path) -> None:
     paths = [
-        ("GET", "/session"), ("GET", "/clients"), ("DELETE", "/clients"), ("GET", "/bans"), ("POST", "/bans"),
-        ("DELETE", "/bans"), ("POST", "/matches/1/end"), ("GET", "/audit"), ("GET", "/cube"), ("POST", "/cube"),
-        ("GET", "/cube/1"), ("PUT", "/cube/1"), ("DELETE", "/cube/1"), ("GET", "/boats"), ("POST", "/boats"),
-        ("PUT", "/boats"), ("POST", "/boats/orders"),
+        ("GET", "/session"), ("GET", "/clients"), ("DELETE", "/clients"), ("GET", "/bans"),
+        ("POST", "/bans"), ("DELETE", "/bans"), ("POST", "/matches/1/end"), ("GET", "/audit"),
+        ("GET", "/cube"), ("POST", "/cube"), ("GET", "/cube/1"), ("PUT", "/cube/1"),
+        ("DELETE", "/cube/1"), ("GET", "/boats"), ("POST", "/boats"), ("PUT", "/boats"),
+        ("POST", "/boats/orders"),
     ]  # fmt: skip
     async with server(tmp_path, operator_token=TOKEN) as house:
         async with office(house, "") as nobody, office(house, "a guess") as guesser:
             for method, path in paths:
                 status, words = await nobody.refused(method, path, {})
-                assert (status, words) == (401, "sign in with the operator's token, or send Authorization: Bearer TOKEN")
-                assert await guesser.refused(method, path, {}) == (401, "that is not the operator's token")
+                assert (status, words) == (
+                    401,
+                    "sign in with the operator's token, or send Authorization: Bearer TOKEN",
+                )
+                assert await guesser.refused(method, path, {}) == (
+                    401,
+                    "that is not the operator's token",
+                )
         async with office(house) as operator:
             assert await operator.audited() == []
 
 
-async def test_a_session_is_a_cookie_that_scripts_cannot_read_and_other_sites_cannot_use(tmp_path: Path) -> None:
+async def test_a_session_is_a_cookie_that_scripts_cannot_read_and_other_sites_cannot_use(
+    tmp_path: Path,
+) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
         answer = await signed_in(one.client, TOKEN)
         assert answer.json() == {"signedIn": True, "seconds": SESSION}
@@ -45,20 +54,44 @@ async def test_a_session_is_a_cookie_that_scripts_cannot_read_and_other_sites_ca
         assert (await one.get("/session"))["signedIn"]
         assert await one.audited() == [("sign in", "", "")]
         foreign = {"Sec-Fetch-Site": "same-site"}
-        for method, path in (("POST", "/bans"), ("GET", "/clients"), ("GET", "/session"), ("DELETE", "/session")):
-            assert (await one.client.request(method, path, json={}, headers=foreign)).status_code == 403
+        for method, path in (
+            ("POST", "/bans"),
+            ("GET", "/clients"),
+            ("GET", "/session"),
+            ("DELETE", "/session"),
+        ):
+            assert (
+                await one.client.request(method, path, json={}, headers=foreign)
+            ).status_code == 403
         assert (await one.get("/session"))["signedIn"]
         evil = {"Origin": "https://evil.example"}
         assert (await one.client.get("/clients", headers=evil)).status_code == 403
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://localhost:5173", "http://127.0.0.1:8000", "http://[::1]:80", "https://pages.example.org", "null"]
+    "origin",
+    [
+        "http://localhost:5173",
+        "http://127.0.0.1:8000",
+        "http://[::1]:80",
+        "https://pages.example.org",
+        "null",
+    ],
 )
-async def test_pages_of_other_origins_cannot_use_a_session_without_sec_fetch_site(tmp_path: Path, origin: str) -> None:
-    """Browsers leave that header out where the host is not trusted; other pages may be listed, or on this machine."""
-    settings = {"network_origins": "https://pages.example.org", "network_public_url": "https://arena.example.org"}
-    async with server(tmp_path, operator_token=TOKEN, **settings) as house, office(house, "") as one:
+async def test_pages_of_other_origins_cannot_use_a_session_without_sec_fetch_site(
+    tmp_path: Path, origin: str
+) -> None:
+    """Browsers leave that header out where the host is not trusted; other pages may be listed, or
+    on this machine.
+    """
+    settings = {
+        "network_origins": "https://pages.example.org",
+        "network_public_url": "https://arena.example.org",
+    }
+    async with (
+        server(tmp_path, operator_token=TOKEN, **settings) as house,
+        office(house, "") as one,
+    ):
         await signed_in(one.client, TOKEN)
         for method, path in (("GET", "/clients"), ("POST", "/bans"), ("DELETE", "/session")):
             answer = await one.client.request(method, path, json={}, headers={"Origin": origin})
@@ -69,7 +102,9 @@ async def test_pages_of_other_origins_cannot_use_a_session_without_sec_fetch_sit
 
 async def test_a_page_that_came_by_tls_has_a_cookie_for_tls_alone(tmp_path: Path) -> None:
     async with (
-        server(tmp_path, operator_token=TOKEN, network_public_url="https://arena.example.org") as house,
+        server(
+            tmp_path, operator_token=TOKEN, network_public_url="https://arena.example.org"
+        ) as house,
         office(house, "") as one,
     ):
         answer = await signed_in(one.client, TOKEN, Origin="https://arena.example.org")
@@ -98,7 +133,9 @@ async def test_a_session_ends_by_itself(tmp_path: Path, monkeypatch: pytest.Monk
         assert len(await house.arena.store.notes("operator")) == 1  # expired ones are deleted
 
 
-async def test_a_session_goes_on_after_a_restart_and_its_secret_is_not_stored(tmp_path: Path) -> None:
+async def test_a_session_goes_on_after_a_restart_and_its_secret_is_not_stored(
+    tmp_path: Path,
+) -> None:
     async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
         secret = (await signed_in(one.client, TOKEN)).cookies["botdrome_operator"]
         assert secret not in str(await house.arena.store.notes("operator"))
@@ -110,7 +147,9 @@ async def test_a_session_goes_on_after_a_restart_and_its_secret_is_not_stored(tm
         assert await one.refused("GET", "/clients") == (401, "the session is over; sign in again")
 
 
-async def test_wrong_tokens_are_limited_for_each_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_wrong_tokens_are_limited_for_each_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("botdrome.server.lobby.guesses.BURST", 3)
     async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
         for _ in range(3):

@@ -1,4 +1,6 @@
-"""Between two boards: the first is on disk before anybody is told of it, and before the second starts."""
+"""Between two boards: the first is on disk before anybody is told of it, and before the second
+starts.
+"""
 
 import asyncio
 import json
@@ -70,7 +72,9 @@ async def scene(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
             yield Scene(table, store, over, hold_back(store, patched))
 
 
-async def test_a_board_is_told_when_it_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_board_is_told_when_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
         before = at.told()
@@ -81,14 +85,20 @@ async def test_a_board_is_told_when_it_is_stored(tmp_path: Path, monkeypatch: py
         await at.held.write()
         last = json.loads(at.hearers[0].told[-1])["state"]
         assert last["boardsPlayed"] == [{"ada": 1, "bob": 2}] and last["waitingFor"] == ["bob"]
-        assert [shown["event"]["event"] for shown in at.watcher.shown[-3:]] == ["played", "board ended", "began"]
+        assert [shown["event"]["event"] for shown in at.watcher.shown[-3:]] == [
+            "played",
+            "board ended",
+            "began",
+        ]
         at.play(1)
         await at.write_all()
         stored = await at.store.match("m")
         assert stored is not None and stored.status == "ended"
 
 
-async def test_a_record_with_a_break_in_it_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_record_with_a_break_in_it_replays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
         await at.held.write()
@@ -100,7 +110,9 @@ async def test_a_record_with_a_break_in_it_replays(tmp_path: Path, monkeypatch: 
         verify(record, with_options(FORMATS["gomoku"].game, record.setup.options))
 
 
-async def test_the_clock_stands_still_in_a_break(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_clock_stands_still_in_a_break(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = [100.0]
     monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: clock[0])
     async with scene(tmp_path, monkeypatch) as at:
@@ -116,10 +128,15 @@ async def test_the_clock_stands_still_in_a_break(tmp_path: Path, monkeypatch: py
         clock[0] += 5.5
         at.table._ring()
         await at.write_all()
-        assert at.table.match.result is not None and at.table.match.result.causes == ("complete", "timeout")
+        assert at.table.match.result is not None and at.table.match.result.causes == (
+            "complete",
+            "timeout",
+        )
 
 
-async def test_a_move_that_comes_in_a_break_is_noted_and_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_move_that_comes_in_a_break_is_noted_and_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
         at.table.submit(1, {"x": 7, "y": 7}, b"early")
@@ -131,7 +148,9 @@ async def test_a_move_that_comes_in_a_break_is_noted_and_ignored(tmp_path: Path,
         assert flight is not None and b"the next board has not started" in flight
 
 
-async def test_a_player_that_leaves_in_a_break_loses_the_next_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_player_that_leaves_in_a_break_loses_the_next_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
         at.table.leave(0)
@@ -143,32 +162,48 @@ async def test_a_player_that_leaves_in_a_break_loses_the_next_board(tmp_path: Pa
         assert at.hearers[1].failed == [False] and at.hearers[0].failed == []
 
 
-async def test_a_spectator_that_comes_in_a_break_sees_what_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_spectator_that_comes_in_a_break_sees_what_was_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
         late = Watcher()
         at.table.watch(late)
         assert len(late.shown[0]["view"]["moves"]) == 8 and late.shown[0]["bots"] == ["ada", "bob"]
         await at.held.write()
-        assert [shown["event"]["event"] for shown in late.shown[1:]] == ["played", "board ended", "began"]
+        assert [shown["event"]["event"] for shown in late.shown[1:]] == [
+            "played",
+            "board ended",
+            "began",
+        ]
         another = Watcher()
         at.table.watch(another)
-        assert another.shown[0]["view"]["moves"] == [] and another.shown[0]["bots"] == ["bob", "ada"]
+        assert another.shown[0]["view"]["moves"] == [] and another.shown[0]["bots"] == [
+            "bob",
+            "ada",
+        ]
         at.table.abort("enough")
         await at.write_all()
 
 
-async def test_a_match_is_aborted_in_a_break_after_the_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_match_is_aborted_in_a_break_after_the_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
         at.table.abort("the server was stopped")
         await at.write_all()
         stored = await at.store.match("m")
-        assert stored is not None and (stored.status, stored.reason) == ("aborted", "the server was stopped")
+        assert stored is not None and (stored.status, stored.reason) == (
+            "aborted",
+            "the server was stopped",
+        )
         assert stored.result is not None and stored.result.boards[0].places == (1, 2)
 
 
-async def test_a_board_that_cannot_be_stored_is_told_to_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_board_that_cannot_be_stored_is_told_to_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
         before = at.told()
@@ -180,7 +215,9 @@ async def test_a_board_that_cannot_be_stored_is_told_to_nobody(tmp_path: Path, m
         assert [hearer.failed for hearer in at.hearers] == [[True], [True]] and at.watcher.ended
 
 
-async def test_a_match_does_not_hang_where_a_board_cannot_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_match_does_not_hang_where_a_board_cannot_be_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def forget(table: Table) -> None:
         raise LookupError("which board?")
 
@@ -192,7 +229,9 @@ async def test_a_match_does_not_hang_where_a_board_cannot_be_told(tmp_path: Path
         assert stored is not None and stored.status == "aborted"
 
 
-async def test_what_fails_in_a_break_keeps_nothing_else_from_happening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_fails_in_a_break_keeps_nothing_else_from_happening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(now: int) -> News:
         raise LookupError("which player?")
 
@@ -205,7 +244,9 @@ async def test_what_fails_in_a_break_keeps_nothing_else_from_happening(tmp_path:
         assert stored is not None and stored.reason == "the server was stopped"
 
 
-async def test_a_killed_server_keeps_the_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_killed_server_keeps_the_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
         await at.held.write()

@@ -77,7 +77,9 @@ def lines_of(table: KeptTable) -> list[bytes]:
     return table.match.input_log.some(0, len(table.match.input_log))
 
 
-def a_table(store: Store, keeper: InputKeeper, match_id: str, *seated: Hearer, game: str = GAME) -> KeptTable:
+def a_table(
+    store: Store, keeper: InputKeeper, match_id: str, *seated: Hearer, game: str = GAME
+) -> KeptTable:
     row, entry = FORMATS[game], MatchEntry(match_id, game, ("ada", "bob"), 0)
     store.begin(entry)
     times = MoveTimes(Match(row.game, 2, row.terms, 1), 300, never, asyncio.get_running_loop())
@@ -123,7 +125,9 @@ async def test_a_change_that_is_merged_into_a_stored_one_is_stored_again() -> No
         table = a_table(store, keeper, "one", game="battlecube")
         for pause in (5, 7):
             table.amend({}, pause)
-            await rows.until(lambda pause=pause: any(b"[{},%d]" % pause in row for row in rows.rows.values()))  # type: ignore[misc]
+            await rows.until(
+                lambda pause=pause: any(b"[{},%d]" % pause in row for row in rows.rows.values())  # type: ignore[misc]
+            )
         assert rows.matches["one"].lines == lines_of(table)
 
 
@@ -137,7 +141,10 @@ async def test_an_outage_delays_inputs_and_stops_no_match() -> None:
             rows.problem = None
             await rows.until(lambda: b'"move"' in b"".join(rows.rows.values()))
         assert rows.matches["one"].lines == lines_of(table)
-        assert [line["event"] for line in logs] == ["the store cannot be written", "the store can be written again"]
+        assert [line["event"] for line in logs] == [
+            "the store cannot be written",
+            "the store can be written again",
+        ]
 
 
 async def test_a_node_that_was_declared_dead_stores_nothing_more() -> None:
@@ -156,7 +163,9 @@ async def test_news_wait_until_their_inputs_are_stored() -> None:
     async with kept(hold=True) as (store, keeper, rows):
         ada, seen, looks = Hearer(), list["News"](), list[int]()
         table = a_table(store, keeper, "one", ada)
-        table.subscribe(Subscriber(notify=seen.append, changed=lambda: looks.append(table.match.steps)))
+        table.subscribe(
+            Subscriber(notify=seen.append, changed=lambda: looks.append(table.match.steps))
+        )
         await rows.until(lambda: bool(ada.told))
         before = len(ada.told)
         seen.clear()
@@ -200,7 +209,9 @@ async def test_rows_of_matches_that_are_over_are_deleted(monkeypatch: pytest.Mon
         tables = [a_table(store, keeper, name, game="battlecube") for name in ("one", "two")]
         for _ in range(5):
             await add_inputs(rows, *tables)
-        passing = [a_table(store, keeper, f"passing {number}", game="battlecube") for number in range(19)]
+        passing = [
+            a_table(store, keeper, f"passing {number}", game="battlecube") for number in range(19)
+        ]
         await add_inputs(rows, tables[0], *passing, *passing)
         for table in passing:
             keeper.forget(table.entry.id)

@@ -45,7 +45,10 @@ async def test_the_next_home_counts_it(store: Store) -> None:
     assert await store.notes("duel") == {} and table.lines(0, 9) == []
     homes = [await open_duel_leaderboard(store) for _ in range(2)]
     for home in homes:
-        assert [(name, line.wins, line.total_games) for name, line in home.lines(0, 9)] == [("ada", 1, 1), ("bob", 0, 1)]
+        assert [(name, line.wins, line.total_games) for name, line in home.lines(0, 9)] == [
+            ("ada", 1, 1),
+            ("bob", 0, 1),
+        ]
         assert (ada := home.line("ada")) and ada.total_seconds > 0
         assert [board.match for board in await home.boards_of("bob")] == ["m1"]
     assert await store.notes(LATE) == {}
@@ -62,10 +65,16 @@ async def test_the_present_home_counts_it_with_its_own(store: Store) -> None:
     home.late.leave()
     await until(lambda: home.settled)
     after = await open_duel_leaderboard(store)
-    assert after.lines(0, 9) == home.lines(0, 9) and (ada := after.line("ada")) and ada.total_games == 3
+    assert (
+        after.lines(0, 9) == home.lines(0, 9)
+        and (ada := after.line("ada"))
+        and ada.total_games == 3
+    )
 
 
-async def test_it_counts_later_if_the_home_dies_first(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_counts_later_if_the_home_dies_first(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = await former_home(store)
     await end_late(store, table)
     with monkeypatch.context() as patched:
@@ -77,7 +86,9 @@ async def test_it_counts_later_if_the_home_dies_first(store: Store, monkeypatch:
     assert (line := table.line("ada")) and line.wins == 1 and not table.late.away
 
 
-async def test_rooms_that_are_left_meanwhile_are_not_counted_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rooms_that_are_left_meanwhile_are_not_counted_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table, home, read = await former_home(store), DuelLeaderboard(store, {}), store.notes
     await end_late(store, table)
 
@@ -91,7 +102,9 @@ async def test_rooms_that_are_left_meanwhile_are_not_counted_for(store: Store, m
     assert home.line("ada") is None and await read(LATE)
 
 
-async def test_what_cannot_be_read_or_stored_does_not_stop_the_rest(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_cannot_be_read_or_stored_does_not_stop_the_rest(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = await former_home(store)
     await store.keep([Note(LATE, "a newer version", {"boards": "?"})])
     await end_late(store, table)
@@ -106,7 +119,12 @@ async def test_what_cannot_be_read_or_stored_does_not_stop_the_rest(store: Store
 
 
 async def test_an_outage_delays_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    table, home, read, tried = await former_home(store), DuelLeaderboard(store, {}), store.notes, asyncio.Event()
+    table, home, read, tried = (
+        await former_home(store),
+        DuelLeaderboard(store, {}),
+        store.notes,
+        asyncio.Event(),
+    )
     await home.load(watch=True)
 
     async def fail(_: str) -> dict[str, dict[str, object]]:

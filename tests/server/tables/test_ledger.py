@@ -48,7 +48,11 @@ def test_a_change_that_waits_is_shown_when_those_before_it_are_dropped() -> None
     ledger.draft("good", one_more("ada"))
     ledger.settle("good")
     assert ledger.drop("bad") == {"ada": 6}
-    assert ledger.lines == {"ada": 6} and ledger.corrections() == {"ada": 6} and ledger.corrections() == {}
+    assert (
+        ledger.lines == {"ada": 6}
+        and ledger.corrections() == {"ada": 6}
+        and ledger.corrections() == {}
+    )
 
 
 def test_nothing_remains_of_what_cannot_be_stored() -> None:
@@ -139,11 +143,17 @@ class Disk:
         return tuple(str(number) for number, names in self.written if name in names)
 
 
-STEPS = st.tuples(st.sampled_from(["draft", "write", "refuse", "report"]), st.integers(0, 9), st.sets(st.sampled_from("abc")))
+STEPS = st.tuples(
+    st.sampled_from(["draft", "write", "refuse", "report"]),
+    st.integers(0, 9),
+    st.sets(st.sampled_from("abc")),
+)
 
 
 @given(st.lists(STEPS, max_size=30))
-def test_in_whatever_order_changes_are_reported_the_disk_has_them_all(steps: list[tuple[str, int, set[str]]]) -> None:
+def test_in_whatever_order_changes_are_reported_the_disk_has_them_all(
+    steps: list[tuple[str, int, set[str]]],
+) -> None:
     disk = Disk()
     for number, (what, which, names) in enumerate(steps):
         if what == "draft":

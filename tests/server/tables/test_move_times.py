@@ -44,7 +44,11 @@ async def test_the_network_is_credited_up_to_the_cap(tmp_path: Path, clock: list
         assert table.submit(0, mark(0, 0, 1), b"x") == "accepted"
         assert credits_in(table) == [(0, [300, 0])], "it is measured once a second"
         entries = [line for line in _log(table, 0) if line["dir"] == "in"]
-        assert (entries[0]["used"], entries[0]["network"], entries[0]["charged"]) == (5200, 300, 4900)
+        assert (entries[0]["used"], entries[0]["network"], entries[0]["charged"]) == (
+            5200,
+            300,
+            4900,
+        )
         assert not any("network" in line for line in _log(table, 1))
 
 
@@ -53,7 +57,9 @@ def _log(table: Table, player: int) -> list[Any]:
     return [msgspec.json.decode(line) for line in lines][:-1]
 
 
-async def test_what_was_late_because_of_the_server_is_not_late(tmp_path: Path, clock: list[float]) -> None:
+async def test_what_was_late_because_of_the_server_is_not_late(
+    tmp_path: Path, clock: list[float]
+) -> None:
     one, two = Hearer(), Hearer()
     async with running(tmp_path, NOUGHTS, one, two) as (table, _, _):
         clock[0] += 5.05
@@ -66,7 +72,9 @@ async def test_what_was_late_because_of_the_server_is_not_late(tmp_path: Path, c
 
 
 @pytest.mark.parametrize("behind", [True, False])
-async def test_a_delay_is_recorded_while_the_loop_is_behind(tmp_path: Path, clock: list[float], behind: bool) -> None:
+async def test_a_delay_is_recorded_while_the_loop_is_behind(
+    tmp_path: Path, clock: list[float], behind: bool
+) -> None:
     one = Hearer()
     async with running(tmp_path, NOUGHTS, one, Hearer(), behind=lambda: behind) as (table, _, _):
         clock[0] += 1.0
@@ -94,7 +102,10 @@ async def test_a_late_timer_waits_once(tmp_path: Path, clock: list[float]) -> No
         clock[0] += 5.1
         table._ring()
         table._ring()
-        assert table.match.result is not None and table.match.result.causes == ("timeout", "complete")
+        assert table.match.result is not None and table.match.result.causes == (
+            "timeout",
+            "complete",
+        )
         await over.wait()
 
 
@@ -107,7 +118,9 @@ async def test_games_with_ticks_have_no_credit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", [NOUGHTS, "bumblebots"])
-async def test_a_stall_is_recorded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str) -> None:
+async def test_a_stall_is_recorded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str
+) -> None:
     clock = SteadyClock(lambda: 0.0)
     monkeypatch.setattr(asyncio.get_running_loop(), "clock", clock, raising=False)
     async with running(tmp_path, game, Hearer(), Hearer()) as (table, _, _):

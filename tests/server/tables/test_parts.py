@@ -27,26 +27,47 @@ def test_a_flight_record_tells_what_came_and_went_and_how_long_it_took() -> None
     flight.came(1380, b"\xff", "late by 37 ms", 5)
     assert [json.loads(line) for line in written(flight.packed("timeout")).splitlines()] == [
         {"t": 100, "dir": "out", "message": '{"state":1}', "step": 4},
-        {"t": 350, "dir": "in", "message": '{"mark":"X"}', "verdict": "illegal: space [2, 2] is taken", "used": 250, "step": 4},
-        {"t": 1380, "dir": "in", "message": "�", "verdict": "late by 37 ms", "used": 1280, "step": 5},
+        {
+            "t": 350,
+            "dir": "in",
+            "message": '{"mark":"X"}',
+            "verdict": "illegal: space [2, 2] is taken",
+            "used": 250,
+            "step": 4,
+        },
+        {
+            "t": 1380,
+            "dir": "in",
+            "message": "�",
+            "verdict": "late by 37 ms",
+            "used": 1280,
+            "step": 5,
+        },
         {"cause": "timeout"},
     ]
 
 
 def test_a_flight_record_of_an_early_store_is_read_as_well() -> None:
     one, other = (100, False, b'{"state":1}', ""), (350, True, b'{"mark":"X"}', "accepted")
-    by_entry, in_one_row = (msgspec.msgpack.encode((0, parts, "complete")) for parts in ((one, other), one + other))
+    by_entry, in_one_row = (
+        msgspec.msgpack.encode((0, parts, "complete")) for parts in ((one, other), one + other)
+    )
     lines = written(by_entry)
     assert [json.loads(line).get("used") for line in lines.splitlines()] == [None, 250, None]
     assert written(in_one_row) == lines == written(lines)
-    assert written(FlightRecord(10).packed("aborted"), "the host left") == b'{"cause":"aborted","reason":"the host left"}\n'
+    assert (
+        written(FlightRecord(10).packed("aborted"), "the host left")
+        == b'{"cause":"aborted","reason":"the host left"}\n'
+    )
 
 
 def test_of_a_long_message_the_beginning_and_the_end_are_kept_and_the_cut_is_marked() -> None:
     flight = FlightRecord(10_000)
     flight.out(1, [b"b" * 300 + b"m" * 1000 + b"e" * 200], 0)
     flight.came(2, b"x" * 400, "accepted", 0)
-    long, whole, _ = [json.loads(line)["message"] for line in written(flight.packed("complete")).splitlines()[:-1]] + [""]
+    long, whole, _ = [
+        json.loads(line)["message"] for line in written(flight.packed("complete")).splitlines()[:-1]
+    ] + [""]
     assert long == "b" * 250 + " [... 1100 bytes ...] " + "e" * 150
     assert whole == "x" * 400
 
@@ -61,9 +82,14 @@ def test_a_records_says_who_let_the_time_run_out_and_that_what_came_then_was_lat
     logbook.move(1, 9000, b"right", [(Played(1, {}), position)], 5)
     zero, one = (written(packed).splitlines() for packed in logbook.packed(("complete", "timeout")))
     assert [json.loads(line).get("verdict") for line in zero] == [
-        "no answer in time", "late by 12 ms; illegal: it is not your turn", "illegal: it is not your turn", None,
+        "no answer in time", "late by 12 ms; illegal: it is not your "
+                             "turn", "illegal: it is not your turn", None,
     ]  # fmt: skip
-    assert [json.loads(line).get("verdict") for line in one] == ["no answer in time", "accepted", None]
+    assert [json.loads(line).get("verdict") for line in one] == [
+        "no answer in time",
+        "accepted",
+        None,
+    ]
 
 
 def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
@@ -74,13 +100,20 @@ def test_a_flight_record_is_bounded_and_says_what_it_lost() -> None:
     assert len(packed) < 2000
     first, *entries, last = [json.loads(line) for line in written(packed).splitlines()]
     assert first["lost"] > 900
-    assert [entry["t"] for entry in entries] == list(range(first["lost"], 1000)), "of those that are left none is missing"
+    assert [entry["t"] for entry in entries] == list(range(first["lost"], 1000)), (
+        "of those that are left none is missing"
+    )
     assert last == {"cause": "complete"}
 
 
-@pytest.mark.parametrize(("message", "verdict"), [(b"%099d", "accepted"), (b"%d", "refused: " + "for many reasons, " * 20)])
+@pytest.mark.parametrize(
+    ("message", "verdict"),
+    [(b"%099d", "accepted"), (b"%d", "refused: " + "for many reasons, " * 20)],
+)
 @pytest.mark.parametrize("entries", range(2000, 2300, 10))
-def test_of_a_long_match_most_of_what_there_is_room_for_is_kept(entries: int, message: bytes, verdict: str) -> None:
+def test_of_a_long_match_most_of_what_there_is_room_for_is_kept(
+    entries: int, message: bytes, verdict: str
+) -> None:
     flight = FlightRecord(65_536)
     for number in range(entries):
         flight.came(number, message % number, verdict, number)
@@ -90,7 +123,9 @@ def test_of_a_long_match_most_of_what_there_is_room_for_is_kept(entries: int, me
 def test_of_much_that_is_said_at_once_the_last_is_kept() -> None:
     flight = FlightRecord(1024)
     flight.out(0, [b"%099d" % number for number in range(20)], 0)
-    first, *entries, _ = [json.loads(line) for line in written(flight.packed("complete")).splitlines()]
+    first, *entries, _ = [
+        json.loads(line) for line in written(flight.packed("complete")).splitlines()
+    ]
     assert [int(entry["message"]) for entry in entries] == list(range(first["lost"], 20))
     assert len(entries) > 5
 
@@ -156,10 +191,13 @@ def test_a_token_is_known_by_its_hash_alone() -> None:
 def test_the_house_sends_a_bot_of_middle_strength_unless_one_is_named() -> None:
     usual = {game: found[0] for game in FORMATS if (found := house_bot(game, "house"))}
     assert usual == {
-        "noughts-and-crosses": "house:blocker", "battlecube": "house:dodger", "battleship": "house:trawler",
-        "bomberman": "house:sapper", "bumblebots": "house:forager", "gomoku": "house:threat",
+        "noughts-and-crosses": "house:blocker", "battlecube": "house:dodger",
+        "battleship": "house:trawler", "bomberman": "house:sapper", "bumblebots": "house:forager",
+        "gomoku": "house:threat",
     }  # fmt: skip
     named = house_bot("noughts-and-crosses", "house:random")
     assert named is not None
-    assert named[1]({"board": [["", "X", "O"]] * 3, "you": 0, "marks": "XO"}, Chance(1))["mark"] == "X"
+    assert (
+        named[1]({"board": [["", "X", "O"]] * 3, "you": 0, "marks": "XO"}, Chance(1))["mark"] == "X"
+    )
     assert house_bot("noughts-and-crosses", "house:nobody") is None

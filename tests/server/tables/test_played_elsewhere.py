@@ -48,13 +48,17 @@ async def test_spectators_see_both_kinds_of_tables(store: Store) -> None:
     forget = tables.on_change(lambda: changes.events.append("changed"))
     here = house.open(entry_of("here", "Ann", "Bob"))
     tables.begin(entry_of("there", "Cy", "Dee", game="gomoku"), 5000, store)
-    assert (tables.count(), tables.watch("there", Seen())) == (1, False), "nothing was shown of it yet"
+    assert (tables.count(), tables.watch("there", Seen())) == (1, False), (
+        "nothing was shown of it yet"
+    )
     tables.move("there", 0, 0, (0, 1), [(Began(0, (0, 1)), {"size": 15})])
     assert [table.id for table in tables.live()] == ["here", "there"]
     assert [table.id for table in tables.live("gomoku")] == ["there"]
     assert [table.id for table in tables.live(most=1)] == ["here"]
     seen, away = Seen(), Seen()
-    assert tables.watch("here", seen) and tables.watch("there", seen) and tables.watch("there", away)
+    assert (
+        tables.watch("here", seen) and tables.watch("there", seen) and tables.watch("there", away)
+    )
     tables.unwatch("there", away)
     tables.unwatch("here", away)
     here.submit(0, mark(0, 1, 1))
@@ -69,7 +73,13 @@ async def test_the_end_is_told_when_it_is_on_disk(store: Store) -> None:
     match, entry = Match(row.game, 2, row.terms, 1), entry_of("there", "Cy", "Dee")
     tables, seen = PlayedElsewhere(HandTables()), Seen()
     tables.begin(entry, None, store)
-    tables.move("there", 0, 0, match.order, [(event, position.view(None)) for event, position in match.start()])
+    tables.move(
+        "there",
+        0,
+        0,
+        match.order,
+        [(event, position.view(None)) for event, position in match.start()],
+    )
     assert tables.watch("there", seen)
     match.abort(10)
     assert match.result is not None
@@ -78,4 +88,7 @@ async def test_the_end_is_told_when_it_is_on_disk(store: Store) -> None:
     await tables.end("there", match.result, match.view(None), b"record", store)
     assert (seen.events, seen.over, tables.count()) == (["snapshot", "ended"], True, 0)
     stored = await store.match("there")
-    assert stored is not None and (stored.status, await store.record("there")) == ("aborted", b"record")
+    assert stored is not None and (stored.status, await store.record("there")) == (
+        "aborted",
+        b"record",
+    )

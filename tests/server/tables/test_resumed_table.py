@@ -28,7 +28,11 @@ from tests.server.tables.test_table import Hearer
 
 pytestmark = pytest.mark.anyio
 
-MOVES = [(0, {"mark": "X", "space": [0, 0]}), (1, {"mark": "O", "space": [1, 1]}), (0, {"mark": "X", "space": [0, 1]})]
+MOVES = [
+    (0, {"mark": "X", "space": [0, 0]}),
+    (1, {"mark": "O", "space": [1, 1]}),
+    (0, {"mark": "X", "space": [0, 1]}),
+]
 GRACE = 1000.0
 """Seconds; tests move the clock."""
 
@@ -66,7 +70,9 @@ class TwoNodes:
     def resumed(self, match_id: str, expected: set[int], grace: float = GRACE) -> ResumedTable:
         kept = self.rows.matches[match_id]
         head = unpack_head(kept.head)
-        resumption = Resumption(head.setup, restored_game(head.setup), (DECODE(line).input for line in kept.lines))
+        resumption = Resumption(
+            head.setup, restored_game(head.setup), (DECODE(line).input for line in kept.lines)
+        )
         while resumption.advance(100):
             pass
         table = self.here.resume(head.entry, resumption)
@@ -126,7 +132,9 @@ async def test_a_match_goes_on_when_its_players_are_back() -> None:
         assert flight is not None and MOVED.encode() in written(flight)
 
 
-async def test_nobody_loses_time_while_players_are_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nobody_loses_time_while_players_are_expected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with two_nodes() as nodes:
         before = await nodes.played("noughts-and-crosses", MOVES)
         table = nodes.resumed(before.entry.id, {0, 1})
@@ -152,7 +160,10 @@ async def test_after_the_grace_period_the_terms_apply(monkeypatch: pytest.Monkey
         monkeypatch.setattr(asyncio.get_running_loop(), "time", asyncio.get_running_loop().time)
         leap(GRACE)
         result = (await nodes.result(table)).result
-        assert result is not None and (result.places, result.causes) == ((1, 2), ("complete", "disconnect"))
+        assert result is not None and (result.places, result.causes) == (
+            (1, 2),
+            ("complete", "disconnect"),
+        )
 
 
 async def test_a_match_to_which_nobody_returns_is_aborted() -> None:

@@ -48,7 +48,10 @@ async def running(
 def beats_noted() -> tuple[float, float]:
     """How many, and the seconds by which they were late."""
     name = "botdrome_beat_lateness_seconds"
-    count, late = REGISTRY.get_sample_value(f"{name}_count"), REGISTRY.get_sample_value(f"{name}_sum")
+    count, late = (
+        REGISTRY.get_sample_value(f"{name}_count"),
+        REGISTRY.get_sample_value(f"{name}_sum"),
+    )
     assert count is not None and late is not None
     return count, late
 
@@ -71,7 +74,8 @@ async def test_a_beat_that_a_message_finds_overdue_counts_as_late(
 
 
 @pytest.mark.parametrize(
-    ("end", "outcome"), [(Table.conclude, ("ended", "")), (lambda table: table.abort("first"), ("aborted", "first"))]
+    ("end", "outcome"),
+    [(Table.conclude, ("ended", "")), (lambda table: table.abort("first"), ("aborted", "first"))],
 )
 async def test_what_is_over_is_not_broken_off_afterwards(
     tmp_path: Path, end: Callable[[Table], None], outcome: tuple[str, str]
@@ -149,7 +153,9 @@ class Observer:
         self.calls.append(("stored", bool(self._hearer.told)))
 
 
-async def test_books_are_stored_with_the_result_and_told_once_they_are_stored(tmp_path: Path) -> None:
+async def test_books_are_stored_with_the_result_and_told_once_they_are_stored(
+    tmp_path: Path,
+) -> None:
     async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
         hearer = Hearer()
         table.seat(0, hearer)
@@ -162,7 +168,9 @@ async def test_books_are_stored_with_the_result_and_told_once_they_are_stored(tm
         assert (len(hearer.told), hearer.failed) == (1, [False])
 
 
-async def test_a_match_that_others_aborted_in_the_store_has_no_result_to_tell(tmp_path: Path) -> None:
+async def test_a_match_that_others_aborted_in_the_store_has_no_result_to_tell(
+    tmp_path: Path,
+) -> None:
     async with running(tmp_path, "noughts-and-crosses") as (table, store, over):
         hearer = Hearer()
         table.seat(0, hearer)
@@ -171,4 +179,6 @@ async def test_a_match_that_others_aborted_in_the_store_has_no_result_to_tell(tm
             table.conclude()
             await over.wait()
         assert (hearer.told, hearer.failed, table.stored) == ([], [True], False)
-        assert [line["event"] for line in logs] == ["a result was not stored, and is told to nobody"]
+        assert [line["event"] for line in logs] == [
+            "a result was not stored, and is told to nobody"
+        ]

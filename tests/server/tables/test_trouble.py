@@ -22,7 +22,9 @@ def fails_at_once(*_: Any) -> Any:
 
 
 @pytest.mark.parametrize("failing", [fails, fails_at_once])
-async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: Any) -> None:
+async def test_a_result_that_cannot_be_stored_is_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: Any
+) -> None:
     async with server(tmp_path) as house:
         async with pair(house) as (ada, bob):
             monkeypatch.setattr(house.arena.store, "finish", failing)
@@ -39,7 +41,9 @@ async def test_a_result_that_cannot_be_stored_is_not_told(tmp_path: Path, monkey
             await asyncio.gather(play_noughts(one, "cleo"), play_noughts(two, "dan"))
 
 
-async def test_a_table_is_cleared_even_if_the_end_cannot_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_table_is_cleared_even_if_the_end_cannot_be_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
         monkeypatch.setattr(Battlebot, "on_news", fails_at_once)
         await bob.socket.close()
@@ -47,7 +51,9 @@ async def test_a_table_is_cleared_even_if_the_end_cannot_be_told(tmp_path: Path,
         assert house.desk.tables.live() == []
 
 
-async def test_a_bot_that_cannot_be_looked_up_fails_to_log_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bot_that_cannot_be_looked_up_fails_to_log_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with server(tmp_path) as house:
         login = await registered(house, "ada")
         monkeypatch.setattr(house.arena.store, "bot", fails)
@@ -56,12 +62,17 @@ async def test_a_bot_that_cannot_be_looked_up_fails_to_log_in(tmp_path: Path, mo
             assert await one.until_closed() == ([{"authentication": "failed"}], 1000, "")
 
 
-async def test_a_contest_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_contest_that_cannot_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with server(tmp_path) as house:
         login = await registered(house, "ada") | {"contest": "cup"} | NOTICES
         monkeypatch.setattr(house.arena.store, "meetings", fails)
         async with bot(house, login) as one:
-            assert (await one.until_closed())[:2] == ([{"error": "the contest cannot be read"}], 1011)
+            assert (await one.until_closed())[:2] == (
+                [{"error": "the contest cannot be read"}],
+                1011,
+            )
 
 
 async def test_a_token_that_was_changed_no_longer_opens(tmp_path: Path) -> None:

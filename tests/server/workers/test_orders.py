@@ -1,4 +1,6 @@
-"""Jobs that give orders, and workers that are kept warm: what took effect is answered, however slow or unlucky its worker is."""
+"""Jobs that give orders, and workers that are kept warm: what took effect is answered, however slow
+or unlucky its worker is.
+"""
 
 import asyncio
 from pathlib import Path
@@ -86,7 +88,9 @@ async def test_a_job_whose_order_took_effect_has_no_time_limit() -> None:
     workers = Workers(1)
     order = Orders(workers)
     async with gate() as end:
-        job = asyncio.ensure_future(workers.run("me", f"{CHORES}:order_and_wait", end.path, calls={"order": order}))
+        job = asyncio.ensure_future(
+            workers.run("me", f"{CHORES}:order_and_wait", end.path, calls={"order": order})
+        )
         await end.reached.wait()
         leap(3600)
         await asyncio.sleep(0)

@@ -46,7 +46,10 @@ class World:
 
 def test_many_thoughts_for_one_guest_do_not_keep_another_waiting() -> None:
     world = World()
-    crowd, other = [Table("organiser", 0.05, world) for _ in range(20)], Table("somebody", 0.001, world)
+    crowd, other = (
+        [Table("organiser", 0.05, world) for _ in range(20)],
+        Table("somebody", 0.001, world),
+    )
     for table in crowd:
         table.ask()
     for _ in range(100):
@@ -62,7 +65,10 @@ def test_many_thoughts_for_one_guest_do_not_keep_another_waiting() -> None:
 
 def test_guests_share_alike_and_who_thinks_little_goes_first() -> None:
     world = World()
-    heavy, light = [Table(f"table {number}", 0.05, world) for number in range(20)], Table("light", 0.001, world)
+    heavy, light = (
+        [Table(f"table {number}", 0.05, world) for number in range(20)],
+        Table("light", 0.001, world),
+    )
     for table in heavy:
         table.ask()
     world.work(20)

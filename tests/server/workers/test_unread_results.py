@@ -1,4 +1,6 @@
-"""Results that are not read: a guest that keeps too many loses its oldest when others need the room."""
+"""Results that are not read: a guest that keeps too many loses its oldest when others need the
+room.
+"""
 
 import pytest
 

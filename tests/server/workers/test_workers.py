@@ -40,7 +40,9 @@ async def workers() -> AsyncIterator[Workers]:
 async def test_a_job_is_done_in_a_process_that_makes_way_for_the_server(workers: Workers) -> None:
     assert await workers.value("me", f"{CHORES}:add", 2, 3) == 5
     assert await workers.value("me", f"{CHORES}:process") != os.getpid()
-    assert await workers.value("me", f"{CHORES}:priority") >= min(19, os.getpriority(os.PRIO_PROCESS, 0) + 1)
+    assert await workers.value("me", f"{CHORES}:priority") >= min(
+        19, os.getpriority(os.PRIO_PROCESS, 0) + 1
+    )
 
 
 async def test_a_job_that_fails_says_why_and_the_worker_goes_on(workers: Workers) -> None:
@@ -70,7 +72,9 @@ async def test_a_worker_that_dies_takes_its_job_with_it_and_no_other(workers: Wo
     assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2
 
 
-async def test_a_large_result_comes_in_pieces_and_no_faster_than_it_is_taken(workers: Workers) -> None:
+async def test_a_large_result_comes_in_pieces_and_no_faster_than_it_is_taken(
+    workers: Workers,
+) -> None:
     result = await workers.run("me", f"{CHORES}:large", 50, 10_000)
     assert result.value == "head"
     assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2, "the worker is free"
@@ -87,7 +91,9 @@ async def test_too_many_large_results_are_refused(workers: Workers) -> None:
         await workers.run("me", f"{CHORES}:large", 3, 100 << 20)
 
 
-async def test_a_job_has_the_server_make_calls_on_behalf_of_whom_it_is_for(workers: Workers) -> None:
+async def test_a_job_has_the_server_make_calls_on_behalf_of_whom_it_is_for(
+    workers: Workers,
+) -> None:
     async def whom(word: str) -> str:
         return f"{word} {CLIENT_SOURCE.get()}"
 
@@ -96,7 +102,9 @@ async def test_a_job_has_the_server_make_calls_on_behalf_of_whom_it_is_for(worke
 
     calls: ServerCalls = {"whom": whom, "broken": broken}
     CLIENT_SOURCE.set("10.0.0.1")
-    assert (await workers.run("me", f"{CHORES}:ask", "whom", "for", calls=calls)).value == "for 10.0.0.1"
+    assert (
+        await workers.run("me", f"{CHORES}:ask", "whom", "for", calls=calls)
+    ).value == "for 10.0.0.1"
     with pytest.raises(LookupError, match="no such thing"):
         await workers.run("me", f"{CHORES}:ask", "broken", calls=calls)
 
@@ -127,7 +135,9 @@ class Unreadable(Exception):
         super().__init__(f"{one} {other}")
 
 
-async def test_a_job_that_waits_for_a_long_errand_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_job_that_waits_for_a_long_errand_keeps_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     workers, called, answered = Workers(1), asyncio.Event(), asyncio.Event()
     monkeypatch.setattr(pool, "MOST_CALLS", 1)
 
@@ -136,7 +146,9 @@ async def test_a_job_that_waits_for_a_long_errand_keeps_nobody_waiting(monkeypat
         await answered.wait()
         return "hello"
 
-    first = asyncio.ensure_future(workers.run("me", f"{CHORES}:call", "phone", calls={"phone": phone}))
+    first = asyncio.ensure_future(
+        workers.run("me", f"{CHORES}:call", "phone", calls={"phone": phone})
+    )
     await called.wait()
     assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2
     with pytest.raises(WorkersBusy, match="Too many bots are being called"):
@@ -161,7 +173,9 @@ class Held:
 async def test_one_worker_is_left_for_short_jobs(workers: Workers) -> None:
     first, second = Held(), Held()
     long = [
-        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", "held", calls={"held": held}, long=True))
+        asyncio.ensure_future(
+            workers.run("me", f"{CHORES}:ask", "held", calls={"held": held}, long=True)
+        )
         for held in (first, second)
     ]
     await first.asked.wait()
@@ -181,7 +195,9 @@ async def test_guests_take_turns_by_the_time_that_their_jobs_have_used() -> None
 
     for guest, seconds in (("greedy", 0.2), ("modest", 0.0)):
         await workers.value(guest, f"{CHORES}:spin", seconds)
-    holding = asyncio.ensure_future(workers.run("held", f"{CHORES}:ask", "held", calls={"held": held}))
+    holding = asyncio.ensure_future(
+        workers.run("held", f"{CHORES}:ask", "held", calls={"held": held})
+    )
     await held.asked.wait()
     waiting = [asyncio.ensure_future(note(guest)) for guest in ("greedy", "greedy", "modest")]
     await asyncio.sleep(0)
@@ -207,7 +223,9 @@ async def test_when_the_server_stops_waiting_jobs_fail_and_running_ones_end() ->
         await answered.wait()
         return "in time"
 
-    running = asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", "wait", calls={"wait": wait}))
+    running = asyncio.ensure_future(
+        workers.run("me", f"{CHORES}:ask", "wait", calls={"wait": wait})
+    )
     await called.wait()
     waiting = asyncio.ensure_future(workers.value("me", f"{CHORES}:add", 1, 1))
     await asyncio.sleep(0)
@@ -231,7 +249,9 @@ async def test_a_job_that_does_not_end_is_not_waited_for(monkeypatch: pytest.Mon
         await running
 
 
-async def test_a_worker_that_cannot_be_started_is_reported(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_that_cannot_be_started_is_reported(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broke() -> None:
         raise OSError("no more processes")
 
@@ -241,7 +261,9 @@ async def test_a_worker_that_cannot_be_started_is_reported(workers: Workers, mon
     assert logs[0]["log_level"] == "error"
 
 
-async def test_a_worker_that_dies_before_its_first_job_ends_that_job(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_that_dies_before_its_first_job_ends_that_job(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def start() -> WorkerProcess:
         ours, theirs = socket.socketpair()
         theirs.close()
@@ -280,7 +302,10 @@ asyncio.run(main())
 def test_workers_die_with_a_server_that_is_killed() -> None:
     path = os.pathsep.join(filter(None, sys.path))
     with subprocess.Popen(
-        [sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path}
+        [sys.executable, "-c", SERVER],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": path},
     ) as server:
         assert server.stdout is not None
         worker = int(server.stdout.readline())

@@ -9,10 +9,16 @@ from botdrome.wire.battlebot.conversation import BattlebotConversation, Seek
 from botdrome.wire.conversation import Admitted, Close, Resign, Seated, Submit
 from tests.wire.conversing import MemoryTable, Talk
 
-LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "token", "features": ["again"]}
+LOGIN = {
+    "gameType": "NOUGHTS_AND_CROSSES",
+    "name": "ada",
+    "password": "token",
+    "features": ["again"],
+}
 FRAMES = LOGIN | {"features": ["again", "frames"]}
 HEADER = {
-    "match": "m1", "game": "noughts-and-crosses", "players": ["ada", "bob"], "contest": None, "started": 5, "pace": "usual",
+    "match": "m1", "game": "noughts-and-crosses", "players": ["ada", "bob"], "contest": None,
+    "started": 5, "pace": "usual",
 }  # fmt: skip
 AGAIN, RESIGN = {"again": True}, {"resign": True}
 
@@ -26,7 +32,10 @@ def admitted(login: dict[str, Any]) -> Talk:
 
 def seated(login: dict[str, Any]) -> tuple[Talk, MemoryTable]:
     """A client at its first table, and the table, before the match starts."""
-    one, other = admitted(login), admitted({key: LOGIN[key] for key in ("gameType", "name", "password")})
+    one, other = (
+        admitted(login),
+        admitted({key: LOGIN[key] for key in ("gameType", "name", "password")}),
+    )
     table = MemoryTable("noughts-and-crosses", one, other)
     assert other.hear(Seated(1, table.writers)) == ([], []), "other clients see no difference"
     return one, table
@@ -74,7 +83,9 @@ def test_a_client_that_does_not_ask_in_time_is_closed() -> None:
 
 
 @pytest.mark.parametrize("end", [{"failed": True}, {"stopping": True}])
-def test_there_is_no_next_match_after_a_failure_or_on_a_server_that_stops(end: dict[str, bool]) -> None:
+def test_there_is_no_next_match_after_a_failure_or_on_a_server_that_stops(
+    end: dict[str, bool],
+) -> None:
     ada, table = seated(LOGIN)
     ada.hear(Seated(0, table.writers))
     table.start()
@@ -126,7 +137,10 @@ def test_a_client_with_frames_plays_match_after_match() -> None:
 def test_a_client_that_moves_with_its_match_is_told_nothing() -> None:
     _, table = seated(LOGIN)
     conversation = BattlebotConversation(10.0, 1.0, 1000, 0.0)
-    assert conversation.resume(json.dumps(LOGIN).encode()).name == "ada" and conversation.deadline is None
+    assert (
+        conversation.resume(json.dumps(LOGIN).encode()).name == "ada"
+        and conversation.deadline is None
+    )
     ada = Talk(conversation)
     assert ada.hear(Seated(0, table.writers, moved=True)) == ([], [])
     assert ada.say({"resign": True}) == ([], [Resign(b'{"resign": true}')])

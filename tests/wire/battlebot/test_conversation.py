@@ -1,4 +1,6 @@
-"""Battlebot's conversation as transcripts: the client's messages, the answers, and the commands to the server."""
+"""Battlebot's conversation as transcripts: the client's messages, the answers, and the commands to
+the server.
+"""
 
 from typing import Any
 
@@ -29,7 +31,13 @@ from tests.wire.conversing import MemoryTable, Talk
 
 LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "token"}
 NOTICES = LOGIN | {"features": ["notices"]}
-GUEST = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ann", "guest": True, "secret": "x" * 16, "features": ["frames"]}
+GUEST = {
+    "gameType": "NOUGHTS_AND_CROSSES",
+    "name": "ann",
+    "guest": True,
+    "secret": "x" * 16,
+    "features": ["frames"],
+}
 OK = {"authentication": "OK", "gameType": "NOUGHTS_AND_CROSSES", "name": "ada"}
 FAILED = {"authentication": "failed"}
 
@@ -83,10 +91,17 @@ def test_a_bad_login_fails(login: Any) -> None:
         (LOGIN, LoginRefused("the store is away", try_later=True), FAILED, Close(refused="login")),
         (NOTICES, LoginRefused(), FAILED, Close(refused="login")),
         (NOTICES, LoginRefused("banned"), FAILED | {"why": "banned"}, Close(refused="login")),
-        (NOTICES, LoginRefused("the store is away", try_later=True), {"error": "the store is away"}, Close(1013)),
+        (
+            NOTICES,
+            LoginRefused("the store is away", try_later=True),
+            {"error": "the store is away"},
+            Close(1013),
+        ),
     ],
 )
-def test_a_refused_login_is_explained_to_clients_that_know_notices(login: Any, reply: Reply, sent: Any, close: Command) -> None:
+def test_a_refused_login_is_explained_to_clients_that_know_notices(
+    login: Any, reply: Reply, sent: Any, close: Command
+) -> None:
     one = talk()
     one.say(login)
     assert one.hear(reply) == ([sent], [close])
@@ -114,8 +129,16 @@ def test_a_flood_is_cut_off() -> None:
     ("reply", "sent", "commands"),
     [
         (ContestComplete("cup"), [{"contest": "cup", "complete": True}], [Close()]),
-        (CannotPlay({"error": "the server is stopping"}, 1001), [{"error": "the server is stopping"}], [Close(1001)]),
-        (Removed("bye"), [{"error": "bye"}], [RecordMessage(b"", "bye"), Close(1008, "bye", "removed")]),
+        (
+            CannotPlay({"error": "the server is stopping"}, 1001),
+            [{"error": "the server is stopping"}],
+            [Close(1001)],
+        ),
+        (
+            Removed("bye"),
+            [{"error": "bye"}],
+            [RecordMessage(b"", "bye"), Close(1008, "bye", "removed")],
+        ),
         (TokenChanged(), [], [Close(1000, "the token was changed")]),
         (EndOfInput(), [], []),
     ],
@@ -126,7 +149,9 @@ def test_what_the_server_decides(reply: Reply, sent: list[Any], commands: list[C
 
 def test_a_client_of_the_original_waits_without_end() -> None:
     one = admitted()
-    assert one.hear(WaitLimit(5, "no opponent came")) == one.hear(ContestComplete("cup")) == ([], [])
+    assert (
+        one.hear(WaitLimit(5, "no opponent came")) == one.hear(ContestComplete("cup")) == ([], [])
+    )
     assert one.conversation.deadline is None
 
 
@@ -169,7 +194,10 @@ def test_a_guest_plays_with_frames() -> None:
     assert one.say({"move": 1}) == ([], [Submit(1, b'{"move": 1}')])
     assert one.say({"resign": True}) == ([], [Resign(b'{"resign": true}')])
     assert table.dismiss(failed=True) == [
-        ([{"error": "the result could not be stored"}], [Close(1011, "the result could not be stored")]),
+        (
+            [{"error": "the result could not be stored"}],
+            [Close(1011, "the result could not be stored")],
+        ),
         ([], [Close(1011, "the result could not be stored")]),
     ]
 

@@ -1,4 +1,6 @@
-"""The native tongue: as the original spoke it for its games, and in the same manner for the others."""
+"""The native tongue: as the original spoke it for its games, and in the same manner for
+the others.
+"""
 
 import json
 from pathlib import Path
@@ -11,14 +13,24 @@ from botdrome.games.chance import Chance
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.battlebot.messages import DECODER, ENCODER, Battlebot, UpdateParts, greeting, update_of
+from botdrome.wire.battlebot.messages import (
+    DECODER,
+    ENCODER,
+    Battlebot,
+    UpdateParts,
+    greeting,
+    update_of,
+)
 from botdrome.wire.writers import standing
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
 
 RECORDINGS = Path(__file__).parent / "recordings"
 UPDATES = [
-    json.loads(line)["update"] for line in (Path(__file__).parents[2] / "games/bumblebots/updates.jsonl").read_text().splitlines()
+    json.loads(line)["update"]
+    for line in (Path(__file__).parents[2] / "games/bumblebots/updates.jsonl")
+    .read_text()
+    .splitlines()
 ]
 NAMES = ("Ada", "Bob")
 
@@ -33,7 +45,11 @@ class Conversation:
         self.hear(self.match.start(), 0)
 
     def hear(self, news: News, now: int) -> None:
-        told = self._dialect.on_news(news, standing(self.match, now), range(self.match.players)) if news else {}
+        told = (
+            self._dialect.on_news(news, standing(self.match, now), range(self.match.players))
+            if news
+            else {}
+        )
         for player, messages in told.items():
             self.told[player] += map(json.loads, messages)
 
@@ -42,7 +58,10 @@ class Conversation:
 
 
 def recorded(scenario: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (RECORDINGS / f"battlebot-nac-{scenario}.jsonl").read_text().splitlines()]
+    return [
+        json.loads(line)
+        for line in (RECORDINGS / f"battlebot-nac-{scenario}.jsonl").read_text().splitlines()
+    ]
 
 
 def without_times(message: dict[str, Any]) -> dict[str, Any]:
@@ -64,12 +83,20 @@ def test_the_original_said_the_same(scenario: str) -> None:
             talk.hear(talk.match.leave(names.index(line["bot"]), now), now)
     talk.hear(talk.match.wake(4000), 4000)
     for player, name in enumerate(names):
-        heard = [line["msg"] for line in lines if line["dir"] == "recv" and line["bot"] == name and "state" in line["msg"]]
+        heard = [
+            line["msg"]
+            for line in lines
+            if line["dir"] == "recv" and line["bot"] == name and "state" in line["msg"]
+        ]
         said = [without_times(message) for message in talk.told[player]]
         if scenario == "disconnect" and player == 1:
-            assert len(said) == len(heard) + 1, "the one who left has nobody to listen to the last word"
+            assert len(said) == len(heard) + 1, (
+                "the one who left has nobody to listen to the last word"
+            )
             said.pop()
-        assert json.dumps(said) == json.dumps([without_times(message) for message in heard]), "keys in the same order"
+        assert json.dumps(said) == json.dumps([without_times(message) for message in heard]), (
+            "keys in the same order"
+        )
 
 
 def test_the_greeting_is_the_answer_to_a_login() -> None:
@@ -102,7 +129,9 @@ def test_numbers_are_repeated_as_javascript_does(said: str, repeated: str) -> No
     assert ENCODER.encode(DECODER.decode(said)).decode() == repeated
 
 
-@pytest.mark.parametrize("said", ["NaN", "Infinity", "-Infinity", "[1e400, NaN]", "1.", "01.5", "1.0x", "9" * 5000])
+@pytest.mark.parametrize(
+    "said", ["NaN", "Infinity", "-Infinity", "[1e400, NaN]", "1.", "01.5", "1.0x", "9" * 5000]
+)
 def test_what_is_no_number_is_not_read(said: str) -> None:
     with pytest.raises(UNREADABLE):
         DECODER.decode(said)
@@ -134,7 +163,17 @@ def test_a_turn_that_is_no_object_is_spread_into_one(sent: Any, spread: dict[str
 def test_bumblebots_is_flat_and_by_name() -> None:
     talk = Conversation(FORMATS["bumblebots"])
     first = talk.told[0][0]
-    assert set(first) >= {"bots", "spawnPoints", "territory", "maxDrones", "board", "drones", "score", "result", "turnNumber"}
+    assert set(first) >= {
+        "bots",
+        "spawnPoints",
+        "territory",
+        "maxDrones",
+        "board",
+        "drones",
+        "score",
+        "result",
+        "turnNumber",
+    }
     assert "you" not in first
     assert "state" not in first
     assert first["bots"] == ["Ada", "Bob"]
@@ -146,11 +185,24 @@ def test_bumblebots_is_flat_and_by_name() -> None:
     assert len(talk.told[0]) == 101
     assert talk.told[0] == talk.told[1]
     assert talk.told[0][-1]["turnNumber"] == 100
-    assert list(talk.told[0][-1]["result"].items()) == [("victor", None), ("reason", "BUMBLEBOTS_FULL_TIME")]
+    assert list(talk.told[0][-1]["result"].items()) == [
+        ("victor", None),
+        ("reason", "BUMBLEBOTS_FULL_TIME"),
+    ]
 
 
 def test_bumblebots_has_the_keys_of_the_original_in_their_order_and_our_own_on_request() -> None:
-    original = ["bots", "spawnPoints", "territory", "maxDrones", "board", "drones", "score", "result", "turnNumber"]
+    original = [
+        "bots",
+        "spawnPoints",
+        "territory",
+        "maxDrones",
+        "board",
+        "drones",
+        "score",
+        "result",
+        "turnNumber",
+    ]
     assert list(Conversation(FORMATS["bumblebots"]).told[0][0]) == original
     extended = Conversation(FORMATS["bumblebots"], extras=True).told[0][0]
     assert list(extended) == [*original, "ticks", "record"]
@@ -164,7 +216,9 @@ def test_an_update_of_bumblebots_has_the_bytes_of_the_original(update: dict[str,
     view = {key: list(value.values()) if key in by_name else value for key, value in update.items()}
     bots = tuple(update["bots"])
     scene = UpdateParts(bots, bots, None, (0, 0), (), None, None)
-    assert ENCODER.encode(update_of("bumblebots", extras=False)(scene, view)) == ENCODER.encode(update)
+    assert ENCODER.encode(update_of("bumblebots", extras=False)(scene, view)) == ENCODER.encode(
+        update
+    )
 
 
 def test_a_match_of_the_original_has_no_record_of_conduct() -> None:
@@ -176,7 +230,9 @@ def test_a_match_of_the_original_has_no_record_of_conduct() -> None:
 
 def test_a_bot_is_told_the_id_with_which_it_can_come_back() -> None:
     view = FORMATS["gomoku"].game.start(2, Chance(1)).view(None)
-    state = update_of("gomoku", extras=True)(UpdateParts(NAMES, NAMES, None, (0, 0), (), None, None, match="m1"), view)["state"]
+    state = update_of("gomoku", extras=True)(
+        UpdateParts(NAMES, NAMES, None, (0, 0), (), None, None, match="m1"), view
+    )["state"]
     assert state["match"] == "m1"
 
 
@@ -202,8 +258,9 @@ def test_any_other_game_is_its_view_with_who_is_awaited_and_for_how_long() -> No
     assert talk.told[1] == [
         {
             "state": {
-                "you": 1, "toMove": [0, 1], "round": 0, "rounds": 5, "scores": [0, 0], "thrown": [None, None],
-                "bots": ["Ada", "Bob"], "waitingFor": ["Ada", "Bob"], "timeLeft": 5000, "result": None,
+                "you": 1, "toMove": [0, 1], "round": 0, "rounds": 5, "scores": [0, 0],
+                "thrown": [None, None], "bots": ["Ada", "Bob"], "waitingFor": ["Ada", "Bob"],
+                "timeLeft": 5000, "result": None,
             }
         }
     ]  # fmt: skip
@@ -213,7 +270,12 @@ def test_a_refused_move_comes_with_the_reason_to_its_sender_alone() -> None:
     talk = Conversation(ROCK_PAPER_SCISSORS)
     talk.say(0, {"throw": "gun"}, 1200)
     assert talk.told[0][-1]["why"] == "a throw is rock, paper, scissors, not 'gun'"
-    assert talk.told[0][-1]["turn"] == {"throw": "gun", "name": "Ada", "time": 1_001_200, "valid": False}
+    assert talk.told[0][-1]["turn"] == {
+        "throw": "gun",
+        "name": "Ada",
+        "time": 1_001_200,
+        "valid": False,
+    }
     assert talk.told[0][-1]["state"]["timeLeft"] == 3800
     assert len(talk.told[1]) == 1
 

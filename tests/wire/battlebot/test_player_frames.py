@@ -23,7 +23,9 @@ class Play:
     def __init__(self, match: Match) -> None:
         self.match, self.dialect = match, PlayerFrames(HEADER)
 
-    def tell(self, news: News, now: int = 0, players: tuple[int, ...] = (0, 1)) -> list[list[dict[str, Any]]]:
+    def tell(
+        self, news: News, now: int = 0, players: tuple[int, ...] = (0, 1)
+    ) -> list[list[dict[str, Any]]]:
         told = self.dialect.on_news(news, standing(self.match, now), players)
         return [[json.loads(message) for message in told[player]] for player in players]
 
@@ -42,9 +44,13 @@ def test_a_match_begins_with_a_snapshot_and_the_event() -> None:
     play = noughts()
     ann, bob = play.tell(play.match.start())
     assert ann[0] == HEADER | {
-        "players": ["ann", "bob"], "snapshot": True, "t": 0, "bots": ["ann", "bob"], "view": seen(play, 0),
+        "players": ["ann", "bob"], "snapshot": True, "t": 0, "bots": ["ann", "bob"],
+        "view": seen(play, 0),
     }  # fmt: skip
-    assert ann[1]["event"] == {"event": "began", "board": 0, "order": [0, 1]} and ann[1]["timeLeft"] == 300_000
+    assert (
+        ann[1]["event"] == {"event": "began", "board": 0, "order": [0, 1]}
+        and ann[1]["timeLeft"] == 300_000
+    )
     assert len(ann[1]["legal"]) == 9 and "legal" not in bob[1] and bob[1]["view"]["you"] == 1
 
 
@@ -75,7 +81,12 @@ def test_a_refused_move_is_told_to_its_player_alone() -> None:
     play = noughts()
     play.tell(play.match.start())
     (ann,), bob = play.tell(play.match.submit(0, mark(1, 1, 1), 5), 5)
-    assert ann["event"]["event"] == "refused" and ann["event"]["why"] and len(ann["legal"]) == 9 and bob == []
+    assert (
+        ann["event"]["event"] == "refused"
+        and ann["event"]["why"]
+        and len(ann["legal"]) == 9
+        and bob == []
+    )
 
 
 def test_a_player_that_returns_gets_a_snapshot_and_the_others_an_event() -> None:
@@ -128,8 +139,21 @@ def test_actions_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", [None, [], {}, 7, {"x": 1}, {"resign": False}, {"move": 1, "x": 2}, {"resign": True, "x": 2}, {"ping": 1, "x": 2}]
+    "message",
+    [
+        None,
+        [],
+        {},
+        7,
+        {"x": 1},
+        {"resign": False},
+        {"move": 1, "x": 2},
+        {"resign": True, "x": 2},
+        {"ping": 1, "x": 2},
+    ],
 )
 def test_what_is_no_action_is_answered_with_what_would_be_one(message: Any) -> None:
-    with pytest.raises(BadPlayerMessage, match=r'send \{"move": ...\}, \{"resign": true\} or \{"ping": ...\}, not '):
+    with pytest.raises(
+        BadPlayerMessage, match=r'send \{"move": ...\}, \{"resign": true\} or \{"ping": ...\}, not '
+    ):
         read_action(message)

@@ -1,4 +1,6 @@
-"""The short way of the native tongue, for a step after which the match goes on, tells the same as the long way."""
+"""The short way of the native tongue, for a step after which the match goes on, tells the same as
+the long way.
+"""
 
 from collections.abc import Iterator
 
@@ -15,7 +17,17 @@ from tests.contract.setups import Setup, setups
 
 SEEDS = range(6)
 ROUNDS = 40
-NONSENSE = [None, 5, "no", [], ["a", 1], {}, {"space": [9, 9]}, {"type": "x", "name": "y"}, {"orders": "UL"}]
+NONSENSE = [
+    None,
+    5,
+    "no",
+    [],
+    ["a", 1],
+    {},
+    {"space": [9, 9]},
+    {"type": "x", "name": "y"},
+    {"orders": "UL"},
+]
 
 
 class TheLongWay(Battlebot):
@@ -25,13 +37,20 @@ class TheLongWay(Battlebot):
 def news_of(match: Match, seed: int) -> Iterator[tuple[News, Standing]]:
     """Of random bots that talk nonsense at times, fall asleep and leave."""
     coin, players, now = Chance(seed), match.players, 0
-    bots = [seated(house_bots(match.game.name)["random"], 100 * seed + player) for player in range(players)]
+    bots = [
+        seated(house_bots(match.game.name)["random"], 100 * seed + player)
+        for player in range(players)
+    ]
     yield match.start(), standing(match, now)
     for _ in range(ROUNDS):
         for player in range(players):
             seat = seat_on(match.board.number, player, players)
             if match.result is None and seat in match.position.to_move and coin.below(15):
-                raw = bots[player](house_view(match.position, seat)) if coin.below(15) else NONSENSE[coin.below(len(NONSENSE))]
+                raw = (
+                    bots[player](house_view(match.position, seat))
+                    if coin.below(15)
+                    else NONSENSE[coin.below(len(NONSENSE))]
+                )
                 yield match.submit(player, raw, now), standing(match, now)
         if not coin.below(40):
             yield match.leave(coin.below(players), now), standing(match, now)
@@ -43,7 +62,10 @@ def news_of(match: Match, seed: int) -> Iterator[tuple[News, Standing]]:
 def compared(setup: Setup, seed: int) -> int:
     """How many steps went the short way."""
     game, players = setup
-    names, listening = tuple(f"bot {player}" for player in range(players)), range(players) if seed % 2 else [players - 1]
+    names, listening = (
+        tuple(f"bot {player}" for player in range(players)),
+        range(players) if seed % 2 else [players - 1],
+    )
     short, long = Battlebot(game.name, names, 1_000_000), TheLongWay(game.name, names, 1_000_000)
     steps = 0
     for news, stands in news_of(Match(game, players, FORMATS[game.name].terms, seed), seed):
@@ -56,5 +78,7 @@ def compared(setup: Setup, seed: int) -> int:
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", FORMATS)
 def test_both_ways_tell_the_same(name: str) -> None:
-    steps = sum(compared(setup, seed) for setup in setups() if setup[0].name == name for seed in SEEDS)
+    steps = sum(
+        compared(setup, seed) for setup in setups() if setup[0].name == name for seed in SEEDS
+    )
     assert steps > 20, "there was something to compare"

@@ -1,4 +1,6 @@
-"""Xterm Boat Sinker's conversation as transcripts: the client's lines, the server's lines, and the commands to the room."""
+"""Xterm Boat Sinker's conversation as transcripts: the client's lines, the server's lines, and the
+commands to the room.
+"""
 
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
@@ -89,12 +91,22 @@ class Game:
     """A match in memory between ann, on lines, and bob."""
 
     def __init__(self, burst: int = 100) -> None:
-        self.match = Match(Battleship(width=8, height=8, boats="A3 B2"), 2, Terms(Pace(1000), late="pass", gone="wait"), 1)
+        self.match = Match(
+            Battleship(width=8, height=8, boats="A3 B2"),
+            2,
+            Terms(Pace(1000), late="pass", gone="wait"),
+            1,
+        )
         self.roster = Roster([b"ann", b"bob"], [Taunts(), Taunts()], Chance(1))
         self.ann = joined(burst)
         assert self.ann.hear(GameStarts(BoatWriter(self.roster))) == []
         assert self.ann.say("S|bob|1|1")[1:] == [b"M||game hasn't started"]
-        assert self.ann.hear(Seated(0, MatchWriters(MatchHeader("m1", "battleship", ("ann", "bob"), None, 5)))) == []
+        assert (
+            self.ann.hear(
+                Seated(0, MatchWriters(MatchHeader("m1", "battleship", ("ann", "bob"), None, 5)))
+            )
+            == []
+        )
         self.tell(self.match.start())
         for player in (0, 1):
             self.lines = self.tell(self.match.submit(player, {"board": FLEET}, 0))
@@ -147,7 +159,9 @@ def test_a_name_that_is_refused_may_be_changed() -> None:
     client.say("J|much too long|...")
     assert client.hear(NameAllowed()) == [b"E|name too long"]
     client.say(f"{JOIN}||{'v' * 65}")
-    assert client.hear(NameAllowed()) == [b"E|version is text of at most 64 printable characters, not '%b..." % (b"v" * 36)]
+    assert client.hear(NameAllowed()) == [
+        b"E|version is text of at most 64 printable characters, not '%b..." % (b"v" * 36)
+    ]
     client.say(f"{JOIN}|secret|v2")
     assert client.hear(NameAllowed()) == [Admit("ann", "secret", "battleship", version="v2")]
     client.hear(Admitted("ann"))
@@ -175,9 +189,14 @@ def test_a_login_that_fails() -> None:
         client.hear(NameAllowed())
         return client.hear(reply)
 
-    assert failed(LoginRefused("it is a bot's|name")) == out(ReturnToSeat(REQUEST, b"it is a bot's/name"), Redeliver(()))
+    assert failed(LoginRefused("it is a bot's|name")) == out(
+        ReturnToSeat(REQUEST, b"it is a bot's/name"), Redeliver(())
+    )
     assert failed(LoginRefused("banned", banned=True)) == [b"banned", Close()]
-    assert failed(LoginRefused("no store", try_later=True)) == [b"the names cannot be read", Close()]
+    assert failed(LoginRefused("no store", try_later=True)) == [
+        b"the names cannot be read",
+        Close(),
+    ]
 
 
 def test_a_client_that_sends_no_more_is_answered_first() -> None:
@@ -202,7 +221,10 @@ def test_chat_taunts_and_pings_while_waiting() -> None:
     assert ann.say("M|bob") == ann.say(JOIN) == ann.say("T|hit|ouch") == []
     assert taunts.draw(True, Chance(1)) == b"ouch"
     assert ann.say("what") == [b"protocol error"]
-    assert ann.say("K|x") == [RecordMessage(b"K|x", "refused: game hasn't started"), b"M||game hasn't started"]
+    assert ann.say("K|x") == [
+        RecordMessage(b"K|x", "refused: game hasn't started"),
+        b"M||game hasn't started",
+    ]
 
 
 def test_chat_has_a_limit_beside_one_message_for_each_turn() -> None:
@@ -247,16 +269,30 @@ def test_a_game_from_the_start_to_the_result() -> None:
 
 def test_a_refused_shot_leaves_the_turn() -> None:
     game = Game()
-    for line, words in (("S|carl|1|1", "invalid target player name"), ("S|bob|9|1", "illegal coordinates")):
-        answer = [RecordMessage(line.encode(), f"refused: {words}"), f"M||{words}".encode(), b"N|ann"]
+    for line, words in (
+        ("S|carl|1|1", "invalid target player name"),
+        ("S|bob|9|1", "illegal coordinates"),
+    ):
+        answer = [
+            RecordMessage(line.encode(), f"refused: {words}"),
+            f"M||{words}".encode(),
+            b"N|ann",
+        ]
         assert game.ann.say(line) == answer
 
 
 def test_goodbyes_in_a_game() -> None:
     assert Game().ann.say("L|bye") == [Depart(b"bye"), b"bye", Close()]
     assert Game().ann.hear(Kicked(b"booted", b"booted")) == [Depart(b"booted"), b"booted", Close()]
-    assert Game().ann.hear(Removed("you were|removed")) == [Depart(b"booted"), b"you were/removed", Close()]
+    assert Game().ann.hear(Removed("you were|removed")) == [
+        Depart(b"booted"),
+        b"you were/removed",
+        Close(),
+    ]
     assert Game().ann.hear(TokenChanged()) == [Close()]
     assert Game().ann.hear(ReadsTooSlowly()) == [Depart(b"comm error")]
-    assert Game().ann.hear(Dismissed(failed=True, stopping=False)) == [b"the result could not be stored", Close()]
+    assert Game().ann.hear(Dismissed(failed=True, stopping=False)) == [
+        b"the result could not be stored",
+        Close(),
+    ]
     assert Game().ann.hear(Unreadable("lines are always readable")) == []

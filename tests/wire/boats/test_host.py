@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.boats.host import NO_ORDER, REDRAW, EnterAsHost, GiveOrder, HostConversation, HostTold, RoomChanged
+from botdrome.wire.boats.host import (
+    NO_ORDER,
+    REDRAW,
+    EnterAsHost,
+    GiveOrder,
+    HostConversation,
+    HostTold,
+    RoomChanged,
+)
 from botdrome.wire.conversation import Admitted, Close, LoginRefused, Redeliver, Redelivered
 from tests.wire.conversing import Talk
 
@@ -37,7 +45,10 @@ def test_an_order_and_its_answer() -> None:
     assert talk.conversation.answer(HostTold({"done": "started"}), 0.0) == (b'{"done":"started"}',)
 
 
-@pytest.mark.parametrize(("message", "command"), [({}, EnterAsHost(None, "")), ({"token": 7, "room": 8}, EnterAsHost(7, 8))])
+@pytest.mark.parametrize(
+    ("message", "command"),
+    [({}, EnterAsHost(None, "")), ({"token": 7, "room": 8}, EnterAsHost(7, 8))],
+)
 def test_the_server_judges_the_token_and_the_title(message: Any, command: EnterAsHost) -> None:
     talk = stranger()
     assert talk.say(message) == ([], [command])

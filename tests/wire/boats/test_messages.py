@@ -48,9 +48,15 @@ STREAMS: list[tuple[bytes, list[bytes]]] = [
 
 @pytest.mark.parametrize(("stream", "lines"), STREAMS)
 @pytest.mark.parametrize("piece", [1, 2, 3, 7, 100])
-def test_lines_are_the_same_however_they_come(stream: bytes, lines: list[bytes], piece: int) -> None:
+def test_lines_are_the_same_however_they_come(
+    stream: bytes, lines: list[bytes], piece: int
+) -> None:
     framing = Lines(longest=8)
-    got = [line for at in range(0, len(stream), piece) for line in framing.feed(stream[at : at + piece])]
+    got = [
+        line
+        for at in range(0, len(stream), piece)
+        for line in framing.feed(stream[at : at + piece])
+    ]
     assert got + framing.feed(b"") == lines
 
 
@@ -80,13 +86,30 @@ def test_the_offer() -> None:
     assert offer.info(True, 3) == b"G|1.2.0|Tea|Y|2|4|3|5|9|8|2|A3|B2"
 
 
-@pytest.mark.parametrize("name", [b"ab", b"Cap'n Rob", b"Hal-9000", b"a/b", b"Zo\xeb", b"new", b"server2"])
+@pytest.mark.parametrize(
+    "name", [b"ab", b"Cap'n Rob", b"Hal-9000", b"a/b", b"Zo\xeb", b"new", b"server2"]
+)
 def test_these_are_names(name: bytes) -> None:
     assert name_problem(name, 10) == b""
 
 
 @pytest.mark.parametrize(
-    "name", [b"", b"a", b"1a", b"_a", b"\xe9a", b"SERVER", b"All", b"you", b"Me", b"a<b", b"a]b", b"a\x1bb", b"a|b"]
+    "name",
+    [
+        b"",
+        b"a",
+        b"1a",
+        b"_a",
+        b"\xe9a",
+        b"SERVER",
+        b"All",
+        b"you",
+        b"Me",
+        b"a<b",
+        b"a]b",
+        b"a\x1bb",
+        b"a|b",
+    ],
 )
 def test_these_are_no_names(name: bytes) -> None:
     assert name_problem(name, 10) == b"invalid name"
@@ -207,7 +230,12 @@ def test_lines_to_clients() -> None:
 
 def test_results_have_the_best_first_and_ties_in_the_order_of_turns() -> None:
     rows = [(b"ann", 1, 0, 3, b""), (b"bob", 2, 1, 3, b"gone"), (b"carl", 2, 0, 2, b"")]
-    assert results(b"finished", 3, rows) == [b"F|finished|3|3", b"R|bob|2|1|3|gone", b"R|carl|2|0|2|", b"R|ann|1|0|3|"]
+    assert results(b"finished", 3, rows) == [
+        b"F|finished|3|3",
+        b"R|bob|2|1|3|gone",
+        b"R|carl|2|0|2|",
+        b"R|ann|1|0|3|",
+    ]
 
 
 def test_taunts() -> None:

@@ -47,7 +47,23 @@ def fields_the_long_way(line: bytes) -> list[bytes]:
 
 def test_fields_are_those_of_the_long_way() -> None:
     chance = Chance(1)
-    pieces = [b"S", b"ann", b"|", b"|", b"|", b"12", b" ", b"\t", b"\r", b"\x0b", b"\x0c", b"\x00", b"\x1c", b"\xa0", b"\xff"]
+    pieces = [
+        b"S",
+        b"ann",
+        b"|",
+        b"|",
+        b"|",
+        b"12",
+        b" ",
+        b"\t",
+        b"\r",
+        b"\x0b",
+        b"\x0c",
+        b"\x00",
+        b"\x1c",
+        b"\xa0",
+        b"\xff",
+    ]
     for _ in CASES:
         line = drawn(pieces, 9, chance)
         assert fields_of(line) == fields_the_long_way(line), line
@@ -87,11 +103,23 @@ def outcome(fields: list[bytes], shooter: int, position: Battleship) -> Raw:
 def test_shots_are_those_of_the_long_way(seed: int) -> None:
     chance = Chance(seed)
     position = in_play(chance)
-    words = [b"%d" % number for number in range(-1, 12)] + [b"", b"+3", b"03", b"007", b"3.0", b"x", b"26", b"27", b"1" * 10]
+    words = [b"%d" % number for number in range(-1, 12)] + [
+        b"",
+        b"+3",
+        b"03",
+        b"007",
+        b"3.0",
+        b"x",
+        b"26",
+        b"27",
+        b"1" * 10,
+    ]
     for _ in range(200):
         fields = [b"S", chance.choice(NAMES), chance.choice(words), chance.choice(words)]
         shooter = chance.below(4)
-        assert outcome(fields, shooter, position) == shot_the_long_way(fields, shooter, position), fields
+        assert outcome(fields, shooter, position) == shot_the_long_way(fields, shooter, position), (
+            fields
+        )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -99,12 +127,22 @@ def test_what_is_plainly_a_shot_is_the_shot_that_the_long_way_finds(seed: int) -
     chance, aim = Chance(seed), Aim(NAMES, WIDTH, HEIGHT)
     position = in_play(chance)
     names = [*NAMES, *NAMES, b"an", b"ANN", b"1", b"bob", b"nobody", b""]
-    words = [b"%d" % number for number in (*range(10), *range(1, 8))] + [b" 3", b"3 ", b"03", b"+3", b"", b"3\r", b"x"]
+    words = [b"%d" % number for number in (*range(10), *range(1, 8))] + [
+        b" 3",
+        b"3 ",
+        b"03",
+        b"+3",
+        b"",
+        b"3\r",
+        b"x",
+    ]
     kinds, ends = [*[b"S"] * 8, b"K", b" S", b"SS", b""], [*[b""] * 8, b"|", b"|x", b" ", b"\r"]
     plain_ones = 0
     for _ in range(400):
         shooter = chance.below(4)
-        line = b"|".join(chance.choice(some) for some in (kinds, names, words, words)) + chance.choice(ends)
+        line = b"|".join(
+            chance.choice(some) for some in (kinds, names, words, words)
+        ) + chance.choice(ends)
         raw = aim.plain(line, shooter, position)
         if raw is not None:
             plain_ones += 1
@@ -118,11 +156,16 @@ def test_every_shot_that_can_be_is_plain_as_it_is_mostly_written() -> None:
     position, aim = in_play(Chance(3)), Aim(NAMES, WIDTH, HEIGHT)
     for raw in position.moves(1):
         if "target" in raw:
-            found = aim.plain(b"S|%b|%d|%d" % (NAMES[raw["target"]], raw["x"] + 1, raw["y"] + 1), 1, position)
+            found = aim.plain(
+                b"S|%b|%d|%d" % (NAMES[raw["target"]], raw["x"] + 1, raw["y"] + 1), 1, position
+            )
             assert found == raw
 
 
-@pytest.mark.parametrize("line", [b"", b"S", b"S|", b"S|ann", b"S|ann|", b"S|ann|1", b"S|ann|1|", b"S|ann|8|1", b"S|ann|1|6"])
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"S", b"S|", b"S|ann", b"S|ann|", b"S|ann|1", b"S|ann|1|", b"S|ann|8|1", b"S|ann|1|6"],
+)
 def test_half_a_shot_is_not_plain(line: bytes) -> None:
     assert Aim(NAMES, WIDTH, HEIGHT).plain(line, 1, in_play(Chance(0))) is None
 
@@ -144,13 +187,18 @@ class Voyage:
         self.chance = Chance(seed)
         game = Battleship(width=WIDTH, height=HEIGHT, boats="A3 B2", goal=5)
         self.match = Match(game, 4, Terms(Pace(1000), late="pass", gone="wait", absence=100), seed)
-        self.talks = [talk(Roster(NAMES, [Taunts() for _ in NAMES], Chance(seed))) for talk in (BoatWriter, LongTalk)]
+        self.talks = [
+            talk(Roster(NAMES, [Taunts() for _ in NAMES], Chance(seed)))
+            for talk in (BoatWriter, LongTalk)
+        ]
         self._tell(self.match.start())
         for player in range(4):
             self._tell(self.match.submit(player, {"board": FLEET}, 0))
 
     def _tell(self, news: News) -> None:
-        short, long = (talk.on_news(news, standing(self.match, 0), (0, 2, 3)) for talk in self.talks)
+        short, long = (
+            talk.on_news(news, standing(self.match, 0), (0, 2, 3)) for talk in self.talks
+        )
         assert short == long
 
     def go_on(self) -> None:

@@ -14,9 +14,13 @@ WATER = "." * 25
 class Told:
     """A match of ann, bob and carl, and the lines to each."""
 
-    def __init__(self, placed: bool = True, goal: int = 1, players: tuple[int, ...] = (0, 1, 2)) -> None:
+    def __init__(
+        self, placed: bool = True, goal: int = 1, players: tuple[int, ...] = (0, 1, 2)
+    ) -> None:
         game = Battleship(width=5, height=5, boats="A3 B2", goal=goal)
-        self.match = Match(game, 3, Terms(Pace(1000), late="pass", gone="wait", absence=100, early_end=True), 1)
+        self.match = Match(
+            game, 3, Terms(Pace(1000), late="pass", gone="wait", absence=100, early_end=True), 1
+        )
         self.roster = Roster([b"ann", b"bob", b"carl"], [Taunts(), Taunts(), Taunts()], Chance(1))
         self._talk, self._players = BoatWriter(self.roster), players
         assert self(self.match.start()) == {}
@@ -41,13 +45,22 @@ def shot(target: int, x: int, y: int) -> dict[str, int]:
 
 def test_the_start_is_told_when_all_fleets_are_placed() -> None:
     told = Told()
-    start = [f"B|ann||{WATER}|0|0", f"B|bob||{WATER}|0|0", f"B|carl||{WATER}|0|0", "S|ann|bob|carl", "N|ann"]
+    start = [
+        f"B|ann||{WATER}|0|0",
+        f"B|bob||{WATER}|0|0",
+        f"B|carl||{WATER}|0|0",
+        "S|ann|bob|carl",
+        "N|ann",
+    ]
     assert told.last == {0: start, 1: start, 2: start}
 
 
 def test_a_miss_a_hit_and_a_skip() -> None:
     told = Told()
-    assert told.to_all(told.match.submit(0, shot(1, 4, 4), 0)) == [f"B|bob||{WATER[:-1]}0|0|0", "N|bob"]
+    assert told.to_all(told.match.submit(0, shot(1, 4, 4), 0)) == [
+        f"B|bob||{WATER[:-1]}0|0|0",
+        "N|bob",
+    ]
     assert told.to_all(told.match.submit(1, shot(0, 2, 0), 0)) == [
         "H|bob|ann|c1", f"B|bob||{WATER[:-1]}0|1|0", f"B|ann||..X{WATER[3:]}|0|0", "N|carl",
     ]  # fmt: skip
@@ -62,7 +75,13 @@ def test_a_taunt_is_for_the_shooter_alone_after_the_hit_and_before_the_board() -
     told.roster.taunts[1].set(b"hit", b"ouch")
     told.roster.taunts[0].set(b"miss", b"ha")
     news = told(told.match.submit(0, shot(1, 0, 0), 0))
-    assert news[0] == ["H|ann|bob|a1", "M|bob|ouch", f"B|ann||{WATER}|1|0", f"B|bob||X{WATER[1:]}|0|0", "N|bob"]
+    assert news[0] == [
+        "H|ann|bob|a1",
+        "M|bob|ouch",
+        f"B|ann||{WATER}|1|0",
+        f"B|bob||X{WATER[1:]}|0|0",
+        "N|bob",
+    ]
     assert news[1] == news[2] == [line for line in news[0] if not line.startswith("M|")]
     news = told(told.match.submit(1, shot(0, 4, 4), 0))
     assert news[1] == ["M|ann|ha", f"B|ann||{WATER[:-1]}0|1|0", "N|carl"]
@@ -128,7 +147,14 @@ def test_who_comes_back_is_told_everything() -> None:
     again = [board, "M||carl reconnected|All"]
     assert news[0] == news[1] == again
     company = ["J|ann", f"B|ann||{WATER}|1|0", "J|bob", f"B|bob||{WATER}|0|0"]
-    assert news[2] == ["J|carl", "Y|AAA..BB............" + ".....0", *company, "S|ann|bob|carl", "N|carl", *again]
+    assert news[2] == [
+        "J|carl",
+        "Y|AAA..BB............" + ".....0",
+        *company,
+        "S|ann|bob|carl",
+        "N|carl",
+        *again,
+    ]
 
 
 def test_one_who_comes_back_another_way_is_announced_to_the_others() -> None:
@@ -149,4 +175,9 @@ def test_before_all_fleets_are_placed_coming_and_going_is_told_without_boards() 
 def test_an_aborted_game_has_results_as_well() -> None:
     told = Told()
     told(told.match.submit(0, {"skip": True}, 0))
-    assert told.to_all(told.match.abort(0)) == ["F|aborted|1|3", "R|ann|0|1|1|", "R|bob|0|0|0|", "R|carl|0|0|0|"]
+    assert told.to_all(told.match.abort(0)) == [
+        "F|aborted|1|3",
+        "R|ann|0|1|1|",
+        "R|bob|0|0|0|",
+        "R|carl|0|0|0|",
+    ]

@@ -1,4 +1,6 @@
-"""Conversations with a Bomberman room in memory: requests become commands, and the room's replies become answers."""
+"""Conversations with a Bomberman room in memory: requests become commands, and the room's replies
+become answers.
+"""
 
 import json
 from typing import Any
@@ -45,8 +47,26 @@ STATE = State(
     {
         "tiles": ("..",),
         "users": [
-            {"seat": 0, "alive": True, "at": (0, 1), "bombsLeft": 1, "range": 3, "kills": 0, "crates": 0, "upgrades": 0},
-            {"seat": 1, "alive": False, "at": None, "bombsLeft": 1, "range": 3, "kills": 0, "crates": 0, "upgrades": 0},
+            {
+                "seat": 0,
+                "alive": True,
+                "at": (0, 1),
+                "bombsLeft": 1,
+                "range": 3,
+                "kills": 0,
+                "crates": 0,
+                "upgrades": 0,
+            },
+            {
+                "seat": 1,
+                "alive": False,
+                "at": None,
+                "bombsLeft": 1,
+                "range": 3,
+                "kills": 0,
+                "crates": 0,
+                "upgrades": 0,
+            },
         ],
         "bombs": [],
         "upgrades": [],
@@ -71,16 +91,27 @@ def test_a_user_registers_looks_and_acts() -> None:
     assert told(talk, Registered("u1", 9000)) == (200, {"user_id": "u1", "time_left": 9000})
     assert talk.receive({"action": "state", "user_id": "u1"}) == ReadState("u1")
     status, state = told(talk, shown(0))
-    assert (status, state["user_position"], state["alive"], state["time_left"], state["state_number"]) == (
+    assert (
+        status,
+        state["user_position"],
+        state["alive"],
+        state["time_left"],
+        state["state_number"],
+    ) == (
         200,
         [0, 1],
         True,
         150,
         3,
     )
-    assert talk.receive({"action": "UP", "user_id": "u1", "state_number": "3"}) == Act("u1", "MOVE_UP", 3)
+    assert talk.receive({"action": "UP", "user_id": "u1", "state_number": "3"}) == Act(
+        "u1", "MOVE_UP", 3
+    )
     judged = ActionJudged(IS_ACCEPTED, 3, shown(0))
-    assert told(talk, judged) == (200, {"response": "ACCEPTED", "state_number": 3, "time_left": 150})
+    assert told(talk, judged) == (
+        200,
+        {"response": "ACCEPTED", "state_number": 3, "time_left": 150},
+    )
 
 
 def test_the_dead_and_strangers_are_told_the_state_too() -> None:
@@ -91,15 +122,22 @@ def test_the_dead_and_strangers_are_told_the_state_too() -> None:
 
 def test_what_users_share_is_written_once() -> None:
     talk, writer = BomberConversation(), StateWriter(STATE)
-    (_, one, shared), (_, two, again) = (talk.answer(UserState(writer, player, 150)) for player in (0, 1))
+    (_, one, shared), (_, two, again) = (
+        talk.answer(UserState(writer, player, 150)) for player in (0, 1)
+    )
     assert one != two
     assert shared is again
 
 
 def test_an_answer_with_the_state_and_in_python() -> None:
-    status, body, rest = BomberConversation(LITERAL, with_state=True).answer(ActionJudged(IS_ACCEPTED, 3, shown(0)))
+    status, body, rest = BomberConversation(LITERAL, with_state=True).answer(
+        ActionJudged(IS_ACCEPTED, 3, shown(0))
+    )
     assert status == 200
-    assert body == b"{'response': 'ACCEPTED', 'user_position': (0, 1), 'alive': True, 'time_left': 150, "
+    assert (
+        body
+        == b"{'response': 'ACCEPTED', 'user_position': (0, 1), 'alive': True, 'time_left': 150, "
+    )
     assert rest.startswith(b"'actual_state': {(0, 0): ")
 
 
@@ -124,15 +162,22 @@ def test_a_websocket() -> None:
     assert isinstance(state, bytes) and json.loads(state)["state_number"] == 3
     assert talk.receive(b'{"action": "WAIT"}', 0.0) == (Act("u1", "WAIT", None),)
     assert talk.receive(b"user_name=Ada&version=1.2", 0.0) == (RegisterUser("Ada", None, "1.2"),)
-    assert talk.receive(b"[]", 0.0) == (RefuseMessage("BAD_MESSAGE", "a message is an object with the keys of the document"),)
+    assert talk.receive(b"[]", 0.0) == (
+        RefuseMessage("BAD_MESSAGE", "a message is an object with the keys of the document"),
+    )
     (answer, close) = talk.receive(b"{}", 0.0)
-    assert answer == b'{"response":"DECLINED","information":"TOO_MANY_REQUESTS","detail":"too many messages"}'
+    assert (
+        answer
+        == b'{"response":"DECLINED","information":"TOO_MANY_REQUESTS","detail":"too many messages"}'
+    )
     assert close == Close(1008, "TOO_MANY_REQUESTS", "flood")
     assert (talk.deadline, talk.wake(0.0)) == (None, ())
 
 
 def test_a_websocket_at_a_url_that_cannot_be_understood() -> None:
-    talk = BomberSocketConversation(BomberConversation(), 1.0, 3, 0.0, BadRequest("BAD_FIELD", "format is json or python"))
+    talk = BomberSocketConversation(
+        BomberConversation(), 1.0, 3, 0.0, BadRequest("BAD_FIELD", "format is json or python")
+    )
     assert talk.begin(0.0) == (
         b'{"response":"DECLINED","information":"BAD_FIELD","detail":"format is json or python"}',
         Close(1008, "BAD_FIELD"),
@@ -141,7 +186,12 @@ def test_a_websocket_at_a_url_that_cannot_be_understood() -> None:
 
 def test_a_refusal() -> None:
     reply = RequestRefused(404, "UNKNOWN_USER", "there is none", {"state_number": 3})
-    answer = {"response": "DECLINED", "information": "UNKNOWN_USER", "detail": "there is none", "state_number": 3}
+    answer = {
+        "response": "DECLINED",
+        "information": "UNKNOWN_USER",
+        "detail": "there is none",
+        "state_number": 3,
+    }
     assert told(BomberConversation(), reply) == (404, answer)
 
 
@@ -183,7 +233,9 @@ def test_messages_that_cannot_be_understood(message: Message, word: str) -> None
         (Round(PLAYING, False, 3, 3, True), None, None, 3),
     ],
 )
-def test_actions_that_are_not_tried(game: Round | None, number: int | None, response: Response | None, counted: int) -> None:
+def test_actions_that_are_not_tried(
+    game: Round | None, number: int | None, response: Response | None, counted: int
+) -> None:
     assert refused_before(game, number) == (response, counted)
 
 
@@ -194,8 +246,8 @@ def test_the_last_action_of_a_round_counts() -> None:
 
 def asked(**changes: Any) -> Registration:
     usual: dict[str, Any] = {
-        "name": "Ada", "with_password": False, "phase": REGISTRATION, "open": True, "stopping": "", "no_games": "",
-        "known": False, "returns": False, "next_registration": 5000,
+        "name": "Ada", "with_password": False, "phase": REGISTRATION, "open": True, "stopping": "",
+        "no_games": "", "known": False, "returns": False, "next_registration": 5000,
     }  # fmt: skip
     return Registration(**usual | changes)
 
@@ -220,5 +272,9 @@ def test_registrations_that_are_refused(registration: Registration, status: int,
 
 
 def test_new_and_returning_users_may_register() -> None:
-    for registration in (asked(), asked(known=True, returns=True), asked(known=True, returns=True, open=False, phase=PLAYING)):
+    for registration in (
+        asked(),
+        asked(known=True, returns=True),
+        asked(known=True, returns=True, open=False, phase=PLAYING),
+    ):
         assert registration_refused(registration) is None

@@ -31,22 +31,34 @@ def test_row_10_every_user_can_step_up_or_down_and_to_a_side(players: int) -> No
     for seed in range(20):
         position = Bomberman().start(players, Chance(seed))
         for seat in range(players):
-            ways = {word for word in ("UP", "DOWN", "LEFT", "RIGHT") if answer(position, seat, word)[0] == "ACCEPTED"}
+            ways = {
+                word
+                for word in ("UP", "DOWN", "LEFT", "RIGHT")
+                if answer(position, seat, word)[0] == "ACCEPTED"
+            }
             assert ways & {"UP", "DOWN"}
             assert ways & {"LEFT", "RIGHT"}
 
 
-def test_row_11_there_are_thirty_percent_of_crates_at_least_usually_forty_five_and_the_map_is_symmetric() -> None:
+def test_row_11_a_map_has_at_least_30_percent_crates_usually_45_and_is_symmetric() -> None:
     for seed in range(20):
         grid = told(Bomberman().start(4, Chance(seed)), Shape(state="grid"))["actual_state"]
-        kinds = [["D" if one["field_type"] == "DESTRUCTIBLE" else "." for one in row] for row in grid]
+        kinds = [
+            ["D" if one["field_type"] == "DESTRUCTIBLE" else "." for one in row] for row in grid
+        ]
         assert sum(row.count("D") for row in kinds) >= 0.45 * 169
         assert kinds == kinds[::-1] == [row[::-1] for row in kinds]
 
 
 def test_row_12_users_start_on_even_tiles_far_apart_and_who_starts_where_is_drawn() -> None:
     starts = [
-        tuple(map(tuple, (user["position"] for user in told(Bomberman().start(4, Chance(seed)))["users"]))) for seed in range(9)
+        tuple(
+            map(
+                tuple,
+                (user["position"] for user in told(Bomberman().start(4, Chance(seed)))["users"]),
+            )
+        )
+        for seed in range(9)
     ]
     assert all(set(each) == {(0, 0), (0, 12), (12, 0), (12, 12)} for each in starts)
     assert len(set(starts)) > 1

@@ -9,15 +9,32 @@ import pytest
 
 from botdrome.games.bomberman import Bomberman
 from botdrome.match.events import Began, Ended, Late, Left, Played, Refused, Result
-from botdrome.wire.bomber.conversation import CAME_LATE, IS_DEAD, BomberWriter, Response, read_action, refusal, refusal_in
+from botdrome.wire.bomber.conversation import (
+    CAME_LATE,
+    IS_DEAD,
+    BomberWriter,
+    Response,
+    read_action,
+    refusal,
+    refusal_in,
+)
 from botdrome.wire.bomber.request import DEFAULT, LITERAL, BadRequest
 from botdrome.wire.bomber.rules import RESOLUTIONS, rules, rules_page
-from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, beginning, beginning_for, whereabouts
+from botdrome.wire.bomber.state import (
+    FINISHED,
+    PLAYING,
+    REGISTRATION,
+    State,
+    beginning,
+    beginning_for,
+    whereabouts,
+)
 from botdrome.wire.writers import Standing
 from tests.games.bombermen import after, drawn
 
 ROOM = {
-    "name": "default", "players": 4, "least": 2, "registration": 10.0, "round": 200, "early": False, "wrapped_responses": False,
+    "name": "default", "players": 4, "least": 2, "registration": 10.0, "round": 200, "early": False,
+    "wrapped_responses": False,
 }  # fmt: skip
 POSITION = drawn("A....\n.#.#.\n.....\n.#.#.\n....B")
 STANDING = Standing(now=10, time_left=190, strikes=(0, 0), players=2, board=0)
@@ -38,14 +55,24 @@ def test_an_unknown_action_is_named(word: object) -> None:
 
 
 def test_responses_as_the_list_and_as_the_example_has_them() -> None:
-    assert IS_DEAD.fields(False) == {"response": "DEAD", "information": "DEAD", "detail": "your user is dead"}
-    assert IS_DEAD.fields(True) == {"response": "DECLINED", "information": "DEAD", "detail": "your user is dead"}
+    assert IS_DEAD.fields(False) == {
+        "response": "DEAD",
+        "information": "DEAD",
+        "detail": "your user is dead",
+    }
+    assert IS_DEAD.fields(True) == {
+        "response": "DECLINED",
+        "information": "DEAD",
+        "detail": "your user is dead",
+    }
     assert Response("ACCEPTED").fields(True) == {"response": "ACCEPTED"}
 
 
 def test_refusals_of_the_rules_and_of_the_match() -> None:
     assert refusal("NO_BOMBS_LEFT: all lie") == Response("CANNOT_MOVE", "NO_BOMBS_LEFT", "all lie")
-    assert refusal("it is not your turn") == Response("CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn")
+    assert refusal("it is not your turn") == Response(
+        "CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn"
+    )
 
 
 def test_the_record_of_a_seat_has_the_numbers_of_the_states_and_what_was_refused() -> None:
@@ -64,8 +91,16 @@ def test_the_record_of_a_seat_has_the_numbers_of_the_states_and_what_was_refused
     assert [json.loads(message) for message in told[0]] == [
         {"state_number": 1, "time_left": 190},
         {"state_number": 2, "time_left": 190},
-        {"response": "CANNOT_MOVE", "information": "CANNOT_MOVE", "detail": "the map ends at [0, 0]"},
-        {"response": "CANNOT_MOVE", "information": "TOO_LATE", "detail": "the round of that state_number is over"},
+        {
+            "response": "CANNOT_MOVE",
+            "information": "CANNOT_MOVE",
+            "detail": "the map ends at [0, 0]",
+        },
+        {
+            "response": "CANNOT_MOVE",
+            "information": "TOO_LATE",
+            "detail": "the round of that state_number is over",
+        },
         {"phase": "FINISHED"},
     ]
     assert list(told) == [0]
@@ -84,7 +119,9 @@ def test_a_room_without_a_map_has_a_state_too() -> None:
         "users": [{"user_name": "Ada"}],
         "explosions": [],
     }
-    assert (beginning(LITERAL, 9000, {}) + state.spelled(LITERAL)).startswith(b"{'time_left': 9000, 'actual_state': {}, ")
+    assert (beginning(LITERAL, 9000, {}) + state.spelled(LITERAL)).startswith(
+        b"{'time_left': 9000, 'actual_state': {}, "
+    )
 
 
 @pytest.mark.parametrize("place", [None, (0, 0), (12, 3)])
@@ -107,7 +144,9 @@ def test_a_game_that_was_broken_off_has_no_winner() -> None:
 
 def test_the_walls_that_close_next_are_in_the_state() -> None:
     position = drawn("A....\n.#.#.\n.....\n.#.#.\n....B", closing=2, rounds=10)
-    told = json.loads(b"{" + State(PLAYING, 1, (5, 5), ("Ada", "Bob"), "id", position.view(None)).spelled(DEFAULT))
+    told = json.loads(
+        b"{" + State(PLAYING, 1, (5, 5), ("Ada", "Bob"), "id", position.view(None)).spelled(DEFAULT)
+    )
     assert told["closing"] == {"state_number": 3, "positions": [[0, 0], [0, 4], [4, 0], [4, 4]]}
 
 
@@ -117,13 +156,20 @@ DEADLY = after(drawn("AC..B... .#.#.#.# ........", fuse=1), "A BOMB, B BOMB", "B
 
 def test_the_state_says_who_was_killed_by_whom_and_by_which_bombs() -> None:
     names = ("Ada", "Bob", "Cid")
-    state = State(FINISHED, 3, (3, 8), names, "id", DEADLY.view(None), None, DEADLY.deaths, DEADLY.fuse)
+    state = State(
+        FINISHED, 3, (3, 8), names, "id", DEADLY.view(None), None, DEADLY.deaths, DEADLY.fuse
+    )
     users = json.loads(b"{" + state.spelled(DEFAULT))["users"]
     bombs = [
         {"user_name": "Ada", "position": [0, 0], "placed_in": 1},
         {"user_name": "Bob", "position": [0, 4], "placed_in": 1},
     ]
-    assert users[2]["death"] == {"state_number": 2, "cause": "BOMBS", "killed_by": ["Ada", "Bob"], "bombs": bombs}
+    assert users[2]["death"] == {
+        "state_number": 2,
+        "cause": "BOMBS",
+        "killed_by": ["Ada", "Bob"],
+        "bombs": bombs,
+    }
     assert users[0]["death"]["killed_by"] == ["Ada"]
 
 
@@ -139,13 +185,24 @@ def test_the_record_of_a_seat_says_who_was_killed() -> None:
     ("verdict", "response"),
     [
         ("accepted", None),
-        ("illegal: NO_BOMB: you have none left", Response("CANNOT_MOVE", "NO_BOMB", "you have none left")),
-        ("illegal: it is not your turn", Response("CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn")),
-        ("late by 5 ms; illegal: it is not your turn", Response("CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn")),
+        (
+            "illegal: NO_BOMB: you have none left",
+            Response("CANNOT_MOVE", "NO_BOMB", "you have none left"),
+        ),
+        (
+            "illegal: it is not your turn",
+            Response("CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn"),
+        ),
+        (
+            "late by 5 ms; illegal: it is not your turn",
+            Response("CANNOT_MOVE", "CANNOT_MOVE", "it is not your turn"),
+        ),
         ("late by 5 ms", CAME_LATE),
     ],
 )
-def test_an_action_is_answered_by_the_verdict_of_the_table(verdict: str, response: Response | None) -> None:
+def test_an_action_is_answered_by_the_verdict_of_the_table(
+    verdict: str, response: Response | None
+) -> None:
     assert refusal_in(verdict) == response
 
 
@@ -160,7 +217,9 @@ def test_an_action_is_answered_by_the_verdict_of_the_table(verdict: str, respons
         ({}, {"wrapped_responses": True, "least": 3}, {33: "DECLINED", 47: "3 to 4"}),
     ],
 )
-def test_the_rules_are_those_of_the_room(options: dict[str, Any], room: dict[str, Any], said: dict[int, str]) -> None:
+def test_the_rules_are_those_of_the_room(
+    options: dict[str, Any], room: dict[str, Any], said: dict[int, str]
+) -> None:
     found = rules(Bomberman(**options), ROOM | room)
     for number, words in said.items():
         assert words in found["resolutions"][number - 1]["rule"]
@@ -168,7 +227,11 @@ def test_the_rules_are_those_of_the_room(options: dict[str, Any], room: dict[str
 
 def test_the_rules_name_all_fifty_resolutions_and_everything_that_is_set() -> None:
     found = rules(Bomberman(rounds=77), ROOM | {"name": 'a<b&"c'})
-    assert [row["number"] for row in found["resolutions"]] == list(range(1, 51)) == [row[0] for row in RESOLUTIONS]
+    assert (
+        [row["number"] for row in found["resolutions"]]
+        == list(range(1, 51))
+        == [row[0] for row in RESOLUTIONS]
+    )
     assert found["game"]["rounds"] == 77
     assert found["game"].keys() == found["game_options"].keys()
     assert found["short_words"]["BOMB"] == "PLACE_BOMB"
@@ -182,5 +245,9 @@ def test_the_rules_name_all_fifty_resolutions_and_everything_that_is_set() -> No
 def test_every_row_of_the_resolutions_has_a_test_that_names_it() -> None:
     folder = Path(__file__).parents[2]
     files = [*folder.glob("wire/bomber/test_*rows.py"), *folder.glob("server/bomber/test_*rows.py")]
-    named = {int(number) for file in files for number in re.findall(r"def test_row_(\d+)_", file.read_text())}
+    named = {
+        int(number)
+        for file in files
+        for number in re.findall(r"def test_row_(\d+)_", file.read_text())
+    }
     assert named == set(range(1, 51))

@@ -26,7 +26,11 @@ from botdrome.wire.bomber.request import (
 )
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: (
         st.lists(inner)
         | st.tuples(inner)
@@ -61,7 +65,8 @@ def test_no_text_is_read_that_python_would_not_read(text: str) -> None:
     ("text", "value"),
     [
         ("{'user_name': 'Example_bot_1'}", {"user_name": "Example_bot_1"}),
-        ('{"a": True, \'b\': None, "c": false, "d": null, "e": true}', {"a": True, "b": None, "c": False, "d": None, "e": True}),
+        ('{"a": True, \'b\': None, "c": false, "d": null, "e": '
+         'true}', {"a": True, "b": None, "c": False, "d": None, "e": True}),
         ("{(0, 0): {'x': (1,)}, (0, 1): (), }", {(0, 0): {"x": (1,)}, (0, 1): ()}),
         ("(1)", 1),
         (r"u'a\n\x41\u00e9\U0001F600\'\"\\\q\101\0\
@@ -127,7 +132,8 @@ def test_a_literal_may_have_this_many_characters_and_no_more() -> None:
 
 PARTS = (
     b'--X\r\nContent-Disposition: form-data; name="user_name"\r\n\r\nZo\xc3\xab = --X\r\n'
-    b"--X\r\ncontent-disposition: form-data; name=password\r\nContent-Type: text/plain\r\n\r\na\r\nb\r\n"
+    b"--X\r\ncontent-disposition: form-data; name=password\r\nContent-Type: text/plain\r\n\r\na\r\n"
+    b"b\r\n"
     b"--X\r\nX-Odd: yes\r\n\r\nnothing\r\n--X--\r\n"
 )
 
@@ -137,7 +143,10 @@ PARTS = (
     [
         (b"", {}),
         (PARTS, {"user_name": "Zoë = --X", "password": "a\r\nb"}),
-        (PARTS.replace(b"X", b"-" * 26 + b"7f"), {"user_name": "Zoë = --" + "-" * 26 + "7f", "password": "a\r\nb"}),
+        (
+            PARTS.replace(b"X", b"-" * 26 + b"7f"),
+            {"user_name": "Zoë = --" + "-" * 26 + "7f", "password": "a\r\nb"},
+        ),
         (b"--X--\r\n", {}),
         (b"  \r\n", {}),
         (b'{"user_name": "Ada"}', {"user_name": "Ada"}),
@@ -192,7 +201,9 @@ def test_a_form_has_so_many_fields_and_no_more() -> None:
     assert unquoted(b"a%20b%zz%e2%82%ac+") == "a b%zz€+"
 
 
-@pytest.mark.parametrize("name", ["A", "x" * 32, "Zoë the 2nd", "a%b", " Ada", "Ada ", "🐝", 'O\'Hara \\ "q"'])
+@pytest.mark.parametrize(
+    "name", ["A", "x" * 32, "Zoë the 2nd", "a%b", " Ada", "Ada ", "🐝", 'O\'Hara \\ "q"']
+)
 def test_good_names(name: str) -> None:
     assert read_name(name) == name
 
@@ -221,7 +232,13 @@ def test_bad_names(name: Any, word: str) -> None:
 
 
 def test_numbers() -> None:
-    assert [read_number(value, "after") for value in (None, "", 7, "7", "007")] == [None, None, 7, 7, 7]
+    assert [read_number(value, "after") for value in (None, "", 7, "7", "007")] == [
+        None,
+        None,
+        7,
+        7,
+        7,
+    ]
     bad: Any
     for bad in ("x", 1.5, True, "9" * 19, "-1", "²", [], {}, float("nan"), float("inf")):
         with pytest.raises(BadRequest, match="BAD_FIELD: after is a whole number"):
@@ -229,7 +246,9 @@ def test_numbers() -> None:
 
 
 def test_switches() -> None:
-    assert [read_switch(value, "sparse") for value in (None, "", "0", "off", "1", "TRUE")] == [False] * 4 + [True] * 2
+    assert [read_switch(value, "sparse") for value in (None, "", "0", "off", "1", "TRUE")] == [
+        False
+    ] * 4 + [True] * 2
     with pytest.raises(BadRequest, match="BAD_FIELD: sparse is 1 or 0"):
         read_switch("2", "sparse")
 
@@ -238,7 +257,9 @@ def test_shapes() -> None:
     assert read_shape({}) is DEFAULT
     assert read_shape({}, "text/html, text/x-python;q=0.9") is LITERAL
     assert read_shape({"after": "3"}) == DEFAULT
-    assert read_shape({"state": "GRID", "keys": "comma", "sparse": "1"}) == Shape("grid", "comma", True, False)
+    assert read_shape({"state": "GRID", "keys": "comma", "sparse": "1"}) == Shape(
+        "grid", "comma", True, False
+    )
     assert read_shape({"format": "python"}) == LITERAL
     assert read_shape({"format": "json"}, "text/x-python") == DEFAULT
     assert (DEFAULT.content_type, LITERAL.content_type) == (

@@ -1,4 +1,6 @@
-"""The rows of the resolutions that speak of the map and the rules, in the words of a Bomberman state."""
+"""The rows of the resolutions that speak of the map and the rules, in the words of a Bomberman
+state.
+"""
 
 import ast
 import json
@@ -18,7 +20,14 @@ NAMES = ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay", "Guy", "Hal")
 
 def state_of(position: Bomberman) -> State:
     names = NAMES[: len(position.at)]
-    return State(PLAYING, position.round + 1, (position.height, position.width), names, "an id", position.view(None))
+    return State(
+        PLAYING,
+        position.round + 1,
+        (position.height, position.width),
+        names,
+        "an id",
+        position.view(None),
+    )
 
 
 def told(position: Bomberman, shape: Shape = DEFAULT, **own: Any) -> dict[str, Any]:
@@ -55,7 +64,9 @@ A....
 def test_row_04_keys_are_spelled_as_in_the_document_and_there_are_other_shapes() -> None:
     position = drawn(OPEN)
     plain = told(position)["actual_state"]
-    assert [ast.literal_eval(key) for key in plain] == [tuple(one["position"]) for one in plain.values()]
+    assert [ast.literal_eval(key) for key in plain] == [
+        tuple(one["position"]) for one in plain.values()
+    ]
     assert list(plain)[:2] == ["(0, 0)", "(0, 1)"]
     assert told(position, Shape(state="list"))["actual_state"] == list(plain.values())
     grid = told(position, Shape(state="grid"))["actual_state"]
@@ -63,9 +74,16 @@ def test_row_04_keys_are_spelled_as_in_the_document_and_there_are_other_shapes()
     assert [one for row in grid for one in row] == list(plain.values())
     assert list(told(position, Shape(keys="comma"))["actual_state"])[:2] == ["0,0", "0,1"]
     literal = told(position, LITERAL)["actual_state"]
-    assert literal[0, 0] == {"field_type": "OCCUPIED_USER", "user_name": "Ada", "bombs_left": 1, "position": (0, 0)}
+    assert literal[0, 0] == {
+        "field_type": "OCCUPIED_USER",
+        "user_name": "Ada",
+        "bombs_left": 1,
+        "position": (0, 0),
+    }
     assert next(iter(told(position, Shape(keys="comma", python=True))["actual_state"])) == "0,0"
-    assert told(position, Shape(state="grid", python=True))["actual_state"][4][4]["user_name"] == "Bob"
+    assert (
+        told(position, Shape(state="grid", python=True))["actual_state"][4][4]["user_name"] == "Bob"
+    )
 
 
 def test_row_05_sizes_and_positions_are_lists_in_json_and_tuples_in_python() -> None:
@@ -93,13 +111,30 @@ def test_row_07_a_user_is_where_its_position_says() -> None:
         assert tile(position, *place)["user_name"] == name
 
 
-BOMB_AT_A_CRATE = after(drawn("+A...\n.#.#.\n.....\n.#.#.\n....B", {(0, 0): "b"}), "A BOMB", "A RIGHT", "A RIGHT", "A RIGHT")
+BOMB_AT_A_CRATE = after(
+    drawn("+A...\n.#.#.\n.....\n.#.#.\n....B", {(0, 0): "b"}),
+    "A BOMB",
+    "A RIGHT",
+    "A RIGHT",
+    "A RIGHT",
+)
 
 
-def test_row_14_an_upgrade_that_a_flame_uncovers_does_not_burn_and_one_that_was_visible_does() -> None:
+def test_row_14_a_flame_burns_visible_upgrades_but_not_one_that_it_uncovers() -> None:
     uncovered = after(BOMB_AT_A_CRATE, "A DOWN")
-    assert tile(uncovered, 0, 0) == {"field_type": "OCCUPIED_UPGRADE", "upgrade_type": "ADDITIONAL_BOMB", "position": [0, 0]}
-    again = after(drawn("bA...\n.#.#.\n.....\n.#.#.\n....B"), "A BOMB", "A RIGHT", "A RIGHT", "A RIGHT", "A DOWN")
+    assert tile(uncovered, 0, 0) == {
+        "field_type": "OCCUPIED_UPGRADE",
+        "upgrade_type": "ADDITIONAL_BOMB",
+        "position": [0, 0],
+    }
+    again = after(
+        drawn("bA...\n.#.#.\n.....\n.#.#.\n....B"),
+        "A BOMB",
+        "A RIGHT",
+        "A RIGHT",
+        "A RIGHT",
+        "A DOWN",
+    )
     assert tile(again, 0, 0)["field_type"] == "FREE"
 
 
@@ -122,7 +157,9 @@ def test_row_17_a_bomb_shows_4_3_2_1_and_leaves_four_actions_to_flee() -> None:
     placed = told(position)["state_number"] - 1
     for way in ("DOWN", "DOWN", "RIGHT", "RIGHT"):
         one = tile(position, 0, 0)
-        shown.append((told(position)["state_number"] - placed, one["field_type"], one["bomb_turns_left"]))
+        shown.append(
+            (told(position)["state_number"] - placed, one["field_type"], one["bomb_turns_left"])
+        )
         position = after(position, f"A {way}")
     assert shown == [(number, "OCCUPIED_BOMB", 5 - number) for number in (1, 2, 3, 4)]
     assert tile(position, 0, 0)["field_type"] == "FREE"
@@ -155,7 +192,9 @@ def test_row_21_a_chain_goes_off_in_one_round_on_the_map_as_it_was() -> None:
     position = drawn("A.B++..\n.#.#.#.\n.......\n.#.#.#.\n.......\n.#.#.#.\n......C")
     blown = after(position, "A BOMB", "B BOMB", "", "", "")
     assert told(blown)["explosions"].count([0, 2]) == 1
-    assert not [one for one in told(blown)["actual_state"].values() if one["field_type"] == "OCCUPIED_BOMB"]
+    assert not [
+        one for one in told(blown)["actual_state"].values() if one["field_type"] == "OCCUPIED_BOMB"
+    ]
     assert [tile(blown, 0, column)["field_type"] for column in (3, 4)] == ["FREE", "DESTRUCTIBLE"]
 
 
@@ -231,7 +270,11 @@ def test_row_30_wait_stay_and_noop_do_nothing_and_so_does_silence() -> None:
 def test_row_31_only_what_is_certain_is_refused() -> None:
     position = drawn("AB+..\n.#.#.\n.....\n.#.#.\n.....")
     assert answer(position, 0, "RIGHT") == ("ACCEPTED", ""), "the user there may leave"
-    assert answer(position, 0, "LEFT") == answer(position, 1, "RIGHT") == ("CANNOT_MOVE", "CANNOT_MOVE"), "edge and crate"
+    assert (
+        answer(position, 0, "LEFT")
+        == answer(position, 1, "RIGHT")
+        == ("CANNOT_MOVE", "CANNOT_MOVE")
+    ), "edge and crate"
     assert answer(position, 1, "DOWN") == ("CANNOT_MOVE", "CANNOT_MOVE"), "a wall"
     assert answer(after(position, "B BOMB"), 0, "RIGHT") == ("CANNOT_MOVE", "CANNOT_MOVE"), "a bomb"
 

@@ -13,11 +13,16 @@ from botdrome.wire.cube.writer import ENCODER, MOST_OUTSIDE, BombPile, Cell, Cub
 
 
 def test_bombs_outside_the_cube_are_shown_and_not_without_end() -> None:
-    inside, outside = [(x, y, 0) for x in range(40) for y in range(40)], [(40, 0, z) for z in range(MOST_OUTSIDE)]
+    inside, outside = (
+        [(x, y, 0) for x in range(40) for y in range(40)],
+        [(40, 0, z) for z in range(MOST_OUTSIDE)],
+    )
     assert shown_bombs(outside, 40) == outside
     assert shown_bombs(inside, 40) == inside
     assert shown_bombs([*inside, *outside], 40) == [*inside, *outside]
-    assert shown_bombs([(99, 9, 9), (98, 9, 9), *inside, *outside], 40) == [*inside, *outside], "the oldest are left out"
+    assert shown_bombs([(99, 9, 9), (98, 9, 9), *inside, *outside], 40) == [*inside, *outside], (
+        "the oldest are left out"
+    )
 
 
 def items(bombs: tuple[Cell, ...], edge: int) -> list[Any]:
@@ -25,7 +30,9 @@ def items(bombs: tuple[Cell, ...], edge: int) -> list[Any]:
 
 
 def test_a_pile_writes_the_same_as_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bombs come in and outside of the cube, some are gone again, and now and then it is another cube."""
+    """Bombs come in and outside of the cube, some are gone again, and now and then it is another
+    cube.
+    """
     monkeypatch.setattr(cube_bombs, "MOST_OUTSIDE", 5)
     pile, chance, bombs, edge = BombPile(), Chance(5), dict[Cell, None](), 4
     for _ in range(500):
@@ -41,7 +48,9 @@ def test_a_pile_writes_the_same_as_a_list(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(bombs) > 100
 
 
-def test_of_a_great_many_bombs_only_the_new_ones_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_great_many_bombs_only_the_new_ones_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     written: list[Cell] = []
 
     class Pen(bytes):

@@ -15,13 +15,17 @@ from botdrome.wire.writers import standing
 
 NOOP = {"task": "NOOP"}
 RECORDED = (
-    '{"currentPlayer":{"name":"Ann","url":"http://127.0.0.1:4701"},"gameInfo":{"id":"abc","edgeLength":4,"numOfTasksPerTick":1,'
-    '"numOfBotsInPlay":2,"currentTick":0},"players":[{"name":"Ann","x":1,"y":0,"z":0},{"name":"Bob","x":3,"y":3,"z":3}],"items":[]}'
+    '{"currentPlayer":{"name":"Ann","url":"http://127.0.0.1:4701"},"gameInfo":{"id":"abc",'
+    '"edgeLength":4,"numOfTasksPerTick":1,'
+    '"numOfBotsInPlay":2,"currentTick":0},"players":[{"name":"Ann","x":1,"y":0,"z":0},'
+    '{"name":"Bob","x":3,"y":3,"z":3}],"items":[]}'
 )
 
 
 def writer(match: Match) -> CubeWriter:
-    return CubeWriter("abc", ("Ann", "Bob"), ("http://127.0.0.1:4701", "http://127.0.0.1:4702"), match.position)
+    return CubeWriter(
+        "abc", ("Ann", "Bob"), ("http://127.0.0.1:4701", "http://127.0.0.1:4702"), match.position
+    )
 
 
 class Called:
@@ -29,7 +33,10 @@ class Called:
 
     def __init__(self, players: tuple[int, ...] = (0, 1), pause: int = 0, **options: Any) -> None:
         game = with_options(Battlecube(edge=4, starts=((1, 0, 0), (3, 3, 3))), options)
-        self.match, self.players = Match(game, 2, Terms(Pace(5000, pause=pause), strikes=1), seed=1), players
+        self.match, self.players = (
+            Match(game, 2, Terms(Pace(5000, pause=pause), strikes=1), seed=1),
+            players,
+        )
         self.calls = writer(self.match)
         self.first = self.hear(self.match.start())
 
@@ -37,7 +44,11 @@ class Called:
         if not news:
             return {}
         told = self.calls.on_news(news, standing(self.match, 0), self.players)
-        return {player: json.loads(messages[0]) for player, messages in told.items() if len(messages) == 1}
+        return {
+            player: json.loads(messages[0])
+            for player, messages in told.items()
+            if len(messages) == 1
+        }
 
 
 def test_the_body_is_that_of_the_original() -> None:
@@ -61,7 +72,10 @@ def test_each_step_is_asked_once() -> None:
     game = Called()
     assert game.hear(game.match.submit(0, [NOOP], 1)) == {}
     told = game.hear(game.match.submit(1, [NOOP], 2))
-    assert {player: body["gameInfo"]["currentTick"] for player, body in told.items()} == {0: 1, 1: 1}
+    assert {player: body["gameInfo"]["currentTick"] for player, body in told.items()} == {
+        0: 1,
+        1: 1,
+    }
 
 
 def test_nothing_is_asked_when_a_move_was_refused_or_the_setup_changes() -> None:
@@ -81,7 +95,9 @@ def test_only_living_bots_with_a_url_are_called() -> None:
     game = Called(players=(1,))
     assert set(game.first) == {1}
     game.match.submit(0, [NOOP], 1)
-    assert game.hear(game.match.submit(1, [{"task": "MOVE", "direction": "+X"}], 1)) == {}, "nobody is left to be asked"
+    assert game.hear(game.match.submit(1, [{"task": "MOVE", "direction": "+X"}], 1)) == {}, (
+        "nobody is left to be asked"
+    )
 
 
 def test_no_bot_is_called_after_the_end() -> None:
@@ -89,13 +105,26 @@ def test_no_bot_is_called_after_the_end() -> None:
     assert game.hear(game.match.abort(5)) == {}
 
 
-@pytest.mark.parametrize(("body", "answer"), [(b"[]", []), (b' [{"task":"NOOP"}]\n', [NOOP]), (b'"[]"', "[]"), (b"null", None)])
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [(b"[]", []), (b' [{"task":"NOOP"}]\n', [NOOP]), (b'"[]"', "[]"), (b"null", None)],
+)
 def test_any_json_is_an_answer(body: bytes, answer: Any) -> None:
     assert read_answer(body) == answer
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"hello", b"[", b"\xef\xbb\xbf[]", b'["\xff"]', b"[NaN]", b"[" * 100_000, b"[" * 900 + b"]" * 900]
+    "body",
+    [
+        b"",
+        b"hello",
+        b"[",
+        b"\xef\xbb\xbf[]",
+        b'["\xff"]',
+        b"[NaN]",
+        b"[" * 100_000,
+        b"[" * 900 + b"]" * 900,
+    ],
 )
 def test_an_answer_must_be_json(body: bytes) -> None:
     with pytest.raises(UnreadableAnswer):

@@ -22,12 +22,16 @@ class Game:
     def __init__(self, pause: int = 0, **options: Any) -> None:
         game = with_options(Battlecube(edge=3, starts=((0, 0, 0), (2, 2, 2))), options)
         self.match = Match(game, 2, Terms(Pace(5000, pause=pause), strikes=1), seed=1)
-        self.writer = CubeWriter("abc", ("Ann", "Bob"), ("http://a", "http://b"), self.match.position)
+        self.writer = CubeWriter(
+            "abc", ("Ann", "Bob"), ("http://a", "http://b"), self.match.position
+        )
         self.hear(self.match.start())
 
     def hear(self, news: News) -> list[Told]:
         told = self.writer.events(news)
-        return plain(told if self.match.resting or self.match.result else told + self.writer.next_tick())
+        return plain(
+            told if self.match.resting or self.match.result else told + self.writer.next_tick()
+        )
 
     def answers(self, ann: Any, bob: Any, now: int = 0) -> list[Told]:
         return self.hear(self.match.submit(0, ann, now)) + self.hear(self.match.submit(1, bob, now))
@@ -46,7 +50,13 @@ def names(told: list[Told]) -> list[str]:
 
 
 def state(tick: int, *players: dict[str, Any], items: Any = (), tasks: int = 1) -> Told:
-    info = {"id": "abc", "edgeLength": 3, "numOfTasksPerTick": tasks, "numOfBotsInPlay": len(players), "currentTick": tick}
+    info = {
+        "id": "abc",
+        "edgeLength": 3,
+        "numOfTasksPerTick": tasks,
+        "numOfBotsInPlay": len(players),
+        "currentTick": tick,
+    }
     return "NEXT_TICK", {"gameInfo": info, "players": list(players), "items": list(items)}
 
 
@@ -57,9 +67,17 @@ def player(name: str, x: int, y: int, z: int) -> dict[str, Any]:
 def test_one_tick_in_all_its_events() -> None:
     told = Game().answers([EAST], [{"task": "PLACE_BOMB", "x": 0, "y": 0, "z": 0}])
     assert told == [
-        ("PLAYER_MOVE_ATTEMPT", {"name": "Ann", "x": 1, "y": 0, "z": 0, "direction": "+X", "id": "abc"}),
+        (
+            "PLAYER_MOVE_ATTEMPT",
+            {"name": "Ann", "x": 1, "y": 0, "z": 0, "direction": "+X", "id": "abc"},
+        ),
         ("PLAYER_PLACED_BOMB", {"x": 0, "y": 0, "z": 0, "name": "Bob", "id": "abc"}),
-        state(1, player("Ann", 1, 0, 0), player("Bob", 2, 2, 2), items=[{"x": 0, "y": 0, "z": 0, "type": "BOMB"}]),
+        state(
+            1,
+            player("Ann", 1, 0, 0),
+            player("Bob", 2, 2, 2),
+            items=[{"x": 0, "y": 0, "z": 0, "type": "BOMB"}],
+        ),
     ]
 
 
@@ -80,18 +98,30 @@ def test_of_a_round_of_several_tasks_every_tick_has_its_state() -> None:
 def test_with_a_pause_the_next_state_comes_when_it_is_over() -> None:
     game = Game(pause=40, tasks=2)
     assert names(game.answers([NOOP] * 2, [NOOP] * 2)) == ["PLAYER_DID_NOTHING"] * 2
-    assert names(game.hear(game.match.wake(40))) == ["NEXT_TICK", "PLAYER_DID_NOTHING", "PLAYER_DID_NOTHING"]
+    assert names(game.hear(game.match.wake(40))) == [
+        "NEXT_TICK",
+        "PLAYER_DID_NOTHING",
+        "PLAYER_DID_NOTHING",
+    ]
     assert names(game.hear(game.match.wake(80))) == ["NEXT_TICK"]
 
 
 def test_losing_by_the_rules() -> None:
     game = Game()
     told = game.answers([WEST], [NOOP])
-    assert told[1] == ("PLAYER_LOST", {"cause": "Player moved out of bounds", "name": "Ann", "id": "abc"})
+    assert told[1] == (
+        "PLAYER_LOST",
+        {"cause": "Player moved out of bounds", "name": "Ann", "id": "abc"},
+    )
     assert names(told) == ["PLAYER_MOVE_ATTEMPT", "PLAYER_LOST", "PLAYER_DID_NOTHING"]
     bob = {"name": "Bob", "url": "http://b", "highScore": 1, "score": 1}
     ann = {"name": "Ann", "url": "http://a", "highScore": 0, "score": 0}
-    assert game.end() == {"winner": bob, "scores": [ann, bob], "id": "abc", "result": "WINNER_FOUND"}
+    assert game.end() == {
+        "winner": bob,
+        "scores": [ann, bob],
+        "id": "abc",
+        "result": "WINNER_FOUND",
+    }
     assert game.end(with_urls=False)["winner"] == {"name": "Bob", "highScore": 1, "score": 1}
 
 
@@ -111,7 +141,12 @@ def test_a_wrong_number_of_tasks() -> None:
 
 def test_a_wrong_shape_is_told_as_in_the_original() -> None:
     assert lost(Game().answers(5, [NOOP]))["cause"]["details"] == [
-        {"message": '"value" must be an array', "path": [], "type": "array.base", "context": {"label": "value"}}
+        {
+            "message": '"value" must be an array',
+            "path": [],
+            "type": "array.base",
+            "context": {"label": "value"},
+        }
     ]
     assert lost(Game(tasks=2).answers([NOOP, {"task": ""}], [NOOP] * 2))["cause"]["details"] == [
         {
@@ -125,7 +160,10 @@ def test_a_wrong_shape_is_told_as_in_the_original() -> None:
 
 def test_a_wrong_shape_inside_a_text() -> None:
     told = lost(Game().answers('[{"task": "NOOP", "why": 1}]', [NOOP]))
-    assert told["cause"]["details"][0]["message"] == '"value" at position 0 does not match any of the allowed types'
+    assert (
+        told["cause"]["details"][0]["message"]
+        == '"value" at position 0 does not match any of the allowed types'
+    )
 
 
 def test_a_missing_answer_is_explained() -> None:
@@ -150,7 +188,10 @@ def test_a_tie_and_a_game_that_was_stopped() -> None:
     game = Game(ticks=1)
     game.answers([NOOP], [NOOP])
     assert game.end(with_urls=False) == {
-        "scores": [{"name": "Ann", "highScore": 1, "score": 1}, {"name": "Bob", "highScore": 1, "score": 1}],
+        "scores": [
+            {"name": "Ann", "highScore": 1, "score": 1},
+            {"name": "Bob", "highScore": 1, "score": 1},
+        ],
         "id": "abc",
         "result": "TIE",
     }

@@ -31,7 +31,10 @@ from botdrome.wire.cube.writer import empty_game
 
 RECORDING = Path(__file__).parents[2] / "server" / "cube" / "recordings" / "50-errors.jsonl"
 SETUP = {"maxNumOfTicks": 20, "edgeLength": 4, "speed": 10, "numOfTasksPerTick": 2}
-ANN, BOB = {"name": "Ann", "url": "http://127.0.0.1:4701"}, {"name": "Bob", "url": "http://127.0.0.1:4702/bot?x=1"}
+ANN, BOB = (
+    {"name": "Ann", "url": "http://127.0.0.1:4701"},
+    {"name": "Bob", "url": "http://127.0.0.1:4702/bot?x=1"},
+)
 
 
 def recorded_faults() -> list[Any]:
@@ -75,8 +78,12 @@ def test_a_recorded_fault_is_told_in_the_same_words(args: list[Any], told: Any) 
         assert detail["type"] == "any.required"
 
 
-@pytest.mark.parametrize(("args", "message"), [([], "value"), ([{}], "setup"), ([{"setup": SETUP}], "players")])
-def test_where_the_original_was_silent_or_died_the_missing_key_is_named(args: list[Any], message: str) -> None:
+@pytest.mark.parametrize(
+    ("args", "message"), [([], "value"), ([{}], "setup"), ([{"setup": SETUP}], "players")]
+)
+def test_where_the_original_was_silent_or_died_the_missing_key_is_named(
+    args: list[Any], message: str
+) -> None:
     told = fault_in(*args)
     assert told["error"] == "INVALID_GAME_CONFIGURATION"
     assert told["details"][0]["message"] == f'"{message}" is required'
@@ -100,7 +107,9 @@ def test_json_in_text_is_read_and_speed_is_optional() -> None:
 
 
 def test_the_order_is_that_of_the_start_positions_and_zero_is_allowed() -> None:
-    wanted = new_game_in([with_setup(playerStartPositions=[at("Bob", 0, 0, 0), at("Ann", 3, 3, 3)])])
+    wanted = new_game_in(
+        [with_setup(playerStartPositions=[at("Bob", 0, 0, 0), at("Ann", 3, 3, 3)])]
+    )
     assert [player.name for player in wanted.players] == ["Bob", "Ann"]
     assert wanted.setup.game.starts == ((0, 0, 0), (3, 3, 3))
 
@@ -118,7 +127,9 @@ def test_start_positions_that_do_not_fit(given: list[dict[str, Any]], details: s
 
 
 def test_a_start_outside_of_the_cube() -> None:
-    (detail,) = fault_in(with_setup(playerStartPositions=[at("Ann", 1, 4, 1), at("Bob", 2, 2, 2)]))["details"]
+    (detail,) = fault_in(with_setup(playerStartPositions=[at("Ann", 1, 4, 1), at("Bob", 2, 2, 2)]))[
+        "details"
+    ]
     assert detail == {
         "message": '"y" must be less than 4',
         "path": ["setup", "playerStartPositions", 0, "y"],
@@ -144,27 +155,50 @@ def test_names_are_unique_and_the_cube_has_room() -> None:
         (with_setup(playerStartPositions="["), '"playerStartPositions" must be an array'),
         ({"setup": [], "players": []}, '"setup" must be an object'),
         ({"setup": SETUP, "players": [5]}, '"0" must be an object'),
-        ({"setup": SETUP, "players": [ANN] * 65}, '"players" must contain less than or equal to 64 items'),
+        (
+            {"setup": SETUP, "players": [ANN] * 65},
+            '"players" must contain less than or equal to 64 items',
+        ),
         (
             {"setup": SETUP, "players": [ANN | {"name": "n" * 65}]},
             '"name" length must be less than or equal to 64 characters long',
         ),
         (named("half \ud83d"), '"name" must be a string'),
         ({"setup": SETUP, "players": [ANN | {"token": 5}]}, '"token" must be a string'),
-        ({"setup": SETUP, "players": [ANN | {"version": "a\n"}]}, '"version" must have printable characters only'),
+        (
+            {"setup": SETUP, "players": [ANN | {"version": "a\n"}]},
+            '"version" must have printable characters only',
+        ),
     ],
 )
-def test_faults_that_the_original_missed_are_reported_in_its_form(payload: Any, message: str) -> None:
+def test_faults_that_the_original_missed_are_reported_in_its_form(
+    payload: Any, message: str
+) -> None:
     (detail,) = fault_in(payload)["details"]
     assert detail["message"] == message
     json.dumps(detail).encode()
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://x/y", "localhost:4702", "http://[::1]:80/?q#f", "house:survivor", "bot:my bot", "connect:x"]
+    "url",
+    [
+        "ftp://x/y",
+        "localhost:4702",
+        "http://[::1]:80/?q#f",
+        "house:survivor",
+        "bot:my bot",
+        "connect:x",
+    ],
 )
 def test_any_absolute_address_passes_the_check(url: str) -> None:
-    assert new_game_in([{"setup": SETUP, "players": [ANN | {"url": url, "token": "t", "version": "7"}]}]).players[0].url == url
+    assert (
+        new_game_in(
+            [{"setup": SETUP, "players": [ANN | {"url": url, "token": "t", "version": "7"}]}]
+        )
+        .players[0]
+        .url
+        == url
+    )
 
 
 def test_a_long_value_is_not_echoed_whole() -> None:
@@ -191,7 +225,14 @@ def test_an_update_is_a_whole_setup_and_may_name_a_game() -> None:
 
 @pytest.mark.parametrize(
     ("args", "game_id"),
-    [([], None), ([None], None), ([{}], None), ([{"id": "a"}], "a"), (["a"], "a"), (['{"id": 1}'], '{"id": 1}')],
+    [
+        ([], None),
+        ([None], None),
+        ([{}], None),
+        ([{"id": "a"}], "a"),
+        (["a"], "a"),
+        (['{"id": 1}'], '{"id": 1}'),
+    ],
 )
 def test_our_own_events_name_a_game_or_none(args: list[Any], game_id: str | None) -> None:
     assert game_id_in(args) == game_id
@@ -217,7 +258,13 @@ def test_a_game_without_players_is_a_tie_after_one_tick() -> None:
         (
             "NEXT_TICK",
             {
-                "gameInfo": {"id": "abc", "edgeLength": 4, "numOfTasksPerTick": 2, "numOfBotsInPlay": 0, "currentTick": 0},
+                "gameInfo": {
+                    "id": "abc",
+                    "edgeLength": 4,
+                    "numOfTasksPerTick": 2,
+                    "numOfBotsInPlay": 0,
+                    "currentTick": 0,
+                },
                 "players": [],
                 "items": [],
             },
@@ -226,17 +273,28 @@ def test_a_game_without_players_is_a_tie_after_one_tick() -> None:
     ]
 
 
-WORDS = st.text(st.characters(exclude_categories=()), max_size=5) | st.sampled_from(["4", "house:x"])
+WORDS = st.text(st.characters(exclude_categories=()), max_size=5) | st.sampled_from(
+    ["4", "house:x"]
+)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | WORDS
-KEYS = st.sampled_from(["setup", "players", "name", "url", "x", "y", "z", *SETUP, "playerStartPositions"]) | WORDS
+KEYS = (
+    st.sampled_from(
+        ["setup", "players", "name", "url", "x", "y", "z", *SETUP, "playerStartPositions"]
+    )
+    | WORDS
+)
 ANYTHING = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6), max_leaves=20
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6),
+    max_leaves=20,
 )
 
 
 @pytest.mark.no_cover
 @given(ANYTHING, ANYTHING, ANYTHING)
-def test_whatever_is_sent_is_a_game_or_a_fault_that_can_be_told(whole: Any, setup: Any, players: Any) -> None:
+def test_whatever_is_sent_is_a_game_or_a_fault_that_can_be_told(
+    whole: Any, setup: Any, players: Any
+) -> None:
     near = {"setup": SETUP | setup if isinstance(setup, dict) else setup, "players": players}
     for payload in (whole, near, {"setup": SETUP, "players": [ANN | near]}):
         try:
@@ -246,6 +304,10 @@ def test_whatever_is_sent_is_a_game_or_a_fault_that_can_be_told(whole: Any, setu
 
 
 def test_ticks_that_are_planned_ahead_leave_room_for_others() -> None:
-    """Without a pause a thousand of them would be played in one go, and everybody else at the server would wait."""
-    assert [CubeSetup(10, 8, tasks, speed).pause for tasks, speed in ((1, 0), (2, 0), (2, 50), (1, 50))] == [0, 1, 50, 50]
+    """Without a pause a thousand of them would be played in one go, and everybody else at the
+    server would wait.
+    """
+    assert [
+        CubeSetup(10, 8, tasks, speed).pause for tasks, speed in ((1, 0), (2, 0), (2, 50), (1, 50))
+    ] == [0, 1, 50, 50]
     assert CubeSetup(10, 8, 2).terms(5000).pace.pause == 1

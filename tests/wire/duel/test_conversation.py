@@ -1,4 +1,6 @@
-"""The duel arena's conversation as transcripts: the client's messages, the answers, and the commands to the server."""
+"""The duel arena's conversation as transcripts: the client's messages, the answers, and the
+commands to the server.
+"""
 
 from itertools import count
 from typing import Any
@@ -21,7 +23,15 @@ from botdrome.wire.conversation import (
     TokenChanged,
     Unreadable,
 )
-from botdrome.wire.duel.conversation import SURPLUS, Duel, DuelConversation, Enter, Entered, FindOpponent, Superseded
+from botdrome.wire.duel.conversation import (
+    SURPLUS,
+    Duel,
+    DuelConversation,
+    Enter,
+    Entered,
+    FindOpponent,
+    Superseded,
+)
 from botdrome.wire.writers import MatchHeader, standing
 from tests.wire.conversing import MemoryTable, Talk
 
@@ -78,7 +88,9 @@ def test_ignored_answers_are_recorded_and_count_against_the_limit_only_in_great_
     late = {"event": "make_move", "id": "old", "x": 1, "y": 1}
     for _ in range(SURPLUS):
         _, (record,) = ada.say(late)
-        assert isinstance(record, RecordMessage) and record.verdict == "ignored: no move is asked for"
+        assert (
+            isinstance(record, RecordMessage) and record.verdict == "ignored: no move is asked for"
+        )
     ada.now = 1.0
     ada.say(late)
     sent, (_, _, close) = ada.say(late)
@@ -88,11 +100,17 @@ def test_ignored_answers_are_recorded_and_count_against_the_limit_only_in_great_
 
 
 @pytest.mark.parametrize(
-    ("message", "words"), [({"event": "dance"}, "ignored: neither make_move nor find_opponent"), ({"event": "make_move"}, "")]
+    ("message", "words"),
+    [
+        ({"event": "dance"}, "ignored: neither make_move nor find_opponent"),
+        ({"event": "make_move"}, ""),
+    ],
 )
 def test_messages_that_ask_for_nothing(message: Any, words: str) -> None:
     _, commands = entered().say(message)
-    assert [command.verdict for command in commands if isinstance(command, RecordMessage)] == ([words] if words else [])
+    assert [command.verdict for command in commands if isinstance(command, RecordMessage)] == (
+        [words] if words else []
+    )
 
 
 def test_a_frame_that_is_no_json_is_told_and_closes() -> None:
@@ -109,15 +127,26 @@ def test_a_bad_login_is_told_why(login: Any) -> None:
 
 
 def test_a_login_that_does_not_come_in_time_fails() -> None:
-    assert talk().wake() == ([{"status": "error", "message": "no login within 10 seconds"}], [Close(refused="login")])
+    assert talk().wake() == (
+        [{"status": "error", "message": "no login within 10 seconds"}],
+        [Close(refused="login")],
+    )
 
 
 @pytest.mark.parametrize(
     ("reply", "sent", "commands"),
     [
         (LoginRefused("banned"), ["banned"], [Close(refused="login")]),
-        (Removed("bye"), ["bye"], [RecordMessage(b"", "bye"), Close(reason="bye", refused="removed")]),
-        (Unreadable("too long"), ["too long"], [RecordMessage(b"", "too long"), Close(reason="too long", refused="frame")]),
+        (
+            Removed("bye"),
+            ["bye"],
+            [RecordMessage(b"", "bye"), Close(reason="bye", refused="removed")],
+        ),
+        (
+            Unreadable("too long"),
+            ["too long"],
+            [RecordMessage(b"", "too long"), Close(reason="too long", refused="frame")],
+        ),
         (CannotPlay({"error": "the server is stopping"}), [], [Close()]),
         (TokenChanged(), [], [Close()]),
         (ContestComplete("cup"), [], []),
@@ -148,12 +177,18 @@ def test_a_newcomer_takes_over_the_seat_of_its_name() -> None:
     newcomer.say({"username": "ada"})
     newcomer.hear(Seated(0, table.writers))
     sent, _ = newcomer.hear(Entered(standing(table.match, 0)))
-    assert [sent[0], *[message["event"] for message in sent[1:]]] == [OK, "starting_game", "get_move"]
+    assert [sent[0], *[message["event"] for message in sent[1:]]] == [
+        OK,
+        "starting_game",
+        "get_move",
+    ]
     assert newcomer.say(FIND) == ([], [])
 
 
 @pytest.mark.parametrize(("failed", "stopping"), [(True, False), (False, True)])
-def test_after_a_match_that_could_not_be_stored_the_client_is_closed(failed: bool, stopping: bool) -> None:
+def test_after_a_match_that_could_not_be_stored_the_client_is_closed(
+    failed: bool, stopping: bool
+) -> None:
     table = playing(entered(), entered())
     assert table.dismiss(failed, stopping) == [([], [Close()])] * 2
 

@@ -18,7 +18,12 @@ BOTH = (0, 1)
 class Play:
     """A match of ada and bob, and their messages."""
 
-    def __init__(self, players: Collection[int] = BOTH, terms: Terms = FORMATS["gomoku"].terms, size: int = 15) -> None:
+    def __init__(
+        self,
+        players: Collection[int] = BOTH,
+        terms: Terms = FORMATS["gomoku"].terms,
+        size: int = 15,
+    ) -> None:
         self.players = players
         self.match = Match(Gomoku(size=size), 2, terms, 7)
         self.ids = iter(f"id{number}" for number in range(1000))
@@ -49,7 +54,8 @@ def test_a_board_as_the_manual_shows_it() -> None:
     assert play.start() == [
         [
             '{"event": "starting_game", "against": "bob"}',
-            '{"event": "get_move", "id": "id0", "board": {"_id": 15509, "_size": 15, "_win_length": 5, "_moves": []}, '
+            '{"event": "get_move", "id": "id0", "board": {"_id": 15509, "_size": 15, '
+            '"_win_length": 5, "_moves": []}, '
             '"timeout": 5.0, "color": "X"}',
         ],
         ['{"event": "starting_game", "against": "ada"}'],
@@ -57,12 +63,15 @@ def test_a_board_as_the_manual_shows_it() -> None:
     assert play.move(0, 5, 8) == [
         [],
         [
-            '{"event": "get_move", "id": "id1", "board": {"_id": 15509, "_size": 15, "_win_length": 5, "_moves": [[5, 8]]}, '
+            '{"event": "get_move", "id": "id1", "board": {"_id": 15509, "_size": 15, '
+            '"_win_length": 5, "_moves": [[5, 8]]}, '
             '"timeout": 5.0, "color": "O"}'
         ],
     ]
     board = '{"_id": 15509, "_size": 15, "_win_length": 5, "_moves": [[5, 8], [4, 0]]}'
-    assert play.move(1, 4, 0)[0] == [f'{{"event": "get_move", "id": "id2", "board": {board}, "timeout": 5.0, "color": "X"}}']
+    assert play.move(1, 4, 0)[0] == [
+        f'{{"event": "get_move", "id": "id2", "board": {board}, "timeout": 5.0, "color": "X"}}'
+    ]
 
 
 def won_by_the_starter(play: Play, starter: int) -> list[list[str]]:
@@ -80,7 +89,10 @@ def test_the_result_goes_before_the_next_question_and_the_starter_is_swapped() -
     play = Play()
     play.start()
     told = won_by_the_starter(play, 0)
-    assert [events(messages) for messages in told] == [[("win", 15509)], [("lose", 15509), ("get_move", 15510)]]
+    assert [events(messages) for messages in told] == [
+        [("win", 15509)],
+        [("lose", 15509), ("get_move", 15510)],
+    ]
     assert json.loads(told[0][0])["board"]["_moves"][-1] == [4, 0]
     assert json.loads(told[1][1])["color"] == "X"
     assert play.duel.lengths == [9, 0]
@@ -155,12 +167,16 @@ def test_a_move_out_of_turn_is_nobody_s_fault() -> None:
 
 
 @pytest.mark.parametrize(("draws", "told"), [(set(), ["get_move"]), ({1}, ["draw", "get_move"])])
-def test_a_full_board_is_told_to_those_alone_who_asked_for_it(draws: set[int], told: list[str]) -> None:
+def test_a_full_board_is_told_to_those_alone_who_asked_for_it(
+    draws: set[int], told: list[str]
+) -> None:
     play = Play(size=5)
     play.duel.draws |= draws
     play.start()
     marks = ["XXOOX", "OOXXO", "XXOOX", "OOXXO", "XXOOX"]
-    places = {mark: [(x, y) for y in range(5) for x in range(5) if marks[y][x] == mark] for mark in "XO"}
+    places = {
+        mark: [(x, y) for y in range(5) for x in range(5) if marks[y][x] == mark] for mark in "XO"
+    }
     for step in range(25):
         one, two = play.move(step % 2, *places["XO"[step % 2]][step // 2])
     assert one == []
@@ -192,4 +208,7 @@ def test_whoever_takes_over_is_told_where_it_stands_and_asked_anew() -> None:
 
 
 def test_names_are_written_as_python_writes_them() -> None:
-    assert starting_game('\u017dofie \u26a1 "x"') == b'{"event": "starting_game", "against": "\\u017dofie \\u26a1 \\"x\\""}'
+    assert (
+        starting_game('\u017dofie \u26a1 "x"')
+        == b'{"event": "starting_game", "against": "\\u017dofie \\u26a1 \\"x\\""}'
+    )

@@ -1,4 +1,6 @@
-"""The duel arena's fast paths of reading and writing equal the slow ones, over many random cases."""
+"""The duel arena's fast paths of reading and writing equal the slow ones, over many
+random cases.
+"""
 
 import json
 from itertools import pairwise
@@ -13,12 +15,19 @@ from tests.wire.duel.test_messages import Play
 
 FRAMES = 800
 NUMBERS: tuple[Any, ...] = (
-    0, 7, 14, 15, -1, -0, 2**31, 2**53, 2**53 + 1, -(2**53), -(2**53) - 1, 2**64, 10**30, 5.0, 5.9, -0.5, 1e300, float("nan"),
-    float("inf"), True, False, None, "5", " 5 ", "-3", "5.0", "five", "", [], [5], {},
+    0, 7, 14, 15, -1, -0, 2**31, 2**53, 2**53 + 1, -(2**53), -(2**53) - 1, 2**64, 10**30, 5.0, 5.9,
+    -0.5, 1e300, float("nan"), float("inf"), True, False, None, "5", " 5 ", "-3", "5.0", "five", "",
+    [], [5], {},
 )  # fmt: skip
 EVENTS: tuple[Any, ...] = ("find_opponent", "get_move", "MAKE_MOVE", "", None, 5, ["make_move"])
 IDS: tuple[Any, ...] = ("id1", "", "ID0", None, 0, ["id0"], "id0 ")
-STYLES: tuple[dict[str, Any], ...] = ({}, {"separators": (",", ":")}, {"indent": 1}, {"ensure_ascii": False}, {"sort_keys": True})
+STYLES: tuple[dict[str, Any], ...] = (
+    {},
+    {"separators": (",", ":")},
+    {"indent": 1},
+    {"ensure_ascii": False},
+    {"sort_keys": True},
+)
 
 
 def heard(duel: Duel, player: int, frame: bytes, quickly: bool) -> tuple[str, Any]:
@@ -36,7 +45,12 @@ def heard(duel: Duel, player: int, frame: bytes, quickly: bool) -> tuple[str, An
 
 def an_answer(chance: Chance) -> bytes:
     """Mostly right; or with something wrong, odd, missing, or more."""
-    message: dict[str, Any] = {"event": "make_move", "id": "id0", "x": chance.below(15), "y": chance.below(15)}
+    message: dict[str, Any] = {
+        "event": "make_move",
+        "id": "id0",
+        "x": chance.below(15),
+        "y": chance.below(15),
+    }
     for key, others in (("event", EVENTS), ("id", IDS), ("x", NUMBERS), ("y", NUMBERS)):
         if chance.below(5) == 0:
             message[key] = chance.choice(others)
@@ -77,7 +91,9 @@ def test_an_answer_is_read_as_at_length(seed: int) -> None:
         at_length, quickly = Play(), Play()
         at_length.start()
         quickly.start()
-        frames = [an_answer(chance) for _ in range(2)] + [b'{"event": "make_move", "id": "id0", "x": 1, "y": 2}']
+        frames = [an_answer(chance) for _ in range(2)] + [
+            b'{"event": "make_move", "id": "id0", "x": 1, "y": 2}'
+        ]
         for frame in frames:
             player = int(chance.below(8) == 0)
             expected = heard(at_length.duel, player, frame, quickly=False)
@@ -96,11 +112,18 @@ def test_a_board_that_grows_is_written_as_python_would_write_it_anew(seed: int) 
             value = json.loads(message)
             assert message == json.dumps(value)
             if value["event"] == "get_move":
-                assert value["board"] == {"_id": 15509 + play.match.board.number, "_size": 15, "_win_length": 5, "_moves": moves}
+                assert value["board"] == {
+                    "_id": 15509 + play.match.board.number,
+                    "_size": 15,
+                    "_win_length": 5,
+                    "_moves": moves,
+                }
                 assert value["color"] == "XO"[len(moves) % 2]
                 told += 1
         (player,) = play.match.awaited
-        x, y = chance.choice([[x, y] for x in range(15) for y in range(15) if [x, y] not in moves] + moves[:1])
+        x, y = chance.choice(
+            [[x, y] for x in range(15) for y in range(15) if [x, y] not in moves] + moves[:1]
+        )
         board = play.match.board.number
         heard = play.move(player, x, y)
         moves = [*moves, [x, y]] if play.match.board.number == board else []
@@ -112,7 +135,10 @@ def test_a_board_that_grows_is_written_as_python_would_write_it_anew(seed: int) 
 def test_frames_are_the_same_however_they_are_cut(seed: int) -> None:
     """Read at once where one comes alone and whole."""
     chance = Chance(seed)
-    bodies = [bytes([65 + chance.below(20)]) * (1 + chance.below(chance.choice((3, 40, 3000)))) for _ in range(8)]
+    bodies = [
+        bytes([65 + chance.below(20)]) * (1 + chance.below(chance.choice((3, 40, 3000))))
+        for _ in range(8)
+    ]
     stream, found, frames = Frames().pack(bodies), list[bytes](), Frames()
     pieces = [Frames().pack([body]) for body in bodies] if seed % 4 == 0 else cut(stream, chance)
     for piece in pieces:

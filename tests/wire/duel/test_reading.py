@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.duel.conversation import OK, BadDuelLogin, DuelLogin, Ignored, error, read_duel_login, read_frame
+from botdrome.wire.duel.conversation import (
+    OK,
+    BadDuelLogin,
+    DuelLogin,
+    Ignored,
+    error,
+    read_duel_login,
+    read_frame,
+)
 from botdrome.wire.framing.streams import BadFrame
 from tests.wire.duel.test_messages import Play
 
@@ -24,7 +32,10 @@ from tests.wire.duel.test_messages import Play
 def test_whatever_python_makes_a_number_of_is_one(x: Any, y: Any, read: tuple[int, int]) -> None:
     play = Play()
     play.start()
-    assert play.duel.read_move(0, {"id": "id0", "x": x, "y": y, "z": 1}) == {"x": read[0], "y": read[1]}
+    assert play.duel.read_move(0, {"id": "id0", "x": x, "y": y, "z": 1}) == {
+        "x": read[0],
+        "y": read[1],
+    }
     with pytest.raises(Ignored, match="no move is asked for"):
         play.duel.read_move(0, {"id": "id0", "x": x, "y": y})
 
@@ -34,7 +45,10 @@ def test_numbers_of_any_size_are_told_back_as_they_were_sent() -> None:
     play.start()
     move = play.duel.read_move(0, {"id": "id0", "x": 10**20 + 1, "y": "-99999999999999999999"})
     (invalid, *_), _ = play.tell(play.match.submit(0, move, 0))
-    assert invalid.startswith('{"event": "invalid_move", "x": 100000000000000000001, "y": -99999999999999999999, "board": ')
+    assert invalid.startswith(
+        '{"event": "invalid_move", "x": 100000000000000000001, "y": -99999999999999999999, '
+        '"board": '
+    )
     (invalid, *_) = play.move(1, 15, 0)[1]
     assert invalid.startswith('{"event": "invalid_move", "x": 15, "y": 0, "board": ')
 
@@ -107,7 +121,10 @@ def test_nobody_answers_for_the_other() -> None:
     assert play.duel.plain_move(1, b'{"event": "make_move", "id": "id0", "x": 5, "y": 12}') is None
 
 
-@pytest.mark.parametrize("frame", [b"null", b"{", b"\xff", b'{"a": "\xff"}', b"[" * 5000, b"nan", b" ", b"9" * 5000 + b"x"])
+@pytest.mark.parametrize(
+    "frame",
+    [b"null", b"{", b"\xff", b'{"a": "\xff"}', b"[" * 5000, b"nan", b" ", b"9" * 5000 + b"x"],
+)
 def test_frames_that_end_the_conversation(frame: bytes) -> None:
     with pytest.raises(BadFrame):
         read_frame(frame)
@@ -131,8 +148,19 @@ def test_frames_that_are_read(frame: bytes, value: Any) -> None:
 def test_logins() -> None:
     assert OK == b'{"status": "ok"}'
     assert read_duel_login({"username": "my.name"}) == DuelLogin("my.name", None, False)
-    assert read_duel_login({"username": "\u017dofie \u26a1 <b>x</b>"}).name == "\u017dofie \u26a1 <b>x</b>"
-    full = read_duel_login({"username": "x" * 64, "password": "secret", "features": ["draw"], "version": "2 β", "more": 1})
+    assert (
+        read_duel_login({"username": "\u017dofie \u26a1 <b>x</b>"}).name
+        == "\u017dofie \u26a1 <b>x</b>"
+    )
+    full = read_duel_login(
+        {
+            "username": "x" * 64,
+            "password": "secret",
+            "features": ["draw"],
+            "version": "2 β",
+            "more": 1,
+        }
+    )
     assert (full.token, full.draws, full.version) == ("secret", True, "2 β")
 
 
@@ -148,9 +176,18 @@ def test_logins() -> None:
         ({"username": ""}, "username has 1 to 64 characters"),
         ({"username": "x" * 65}, "username has 1 to 64 characters"),
         ({"username": "a\nb"}, "username has printable characters only"),
-        ({"username": "a", "features": "draw"}, "features is a list that may hold \"draw\", not 'draw'"),
-        ({"username": "a", "version": "a\nb"}, "version is text of at most 64 printable characters, not 'a\\nb'"),
-        ({"username": "a", "features": ["draw", 7]}, 'there is no feature 7; features may hold "draw"'),
+        (
+            {"username": "a", "features": "draw"},
+            "features is a list that may hold \"draw\", not 'draw'",
+        ),
+        (
+            {"username": "a", "version": "a\nb"},
+            "version is text of at most 64 printable characters, not 'a\\nb'",
+        ),
+        (
+            {"username": "a", "features": ["draw", 7]},
+            'there is no feature 7; features may hold "draw"',
+        ),
     ],
 )
 def test_logins_that_fail_say_why(message: Any, why: str) -> None:

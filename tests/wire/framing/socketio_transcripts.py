@@ -1,4 +1,6 @@
-"""Conversations on socket.io as transcripts: `>` from the client, `<` to the client, `!` a command, `@` seconds pass."""
+"""Conversations on socket.io as transcripts: `>` from the client, `<` to the client, `!` a command,
+`@` seconds pass.
+"""
 
 from botdrome.wire.conversation import Outs
 from botdrome.wire.framing.socketio import BINARY, Handshake, SocketIoConversation, SocketIoLimits
@@ -25,9 +27,13 @@ class Client:
         if line.startswith("@"):
             self.pass_time(float(line[1:]))
         elif line.startswith("> bytes "):
-            self.heard += shown(self.conversation.receive(BINARY + line.removeprefix("> bytes ").encode(), self.now))
+            self.heard += shown(
+                self.conversation.receive(BINARY + line.removeprefix("> bytes ").encode(), self.now)
+            )
         else:
-            self.heard += shown(self.conversation.receive(line.removeprefix("> ").encode(), self.now))
+            self.heard += shown(
+                self.conversation.receive(line.removeprefix("> ").encode(), self.now)
+            )
 
     def pass_time(self, seconds: float) -> None:
         """Wake the conversation at each of its deadlines."""

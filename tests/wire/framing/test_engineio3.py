@@ -1,4 +1,6 @@
-"""Engine.IO 3, packet by packet: every payload as a client 2.x writes it, read whole, and written the same."""
+"""Engine.IO 3, packet by packet: every payload as a client 2.x writes it, read whole, and written
+the same.
+"""
 
 import re
 
@@ -84,7 +86,10 @@ def test_bytes_come_in_a_frame_after_their_type() -> None:
 
 def test_a_payload_of_bytes() -> None:
     text, binary = b"\0\1\2\xff4" + "2[😀]😀".encode(), b"\1\4\xff\4abc"
-    assert ENGINE.read_binary_payload(text + binary) == [packet(MESSAGE, "2[😀]😀"), packet(MESSAGE, b"abc")]
+    assert ENGINE.read_binary_payload(text + binary) == [
+        packet(MESSAGE, "2[😀]😀"),
+        packet(MESSAGE, b"abc"),
+    ]
 
 
 BAD = [

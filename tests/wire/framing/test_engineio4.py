@@ -15,7 +15,10 @@ ENGINE = EngineIo4()
 PAYLOADS = [
     ("3", [packet(PONG)]),
     ("40", [packet(MESSAGE, "0")]),
-    ('42["a"]\x1e42["😀"]\x1e3', [packet(MESSAGE, '2["a"]'), packet(MESSAGE, '2["😀"]'), packet(PONG)]),
+    (
+        '42["a"]\x1e42["😀"]\x1e3',
+        [packet(MESSAGE, '2["a"]'), packet(MESSAGE, '2["😀"]'), packet(PONG)],
+    ),
 ]
 
 
@@ -26,7 +29,10 @@ def test_a_payload_is_read_and_written(payload: str, packets: list[bytes]) -> No
 
 
 def test_bytes_come_in_base64_after_a_b_and_bare_in_a_frame() -> None:
-    assert ENGINE.read_payload("4x\x1ebAQIDBA==") == [packet(MESSAGE, "x"), packet(MESSAGE, b"\1\2\3\4")]
+    assert ENGINE.read_payload("4x\x1ebAQIDBA==") == [
+        packet(MESSAGE, "x"),
+        packet(MESSAGE, b"\1\2\3\4"),
+    ]
     assert ENGINE.read_frame(b"\4\1") == packet(MESSAGE, b"\4\1")
 
 

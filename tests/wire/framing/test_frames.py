@@ -5,7 +5,14 @@ import pytest
 from botdrome.wire.framing.streams import BadFrame, Frames
 
 LONGEST = 65536
-MESSAGES = [b"{}", b'{"username": "ada"}', "\u017dofie".encode(), b"x" * 255, b"x" * 256, b"y" * LONGEST]
+MESSAGES = [
+    b"{}",
+    b'{"username": "ada"}',
+    "\u017dofie".encode(),
+    b"x" * 255,
+    b"x" * 256,
+    b"y" * LONGEST,
+]
 STREAM = b"".join([len(message).to_bytes(4, "big") + message for message in MESSAGES])
 
 
@@ -19,7 +26,9 @@ def test_a_stream_in_pieces_of_any_size_gives_the_same_messages(size: int) -> No
 
 def test_each_message_alone_and_all_in_one_piece() -> None:
     frames = Frames()
-    assert [frames.pack([message]) for message in MESSAGES] == [len(each).to_bytes(4, "big") + each for each in MESSAGES]
+    assert [frames.pack([message]) for message in MESSAGES] == [
+        len(each).to_bytes(4, "big") + each for each in MESSAGES
+    ]
     assert frames.pack(MESSAGES) == STREAM
     for message in MESSAGES:
         assert frames.feed(frames.pack([message])) == [message]
@@ -42,7 +51,9 @@ def test_what_is_left_over_is_kept_for_the_next_piece() -> None:
         (b"\xff\xff\xff\xff", "a frame of 4294967295 bytes: it has 1 to 65536"),
     ],
 )
-def test_no_message_is_empty_or_too_long_and_what_came_before_is_given(header: bytes, why: str) -> None:
+def test_no_message_is_empty_or_too_long_and_what_came_before_is_given(
+    header: bytes, why: str
+) -> None:
     frames = Frames()
     assert frames.feed(Frames().pack([b"{}"]) + header + b"rest") == [b"{}"]
     for _ in range(2):

@@ -83,7 +83,7 @@ def test_a_bad_packet_is_explained(text: str, words: str) -> None:
         read_packet(text)
 
 
-def test_of_an_event_that_is_nested_too_deeply_the_name_is_left_so_that_it_can_be_answered() -> None:
+def test_the_name_of_an_event_that_is_nested_too_deeply_stays_for_the_answer() -> None:
     deep = "[" * 5000 + "]" * 5000
     assert read_packet(f'2["NEW_GAME",{deep}]').data == ["NEW_GAME", None]
 
@@ -97,9 +97,15 @@ def test_any_text_gives_packets_or_bad_packet(text: str) -> None:
 
 
 def test_attachments_take_their_places_as_base64() -> None:
-    assembly = Assembly(read_packet('52-["x",{"a":[{"_placeholder":true,"num":1},5],"b":{"_placeholder":true,"num":0}}]'))
+    assembly = Assembly(
+        read_packet(
+            '52-["x",{"a":[{"_placeholder":true,"num":1},5],"b":{"_placeholder":true,"num":0}}]'
+        )
+    )
     assert assembly.add(b"one") is None
-    assert assembly.add(b"two") == SocketPacket(BINARY_EVENT, data=["x", {"a": ["dHdv", 5], "b": "b25l"}], attachments=2)
+    assert assembly.add(b"two") == SocketPacket(
+        BINARY_EVENT, data=["x", {"a": ["dHdv", 5], "b": "b25l"}], attachments=2
+    )
 
 
 @pytest.mark.parametrize("number", ["1", "-1", "null", "true", "0.0", '"0"', "[]"])
@@ -110,8 +116,12 @@ def test_a_placeholder_must_name_an_attachment(number: str) -> None:
 
 
 def test_an_attachment_takes_one_place_alone() -> None:
-    """A small packet that names a large attachment many times would be enormous once it is written down."""
-    assembly = Assembly(read_packet('51-["x",{"_placeholder":true,"num":0},{"_placeholder":true,"num":0}]'))
+    """A small packet that names a large attachment many times would be enormous once it is written
+    down.
+    """
+    assembly = Assembly(
+        read_packet('51-["x",{"_placeholder":true,"num":0},{"_placeholder":true,"num":0}]')
+    )
     with pytest.raises(BadPacket, match="two placeholders name the same attachment"):
         assembly.add(b"")
 
@@ -135,4 +145,7 @@ def test_packets_of_the_server() -> None:
     assert event("GAME_STARTED", {"id": "😀"}) == '42["GAME_STARTED",{"id":"😀"}]'.encode()
     assert [connected(3, "abc"), connected(4, "abc")] == [b"40", b'40{"sid":"abc"}']
     assert [refusal(3, "no"), refusal(4, "no")] == [b'44"no"', b'44{"message":"no"}']
-    assert [refusal(3, "no", "/a"), refusal(4, "no", "/a")] == [b'44/a,"no"', b'44/a,{"message":"no"}']
+    assert [refusal(3, "no", "/a"), refusal(4, "no", "/a")] == [
+        b'44/a,"no"',
+        b'44/a,{"message":"no"}',
+    ]

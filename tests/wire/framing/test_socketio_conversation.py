@@ -67,7 +67,11 @@ ALIKE = {
 @pytest.mark.parametrize("name", ALIKE)
 @pytest.mark.parametrize("version", [3, 4])
 def test_both_versions(version: int, name: str) -> None:
-    words = '"the client has disconnected"' if version == 3 else '{"message":"the client has disconnected"}'
+    words = (
+        '"the client has disconnected"'
+        if version == 3
+        else '{"message":"the client has disconnected"}'
+    )
     check(echo(version), (THIRD if version == 3 else FOURTH) + ALIKE[name].replace("%s", words))
 
 
@@ -78,7 +82,8 @@ def test_a_client_2_x_pings() -> None:
 def test_a_client_4_x_is_pinged_and_is_gone_after_a_silence() -> None:
     check(
         echo(4),
-        FOURTH + "\n@ 25\n< 2\n> 3\n@ 25\n< 2\n@ 25\n< 2\n@ 25\n< 2\n@ 10\n! Close(code=1000, reason='ping timeout', refused='')",
+        FOURTH + "\n@ 25\n< 2\n> 3\n@ 25\n< 2\n@ 25\n< 2\n@ 25\n< 2\n@ 10\n"
+        "! Close(code=1000, reason='ping timeout', refused='')",
     )
 
 
@@ -105,7 +110,9 @@ BAD = [
 
 @pytest.mark.parametrize(("sent", "words"), BAD)
 def test_a_client_that_breaks_the_rules_is_told_and_closed(sent: str, words: str) -> None:
-    """A client of 4.x that is connected would not connect again after an error, so it is only closed."""
+    """A client of 4.x that is connected would not connect again after an error, so it is only
+    closed.
+    """
     check(echo(3), f'{THIRD}\n> {sent}\n< 44"{words}"\n{CLOSED.format(words)}')
     check(echo(4), f"{FOURTH}\n> {sent}\n{CLOSED.format(words)}")
 
@@ -124,7 +131,10 @@ def test_a_client_of_4_x_sends_no_ping() -> None:
 
 
 def test_text_is_utf_8() -> None:
-    assert shown(echo(4).receive(b"4\xff", 0.0))[-1] == "! Close(code=1007, reason='text is UTF-8', refused='socketio')"
+    assert (
+        shown(echo(4).receive(b"4\xff", 0.0))[-1]
+        == "! Close(code=1007, reason='text is UTF-8', refused='socketio')"
+    )
 
 
 def test_the_rate_is_limited() -> None:
@@ -136,7 +146,10 @@ def test_the_rate_is_limited() -> None:
 
 def test_decisions_of_the_server() -> None:
     replies: list[tuple[Reply, str]] = [
-        (Unreadable("not a payload"), "! Close(code=1002, reason='not a payload', refused='socketio')"),
+        (
+            Unreadable("not a payload"),
+            "! Close(code=1002, reason='not a payload', refused='socketio')",
+        ),
         (Removed("by the operator"), "! Close(code=1000, reason='', refused='')"),
         (
             CannotPlay({"error": "the server is stopping"}, 1001),

@@ -30,7 +30,10 @@ def answer_to(lines: bytes) -> bytes:
         (b"Connection: Upgrade", b"connection:keep-alive, Upgrade"),
         (b"Connection: Upgrade", b"Connection: keep-alive\r\nConnection: upgrade"),
         (b"Upgrade: websocket", b"UPGRADE:\t WebSocket "),
-        (b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", b"sec-websocket-key:dGhlIHNhbXBsZSBub25jZQ== \t"),
+        (
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            b"sec-websocket-key:dGhlIHNhbXBsZSBub25jZQ== \t",
+        ),
         (b"Version: 13", b"Version: 8"),
         (b"Host", b"Content-Length: 0\r\nHost"),
         (b"Host", b"X-Words: \xff: and more\r\nHost"),
@@ -67,10 +70,14 @@ def test_the_key_may_come_last() -> None:
         (b"X: y", b""),
     ],
 )
-def test_of_the_subprotocols_that_are_offered_the_first_is_agreed_on(offered: bytes, agreed: bytes) -> None:
+def test_of_the_subprotocols_that_are_offered_the_first_is_agreed_on(
+    offered: bytes, agreed: bytes
+) -> None:
     """Clients that are given none leave; the original did the same."""
     lines = answer_to(HEAD + b"\r\n" + offered).split(b"\r\n")
-    assert [line for line in lines if b"-Protocol:" in line] == ([b"Sec-WebSocket-Protocol: " + agreed] if agreed else [])
+    assert [line for line in lines if b"-Protocol:" in line] == (
+        [b"Sec-WebSocket-Protocol: " + agreed] if agreed else []
+    )
     assert lines[-2:] == [b"", b""]
 
 

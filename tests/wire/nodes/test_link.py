@@ -93,7 +93,12 @@ def test_a_large_message_is_cut() -> None:
     pair.ends[0].add("large", bytes(3 * LARGEST))
     frames = pair.ends[0].take(LARGEST)
     assert [len(frame) for frame in frames[:-1]] == [LARGEST] * 3
-    assert [pair.ends[1].receive(frame, 0)[1] for frame in frames] == [(), (), (), [("large", bytes(3 * LARGEST))]]
+    assert [pair.ends[1].receive(frame, 0)[1] for frame in frames] == [
+        (),
+        (),
+        (),
+        [("large", bytes(3 * LARGEST))],
+    ]
     pair.ends[0].add("large", bytes(3 * LARGEST))
     pair.carry(0, pair.ends[0].take(LARGEST)[:2])
     pair.tick()
@@ -135,4 +140,8 @@ def test_frames_that_cannot_be_read() -> None:
         with pytest.raises(OtherVersion):
             pair.ends[0].receive(bad, 0)
     assert pair.ends[0].receive(bytes([VERSION]), 0) == ("a frame of 1 bytes", ())
-    assert pair.ends[0].receive(HEAD.pack(VERSION, LAST, 2, 1) + b"?", 0)[0].startswith("a batch with a mistake: ")
+    assert (
+        pair.ends[0]
+        .receive(HEAD.pack(VERSION, LAST, 2, 1) + b"?", 0)[0]
+        .startswith("a batch with a mistake: ")
+    )

@@ -18,7 +18,8 @@ from botdrome.wire.nodes.nats import (
 
 INFO = b'INFO {"server_id":"NA","max_payload":1048576,"tls_required":true} \r\n'
 STREAM = (
-    INFO + b"+OK\r\nPING\r\nMSG a.b 1 5\r\nhe\r\no\r\nMSG a.b 1 an.answer 0\r\n\r\nPONG\r\n-ERR 'Authorization Violation'\r\n"
+    INFO + b"+OK\r\nPING\r\nMSG a.b 1 5\r\nhe\r\no\r\nMSG a.b 1 an.answer 0\r\n\r\nPONG\r\n"
+    b"-ERR 'Authorization Violation'\r\n"
 )
 EVENTS: list[NatsEvent] = [
     NatsInfo(1048576, tls_required=True),
@@ -59,4 +60,6 @@ def test_what_a_client_sends() -> None:
     assert subscribe("a.*") == b"SUB a.* 1\r\n"
     assert b'"user":"me","pass":"x"' in connect("ant", "1", False, "me", "x")
     assert b'"auth_token":"t"' in connect("ant", "1", False, "t")
-    assert connect("ant", "1", True).endswith(b'"tls_required":true,"name":"ant","lang":"python","version":"1","protocol":1}\r\n')
+    assert connect("ant", "1", True).endswith(
+        b'"tls_required":true,"name":"ant","lang":"python","version":"1","protocol":1}\r\n'
+    )

@@ -22,7 +22,9 @@ MOST_GAMES = 10_000
 
 
 class QueryContext(ReadContext):
-    def __init__(self, server: ServerCaller, store: Store, token: str | None, planned: bool = False) -> None:
+    def __init__(
+        self, server: ServerCaller, store: Store, token: str | None, planned: bool = False
+    ) -> None:
         """`planned`: the query is a subscription that was planned before."""
         super().__init__(server, store)
         self.token, self.planned = token, planned
@@ -33,11 +35,15 @@ class QueryContext(ReadContext):
         self._truncated: list[dict[str, Any]] = []
 
     async def call_bot(self, name: str, *args: Any) -> Any:
-        """A call to the server that calls a bot: while the bot takes long to answer, the worker runs other jobs."""
+        """A call to the server that calls a bot: while the bot takes long to answer, the worker
+        runs other jobs.
+        """
         try:
             return await self.server.call(name, *args, waits=True)
         except WorkersBusy:
-            raise Problem("Too many bots are being called just now: try again in a moment, or over REST.", 503) from None
+            raise Problem(
+                "Too many bots are being called just now: try again in a moment, or over REST.", 503
+            ) from None
 
     async def bot(self, name: str) -> BotEntry | None:
         if name not in self._bots:
@@ -48,7 +54,10 @@ class QueryContext(ReadContext):
         """The bot of that name, if its token came with the request."""
         bot: BotEntry | None = await self.server.call("holder", storable(name), self.token)
         if bot is None:
-            raise Problem("The password of the bot is needed, in the header Authorization: Bearer PASSWORD", 403)
+            raise Problem(
+                "The password of the bot is needed, in the header Authorization: Bearer PASSWORD",
+                403,
+            )
         return bot
 
     async def live(self, game: str | None) -> tuple[list[LiveTable], int]:
@@ -68,7 +77,9 @@ class QueryContext(ReadContext):
     def truncate(self, info: Info, given: Sequence[T], total: int) -> None:
         """Note that the list should have `total` entries."""
         if total > len(given):
-            self._truncated.append({"path": info.path.as_list(), "returned": len(given), "total": total})
+            self._truncated.append(
+                {"path": info.path.as_list(), "returned": len(given), "total": total}
+            )
 
     @property
     def extensions(self) -> dict[str, Any] | None:

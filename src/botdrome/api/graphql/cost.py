@@ -1,4 +1,6 @@
-"""The cost of a query, computed before it is executed (see docs/decisions/0026-graphql-is-answered-off-the-event-loop.md)."""
+"""The cost of a query, computed before it is executed (see
+docs/decisions/0026-graphql-is-answered-off-the-event-loop.md).
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -31,8 +33,9 @@ MOST_TOKENS = 2_000
 DEEPEST = 12
 MOST_ALIASES = 50
 HIGHEST_COST = 250_000
-"""Every field costs 1 for each entry of the lists that it is in. Queries of the original need no limits: all fields of the games,
-and the games of all contests."""
+"""Every field costs 1 for each entry of the lists that it is in. Queries of the original need no
+limits: all fields of the games, and the games of all contests.
+"""
 
 SIZES = {
     "Query.liveTables": MOST_TABLES,
@@ -79,9 +82,15 @@ class Weight(NamedTuple):
 class QueryCost:
     """The cost and depth of the operations in one valid document."""
 
-    def __init__(self, schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str, Any] | None
+    ) -> None:
         self._schema, self._document, self._variables = schema, document, dict(variables or {})
-        self._fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+        self._fragments = {
+            node.name.value: node
+            for node in document.definitions
+            if isinstance(node, FragmentDefinitionNode)
+        }
         self._known: dict[str, Weight] = {}
 
     def check(self, operation: OperationDefinitionNode) -> None:
@@ -95,7 +104,10 @@ class QueryCost:
         if weight.depth > DEEPEST:
             raise GraphQLError(f"The query is nested {weight.depth} deep; {DEEPEST} is allowed.")
         if weight.cost > HIGHEST_COST:
-            words = f"The query may cost {weight.cost}; {HIGHEST_COST} is allowed. Ask for fewer fields, or use limits."
+            words = (
+                f"The query may cost {weight.cost}; {HIGHEST_COST} is allowed. Ask for fewer "
+                "fields, or use limits."
+            )
             raise GraphQLError(words)
 
     def _selections(self, selections: SelectionSetNode, parent: GraphQLCompositeType) -> Weight:
@@ -116,7 +128,9 @@ class QueryCost:
             self._known[name] = self._selections(node.selection_set, self._narrowed(node, None))
         return self._known[name]
 
-    def _narrowed(self, node: InlineFragmentNode | FragmentDefinitionNode, parent: GraphQLCompositeType | None) -> Any:
+    def _narrowed(
+        self, node: InlineFragmentNode | FragmentDefinitionNode, parent: GraphQLCompositeType | None
+    ) -> Any:
         condition = node.type_condition
         return self._schema.get_type(condition.name.value) if condition else parent
 
@@ -138,11 +152,16 @@ class QueryCost:
 
     def _limit(self, node: FieldNode) -> int:
         arguments = {
-            argument.name.value: value_from_ast_untyped(argument.value, self._variables) for argument in node.arguments or ()
+            argument.name.value: value_from_ast_untyped(argument.value, self._variables)
+            for argument in node.arguments or ()
         }
         filters = arguments.get("filters")
         limit = (filters if isinstance(filters, dict) else arguments).get("limit")
-        return min(abs(limit) or LONGEST_LIST, LONGEST_LIST) if isinstance(limit, int) else LONGEST_LIST
+        return (
+            min(abs(limit) or LONGEST_LIST, LONGEST_LIST)
+            if isinstance(limit, int)
+            else LONGEST_LIST
+        )
 
 
 def _sum(weights: Iterable[Weight]) -> Weight:

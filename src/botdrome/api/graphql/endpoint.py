@@ -15,9 +15,13 @@ EXECUTOR = "botdrome.api.graphql.executor"
 """Named and not imported: the server itself does not need graphql-core in its memory."""
 GRAPHIQL = STATIC / "graphiql"
 GRAPHIQL_CSP = (
-    f"{CSP}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws: wss:"
+    f"{CSP}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' "
+    "data:; connect-src 'self' ws: wss:"
 )
-"""GraphiQL writes styles into its page. Some browsers do not count a WebSocket to the same server as 'self'."""
+"""GraphiQL writes styles into its page.
+
+Some browsers do not count a WebSocket to the same server as 'self'.
+"""
 
 
 class GraphQLEndpoint:
@@ -32,7 +36,9 @@ class GraphQLEndpoint:
 
     async def _answer(self, request: Request) -> Response:
         if request.method not in ("GET", "POST"):
-            return refused(Problem("GraphQL only supports GET and POST requests.", 405, {"allow": "GET, POST"}))
+            return refused(
+                Problem("GraphQL only supports GET and POST requests.", 405, {"allow": "GET, POST"})
+            )
         by_get, headers = request.method == "GET", request.headers
         try:
             query = HttpQuery(
@@ -56,7 +62,9 @@ def refused(problem: Problem) -> Response:
 def graphiql() -> Response:
     """GraphiQL if it is installed, otherwise a plain page."""
     name = "graphiql.html" if (GRAPHIQL / "graphiql.min.js").exists() else "query.html"
-    return FileResponse(STATIC / name, headers={"content-security-policy": GRAPHIQL_CSP, "vary": "accept"})
+    return FileResponse(
+        STATIC / name, headers={"content-security-policy": GRAPHIQL_CSP, "vary": "accept"}
+    )
 
 
 def prefers_html(accept: str) -> bool:

@@ -1,4 +1,7 @@
-"""The query executor: reads, validates and executes queries. Its functions are jobs of the worker processes."""
+"""The query executor: reads, validates and executes queries.
+
+Its functions are jobs of the worker processes.
+"""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -25,7 +28,14 @@ from msgspec import Struct
 from botdrome.api.bodies import JSON, ResponseHead, pieces_of
 from botdrome.api.graphql.context import QueryContext
 from botdrome.api.graphql.cost import MOST_TOKENS, QueryCost
-from botdrome.api.graphql.query import HttpQuery, Query, Subscription, error_body, query_in_message, query_in_request
+from botdrome.api.graphql.query import (
+    HttpQuery,
+    Query,
+    Subscription,
+    error_body,
+    query_in_message,
+    query_in_request,
+)
 from botdrome.api.graphql.schema import Root, make_schema
 from botdrome.api.problems import Problem, known_problem
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
@@ -67,7 +77,9 @@ async def answer(server: ServerCaller, source: Source, request: HttpQuery) -> Pi
     except Problem as problem:
         return _refused(problem.words, problem.status)
     except InvalidQuery as invalid:
-        return _encoded({"errors": [_shown(error) for error in invalid.errors]}, HTTPStatus.BAD_REQUEST)
+        return _encoded(
+            {"errors": [_shown(error) for error in invalid.errors]}, HTTPStatus.BAD_REQUEST
+        )
     if request.by_get and valid.kind != OperationType.QUERY:
         words = f"Can only perform a {valid.kind.value} operation from a POST request."
         return _refused(words, HTTPStatus.METHOD_NOT_ALLOWED, "POST")
@@ -92,7 +104,9 @@ async def begin(
         return [_shown(error) for error in invalid.errors]
     assert context.plan is not None
     query = valid.query
-    return Subscription(context.plan, msgspec.json.encode((query.text, query.operation, query.variables)))
+    return Subscription(
+        context.plan, msgspec.json.encode((query.text, query.operation, query.variables))
+    )
 
 
 async def tables(server: ServerCaller, source: Source, payload: bytes) -> bytes:
@@ -121,7 +135,12 @@ def _parsed(text: str) -> DocumentNode:
     document = parse(text, max_tokens=MOST_TOKENS)
     errors = validate(schema(), document)
     if errors:
-        raise InvalidQuery([error if _is_graphqls(error) else GraphQLError(UNREADABLE, error.nodes) for error in errors])
+        raise InvalidQuery(
+            [
+                error if _is_graphqls(error) else GraphQLError(UNREADABLE, error.nodes)
+                for error in errors
+            ]
+        )
     return document
 
 
@@ -133,8 +152,12 @@ _remembered = lru_cache(REMEMBERED)(_parsed)
 
 async def _executed(context: QueryContext, valid: ValidQuery) -> PiecewiseResult:
     query = valid.query
-    result = execute(schema(), valid.document, Root(context), context, query.variables, query.operation)
-    return _encoded(_answer_body(await result if isawaitable(result) else result, context.extensions))
+    result = execute(
+        schema(), valid.document, Root(context), context, query.variables, query.operation
+    )
+    return _encoded(
+        _answer_body(await result if isawaitable(result) else result, context.extensions)
+    )
 
 
 async def _first_result(context: QueryContext, valid: ValidQuery) -> ExecutionResult:
@@ -179,12 +202,17 @@ def _is_graphqls(error: GraphQLError) -> bool:
 
 def _refused(words: str, status: int, allow: str = "") -> PiecewiseResult:
     body = error_body(words)
-    return PiecewiseResult(ResponseHead(len(body), status, JSON, {"allow": allow} if allow else {}), [body])
+    return PiecewiseResult(
+        ResponseHead(len(body), status, JSON, {"allow": allow} if allow else {}), [body]
+    )
 
 
 def _encoded(body: dict[str, Any], status: int = HTTPStatus.OK) -> PiecewiseResult:
     data = msgspec.json.encode(body)
     if len(data) > LARGEST_ANSWER:
-        words = f"The answer would have {len(data)} bytes, and may have {LARGEST_ANSWER}: set a smaller limit."
+        words = (
+            f"The answer would have {len(data)} bytes, and may have {LARGEST_ANSWER}: set a "
+            "smaller limit."
+        )
         return _refused(words, HTTPStatus.BAD_REQUEST)
     return PiecewiseResult(ResponseHead(len(data), status, JSON), pieces_of(data))

@@ -5,7 +5,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from botdrome.api.arguments import LONGEST_LIST, javascript, original_limit, original_offset, storable
+from botdrome.api.arguments import (
+    LONGEST_LIST,
+    javascript,
+    original_limit,
+    original_offset,
+    storable,
+)
 from botdrome.api.graphql.context import Info, QueryContext
 from botdrome.api.problems import Problem
 from botdrome.api.replays import PlayedStep, steps_of
@@ -44,7 +50,9 @@ def _names(names: list[str | None] | None) -> tuple[str, ...]:
 class BotNode:
     """A bot by its name. The other fields are looked up when a query asks for them."""
 
-    def __init__(self, context: QueryContext, name: str, game: str, entry: BotEntry | None = None) -> None:
+    def __init__(
+        self, context: QueryContext, name: str, game: str, entry: BotEntry | None = None
+    ) -> None:
         self._context, self._entry = context, entry
         self.name, self.game_type = name, game
 
@@ -86,8 +94,13 @@ class ContestNode:
     def _own(self, filters: Filters | None) -> Filters:
         return (filters or {}) | {"contest": self.name}
 
-    async def rankings(self, info: Info, method: RankingMethod | None = None) -> list[dict[str, Any]]:
-        """Return the order of the standings. The score is in points of the method, since the original has whole numbers."""
+    async def rankings(
+        self, info: Info, method: RankingMethod | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the order of the standings.
+
+        The score is in points of the method, since the original has whole numbers.
+        """
         points = method or RankingMethod.AMBITIOUS
         ranks, _ = await contest_ranks(self._context.store, self.game_type, self.name, points)
         self._context.truncate(info, ranks[:LONGEST_LIST], len(ranks))
@@ -109,9 +122,16 @@ class MatchNode:
 
     def __init__(self, context: QueryContext, entry: MatchEntry) -> None:
         self._context, self._entry = context, entry
-        self.id, self.game_type, self.status, self.options = entry.id, entry.game, entry.status, entry.options
+        self.id, self.game_type, self.status, self.options = (
+            entry.id,
+            entry.game,
+            entry.status,
+            entry.options,
+        )
         self.bots = bot_nodes(context, entry.players, entry.game)
-        self.contest = None if entry.contest is None else ContestNode(context, entry.game, entry.contest)
+        self.contest = (
+            None if entry.contest is None else ContestNode(context, entry.game, entry.contest)
+        )
         self.start_time = javascript(entry.started)
         self.end_time = None if entry.ended is None else javascript(entry.ended)
         self.abort_reason = entry.reason or None
@@ -121,15 +141,24 @@ class MatchNode:
         if entry.result is None:
             return None
         result = native_state(entry, entry.view or first_view(entry))["result"]
-        victor = None if result["victor"] is None else BotNode(self._context, result["victor"], entry.game)
+        victor = (
+            None
+            if result["victor"] is None
+            else BotNode(self._context, result["victor"], entry.game)
+        )
         return {"victor": victor, "reason": result["reason"]}
 
     def seats(self, info: Info) -> list[dict[str, Any]]:
         result, version = self._entry.result, self._entry.version
         seats: list[dict[str, Any]]
-        seats = [{"seat": seat, "bot": bot, "version": version(seat) or None} for seat, bot in enumerate(self.bots)]
+        seats = [
+            {"seat": seat, "bot": bot, "version": version(seat) or None}
+            for seat, bot in enumerate(self.bots)
+        ]
         if result is not None:
-            for seat, place, score, cause in zip(seats, result.places, result.scores, result.causes, strict=True):
+            for seat, place, score, cause in zip(
+                seats, result.places, result.scores, result.causes, strict=True
+            ):
                 seat |= {"place": place, "score": score, "cause": cause}
         return seats
 
@@ -143,7 +172,9 @@ class MatchNode:
         with damage.of_match(self.id):
             return None if record is None else record.decode()
 
-    async def turns(self, info: Info, limit: int | None = None, offset: int | None = None) -> list[dict[str, Any]]:
+    async def turns(
+        self, info: Info, limit: int | None = None, offset: int | None = None
+    ) -> list[dict[str, Any]]:
         wanted = (await self._turns())[original_offset(offset) :][: original_limit(limit)]
         self._context.truncate(info, wanted[:LONGEST_LIST], len(wanted))
         return [self._step(turn) for turn in wanted[:LONGEST_LIST]]
@@ -169,14 +200,24 @@ class NoughtsAndCrossesNode(MatchNode):
 
     async def marks(self, info: Info) -> dict[str, BotNode]:
         marks = (await self._native(info))["marks"]
-        return {mark.lower(): BotNode(self._context, name, self.game_type) for mark, name in marks.items()}
+        return {
+            mark.lower(): BotNode(self._context, name, self.game_type)
+            for mark, name in marks.items()
+        }
 
     async def _native(self, info: Info) -> dict[str, Any]:
         return native_state(self._entry, await self.state(info) or first_view(self._entry))
 
-    async def turns(self, info: Info, limit: int | None = None, offset: int | None = None) -> list[dict[str, Any]]:
+    async def turns(
+        self, info: Info, limit: int | None = None, offset: int | None = None
+    ) -> list[dict[str, Any]]:
         return [
-            {"space": move["space"], "mark": move["mark"], "time": self._time(turn), "bot": self.bots[player]}
+            {
+                "space": move["space"],
+                "mark": move["mark"],
+                "time": self._time(turn),
+                "bot": self.bots[player],
+            }
             for turn in await self._turns()
             for player, move in turn.moves.items()
         ]
@@ -190,7 +231,9 @@ def match_node(context: QueryContext, entry: MatchEntry) -> MatchNode:
     return NODES.get(entry.game, MatchNode)(context, entry)
 
 
-async def games(context: QueryContext, info: Info, game: str, filters: Filters | None) -> list[MatchNode]:
+async def games(
+    context: QueryContext, info: Info, game: str, filters: Filters | None
+) -> list[MatchNode]:
     asked = wanted(game, filters or {})
     allowed = context.games_allowed(asked.limit)
     entries = await context.store.matches(replace(asked, limit=allowed)) if allowed else []
@@ -210,5 +253,7 @@ class LiveNode:
         self.id, self.game_type = table.id, table.game
         self.steps, self.spectators = table.steps, table.spectators
         self.bots = bot_nodes(context, table.players, table.game)
-        self.contest = None if table.contest is None else ContestNode(context, table.game, table.contest)
+        self.contest = (
+            None if table.contest is None else ContestNode(context, table.game, table.contest)
+        )
         self.start_time = javascript(table.started)

@@ -1,4 +1,6 @@
-"""The query in a request to GraphQL, in any of the forms that a request may have, and the body of a refusal."""
+"""The query in a request to GraphQL, in any of the forms that a request may have, and the body of a
+refusal.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -51,7 +53,9 @@ class Query(Struct, frozen=True):
 
 def query_in_request(request: HttpQuery) -> Query:
     try:
-        url = dict(parse_qsl(request.query_string, keep_blank_values=True, max_num_fields=MOST_FIELDS))
+        url = dict(
+            parse_qsl(request.query_string, keep_blank_values=True, max_num_fields=MOST_FIELDS)
+        )
     except ValueError:
         raise Problem(f"The address of a request has {MOST_FIELDS} fields at most.") from None
     return _query(url, {} if request.by_get else _parameters(request))
@@ -74,10 +78,15 @@ def _parameters(request: HttpQuery) -> dict[str, Any]:
         if kind == "application/graphql":
             return {"query": body.decode()}
         if kind == "application/x-www-form-urlencoded":
-            return {key: values[0] for key, values in parse_qs(body.decode(), max_num_fields=MOST_FIELDS).items()}
+            return {
+                key: values[0]
+                for key, values in parse_qs(body.decode(), max_num_fields=MOST_FIELDS).items()
+            }
         return _object(lenient_json(body)) if kind == "application/json" and body else {}
     except ValueError:
-        raise Problem("POST body sent invalid JSON." if "json" in kind else "POST body is not UTF-8 text.") from None
+        raise Problem(
+            "POST body sent invalid JSON." if "json" in kind else "POST body is not UTF-8 text."
+        ) from None
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -99,6 +108,10 @@ def _query(url: Mapping[str, Any], body: Mapping[str, Any]) -> Query:
 
 def _variables(given: Any) -> dict[str, Any] | None:
     try:
-        return None if given is None else _object(lenient_json(given) if isinstance(given, str) else given)
+        return (
+            None
+            if given is None
+            else _object(lenient_json(given) if isinstance(given, str) else given)
+        )
     except ValueError:
         raise Problem("Variables are invalid JSON.") from None

@@ -1,13 +1,30 @@
-"""The executable schema: `schema.graphql`, the games on offer, and the resolvers of the root fields."""
+"""The executable schema: `schema.graphql`, the games on offer, and the resolvers of the root
+fields.
+"""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from ariadne import EnumType, InterfaceType, ScalarType, SubscriptionType, UnionType, make_executable_schema
+from ariadne import (
+    EnumType,
+    InterfaceType,
+    ScalarType,
+    SubscriptionType,
+    UnionType,
+    make_executable_schema,
+)
 from graphql import GraphQLSchema
 
-from botdrome.api.arguments import GAME_TYPES, LONGEST_LIST, check_contest, check_owner, original_limit, original_offset, storable
+from botdrome.api.arguments import (
+    GAME_TYPES,
+    LONGEST_LIST,
+    check_contest,
+    check_owner,
+    original_limit,
+    original_offset,
+    storable,
+)
 from botdrome.api.graphql.context import Info, QueryContext
 from botdrome.api.graphql.nodes import (
     STATUSES,
@@ -36,16 +53,27 @@ class Root:
 
     def __init__(self, context: QueryContext) -> None:
         self._context = context
-        self._call, self._call_bot, self._store = context.server.call, context.call_bot, context.store
+        self._call, self._call_bot, self._store = (
+            context.server.call,
+            context.call_bot,
+            context.store,
+        )
 
     # Queries.
 
     async def bots(
-        self, info: Info, game_type: str, owner: str | None = None, limit: int | None = None, offset: int | None = None
+        self,
+        info: Info,
+        game_type: str,
+        owner: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
     ) -> list[BotNode]:
         owner = None if owner is None else storable(owner)
         start, most = original_offset(offset), original_limit(limit)
-        entries = await self._store.bots(game_type, owner, min(most or LONGEST_LIST, LONGEST_LIST), start)
+        entries = await self._store.bots(
+            game_type, owner, min(most or LONGEST_LIST, LONGEST_LIST), start
+        )
         if most is None or most > LONGEST_LIST:
             left = await self._store.count_bots(game_type, owner) - start
             self._context.truncate(info, entries, min(left, most or left))
@@ -60,7 +88,9 @@ class Root:
     async def contests(
         self, info: Info, game_type: str, limit: int | None = None, offset: int | None = None
     ) -> list[ContestNode]:
-        names = (await self._store.contests(game_type))[original_offset(offset) :][: original_limit(limit)]
+        names = (await self._store.contests(game_type))[original_offset(offset) :][
+            : original_limit(limit)
+        ]
         self._context.truncate(info, names[:LONGEST_LIST], len(names))
         return [ContestNode(self._context, game_type, name) for name in names[:LONGEST_LIST]]
 
@@ -70,11 +100,15 @@ class Root:
     async def documented_contests(
         self, info: Info, limit: int | None = None, offset: int | None = None
     ) -> list[DocumentedContest]:
-        names = list(await ContestJournal(self._store).contests())[::-1][original_offset(offset) :][: original_limit(limit)]
+        names = list(await ContestJournal(self._store).contests())[::-1][original_offset(offset) :][
+            : original_limit(limit)
+        ]
         self._context.truncate(info, names[:MOST_CONTESTS], len(names))
         return [await contest_called(self._context, name) for name in names[:MOST_CONTESTS]]
 
-    async def games(self, info: Info, game_type: str, filters: Filters | None = None) -> list[MatchNode]:
+    async def games(
+        self, info: Info, game_type: str, filters: Filters | None = None
+    ) -> list[MatchNode]:
         return await games(self._context, info, game_type, filters)
 
     async def games_count(self, info: Info, game_type: str, filters: Filters | None = None) -> int:
@@ -91,7 +125,9 @@ class Root:
 
     # Mutations.
 
-    async def register_bot(self, info: Info, name: str, owner: str, game_type: str, url: str | None = None) -> CreatedBot:
+    async def register_bot(
+        self, info: Info, name: str, owner: str, game_type: str, url: str | None = None
+    ) -> CreatedBot:
         check_owner(owner)
         call = self._call if url is None else self._call_bot
         bot, token = await call("register", game_type, name, owner, url)
@@ -101,7 +137,9 @@ class Root:
         call, bot = self._call if url is None else self._call_bot, await self._context.holder(name)
         return bot_node(self._context, await call("move", bot, url))
 
-    async def enter_contest(self, info: Info, contest: str, bot: str, password: str = "") -> ContestNode:
+    async def enter_contest(
+        self, info: Info, contest: str, bot: str, password: str = ""
+    ) -> ContestNode:
         check_contest(contest)
         entrant = await self._context.holder(bot)
         await self._call_bot("enter", entrant, contest, password)
@@ -123,7 +161,9 @@ class Root:
     async def change_contest(
         self, info: Info, name: str, toml: str | None = None, document: dict[str, Any] | None = None
     ) -> DocumentedContest:
-        await self._call("change_contest", self._context.token, name, given_document(toml, document))
+        await self._call(
+            "change_contest", self._context.token, name, given_document(toml, document)
+        )
         return await contest_called(self._context, name)
 
     async def act_on_contest(self, info: Info, name: str, action: str) -> DocumentedContest:
@@ -136,7 +176,9 @@ class Root:
         await self._call("rerun_contest", self._context.token, name, bots or [], failed)
         return await contest_called(self._context, name)
 
-    async def withdraw_bot(self, info: Info, contest: str, bot: str, reason: str = "") -> DocumentedContest:
+    async def withdraw_bot(
+        self, info: Info, contest: str, bot: str, reason: str = ""
+    ) -> DocumentedContest:
         await self._call("withdraw_bot", self._context.token, contest, bot, reason)
         return await contest_called(self._context, contest)
 
@@ -177,7 +219,9 @@ def _subscriptions() -> SubscriptionType:
         info.context.plan = SubscriptionPlan(_key(info), storable(id))
         yield
 
-    async def tables(_: None, info: Info, game_type: str | None = None) -> AsyncGenerator[list[LiveNode], None]:
+    async def tables(
+        _: None, info: Info, game_type: str | None = None
+    ) -> AsyncGenerator[list[LiveNode], None]:
         context: QueryContext = info.context
         context.plan = SubscriptionPlan(_key(info))
         found, total = await context.live(game_type) if context.planned else ([], 0)

@@ -1,7 +1,8 @@
-"""GraphQL over WebSockets, in the protocols graphql-transport-ws and graphql-ws, on the server's own sockets.
+"""GraphQL over WebSockets, in the protocols graphql-transport-ws and graphql-ws, on the server's
+own sockets.
 
-Each operation is a task: the worker processes answer queries and plan subscriptions, and the task sends the results as fast as
-the client reads them.
+Each operation is a task: the worker processes answer queries and plan subscriptions, and the task
+sends the results as fast as the client reads them.
 """
 
 import asyncio
@@ -93,7 +94,9 @@ class GraphQLSockets:
         self._arena, self._lists = arena, TableLists(arena.tables)
         self._open: set[GraphQLSession] = set()
 
-    def receive(self, headers: Mapping[bytes, bytes], rate_refusal: Callable[[str], bytes] | None) -> SocketOptions | None:
+    def receive(
+        self, headers: Mapping[bytes, bytes], rate_refusal: Callable[[str], bytes] | None
+    ) -> SocketOptions | None:
         """None: the client offers no protocol of GraphQL."""
         offered = headers.get(b"sec-websocket-protocol", b"").decode("latin-1")
         if not offered.lower().startswith("graphql"):
@@ -104,12 +107,16 @@ class GraphQLSockets:
 
         def open_session(connection: Connection) -> GraphQLSession:
             assert isinstance(connection, PacedSocket)
-            session = GraphQLSession(connection, subprotocol, partial(self.results, token), self._open.discard)
+            session = GraphQLSession(
+                connection, subprotocol, partial(self.results, token), self._open.discard
+            )
             self._open.add(session)
             return session
 
         agreed = b"" if subprotocol is None else subprotocol.name.encode()
-        return SocketOptions(open_session, LARGEST_BODY, PacedSocket, token is not None, False, agreed, rate_refusal)
+        return SocketOptions(
+            open_session, LARGEST_BODY, PacedSocket, token is not None, False, agreed, rate_refusal
+        )
 
     def close(self) -> None:
         for session in tuple(self._open):
@@ -125,7 +132,11 @@ class GraphQLSockets:
             return
         found: Subscription = result.value
         plan, make = found.plan, partial(self._tables, payload)
-        results = self._lists.follow(found.key, make) if plan.match is None else self._match(plan.field, plan.match)
+        results = (
+            self._lists.follow(found.key, make)
+            if plan.match is None
+            else self._match(plan.field, plan.match)
+        )
         async with aclosing(results):
             async for message in results:
                 yield Raw(message)
@@ -154,7 +165,8 @@ async def _whole(result: JobResult) -> bytes:
     if length > LARGEST_MESSAGE:
         result.drop()
         raise Problem(
-            f"The answer has {length} bytes, and a message at most {LARGEST_MESSAGE}: set a smaller limit, or use POST."
+            f"The answer has {length} bytes, and a message at most {LARGEST_MESSAGE}: set a "
+            "smaller limit, or use POST."
         )
     async with aclosing(result.pieces()) as pieces:
         return b"".join([piece async for piece in pieces])
@@ -252,7 +264,11 @@ class GraphQLSession:
             self._send("complete", name)
         except Exception as error:
             errors = _errors(error)
-            self._send("error", name, errors if self._protocol.name == "graphql-transport-ws" else errors[0])
+            self._send(
+                "error",
+                name,
+                errors if self._protocol.name == "graphql-transport-ws" else errors[0],
+            )
         finally:
             if self._operations.get(name) is me:
                 del self._operations[name]

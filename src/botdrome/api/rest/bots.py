@@ -30,11 +30,16 @@ class NewBot(Struct, forbid_unknown_fields=True):
     game: GameName
     name: str
     owner: str = ""
-    url: Annotated[str | None, Meta(description="Where the server calls it; the bot must repeat a challenge there.")] = None
+    url: Annotated[
+        str | None,
+        Meta(description="Where the server calls it; the bot must repeat a challenge there."),
+    ] = None
 
 
 class Address(Struct, forbid_unknown_fields=True):
-    url: Annotated[str | None, Meta(description="Where the server calls the bot; null: it connects by itself.")]
+    url: Annotated[
+        str | None, Meta(description="Where the server calls the bot; null: it connects by itself.")
+    ]
 
 
 class RestEntrant(Struct, forbid_unknown_fields=True):
@@ -54,7 +59,9 @@ class RegisteredBot(Struct):
 
 
 def shown(bot: BotEntry) -> RestBot:
-    return RestBot(bot.name, bot.game, game_type(bot.game), bot.owner, iso(bot.registered), bot.url is not None)
+    return RestBot(
+        bot.name, bot.game, game_type(bot.game), bot.owner, iso(bot.registered), bot.url is not None
+    )
 
 
 async def bots(context: ReadContext, request: RestRequest) -> Bots:
@@ -62,7 +69,9 @@ async def bots(context: ReadContext, request: RestRequest) -> Bots:
     game = None if wanted is None else game_called(wanted)
     order, falling = request.order("registered")
     page = await context.store.bots(game, owner, request.limit, request.offset, order, falling)  # type: ignore[arg-type]
-    return Bots([shown(bot) for bot in page], **request.page(await context.store.count_bots(game, owner)))
+    return Bots(
+        [shown(bot) for bot in page], **request.page(await context.store.count_bots(game, owner))
+    )
 
 
 async def bot(context: ReadContext, request: RestRequest) -> RestBot:

@@ -15,7 +15,14 @@ from botdrome.contest.document import BadDocument, ContestDocument, document_fro
 from botdrome.contest.formats.format import FixtureResult, Standing
 from botdrome.contest.progress import ContestProgress, commitment
 from botdrome.contest.strength import Ratings, rate_counted
-from botdrome.store.contest_journal import BEFORE, ContestEntry, ContestJournal, ContestState, StoredContest, UnknownContest
+from botdrome.store.contest_journal import (
+    BEFORE,
+    ContestEntry,
+    ContestJournal,
+    ContestState,
+    StoredContest,
+    UnknownContest,
+)
 
 HIDDEN = "..."
 """In place of a password."""
@@ -42,7 +49,12 @@ class ListedContest(Struct):
     end: str | None
     entry: Annotated[str, Meta(description="Which bots may enter: open, list or password.")]
     late: Annotated[bool, Meta(description="Whether bots may enter after the start.")]
-    why: Annotated[str, Meta(description="Why it waits for its organiser; empty: it does not, or its page says so.")]
+    why: Annotated[
+        str,
+        Meta(
+            description="Why it waits for its organiser; empty: it does not, or its page says so."
+        ),
+    ]
 
 
 class ListedContests(ListPage):
@@ -68,9 +80,14 @@ class ContestStanding(Struct, rename="camel"):
     crashes: int
     tie_breaks: list[float]
     note: str
-    rating: Annotated[float | None, Meta(description="From the matches of this contest; null: it has played none.")]
+    rating: Annotated[
+        float | None,
+        Meta(description="From the matches of this contest; null: it has played none."),
+    ]
     margin: Annotated[float | None, Meta(description="Half of the 95 % interval's width.")]
-    group: Annotated[int | None, Meta(description="Ratings of different groups are not comparable.")]
+    group: Annotated[
+        int | None, Meta(description="Ratings of different groups are not comparable.")
+    ]
 
 
 class RestFixture(Struct):
@@ -99,20 +116,34 @@ class DocumentedContest(Struct, rename="camel"):
     name: str
     game: GameName
     state: ContestState
-    document: Annotated[dict[str, Any], Meta(description="As in TOML. A password is shown as `...`.")]
+    document: Annotated[
+        dict[str, Any], Meta(description="As in TOML. A password is shown as `...`.")
+    ]
     why: Annotated[str, Meta(description="Why it waits for its organiser; empty: it does not.")]
-    awaited: Annotated[list[str], Meta(description="Bots with matches to play that are not connected.")]
+    awaited: Annotated[
+        list[str], Meta(description="Bots with matches to play that are not connected.")
+    ]
     played: int
     expected: Annotated[int, Meta(description="About how many matches there will be.")]
     entrants: list[ContestEntrant]
     standings: list[ContestStanding]
-    distinct_games: Annotated[int, Meta(description="How many different games were played; repeated games count once.")]
+    distinct_games: Annotated[
+        int, Meta(description="How many different games were played; repeated games count once.")
+    ]
     repeated: Annotated[
-        str, Meta(description="How many blocks the intervals count, as a sentence; empty: no block was repeated, so all count.")
+        str,
+        Meta(
+            description="How many blocks the intervals count, as a sentence; empty: no block was "
+            "repeated, so all count."
+        ),
     ]
     rounds: list[RestRound]
-    log: Annotated[list[ContestLogLine], Meta(description=f"The latest line first; {MOST_LINES} at most.")]
-    tie_breaks: Annotated[list[str], Meta(description="The names of the tie-breaks in the standings.")]
+    log: Annotated[
+        list[ContestLogLine], Meta(description=f"The latest line first; {MOST_LINES} at most.")
+    ]
+    tie_breaks: Annotated[
+        list[str], Meta(description="The names of the tie-breaks in the standings.")
+    ]
     seeds_hash: Annotated[str, Meta(description="SHA-256 of the secret on which the seeds depend.")]
     seeds_secret: Annotated[str | None, Meta(description="That secret, once the contest is over.")]
 
@@ -121,7 +152,11 @@ async def contestdocuments(context: ReadContext, request: RestRequest) -> Listed
     journal = ContestJournal(context.store)
     state = request.text("state")
     states = CURRENT if state == "current" else (state,)
-    found = [entry for entry in (await journal.contests()).values() if state is None or entry.state in states][::-1]
+    found = [
+        entry
+        for entry in (await journal.contests()).values()
+        if state is None or entry.state in states
+    ][::-1]
     page = [await _summary(journal, entry) for entry in request.part(found)]
     return ListedContests(page, **request.page(len(found)))
 
@@ -157,8 +192,9 @@ async def _summary(journal: ContestJournal, entry: ContestEntry) -> ListedContes
     entrants = len(await journal.entrants(document.name))
     title, created = document.title or document.name, iso(entry.created)
     return ListedContest(
-        document.name, title, document.game, document.format_, entry.state, entrants, created, document.start, document.end,
-        document.entry.kind, document.entry.late, "" if entry.state == "over" else entry.why,
+        document.name, title, document.game, document.format_, entry.state, entrants, created,
+        document.start, document.end, document.entry.kind, document.entry.late,
+        "" if entry.state == "over" else entry.why,
     )  # fmt: skip
 
 
@@ -177,12 +213,17 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         awaited=awaited,
         played=len(progress.results) if began else 0,
         expected=progress.expected,
-        entrants=[ContestEntrant(one.name, one.owner, one.version, one.left) for one in stored.entrants],
+        entrants=[
+            ContestEntrant(one.name, one.owner, one.version, one.left) for one in stored.entrants
+        ],
         standings=_standings(progress, rate_counted(blocks.counted())) if began else [],
         distinct_games=repetition.games,
         repeated=repetition.words(),
         rounds=_rounds(progress) if began else [],
-        log=[ContestLogLine(iso(one.when), one.author, one.action, one.detail) for one in stored.log[: -MOST_LINES - 1 : -1]],
+        log=[
+            ContestLogLine(iso(one.when), one.author, one.action, one.detail)
+            for one in stored.log[: -MOST_LINES - 1 : -1]
+        ],
         tie_breaks=list(entry.document.tie_breaks),
         seeds_hash=commitment(entry.secret),
         seeds_secret=entry.secret if entry.state == "over" else None,
@@ -204,8 +245,14 @@ def shown_document(document: ContestDocument) -> dict[str, Any]:
     rules = document.entry
     shown = replace(document, entry=replace(rules, password=HIDDEN if rules.password else ""))
     values: dict[str, Any] = msgspec.to_builtins(shown)
-    usual: dict[str, Any] = msgspec.to_builtins(ContestDocument(name=document.name, game=document.game))
-    return {key: value for key, value in values.items() if key in ("name", "game", "format") or value != usual[key]}
+    usual: dict[str, Any] = msgspec.to_builtins(
+        ContestDocument(name=document.name, game=document.game)
+    )
+    return {
+        key: value
+        for key, value in values.items()
+        if key in ("name", "game", "format") or value != usual[key]
+    }
 
 
 def _standings(progress: ContestProgress, ratings: Ratings) -> list[ContestStanding]:
@@ -215,10 +262,14 @@ def _standings(progress: ContestProgress, ratings: Ratings) -> list[ContestStand
 def _standing(progress: ContestProgress, ratings: Ratings, one: Standing) -> ContestStanding:
     name = progress.entrants[one.entrant].name
     strength = ratings.strengths.get(name)
-    rated = (None, None, None) if strength is None else (strength.rating, strength.margin, strength.group)
+    rated = (
+        (None, None, None)
+        if strength is None
+        else (strength.rating, strength.margin, strength.group)
+    )
     return ContestStanding(
-        name, one.place, one.score, one.wins, one.draws, one.losses, one.byes, one.no_shows, one.crashes,
-        list(one.tie_breaks), one.note, *rated,
+        name, one.place, one.score, one.wins, one.draws, one.losses, one.byes, one.no_shows,
+        one.crashes, list(one.tie_breaks), one.note, *rated,
     )  # fmt: skip
 
 
@@ -229,7 +280,11 @@ def _rounds(progress: ContestProgress) -> list[RestRound]:
             one.number,
             [names[number] for number in one.byes],
             [
-                RestFixture(fixture.key, [names[number] for number in fixture.entrants], progress.results.get(fixture.key))
+                RestFixture(
+                    fixture.key,
+                    [names[number] for number in fixture.entrants],
+                    progress.results.get(fixture.key),
+                )
                 for fixture in one.fixtures
             ],
             len({fixture.meeting for fixture in one.fixtures}),

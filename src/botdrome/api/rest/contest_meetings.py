@@ -1,4 +1,6 @@
-"""Meetings of a contest over REST, a page at a time: a round of a large contest has thousands of matches."""
+"""Meetings of a contest over REST, a page at a time: a round of a large contest has thousands of
+matches.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -28,8 +30,13 @@ class ContestMeeting(Struct):
     bots: Annotated[list[str], Meta(description="In the order of seats of the first match.")]
     scores: Annotated[list[float], Meta(description="Of these bots in this meeting, so far.")]
     games: Annotated[list[RestFixture], Meta(description="Its matches.")]
-    winner: Annotated[str | None, Meta(description="In a knockout or double elimination, once its round is over.")]
-    place: Annotated[BracketPlace | None, Meta(description="In the bracket of a knockout or double elimination of pairs.")]
+    winner: Annotated[
+        str | None, Meta(description="In a knockout or double elimination, once its round is over.")
+    ]
+    place: Annotated[
+        BracketPlace | None,
+        Meta(description="In the bracket of a knockout or double elimination of pairs."),
+    ]
 
 
 class ContestMeetings(ListPage):
@@ -50,7 +57,9 @@ def _round(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-def _meetings(progress: ContestProgress, number: int | None, bot: str | None) -> Iterator[Sequence[ContestFixture]]:
+def _meetings(
+    progress: ContestProgress, number: int | None, bot: str | None
+) -> Iterator[Sequence[ContestFixture]]:
     wanted = {at for at, entrant in enumerate(progress.entrants) if entrant.name == bot}
     for round_ in progress.rounds:
         if number is None or round_.number == number:
@@ -80,7 +89,11 @@ def _shown(
     groups: dict[EntrantNumber, int],
     bracket: Bracket | None,
 ) -> ContestMeeting:
-    first, names, scores = games[0], [entrant.name for entrant in progress.entrants], Scores(progress.document)
+    first, names, scores = (
+        games[0],
+        [entrant.name for entrant in progress.entrants],
+        Scores(progress.document),
+    )
     for fixture in games:
         if (result := progress.results.get(fixture.key)) is not None:
             scores.add(fixture, result)
@@ -91,9 +104,15 @@ def _shown(
         [names[number] for number in first.entrants],
         [scores.score(number) for number in first.entrants],
         [
-            RestFixture(fixture.key, [names[number] for number in fixture.entrants], progress.results.get(fixture.key))
+            RestFixture(
+                fixture.key,
+                [names[number] for number in fixture.entrants],
+                progress.results.get(fixture.key),
+            )
             for fixture in games
         ],
-        None if bracket is None or first.meeting not in bracket.winners else names[bracket.winners[first.meeting]],
+        None
+        if bracket is None or first.meeting not in bracket.winners
+        else names[bracket.winners[first.meeting]],
         None if bracket is None else bracket.places.get(first.meeting),
     )

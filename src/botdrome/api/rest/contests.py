@@ -50,7 +50,8 @@ class Crosstable(Struct):
     bots: Annotated[list[str], Meta(description="The best first; 100 at most.")]
     total: Annotated[int, Meta(description="How many bots there are.")]
     rows: Annotated[
-        list[list[list[int] | None]], Meta(description="Wins, draws and losses of each against each; null: they have not met.")
+        list[list[list[int] | None]],
+        Meta(description="Wins, draws and losses of each against each; null: they have not met."),
     ]
 
 
@@ -62,9 +63,18 @@ async def contestlist(context: ReadContext, request: RestRequest) -> AllContests
     wanted = request.text("game")
     game = None if wanted is None else game_called(wanted)
     order, falling = request.order("-last")
-    found, total = await context.store.reports.contests(game, order, falling, request.limit, request.offset)  # type: ignore[arg-type]
+    found, total = await context.store.reports.contests(
+        game,
+        order,  # type: ignore[arg-type]
+        falling,
+        request.limit,
+        request.offset,
+    )
     lines = [
-        RestContestLine(one.game, game_type(one.game), one.name, one.matches, iso(one.first), iso(one.last)) for one in found
+        RestContestLine(
+            one.game, game_type(one.game), one.name, one.matches, iso(one.first), iso(one.last)
+        )
+        for one in found
     ]
     return AllContests(lines, **request.page(total))
 
@@ -78,8 +88,14 @@ async def contest(context: ReadContext, request: RestRequest) -> Contest:
     game, name = await _known(context, request)
     rankings, progress = await contest_ranks(context.store, game, name, _method(request))
     ended, running = await context.store.meetings(game, name)
-    planned = _planned([ended, running], await context.contest_games()) if progress is None else progress.expected
-    return Contest(name, game, game_type(game), sum(ended.values()), sum(running.values()), planned, rankings)
+    planned = (
+        _planned([ended, running], await context.contest_games())
+        if progress is None
+        else progress.expected
+    )
+    return Contest(
+        name, game, game_type(game), sum(ended.values()), sum(running.values()), planned, rankings
+    )
 
 
 async def standings(context: ReadContext, request: RestRequest) -> RestStandings:
@@ -115,5 +131,7 @@ async def crosstable(context: ReadContext, request: RestRequest) -> Crosstable:
     rankings, _ = await contest_ranks(context.store, game, name)
     names = [rank.bot for rank in rankings[:MOST_ROWS]]
     scores = await context.store.reports.crosstable(game, name)
-    rows = [[list(scores[one, two]) if (one, two) in scores else None for two in names] for one in names]
+    rows = [
+        [list(scores[one, two]) if (one, two) in scores else None for two in names] for one in names
+    ]
     return Crosstable(names, len(rankings), rows)

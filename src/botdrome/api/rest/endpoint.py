@@ -27,14 +27,31 @@ T = TypeVar("T")
 NDJSON = "application/x-ndjson"
 EXECUTOR = "botdrome.api.rest.executor:answer"
 MOST_FILES = 8
-"""Files that wait for a worker process or are read by one. One client can have half of these slots."""
-CHANGED = "The change was carried out, but the state after it cannot be shown just now: read it in a moment."
+"""Files that wait for a worker process or are read by one.
+
+One client can have half of these slots.
+"""
+CHANGED = (
+    "The change was carried out, but the state after it cannot be shown just now: read it "
+    "in "
+    "a moment."
+)
 TOO_MANY_FILES = "Too many files are being read already; try again in a moment."
 
-Moment = Annotated[str, Meta(description="A moment in UTC, as in ISO 8601.", examples=["2026-11-15T02:27:15.123Z"])]
+Moment = Annotated[
+    str, Meta(description="A moment in UTC, as in ISO 8601.", examples=["2026-11-15T02:27:15.123Z"])
+]
 GameName = Annotated[str, Meta(description="A game.", examples=["noughts-and-crosses"])]
-GameType = Annotated[str, Meta(description="The same game as the native protocol calls it.", examples=["NOUGHTS_AND_CROSSES"])]
-Pace = Annotated[PaceName, Meta(description="usual, or for people slow or stepped: such a match is unrated.")]
+GameType = Annotated[
+    str,
+    Meta(
+        description="The same game as the native protocol calls it.",
+        examples=["NOUGHTS_AND_CROSSES"],
+    ),
+]
+Pace = Annotated[
+    PaceName, Meta(description="usual, or for people slow or stepped: such a match is unrated.")
+]
 
 
 class ListPage(Struct, kw_only=True):
@@ -58,21 +75,31 @@ class Parameter(Struct, frozen=True):
 
 
 PAGING = (
-    Parameter("limit", f"How many at most: {SHORT_LIST} if nothing is said, {LONGEST_LIST} at the utmost.", "integer"),
+    Parameter(
+        "limit",
+        f"How many at most: {SHORT_LIST} if nothing is said, {LONGEST_LIST} at the utmost.",
+        "integer",
+    ),
     Parameter("offset", "How many to leave out at the beginning.", "integer"),
 )
 OPTION_SET = Parameter(
-    "options", "Ratings with these options, as a JSON object. If nothing is said, the standard options if there are matches."
+    "options",
+    "Ratings with these options, as a JSON object. If nothing is said, the standard options if "
+    "there are matches.",
 )
 TABLE_SIZE = Parameter(
-    "players", "Ratings at tables with that many seats. If nothing is said, the size with the most matches.", "integer"
+    "players",
+    "Ratings at tables with that many seats. If nothing is said, the size with the most matches.",
+    "integer",
 )
 
 
 def sorted_by(*columns: str) -> Parameter:
     """The parameter that sorts a list."""
     choices = tuple(sign + column for column in columns for sign in ("", "-"))
-    return Parameter("sort", "By which column; with a minus, the largest or latest first.", choices=choices)
+    return Parameter(
+        "sort", "By which column; with a minus, the largest or latest first.", choices=choices
+    )
 
 
 class RawRequest(Struct, frozen=True):
@@ -90,14 +117,19 @@ class RawRequest(Struct, frozen=True):
 class RestRequest:
     """A request whose parameters are those of the endpoint."""
 
-    def __init__(self, raw: RawRequest, parameters: tuple[Parameter, ...], request: Request | None = None) -> None:
+    def __init__(
+        self, raw: RawRequest, parameters: tuple[Parameter, ...], request: Request | None = None
+    ) -> None:
         """`request` is needed to read a body."""
         self._raw, self._request = raw, request
         self._query = QueryParams(raw.query)
         known = {parameter.name: parameter for parameter in parameters}
         for name in self._query:
             if name not in known:
-                raise Problem(f"there is no parameter {name!r}" + (f"; there are {', '.join(known)}" if known else ""))
+                raise Problem(
+                    f"there is no parameter {name!r}"
+                    + (f"; there are {', '.join(known)}" if known else "")
+                )
             choices = known[name].choices
             if choices and self._query[name] not in choices:
                 raise Problem(f"{name} is one of {', '.join(choices)}, not {self._query[name]!r}")
@@ -127,7 +159,10 @@ class RestRequest:
         try:
             return epoch(text)
         except ValueError:
-            raise Problem(f"{name} is a date or a moment as in ISO 8601, such as 2026-11-15T02:27:15Z, not {text!r}") from None
+            raise Problem(
+                f"{name} is a date or a moment as in ISO 8601, such as 2026-11-15T02:27:15Z, not "
+                f"{text!r}"
+            ) from None
 
     def order(self, default: str) -> tuple[str, bool]:
         """The column that sorts the list, and whether the largest comes first."""
@@ -144,7 +179,11 @@ class RestRequest:
 
     def table_size(self, usual: Sequence[int]) -> int | None:
         """The number of seats that is asked for, else the most usual one."""
-        return self._number("players", 2, 2, 1000) if "players" in self._query else next(iter(usual), None)
+        return (
+            self._number("players", 2, 2, 1000)
+            if "players" in self._query
+            else next(iter(usual), None)
+        )
 
     def _number(self, name: str, default: int, least: int, most: int) -> int:
         text = self._query.get(name)
@@ -166,7 +205,11 @@ class RestRequest:
     def token(self) -> str:
         token = bearer(self._raw.authorization)
         if token is None:
-            raise Problem("the bot's token is needed: Authorization: Bearer TOKEN", 401, {"www-authenticate": "Bearer"})
+            raise Problem(
+                "the bot's token is needed: Authorization: Bearer TOKEN",
+                401,
+                {"www-authenticate": "Bearer"},
+            )
         return token
 
     @property
@@ -181,7 +224,9 @@ class RestRequest:
 
 
 class AnswerOf(Struct, frozen=True):
-    """The answer of a handler that a worker process computes after a change: that of an endpoint that only reads."""
+    """The answer of a handler that a worker process computes after a change: that of an endpoint
+    that only reads.
+    """
 
     endpoint: str
     path: dict[str, str]
@@ -220,7 +265,9 @@ class RestEndpoint(Struct, frozen=True):
     def name(self) -> str:
         return self.handler.__name__
 
-    async def respond(self, arena: Arena, files: SharedSlots, subject: Any, request: Request) -> Response:
+    async def respond(
+        self, arena: Arena, files: SharedSlots, subject: Any, request: Request
+    ) -> Response:
         """`subject` is given to the handler, unless a worker process calls it."""
         raw = RawRequest(
             self.name,
@@ -253,7 +300,9 @@ async def _answered_by_worker(arena: Arena, raw: RawRequest) -> Response:
 
 
 async def _answered_after_change(arena: Arena, raw: RawRequest, status: int) -> Response:
-    """The change has taken effect, so a failure to show it must not look like a failure of the change."""
+    """The change has taken effect, so a failure to show it must not look like a failure of the
+    change.
+    """
     try:
         result = await arena.workers.read(arena.store, EXECUTOR, raw)
         if result.value.status == HTTPStatus.OK:
@@ -262,8 +311,14 @@ async def _answered_after_change(arena: Arena, raw: RawRequest, status: int) -> 
         words = f"status {result.value.status}"
     except Exception as error:
         words = problem_of(error).words
-    log.warning("a change was carried out, but cannot be shown", endpoint=raw.endpoint, problem=words)
-    return Response(msgspec.json.encode(raw.path | {"done": CHANGED}), HTTPStatus.ACCEPTED, media_type="application/json")
+    log.warning(
+        "a change was carried out, but cannot be shown", endpoint=raw.endpoint, problem=words
+    )
+    return Response(
+        msgspec.json.encode(raw.path | {"done": CHANGED}),
+        HTTPStatus.ACCEPTED,
+        media_type="application/json",
+    )
 
 
 def problem_of(error: Exception) -> Problem:

@@ -27,7 +27,10 @@ READS = {endpoint.name: endpoint for endpoint in ENDPOINTS if endpoint.in_worker
 
 
 class AnswerCache:
-    """Answers that never change, the least recently used dropped first. When a match ends, all spectators want its film."""
+    """Answers that never change, the least recently used dropped first.
+
+    When a match ends, all spectators want its film.
+    """
 
     def __init__(self, room: int = CACHE) -> None:
         self._room = self._free = room
@@ -69,13 +72,17 @@ async def answer(server: ServerCaller, source: Source, raw: RawRequest) -> Piece
     if endpoint.lasting and (kept := _cache.find(key)) is not None:
         return kept
     try:
-        found = await endpoint.handler(ReadContext(server, await reader(source)), RestRequest(raw, endpoint.parameters))
+        found = await endpoint.handler(
+            ReadContext(server, await reader(source)), RestRequest(raw, endpoint.parameters)
+        )
     except Exception as error:
         problem = problem_of(error)
         body = error_body(problem)
         head = ResponseHead(len(body), problem.status, "application/json", problem.headers or {})
         return PiecewiseResult(head, [body])
-    result = _encoded(found if isinstance(found, bytes) else msgspec.json.encode(found), endpoint, raw.gzip)
+    result = _encoded(
+        found if isinstance(found, bytes) else msgspec.json.encode(found), endpoint, raw.gzip
+    )
     if endpoint.lasting:
         _cache.keep(key, result)
     return result
@@ -86,4 +93,6 @@ def _encoded(body: bytes, endpoint: RestEndpoint, compress: bool) -> PiecewiseRe
     if compress and len(body) >= COMPRESSED:
         body = gzip.compress(body, LEVEL)
         headers["content-encoding"] = "gzip"
-    return PiecewiseResult(ResponseHead(len(body), endpoint.status, endpoint.media, headers), pieces_of(body))
+    return PiecewiseResult(
+        ResponseHead(len(body), endpoint.status, endpoint.media, headers), pieces_of(body)
+    )

@@ -50,14 +50,18 @@ def _played(game: str, name: str, bot: HouseBot) -> list[Sample]:
     row = FORMATS[game]
     match = Match(row.game, max(2, min(PLAYERS, row.game.players[-1])), row.terms, SEED)
     bots = [seated(bot, SEED + player) for player in range(match.players)]
-    names = [f"house:{name} {player}" if player else f"house:{name}" for player in range(match.players)]
+    names = [
+        f"house:{name} {player}" if player else f"house:{name}" for player in range(match.players)
+    ]
     found: list[Sample] = []
     now = 0
     match.start()
     while match.result is None and len(found) < LONGEST:
         found.append(_request(match, bots, names))
         for player in tuple(match.awaited):
-            match.submit(player, bots[player](house_view(match.position, match.seat_of(player))), now)
+            match.submit(
+                player, bots[player](house_view(match.position, match.seat_of(player))), now
+            )
         if match.deadline is not None and (row.terms.pace.beat or not match.awaited):
             now = match.deadline
             match.wake(now)
@@ -66,7 +70,10 @@ def _played(game: str, name: str, bot: HouseBot) -> list[Sample]:
 
 def _request(match: Match, bots: list[Any], names: list[str]) -> Sample:
     player = match.awaited[0]
-    seats, move = [names[one] for one in match.order], bots[player](house_view(match.position, match.seat_of(player)))
+    seats, move = (
+        [names[one] for one in match.order],
+        bots[player](house_view(match.position, match.seat_of(player))),
+    )
     return Sample(seats, match.view(None), match.seat_of(player), match.view(player), move)
 
 
@@ -104,6 +111,11 @@ async def game(_context: ReadContext, request: RestRequest) -> GameInFull:
 
 def _game(row: Format) -> RestGame:
     players = row.game.players
-    options = [GameOption(option.name, option.description, option.default) for option in options_of(row.game).values()]
+    options = [
+        GameOption(option.name, option.description, option.default)
+        for option in options_of(row.game).values()
+    ]
     house = [f"house:{name}" for name in house_bots(row.name)]
-    return RestGame(row.name, game_type(row.name), [players[0], players[-1]], options, row.terms, house)
+    return RestGame(
+        row.name, game_type(row.name), [players[0], players[-1]], options, row.terms, house
+    )

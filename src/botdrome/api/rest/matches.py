@@ -24,12 +24,22 @@ from botdrome.wire.battlebot.messages import game_type
 class Seat(Struct):
     seat: Annotated[int, Meta(description="From 0, in the order of the players.")]
     bot: str
-    place: Annotated[int | None, Meta(description="1 for the winner; players that tie share a place.")] = None
+    place: Annotated[
+        int | None, Meta(description="1 for the winner; players that tie share a place.")
+    ] = None
     score: float | None = None
     cause: Annotated[str | None, Meta(description="Why it ended for this bot.")] = None
-    version: Annotated[str | None, Meta(description="The version that the bot named; null: none.")] = None
+    version: Annotated[
+        str | None, Meta(description="The version that the bot named; null: none.")
+    ] = None
     headline: (
-        Annotated[str, Meta(description="The outcome in one line. Only for one match, when it is over and can be replayed.")]
+        Annotated[
+            str,
+            Meta(
+                description="The outcome in one line. Only for one match, when it is over and can "
+                "be replayed."
+            ),
+        ]
         | UnsetType
     ) = UNSET
 
@@ -56,9 +66,15 @@ class RestMatch(Struct):
 class MatchInFull(RestMatch):
     options: dict[str, Any]
     reason: Annotated[str | None, Meta(description="Why it was aborted.")]
-    view: Annotated[dict[str, Any] | None, Meta(description="The public view of the present or last position.")]
+    view: Annotated[
+        dict[str, Any] | None, Meta(description="The public view of the present or last position.")
+    ]
     verdict: Annotated[
-        str | None, Meta(description="What decided a match that ended by the rules, in words, if it can be replayed.")
+        str | None,
+        Meta(
+            description="What decided a match that ended by the rules, in words, if it can be "
+            "replayed."
+        ),
     ] = None
 
 
@@ -86,8 +102,13 @@ class Live(Struct):
 class MatchPlayer(Struct):
     name: str
     owner: Annotated[str | None, Meta(description="Of a registered bot.")]
-    rating: Annotated[float | None, Meta(description="The present rating of its version; null: it has none.")]
-    protocol: Annotated[str | None, Meta(description="The protocol of its connection while the match runs; null: none.")]
+    rating: Annotated[
+        float | None, Meta(description="The present rating of its version; null: it has none.")
+    ]
+    protocol: Annotated[
+        str | None,
+        Meta(description="The protocol of its connection while the match runs; null: none."),
+    ]
 
 
 class MatchPlayers(Struct):
@@ -123,7 +144,9 @@ def _game(name: str | None) -> str | None:
 async def match(context: ReadContext, request: RestRequest) -> MatchInFull:
     entry = await match_entry(context, request)
     view = entry.view if entry.status != "running" else await context.present_view(entry.id)
-    found = MatchInFull(**_common(entry), options=entry.options, reason=entry.reason or None, view=view)
+    found = MatchInFull(
+        **_common(entry), options=entry.options, reason=entry.reason or None, view=view
+    )
     record = None if entry.status == "running" else await context.store.record(entry.id)
     headlines, verdict = headlines_of_match(record) if record else ((), "")
     for seat, headline in zip(found.seats, headlines, strict=False):
@@ -165,16 +188,25 @@ def _outcome(entry: MatchEntry) -> RestOutcome | None:
 def _seats(entry: MatchEntry) -> list[Seat]:
     result = entry.result
     if result is None:
-        return [Seat(seat, name, version=entry.version(seat) or None) for seat, name in enumerate(entry.players)]
+        return [
+            Seat(seat, name, version=entry.version(seat) or None)
+            for seat, name in enumerate(entry.players)
+        ]
     lines = zip(entry.players, result.places, result.scores, result.causes, strict=True)
-    return [Seat(seat, *line, version=entry.version(seat) or None) for seat, line in enumerate(lines)]
+    return [
+        Seat(seat, *line, version=entry.version(seat) or None) for seat, line in enumerate(lines)
+    ]
 
 
 async def record(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
     found = await context.store.record(entry.id)
     if found is None:
-        words = "is still running; its record is stored when it ends" if entry.status == "running" else "has no record"
+        words = (
+            "is still running; its record is stored when it ends"
+            if entry.status == "running"
+            else "has no record"
+        )
         raise Problem(f"match {entry.id} {words}", 404)
     return found
 
@@ -182,7 +214,11 @@ async def record(context: ReadContext, request: RestRequest) -> bytes:
 async def film(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
     if entry.status == "running":
-        raise Problem(f"match {entry.id} is still running: watch it at /watch/{entry.id}; its film follows when it ends", 409)
+        raise Problem(
+            f"match {entry.id} is still running: watch it at /watch/{entry.id}; its film follows "
+            "when it ends",
+            409,
+        )
     record = await context.store.record(entry.id)
     if record is None:
         raise Problem(f"match {entry.id} has no record, so there is no film of it", 404)
@@ -192,7 +228,9 @@ async def film(context: ReadContext, request: RestRequest) -> bytes:
 async def owners_of(entry: MatchEntry, context: ReadContext) -> list[str | None]:
     """The owner of each player that is a registered bot."""
     bots = [await context.store.bot(name) for name in entry.players]
-    return [bot.owner if bot and is_bots(entry, seat, bot) else None for seat, bot in enumerate(bots)]
+    return [
+        bot.owner if bot and is_bots(entry, seat, bot) else None for seat, bot in enumerate(bots)
+    ]
 
 
 async def filmed(_: ReadContext, request: RestRequest) -> bytes:
@@ -209,7 +247,11 @@ async def flight(context: ReadContext, request: RestRequest) -> bytes:
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
     found = await context.store.flight(entry.id, seat)
     if found is None:
-        words = "is still running; flight records are stored at its end" if entry.status == "running" else "has no flight records"
+        words = (
+            "is still running; flight records are stored at its end"
+            if entry.status == "running"
+            else "has no flight records"
+        )
         raise Problem(f"match {entry.id} {words}", 404)
     return written(found, entry.reason)
 
@@ -221,8 +263,8 @@ async def live(arena: Arena, request: RestRequest) -> Live:
 
 def _table(table: LiveTable) -> RestTable:
     return RestTable(
-        table.id, table.game, game_type(table.game), list(table.players), table.contest, iso(table.started), table.steps,
-        table.spectators, table.pace,
+        table.id, table.game, game_type(table.game), list(table.players), table.contest,
+        iso(table.started), table.steps, table.spectators, table.pace,
     )  # fmt: skip
 
 
@@ -234,8 +276,14 @@ async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     strengths = table.ratings().strengths
     protocols = await context.protocols(entry.id) if entry.status == "running" else {}
     found = []
-    for seat, (name, owner) in enumerate(zip(entry.players, await owners_of(entry, context), strict=True)):
+    for seat, (name, owner) in enumerate(
+        zip(entry.players, await owners_of(entry, context), strict=True)
+    ):
         key = table.chains.key(rated_key(rated_name(name), entry.version(seat)))
         strength = strengths.get(key) if owner is not None or name.startswith(HOUSE) else None
-        found.append(MatchPlayer(name, owner, None if strength is None else strength.rating, protocols.get(name)))
+        found.append(
+            MatchPlayer(
+                name, owner, None if strength is None else strength.rating, protocols.get(name)
+            )
+        )
     return MatchPlayers(found)

@@ -26,7 +26,10 @@ class NodeShown(Struct):
 
 
 class NodesShown(ListPage):
-    nodes: Annotated[list[NodeShown], Meta(description="The live nodes by name; none: the server is no node of a cluster.")]
+    nodes: Annotated[
+        list[NodeShown],
+        Meta(description="The live nodes by name; none: the server is no node of a cluster."),
+    ]
 
 
 class NodeState(Struct):
@@ -50,7 +53,18 @@ async def changenode(operator: Operator, request: RestRequest) -> NodeState:
 
 def _shown(node: Node, games: list[str]) -> NodeShown:
     load = node.load
-    tables, connections, waiting, seconds = (int(load.get(key, 0)) for key in ("tables", "connections", "waiting", "seconds"))
+    tables, connections, waiting, seconds = (
+        int(load.get(key, 0)) for key in ("tables", "connections", "waiting", "seconds")
+    )
     return NodeShown(
-        node.name, node.url, node.version, node.draining, tables, connections, waiting, load.get("cpu", 0.0), seconds, games
+        node.name,
+        node.url,
+        node.version,
+        node.draining,
+        tables,
+        connections,
+        waiting,
+        load.get("cpu", 0.0),
+        seconds,
+        games,
     )

@@ -11,14 +11,22 @@ from botdrome.api.rest.endpoint import NDJSON, Error, Parameter, RestEndpoint
 
 Schema = dict[str, Any]
 REST_PREFIX = re.compile(rb'("(?:#/components/schemas/)?)Rest(?=[A-Z]\w*")')
-"""Of the names of classes, where another class has the plain name. The document shows plain names."""
+"""Of the names of classes, where another class has the plain name.
+
+The document shows plain names.
+"""
 
 
 def document(base: str, endpoints: Sequence[RestEndpoint]) -> bytes:
     kinds = [
-        kind for endpoint in endpoints for kind in (endpoint.answer, endpoint.body, *endpoint.lines) if kind not in (None, NDJSON)
+        kind
+        for endpoint in endpoints
+        for kind in (endpoint.answer, endpoint.body, *endpoint.lines)
+        if kind not in (None, NDJSON)
     ]
-    references, components = msgspec.json.schema_components([*kinds, Error], ref_template="#/components/schemas/{name}")
+    references, components = msgspec.json.schema_components(
+        [*kinds, Error], ref_template="#/components/schemas/{name}"
+    )
     known = dict(zip([*kinds, Error], references, strict=True))
     paths: dict[str, Schema] = {}
     for endpoint in endpoints:
@@ -26,9 +34,16 @@ def document(base: str, endpoints: Sequence[RestEndpoint]) -> bytes:
         paths.setdefault(path, {})[endpoint.method.lower()] = _operation(endpoint, known)
     about = {
         "openapi": "3.1.0",
-        "info": {"title": "Botdrome", "version": __version__, "description": "Bots, matches and contests of this arena."},
+        "info": {
+            "title": "Botdrome",
+            "version": __version__,
+            "description": "Bots, matches and contests of this arena.",
+        },
         "paths": paths,
-        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
     }
     return REST_PREFIX.sub(rb"\1", msgspec.json.encode(about))
 
@@ -37,11 +52,17 @@ def _operation(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
     operation: Schema = {
         "summary": endpoint.summary,
         "operationId": endpoint.name,
-        "parameters": [*_in_path(endpoint.path), *(_in_query(parameter) for parameter in endpoint.parameters)],
+        "parameters": [
+            *_in_path(endpoint.path),
+            *(_in_query(parameter) for parameter in endpoint.parameters),
+        ],
         "responses": _responses(endpoint, known),
     }
     if endpoint.body is not None:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": known[endpoint.body]}}}
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": known[endpoint.body]}},
+        }
     if endpoint.file:
         operation["requestBody"] = {"required": True, "content": {NDJSON: {"schema": _TEXT}}}
     if endpoint.private:
@@ -51,7 +72,12 @@ def _operation(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
 
 def _in_path(path: str) -> list[Schema]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "integer", "minimum": 0} if kind == ":int" else _TEXT}
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "integer", "minimum": 0} if kind == ":int" else _TEXT,
+        }
         for name, kind in re.findall(r"{(\w+)(:\w+)?}", path)
     ]
 
@@ -65,12 +91,21 @@ def _in_query(parameter: Parameter) -> Schema:
         schema["enum"] = parameter.choices
     if parameter.many:
         schema = {"type": "array", "items": schema}
-    return {"name": parameter.name, "in": "query", "description": parameter.description, "schema": schema}
+    return {
+        "name": parameter.name,
+        "in": "query",
+        "description": parameter.description,
+        "schema": schema,
+    }
 
 
 def _responses(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
     lines = {"oneOf": [known[kind] for kind in endpoint.lines]} if endpoint.lines else _TEXT
-    good = {NDJSON: {"schema": lines}} if endpoint.answer == NDJSON else {"application/json": {"schema": known[endpoint.answer]}}
+    good = (
+        {NDJSON: {"schema": lines}}
+        if endpoint.answer == NDJSON
+        else {"application/json": {"schema": known[endpoint.answer]}}
+    )
     sorry = {"application/json": {"schema": known[Error]}}
     answers: Schema = {str(endpoint.status): {"description": "The answer.", "content": good}}
     for status, words in ((400, "The request has an error."), *endpoint.problems):

@@ -15,12 +15,19 @@ from botdrome.server.operator.operator import Operator
 
 
 class ClientShown(Struct):
-    node: Annotated[str, Meta(description="The node that serves it; empty: the server is no node of a cluster.")]
-    number: Annotated[int, Meta(description="Names this connection, as long as the server or its node runs.")]
+    node: Annotated[
+        str, Meta(description="The node that serves it; empty: the server is no node of a cluster.")
+    ]
+    number: Annotated[
+        int, Meta(description="Names this connection, as long as the server or its node runs.")
+    ]
     protocol: str
     name: str
     game: GameName
-    address: Annotated[str, Meta(description="Where it comes from; for bots that the server calls, the host and port.")]
+    address: Annotated[
+        str,
+        Meta(description="Where it comes from; for bots that the server calls, the host and port."),
+    ]
     since: Moment
     received: Annotated[int, Meta(description="Messages that it sent.")]
     sent: Annotated[int, Meta(description="Messages that it was sent.")]
@@ -30,13 +37,17 @@ class ClientShown(Struct):
 
 class ClientsShown(ListPage):
     clients: list[ClientShown]
-    silent: Annotated[list[str], Meta(description="Nodes that did not answer: their clients are missing.")]
+    silent: Annotated[
+        list[str], Meta(description="Nodes that did not answer: their clients are missing.")
+    ]
 
 
 class Removal(Struct, forbid_unknown_fields=True):
     name: Annotated[str | None, Meta(description="All connections of this name are closed.")] = None
     number: Annotated[int | None, Meta(description="Only this connection is closed.")] = None
-    node: Annotated[str, Meta(description="The node of that number, as listed. In a cluster it is needed.")] = ""
+    node: Annotated[
+        str, Meta(description="The node of that number, as listed. In a cluster it is needed.")
+    ] = ""
     reason: str = ""
 
 
@@ -93,15 +104,17 @@ class AuditShown(ListPage):
 @private
 async def clients(operator: Operator, request: RestRequest) -> ClientsShown:
     search, (column, falling) = (request.text("search") or "").lower(), request.order("number")
-    found = await operator.find_clients(FindClients(search, column, falling, request.offset + request.limit))
+    found = await operator.find_clients(
+        FindClients(search, column, falling, request.offset + request.limit)
+    )
     page = [_client(one) for one in request.part(found.clients)]
     return ClientsShown(page, found.silent, **request.page(found.total))
 
 
 def _client(one: ClientLine) -> ClientShown:
     return ClientShown(
-        one.node, one.number, one.protocol, one.name, one.game, one.address, iso(one.since), one.received, one.sent, one.answer,
-        one.match,
+        one.node, one.number, one.protocol, one.name, one.game, one.address, iso(one.since),
+        one.received, one.sent, one.answer, one.match,
     )  # fmt: skip
 
 
@@ -112,7 +125,11 @@ async def removeclients(operator: Operator, request: RestRequest) -> RestRemoved
         raise Problem("say either name or number")
     removed = await operator.remove(wanted.name, wanted.number, wanted.node, wanted.reason)
     if not removed:
-        raise Problem("there is no such client; it may have left" + ("" if wanted.name else "; in a cluster, say its node"), 404)
+        raise Problem(
+            "there is no such client; it may have left"
+            + ("" if wanted.name else "; in a cluster, say its node"),
+            404,
+        )
     return RestRemoved(removed)
 
 
@@ -123,7 +140,13 @@ async def bans(operator: Operator, request: RestRequest) -> BansShown:
 
 
 def _ban(ban: Ban) -> BanShown:
-    return BanShown(ban.kind, ban.subject, ban.reason, iso(ban.made), None if ban.until is None else iso(ban.until))
+    return BanShown(
+        ban.kind,
+        ban.subject,
+        ban.reason,
+        iso(ban.made),
+        None if ban.until is None else iso(ban.until),
+    )
 
 
 @private
@@ -171,5 +194,8 @@ async def endmatch(operator: Operator, request: RestRequest) -> EndedMatch:
 @private
 async def audit(operator: Operator, request: RestRequest) -> AuditShown:
     lines, total = await operator.audit.newest(request.limit, request.offset)
-    shown = [AuditEntry(iso(one.at), one.who, one.address, one.action, one.target, one.detail) for one in lines]
+    shown = [
+        AuditEntry(iso(one.at), one.who, one.address, one.action, one.target, one.detail)
+        for one in lines
+    ]
     return AuditShown(shown, **request.page(total))

@@ -41,7 +41,9 @@ async def contesttext(operator: Operator, request: RestRequest) -> ContestText:
 
 class RerunOfContest(Struct, forbid_unknown_fields=True):
     bots: Annotated[list[str], Meta(description="Play all matches of these bots again.")] = []
-    failed: Annotated[bool, Meta(description="Play only matches with no-shows and crashes again.")] = False
+    failed: Annotated[
+        bool, Meta(description="Play only matches with no-shows and crashes again.")
+    ] = False
 
 
 @private

@@ -17,14 +17,21 @@ from botdrome.server.operator.operator import Operator
 
 CubeSetupGiven = Annotated[
     dict[str, Any],
-    Meta(description="As in NEW_GAME of socket.io: maxNumOfTicks, edgeLength, numOfTasksPerTick, speed, playerStartPositions."),
+    Meta(
+        description="As in NEW_GAME of socket.io: maxNumOfTicks, edgeLength, numOfTasksPerTick, "
+        "speed, playerStartPositions."
+    ),
 ]
 
 
 class NewCubeRun(Struct, forbid_unknown_fields=True):
     setup: CubeSetupGiven
     players: Annotated[
-        list[dict[str, Any]], Meta(description="name, and url: http://..., house:NAME, bot:NAME or connect:NAME; perhaps token.")
+        list[dict[str, Any]],
+        Meta(
+            description="name, and url: http://..., house:NAME, bot:NAME or connect:NAME; perhaps "
+            "token."
+        ),
     ]
     games: Annotated[int, Meta(description="How many in a row.")] = 1
 
@@ -42,7 +49,10 @@ class CubeRunShown(Struct):
     games: int
     match: Annotated[str | None, Meta(description="The game that runs.")]
     error: str
-    troubles: Annotated[dict[str, str], Meta(description="Why players were put out of a game: the last reason of each.")]
+    troubles: Annotated[
+        dict[str, str],
+        Meta(description="Why players were put out of a game: the last reason of each."),
+    ]
     results: list[CubeScores]
 
 
@@ -79,7 +89,10 @@ class BoatBlacklist(Struct):
 class BoatRoomState(Struct):
     goal: int
     over: bool
-    gathering: Annotated[list[BoatSailor] | None, Meta(description="Players that wait for a game; null: none can be joined.")]
+    gathering: Annotated[
+        list[BoatSailor] | None,
+        Meta(description="Players that wait for a game; null: none can be joined."),
+    ]
     gathers: Annotated[int | None, Meta(description="The number of that game.")]
     games: list[BoatGameShown]
     blacklist: BoatBlacklist
@@ -88,7 +101,10 @@ class BoatRoomState(Struct):
 class BoatRoomShown(Struct):
     port: Annotated[int | None, Meta(description="Where players join.")]
     settings: Annotated[RoomPlan, Meta(description="As in a `[[boats]]` table of the settings.")]
-    room: Annotated[BoatRoomState, Meta(description="The players that wait and play, as `botdrome host` shows them.")]
+    room: Annotated[
+        BoatRoomState,
+        Meta(description="The players that wait and play, as `botdrome host` shows them."),
+    ]
 
 
 class BoatRoomsShown(Struct):
@@ -102,7 +118,9 @@ class BoatRoomChange(Struct, forbid_unknown_fields=True):
 
 class BoatOrder(Struct, forbid_unknown_fields=True):
     title: str
-    order: Annotated[dict[str, Any], Meta(description='As over /boats/host: {"do": "start"} and so on.')]
+    order: Annotated[
+        dict[str, Any], Meta(description='As over /boats/host: {"do": "start"} and so on.')
+    ]
 
 
 class BoatOrderDone(Struct):
@@ -157,8 +175,20 @@ def _run_called(operator: Operator, request: RestRequest) -> CubeRun:
 
 
 def _run(run: CubeRun) -> CubeRunShown:
-    players = [{key: value for key, value in player.items() if key != "token"} for player in run.players]
-    return CubeRunShown(run.sid, run.state, run.setup, players, run.games, run.match, run.error, run.troubles, run.results)
+    players = [
+        {key: value for key, value in player.items() if key != "token"} for player in run.players
+    ]
+    return CubeRunShown(
+        run.sid,
+        run.state,
+        run.setup,
+        players,
+        run.games,
+        run.match,
+        run.error,
+        run.troubles,
+        run.results,
+    )
 
 
 # Boat rooms.
@@ -201,9 +231,13 @@ async def orderboats(operator: Operator, request: RestRequest) -> BoatOrderDone:
 def _room_called(operator: Operator, title: str) -> BoatRoom:
     room = next((room for room in operator.boats.rooms if room.plan.title == title), None)
     if room is None:
-        raise Problem(f"there is no room {title!r}; there are {', '.join(operator.boats.titles)}", 404)
+        raise Problem(
+            f"there is no room {title!r}; there are {', '.join(operator.boats.titles)}", 404
+        )
     return room
 
 
 def _room(operator: Operator, room: BoatRoom) -> BoatRoomShown:
-    return BoatRoomShown(operator.boats.port_of(room), room.plan, msgspec.convert(shown(room), BoatRoomState))
+    return BoatRoomShown(
+        operator.boats.port_of(room), room.plan, msgspec.convert(shown(room), BoatRoomState)
+    )

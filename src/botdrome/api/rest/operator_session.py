@@ -22,12 +22,18 @@ class SignIn(Struct, forbid_unknown_fields=True):
 
 class SignedIn(Struct):
     signedIn: bool  # noqa: N815
-    seconds: Annotated[float | None, Meta(description="Seconds that it lasts; null: the token came with the request.")] = None
+    seconds: Annotated[
+        float | None,
+        Meta(description="Seconds that it lasts; null: the token came with the request."),
+    ] = None
 
 
 COOKIE = "botdrome_operator"
 OURS = ("same-origin", "none")
-"""The `Sec-Fetch-Site` of requests from our own pages. Pages at other ports of this host send our cookies, too."""
+"""The `Sec-Fetch-Site` of requests from our own pages.
+
+Pages at other ports of this host send our cookies, too.
+"""
 
 Act = Callable[[Operator, RestRequest], Awaitable[Any]]
 
@@ -44,7 +50,10 @@ def private(act: Act) -> Act:
 
 
 async def seconds_left(operator: Operator, request: RestRequest) -> float | None:
-    """Seconds left of the session; None: the token came with the request. Problem without either."""
+    """Seconds left of the session; None: the token came with the request.
+
+    Problem without either.
+    """
     token = bearer(request.http.headers.get("authorization", ""))
     secret = request.http.cookies.get(COOKIE)
     try:
@@ -52,7 +61,9 @@ async def seconds_left(operator: Operator, request: RestRequest) -> float | None
             await operator.keys.check(token)
             return None
         if not secret:
-            raise NotOperator("sign in with the operator's token, or send Authorization: Bearer TOKEN")
+            raise NotOperator(
+                "sign in with the operator's token, or send Authorization: Bearer TOKEN"
+            )
         _check_page(operator, request)
         return await operator.keys.check_session(secret)
     except NotOperator as problem:
@@ -62,7 +73,8 @@ async def seconds_left(operator: Operator, request: RestRequest) -> float | None
 def _check_page(operator: Operator, request: RestRequest) -> None:
     """Problem for pages of other origins, even for reads, since they could read the answer.
 
-    Browsers name the origin in one of two headers. They send `Sec-Fetch-Site` only to hosts that they trust.
+    Browsers name the origin in one of two headers. They send `Sec-Fetch-Site` only to hosts that
+    they trust.
     """
     headers = request.http.headers
     origin = headers.get("origin")
@@ -72,7 +84,9 @@ def _check_page(operator: Operator, request: RestRequest) -> None:
 
 
 def _is_own(operator: Operator, origin: str, host: str) -> bool:
-    """Whether a page came from this server: by the name in the request, or by that behind a proxy."""
+    """Whether a page came from this server: by the name in the request, or by that
+    behind a proxy.
+    """
     scheme, _, place = origin.partition("://")
     at_host = place == host.lower() and (scheme == "https" or not operator.secure)
     return at_host or origin in operator.public_origins
@@ -113,7 +127,11 @@ async def session(operator: Operator, request: RestRequest) -> SignedIn:
     return SignedIn(True, await seconds_left(operator, request))
 
 
-def _set_cookie(response: Response, secret: str, seconds: int, operator: Operator, request: RestRequest) -> None:
+def _set_cookie(
+    response: Response, secret: str, seconds: int, operator: Operator, request: RestRequest
+) -> None:
     """The Origin of a page shows whether it came by TLS, perhaps through a proxy."""
     secure = operator.secure or request.http.headers.get("origin", "").startswith("https://")
-    response.set_cookie(COOKIE, secret, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")
+    response.set_cookie(
+        COOKIE, secret, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict"
+    )

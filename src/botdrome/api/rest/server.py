@@ -19,7 +19,9 @@ class FoundContest(Struct):
 
 class SearchResult(Struct):
     bots: list[str]
-    players: Annotated[list[str], Meta(description="Names in matches that are not registered, such as guests'.")]
+    players: Annotated[
+        list[str], Meta(description="Names in matches that are not registered, such as guests'.")
+    ]
     contests: list[FoundContest]
     matches: Annotated[list[str], Meta(description="Ids.")]
 
@@ -29,7 +31,9 @@ class Waiting(Struct):
     game: GameName
     contest: str | None
     players: Annotated[int, Meta(description="Players at its table, including itself.")]
-    opponent: Annotated[str | None, Meta(description="The only opponent that it accepts; null: any.")]
+    opponent: Annotated[
+        str | None, Meta(description="The only opponent that it accepts; null: any.")
+    ]
 
 
 class RestUnplayed(Struct):
@@ -41,20 +45,36 @@ class RestUnplayed(Struct):
 
 class NextMatches(Struct):
     waiting: Annotated[
-        list[Waiting], Meta(description="Players without an opponent; at each node, the longest wait first; 100 at most.")
+        list[Waiting],
+        Meta(
+            description="Players without an opponent; at each node, the longest wait first; 100 at "
+            "most."
+        ),
     ]
     unplayed: Annotated[
-        list[RestUnplayed], Meta(description="Matches left in contests in which a bot waits or plays; 100 at most.")
+        list[RestUnplayed],
+        Meta(description="Matches left in contests in which a bot waits or plays; 100 at most."),
     ]
 
 
 class ServerAddress(Struct):
     version: str
-    url: Annotated[str | None, Meta(description="The URL for people and bots; null: the one that you used.")]
-    tls: Annotated[bool, Meta(description="HTTP and WebSockets are encrypted; the ports of the other protocols never are.")]
+    url: Annotated[
+        str | None, Meta(description="The URL for people and bots; null: the one that you used.")
+    ]
+    tls: Annotated[
+        bool,
+        Meta(
+            description="HTTP and WebSockets are encrypted; the ports of the other protocols never "
+            "are."
+        ),
+    ]
     ports: Annotated[
         dict[str, int],
-        Meta(description="By protocol: http (also WebSockets and socket.io), duel, xbs, bomber, cube; others: rooms for boats."),
+        Meta(
+            description="By protocol: http (also WebSockets and socket.io), duel, xbs, bomber, "
+            "cube; others: rooms for boats."
+        ),
     ]
     house: Annotated[bool, Meta(description="House bots play with bots that find no opponent.")]
 
@@ -72,8 +92,13 @@ async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
 
 async def upcoming(arena: Arena, _request: RestRequest) -> NextMatches:
     found = await arena.waiting(MOST_NEXT)
-    waiting = [Waiting(one.name, one.wish.game, one.wish.contest, one.wish.players, one.opponent) for one in found.seekers]
-    unplayed = [RestUnplayed(one.game, one.contest, list(one.players), one.left) for one in found.unplayed]
+    waiting = [
+        Waiting(one.name, one.wish.game, one.wish.contest, one.wish.players, one.opponent)
+        for one in found.seekers
+    ]
+    unplayed = [
+        RestUnplayed(one.game, one.contest, list(one.players), one.left) for one in found.unplayed
+    ]
     return NextMatches(waiting, unplayed)
 
 

@@ -1,4 +1,6 @@
-"""socket.io for clients 2.x, 3.x and 4.x: its requests by HTTP, and the opening of its WebSockets."""
+"""socket.io for clients 2.x, 3.x and 4.x: its requests by HTTP, and the opening of its
+WebSockets.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -56,11 +58,18 @@ def limits_in(settings: Settings) -> SocketIoLimits:
 
 
 class SocketIo:
-    """The ASGI application at /socket.io/. Its WebSockets come from the dispatcher, by `receive_socket`."""
+    """The ASGI application at /socket.io/.
 
-    def __init__(self, make_session: OpenSession, settings: Settings, connection_limits: ConnectionLimits) -> None:
+    Its WebSockets come from the dispatcher, by `receive_socket`.
+    """
+
+    def __init__(
+        self, make_session: OpenSession, settings: Settings, connection_limits: ConnectionLimits
+    ) -> None:
         self._limits = limits_in(settings)
-        self._connections = EngineConnections(lambda connection: make_session(connection, self._limits), connection_limits)
+        self._connections = EngineConnections(
+            lambda connection: make_session(connection, self._limits), connection_limits
+        )
 
     async def close(self) -> None:
         self._connections.close()
@@ -75,7 +84,9 @@ class SocketIo:
         """Open a WebSocket; bytes: the answer that refuses it."""
         path, _, text = target.partition("?")
         if path != PATH:
-            return plain_answer("404 Not Found", f"there is a WebSocket at {PATH}, and none at {path!a}")
+            return plain_answer(
+                "404 Not Found", f"there is a WebSocket at {PATH}, and none at {path!a}"
+            )
         try:
             query = read_query(text)
             before = self._connections.upgradable(query)
@@ -105,13 +116,19 @@ class SocketIo:
             return Response(status_code=204)
         try:
             query = read_query(request.url.query)
-            connection = self._connections.poll(query, request.method, request.client.host if request.client else "")
-            return await (self._get if request.method == "GET" else self._post)(request, query, connection)
+            connection = self._connections.poll(
+                query, request.method, request.client.host if request.client else ""
+            )
+            return await (self._get if request.method == "GET" else self._post)(
+                request, query, connection
+            )
         except EngineError as refusal:
             headers = {"connection": "close"} if refusal.status in UNREAD else None
             return JSONResponse(refusal.answer, refusal.status, headers)
 
-    async def _get(self, request: Request, query: EngineQuery, connection: EngineConnection) -> Response:
+    async def _get(
+        self, request: Request, query: EngineQuery, connection: EngineConnection
+    ) -> Response:
         """Answer a poll as soon as there are packets."""
         fetching = asyncio.ensure_future(connection.polling.fetch())
         leaving = asyncio.ensure_future(departure(request))
@@ -128,12 +145,16 @@ class SocketIo:
             fetching.cancel()
             leaving.cancel()
         first = not query.sid and connection.engine.version == 3
-        headers = {"set-cookie": f"io={connection.handshake.sid}; Path=/; HttpOnly"} if first else None
+        headers = (
+            {"set-cookie": f"io={connection.handshake.sid}; Path=/; HttpOnly"} if first else None
+        )
         if query.script is not None:
             return Response(jsonp(query.script, payload), headers=headers, media_type=SCRIPT)
         return Response(payload, headers=headers, media_type=TEXT)
 
-    async def _post(self, request: Request, query: EngineQuery, connection: EngineConnection) -> Response:
+    async def _post(
+        self, request: Request, query: EngineQuery, connection: EngineConnection
+    ) -> Response:
         """Receive packets. A client that breaks the rules is closed."""
         try:
             for packet in await self._packets(request, query, connection):
@@ -148,7 +169,9 @@ class SocketIo:
             connection.drop()
         return Response("ok", media_type="text/html")
 
-    async def _packets(self, request: Request, query: EngineQuery, connection: EngineConnection) -> list[bytes]:
+    async def _packets(
+        self, request: Request, query: EngineQuery, connection: EngineConnection
+    ) -> list[bytes]:
         if connection.posting:
             raise EngineError(BAD_REQUEST, "there is a POST already")
         connection.posting = True
@@ -166,7 +189,9 @@ class SocketIo:
             connection.posting = False
 
 
-def packets_in(body: bytes, kind: str, query: EngineQuery, connection: EngineConnection) -> list[bytes]:
+def packets_in(
+    body: bytes, kind: str, query: EngineQuery, connection: EngineConnection
+) -> list[bytes]:
     if kind.startswith(BYTES):
         return connection.engine.read_binary_payload(body)
     try:
@@ -215,7 +240,9 @@ def socketio_factory(
 async def open_cube(server: ServerParts) -> ServedProtocol:
     settings, connection_limits = server.settings, server.connection_limits
     host = CubeHost(server.desk, server.callers)
-    socketio = SocketIo(lambda one, limits: host.receive(one, one.handshake, limits), settings, connection_limits)
+    socketio = SocketIo(
+        lambda one, limits: host.receive(one, one.handshake, limits), settings, connection_limits
+    )
 
     def receive_socket(target: str) -> SocketOptions | bytes | None:
         return socketio.receive_socket(target) if target.startswith(PATH) else None

@@ -1,4 +1,6 @@
-"""A client of Engine.IO, on the transport that it uses at the moment; and all clients, by their session ids."""
+"""A client of Engine.IO, on the transport that it uses at the moment; and all clients, by their
+session ids.
+"""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -29,8 +31,9 @@ from botdrome.wire.framing.socketio import Engine, Handshake
 log = structlog.get_logger()
 
 BACKLOG = 16 * MUCH_UNREAD
-"""Bytes that a client may leave unread before it is dropped. A game waits for its organiser long before that, but each may
-have a whole state of megabytes on its way."""
+"""Bytes that a client may leave unread before it is dropped. A game waits for its organiser long
+before that, but each may have a whole state of megabytes on its way.
+"""
 
 
 class EngineSession(Protocol):
@@ -52,7 +55,9 @@ class EngineConnection:
 
     session: EngineSession
 
-    def __init__(self, engine: Engine, address: str, transport: PollingTransport | EngineWebSocket) -> None:
+    def __init__(
+        self, engine: Engine, address: str, transport: PollingTransport | EngineWebSocket
+    ) -> None:
         self.engine, self.address, self.transport = engine, address, transport
         self.handshake = Handshake(
             secrets.token_urlsafe(15),
@@ -177,7 +182,10 @@ class EngineConnections:
         refusal = self._limits.admit(address)
         if refusal:
             raise EngineError(FORBIDDEN, refusal, 403)
-        return self._open(EngineConnection(query.engine, address, PollingTransport()), lambda: self._limits.leave(address))
+        return self._open(
+            EngineConnection(query.engine, address, PollingTransport()),
+            lambda: self._limits.leave(address),
+        )
 
     def upgradable(self, query: EngineQuery) -> EngineConnection | None:
         """The connection that may change to a WebSocket; None: the WebSocket begins a new one."""

@@ -80,7 +80,9 @@ class PollingTransport:
         """The close goes alone: some clients ignore packets that come with it."""
         taken: list[bytes] = []
         length = 0
-        while self._packets and length < LONGEST_ANSWER and not (taken and self._packets[0] == CLOSED):
+        while (
+            self._packets and length < LONGEST_ANSWER and not (taken and self._packets[0] == CLOSED)
+        ):
             packet = self._packets.popleft()
             length += len(packet)
             taken.append(packet)

@@ -17,7 +17,9 @@ MESSAGES = (
     "Forbidden",
     "Unsupported protocol version",
 )
-UNKNOWN_TRANSPORT, UNKNOWN_SID, BAD_HANDSHAKE, BAD_REQUEST, FORBIDDEN, UNSUPPORTED_VERSION = range(6)
+UNKNOWN_TRANSPORT, UNKNOWN_SID, BAD_HANDSHAKE, BAD_REQUEST, FORBIDDEN, UNSUPPORTED_VERSION = range(
+    6
+)
 
 
 class EngineError(Exception):
@@ -26,7 +28,9 @@ class EngineError(Exception):
     def __init__(self, code: int, context: str = "", status: int = 400) -> None:
         super().__init__(context or MESSAGES[code])
         self.status = status
-        self.answer = {"code": code, "message": MESSAGES[code]} | ({"context": context} if context else {})
+        self.answer = {"code": code, "message": MESSAGES[code]} | (
+            {"context": context} if context else {}
+        )
 
 
 class EngineQuery(NamedTuple):
@@ -40,7 +44,12 @@ class EngineQuery(NamedTuple):
 def read_query(query: str) -> EngineQuery:
     """Without EIO, the version is 3."""
     try:
-        fields = {key: values[0] for key, values in parse_qs(query, keep_blank_values=True, max_num_fields=MOST_FIELDS).items()}
+        fields = {
+            key: values[0]
+            for key, values in parse_qs(
+                query, keep_blank_values=True, max_num_fields=MOST_FIELDS
+            ).items()
+        }
     except ValueError:
         raise EngineError(BAD_REQUEST, f"more than {MOST_FIELDS} fields") from None
     engine = ENGINES.get(fields.get("EIO", "3"))

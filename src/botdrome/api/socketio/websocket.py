@@ -68,7 +68,9 @@ class UpgradeProbe:
 
     def __init__(self, socket: EngineWebSocket, connection: Upgradable, patience: float) -> None:
         self._socket, self._connection = socket, connection
-        self._timer: asyncio.TimerHandle | None = asyncio.get_running_loop().call_later(patience, self._give_up)
+        self._timer: asyncio.TimerHandle | None = asyncio.get_running_loop().call_later(
+            patience, self._give_up
+        )
 
     def received(self, message: bytes) -> None:
         if not self._connection.present:

@@ -14,7 +14,13 @@ from rich.text import Text
 from botdrome.analysis.blunders import find_blunder
 from botdrome.analysis.move_text import move_text
 from botdrome.analysis.playouts import method_text
-from botdrome.analysis.position_file import Estimate, PositionFile, RatedMove, encoded, position_file
+from botdrome.analysis.position_file import (
+    Estimate,
+    PositionFile,
+    RatedMove,
+    encoded,
+    position_file,
+)
 from botdrome.cli.analysis.sources import load_match, losers, match_files, player_called
 from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
@@ -32,7 +38,9 @@ class LostMatch(Struct, frozen=True):
 
 
 class BlunderReport(Struct, frozen=True):
-    """The last step at which a match could still be saved; `position` is None if no step was found."""
+    """The last step at which a match could still be saved; `position` is None if no
+    step was found.
+    """
 
     match: str
     player: Player
@@ -51,11 +59,21 @@ class BlunderReport(Struct, frozen=True):
         return (puzzle.lost, puzzle.better) if puzzle else (None, ())
 
 
-def run_blunders(matches: Sequence[str], player: str, playouts: int, jobs: int, save: Path, server: str, as_json: bool) -> int:
+def run_blunders(
+    matches: Sequence[str],
+    player: str,
+    playouts: int,
+    jobs: int,
+    save: Path,
+    server: str,
+    as_json: bool,
+) -> int:
     try:
         lost = [match for name in matches for match in _lost_in(name, player, server)]
         save.mkdir(parents=True, exist_ok=True)
-        reports = [_saved(report, save) for report in _followed(_found(lost, playouts, jobs), len(lost))]
+        reports = [
+            _saved(report, save) for report in _followed(_found(lost, playouts, jobs), len(lost))
+        ]
     except CommandError as problem:
         complain(problem)
         return REFUSED
@@ -65,7 +83,9 @@ def run_blunders(matches: Sequence[str], player: str, playouts: int, jobs: int, 
     except KeyboardInterrupt:
         return INTERRUPTED
     if as_json:
-        sys.stdout.write(msgspec.json.encode([_as_data(report) for report in reports]).decode() + "\n")
+        sys.stdout.write(
+            msgspec.json.encode([_as_data(report) for report in reports]).decode() + "\n"
+        )
     else:
         _print(reports)
     return 0
@@ -81,7 +101,11 @@ def _lost_in(name: str, player: str, server: str) -> Iterator[LostMatch]:
         beaten = list(losers(source.record))
         if player:
             try:
-                beaten = [number for number in beaten if number == player_called(source.record.setup.names, player)]
+                beaten = [
+                    number
+                    for number in beaten
+                    if number == player_called(source.record.setup.names, player)
+                ]
             except CommandError:
                 if not many:
                     raise
@@ -104,8 +128,8 @@ def find_one(lost: LostMatch, playouts: int) -> BlunderReport:
     source = load_match(lost.match, lost.server)
     record = source.record
     report = BlunderReport(
-        lost.match, lost.player, record.setup.names[lost.player], method_text(source.game.name, playouts),
-        cause=_cause(record, lost.player),
+        lost.match, lost.player, record.setup.names[lost.player],
+        method_text(source.game.name, playouts), cause=_cause(record, lost.player),
     )  # fmt: skip
     blunder = find_blunder(record, source.game, lost.player, playouts)
     if blunder is None:
@@ -174,7 +198,11 @@ def _lines(report: BlunderReport) -> Iterator[str]:
         yield "no step was found at which another move would have held"
         return
     yield f"step {report.position.step} is the last one at which the match could be saved"
-    yield f"played  {move_text(lost.move)}: {estimate_text(lost.estimate)}" if lost else "played  no legal move"
+    yield (
+        f"played  {move_text(lost.move)}: {estimate_text(lost.estimate)}"
+        if lost
+        else "played  no legal move"
+    )
     for move in better:
         yield f"better  {move_text(move.move)}: {estimate_text(move.estimate)}"
     if report.clear:

@@ -35,8 +35,8 @@ def continued_in_browser(plan: "ForkPlan") -> Iterator[Continuation]:
         try:
             for number in count():
                 yield continue_match(
-                    source.record, game, plan.step, plan.entrants, plan.names, number, seat.ask, plan.isolation,
-                    partial(show, number),
+                    source.record, game, plan.step, plan.entrants, plan.names, number, seat.ask,
+                    plan.isolation, partial(show, number),
                 )  # fmt: skip
                 seat.wait_for_rematch()
         except KeyboardInterrupt:
@@ -47,8 +47,12 @@ def _match_id(plan: "ForkPlan", number: int) -> str:
     return f"{plan.source.game.name}-step-{plan.step}-fork-{number + 1}"
 
 
-def _shown(plan: "ForkPlan", broadcast: Broadcast, seat: BrowserSeat, number: int, match: Match) -> SeatStage:
-    header = MatchHeader(_match_id(plan, number), match.game.name, plan.names, None, int(time() * 1000), "stepped")
+def _shown(
+    plan: "ForkPlan", broadcast: Broadcast, seat: BrowserSeat, number: int, match: Match
+) -> SeatStage:
+    header = MatchHeader(
+        _match_id(plan, number), match.game.name, plan.names, None, int(time() * 1000), "stepped"
+    )
     return SeatStage(header, match, broadcast.scenes.put, seat)
 
 

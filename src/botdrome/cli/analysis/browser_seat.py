@@ -1,7 +1,8 @@
 """The seat of a person in the browser, at a match that another thread plays.
 
-The page is the one on which people play: a client of the native protocol. It connects to a server of its own, whose event loop
-runs here; the match runs in the main thread. They meet in two places: a queue of the person's actions, and calls to the loop.
+The page is the one on which people play: a client of the native protocol. It connects to a server
+of its own, whose event loop runs here; the match runs in the main thread. They meet in two places:
+a queue of the person's actions, and calls to the loop.
 """
 
 import asyncio
@@ -78,7 +79,9 @@ class BrowserSeat:
             if not why:
                 return action.raw
             news: News = [(Refused(player, why, action.raw, 0), match.position)]
-            self._call(self._notify, news, standing(match, match.inputs[-1][0] if match.inputs else 0))
+            self._call(
+                self._notify, news, standing(match, match.inputs[-1][0] if match.inputs else 0)
+            )
 
     def see(self, header: MatchHeader, news: News, now: Standing) -> None:
         if any(isinstance(event, Played | Began) for event, _ in news):
@@ -86,7 +89,10 @@ class BrowserSeat:
         self._call(self._see, header, news, now)
 
     def after(self, scene: Scene) -> None:
-        """A scene was shown. The end of a match is told after that, since the page then links to its replay."""
+        """A scene was shown.
+
+        The end of a match is told after that, since the page then links to its replay.
+        """
         if isinstance(scene, MatchClosed):
             self._end()
 
@@ -119,7 +125,10 @@ class BrowserSeat:
         """Give the seat to a page, in place of an earlier one."""
         told, wanted = self._told, login.match
         if login.format.name != self._game:
-            return page.turn_away(f"this server only continues a match of {self._game}; `botdrome serve --house` has all games")
+            return page.turn_away(
+                f"this server only continues a match of {self._game}; `botdrome serve --house` has "
+                "all games"
+            )
         if wanted is not None and (told is None or wanted != told.header.match):
             return page.turn_away(f"you have no seat in a running match {wanted}")
         if self._page is not None:
@@ -166,12 +175,16 @@ class BrowserSeat:
 
 
 class PlayPage:
-    """The connection of a page: the conversation of the native protocol, with one seat in place of a lobby."""
+    """The connection of a page: the conversation of the native protocol, with one seat in place of
+    a lobby.
+    """
 
     def __init__(self, connection: Connection, settings: Settings, seat: BrowserSeat) -> None:
         self._connection, self._seat, self._loop = connection, seat, asyncio.get_running_loop()
         message = settings.message
-        self._conversation = BattlebotConversation(settings.limits.login, message.rate, message.burst, self._loop.time())
+        self._conversation = BattlebotConversation(
+            settings.limits.login, message.rate, message.burst, self._loop.time()
+        )
 
     # What the network does.
 

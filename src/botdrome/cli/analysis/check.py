@@ -1,4 +1,6 @@
-"""`botdrome check`: hundreds of positions, whole matches and puzzles, and a report of what went wrong."""
+"""`botdrome check`: hundreds of positions, whole matches and puzzles, and a report of what went
+wrong.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,7 +20,14 @@ from botdrome.analysis.position_file import BadPosition, PositionFile, encoded, 
 from botdrome.cli.analysis.sources import MatchSource, load_match
 from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.play import INTERRUPTED
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called, read_options
+from botdrome.cli.terminal import (
+    REFUSED,
+    CommandError,
+    Terminal,
+    complain,
+    format_called,
+    read_options,
+)
 from botdrome.cli.tournament_report import duration_text
 from botdrome.client.program import CannotStart
 from botdrome.games.chance import Chance
@@ -62,7 +71,9 @@ def run_check(
         sources = [load_match(str(file)) for file in _puzzle_files(puzzles)] if puzzles else []
         if position:
             return _one_position(bot, load_match(position), isolation)
-        plan = replace(_plan(bot, game, positions, matches, seed, options, sources), isolation=isolation)
+        plan = replace(
+            _plan(bot, game, positions, matches, seed, options, sources), isolation=isolation
+        )
         check_bot(bot, plan.game, isolation)
         return _checked(plan, sources, save or Path(f"check-{plan.game}"), as_json)
     except (CommandError, BadOption, BadPosition, BadRecord) as problem:
@@ -83,7 +94,13 @@ def _puzzle_files(folder: Path) -> list[Path]:
 
 
 def _plan(
-    bot: str, game: str, positions: int, matches: int, seed: int, options: list[str], puzzles: Sequence[MatchSource]
+    bot: str,
+    game: str,
+    positions: int,
+    matches: int,
+    seed: int,
+    options: list[str],
+    puzzles: Sequence[MatchSource],
 ) -> CheckPlan:
     games = {source.game.name for source in puzzles}
     if not game and len(games) != 1:
@@ -127,7 +144,9 @@ def _checked(plan: CheckPlan, puzzles: Sequence[MatchSource], folder: Path, as_j
     report = checker.report
     findings, slowest = _saved(report, folder)
     if as_json:
-        sys.stdout.write(msgspec.json.encode(_as_data(plan, report, findings, slowest)).decode() + "\n")
+        sys.stdout.write(
+            msgspec.json.encode(_as_data(plan, report, findings, slowest)).decode() + "\n"
+        )
     else:
         _print(plan, report, findings, slowest)
     return 1 if findings else 0
@@ -147,7 +166,11 @@ def _saved(report: CheckReport, folder: Path) -> tuple[list[SavedFinding], str |
     for finding in report.findings:
         number = written[finding.kind] = written.get(finding.kind, 0) + 1
         wanted = finding.position is not None and number <= MOST_FILES and finding.kind != "puzzle"
-        file = _written(finding.position, folder / f"{finding.kind.replace(' ', '-')}-{number}.json") if wanted else None
+        file = (
+            _written(finding.position, folder / f"{finding.kind.replace(' ', '-')}-{number}.json")
+            if wanted
+            else None
+        )
         findings.append(SavedFinding(finding.kind, finding.text, file))
     return findings, _written(report.slowest, folder / "slowest.json")
 
@@ -160,7 +183,9 @@ def _written(position: PositionFile | None, file: Path) -> str | None:
     return str(file)
 
 
-def _as_data(plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFinding], slowest: str | None) -> dict[str, Any]:
+def _as_data(
+    plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFinding], slowest: str | None
+) -> dict[str, Any]:
     wins, draws, losses = report.matches
     return {
         "bot": plan.entrant,
@@ -178,7 +203,9 @@ def _as_data(plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFindi
     }
 
 
-def _print(plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFinding], slowest: str | None) -> None:
+def _print(
+    plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFinding], slowest: str | None
+) -> None:
     console = Terminal()
     counts = f"{plural(report.positions, 'position')}, {plural(sum(report.matches), 'match', 'es')}"
     console.print(Text(f"{plan.entrant}, {plan.game}: {counts}", "bold"))
@@ -188,7 +215,10 @@ def _print(plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFinding
     for kind in get_args(Kind):
         found = [finding for finding in findings if finding.kind == kind]
         if found or kind in ("illegal move", "crash", "timeout", "nondeterminism"):
-            table.add_row(f"  {WORDS[kind]}", Text("\n".join(_lines(found)), "red") if found else _none(kind, report))
+            table.add_row(
+                f"  {WORDS[kind]}",
+                Text("\n".join(_lines(found)), "red") if found else _none(kind, report),
+            )
     for words, text in _figures(plan, report, slowest):
         table.add_row(f"  {words}", text)
     console.print(table)
@@ -197,7 +227,10 @@ def _print(plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFinding
 
 
 def _none(kind: Kind, report: CheckReport) -> Text:
-    return Text(f"none in {report.repeated} repeated answers" if kind == "nondeterminism" else "none", "green")
+    return Text(
+        f"none in {report.repeated} repeated answers" if kind == "nondeterminism" else "none",
+        "green",
+    )
 
 
 def _lines(findings: Sequence[SavedFinding]) -> Iterator[str]:
@@ -210,7 +243,9 @@ def _lines(findings: Sequence[SavedFinding]) -> Iterator[str]:
         yield f"... and {len(findings) - MOST_FILES} more; --json lists them all"
 
 
-def _figures(plan: CheckPlan, report: CheckReport, slowest: str | None) -> Iterator[tuple[str, str]]:
+def _figures(
+    plan: CheckPlan, report: CheckReport, slowest: str | None
+) -> Iterator[tuple[str, str]]:
     if times := report.times:
         p50, p99, longest = map(duration_text, (times.p50, times.p99, times.slowest))
         limit = seconds_for(format_called(plan.game).terms)
@@ -231,5 +266,6 @@ def _growth_text(report: CheckReport, plan: CheckPlan) -> str:
         return f"{report.growth / 1e6:.1f} MB"
     if not report.memory:
         apart = not plan.isolation.in_process and not plan.entrant.startswith("house:")
-        return f"not judged: the bot {'gave no answer' if apart else 'plays in the process of this command'}"
+        why = "gave no answer" if apart else "plays in the process of this command"
+        return f"not judged: the bot {why}"
     return f"not judged: no process gave {FEWEST_SAMPLES} answers; try more --positions"

@@ -47,13 +47,15 @@ class ForkPlan(Struct, frozen=True):
 
 
 def run_fork(
-    match: str, bots: Sequence[str], step: int | None, times: int, save: Path, browser: bool, flags: IsolationFlags,
-    server: str, as_json: bool,
+    match: str, bots: Sequence[str], step: int | None, times: int, save: Path, browser: bool,
+    flags: IsolationFlags, server: str, as_json: bool,
 ) -> int:  # fmt: skip
     try:
         plan = _plan(load_match(match, server), bots, step, save, flags.isolation())
         if browser and plan.entrants.count(HUMAN) != 1:
-            raise CommandError(f"--browser needs exactly one player `{HUMAN}`, not {plan.entrants.count(HUMAN)}")
+            raise CommandError(
+                f"--browser needs exactly one player `{HUMAN}`, not {plan.entrants.count(HUMAN)}"
+            )
         save.mkdir(parents=True, exist_ok=True)
         return _forked(plan, _in_browser(plan) if browser else _in_terminal(plan, times), as_json)
     except (CommandError, BadPosition, BadRecord) as problem:
@@ -64,7 +66,9 @@ def run_fork(
         return 1
 
 
-def _plan(source: MatchSource, bots: Sequence[str], step: int | None, folder: Path, isolation: Isolation) -> ForkPlan:
+def _plan(
+    source: MatchSource, bots: Sequence[str], step: int | None, folder: Path, isolation: Isolation
+) -> ForkPlan:
     setup, position = source.record.setup, source.position
     if step is None and position is None:
         raise CommandError("--step is missing: the step from which the match continues")
@@ -72,11 +76,16 @@ def _plan(source: MatchSource, bots: Sequence[str], step: int | None, folder: Pa
     match_at(source.record, source.game, at)
     entrants = tuple(bots) or (f"house:{method_of(setup.game).bot}",) * len(setup.names)
     if len(entrants) != len(setup.names):
-        raise CommandError(f"name a bot for each player, or `{RECORDED}` or `{HUMAN}`; {players_text(setup.names)}")
+        raise CommandError(
+            f"name a bot for each player, or `{RECORDED}` or `{HUMAN}`; {players_text(setup.names)}"
+        )
     for entrant in entrants:
         if entrant not in (RECORDED, HUMAN):
             check_bot(entrant, setup.game, isolation)
-    own = [f"{setup.names[player]} ({one})" if one == RECORDED else one for player, one in enumerate(entrants)]
+    own = [
+        f"{setup.names[player]} ({one})" if one == RECORDED else one
+        for player, one in enumerate(entrants)
+    ]
     return ForkPlan(source, at, entrants, distinct_names(own), folder, isolation)
 
 
@@ -84,7 +93,16 @@ def _in_terminal(plan: ForkPlan, times: int) -> Iterator[Continuation]:
     source, person = plan.source, PersonAtTerminal(plan.names)
     for number in range(1 if HUMAN in plan.entrants else times):
         try:
-            yield continue_match(source.record, source.game, plan.step, plan.entrants, plan.names, number, person, plan.isolation)
+            yield continue_match(
+                source.record,
+                source.game,
+                plan.step,
+                plan.entrants,
+                plan.names,
+                number,
+                person,
+                plan.isolation,
+            )
         except Gone:
             return
 
@@ -109,7 +127,12 @@ def _forked(plan: ForkPlan, continuations: Iterator[Continuation], as_json: bool
         if not as_json:
             _print(console, plan, rows[-1], continuation)
     if not rows:
-        console.print(Text(f"stopped; nothing was saved. The match is still at {plan.source.name}, step {plan.step}."))
+        console.print(
+            Text(
+                f"stopped; nothing was saved. The match is still at {plan.source.name}, step "
+                f"{plan.step}."
+            )
+        )
         return 1
     if as_json:
         sys.stdout.write(msgspec.json.encode(_as_data(plan, rows)).decode() + "\n")
@@ -142,21 +165,33 @@ def _as_data(plan: ForkPlan, rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _print(console: Terminal, plan: ForkPlan, row: dict[str, Any], continuation: Continuation) -> None:
+def _print(
+    console: Terminal, plan: ForkPlan, row: dict[str, Any], continuation: Continuation
+) -> None:
     console.print(Text(f"{row['outcome']}, after {plural(row['steps'], 'step')}: {row['file']}"))
     for player, words in continuation.faults.items():
         console.print(Text(f"  {plan.names[player]}: {words}", "red"))
     for player, step in continuation.left.items():
         bot = method_of(plan.source.game.name).bot
-        console.print(Text(f"  {plan.names[player]}: no legal recorded move at step {step}; house:{bot} took over", "dim"))
+        console.print(
+            Text(
+                f"  {plan.names[player]}: no legal recorded move at step {step}; house:{bot} took "
+                "over",
+                "dim",
+            )
+        )
 
 
 def _summary(console: Terminal, plan: ForkPlan, results: Sequence[Result]) -> None:
     names, recorded = plan.source.record.setup.names, plan.recorded
-    console.print(Text(f"recorded: {outcome(recorded, names) if recorded else 'no result'}", "bold"))
+    console.print(
+        Text(f"recorded: {outcome(recorded, names) if recorded else 'no result'}", "bold")
+    )
     for player, name in enumerate(plan.names):
         then = f"place {recorded.places[player]}" if recorded else "-"
-        console.print(Text(f"  player {player}, {name}: {_tally(results, player)}; recorded {then}"))
+        console.print(
+            Text(f"  player {player}, {name}: {_tally(results, player)}; recorded {then}")
+        )
 
 
 def _tally(results: Sequence[Result], player: Player) -> str:

@@ -1,4 +1,6 @@
-"""Interrupts: Ctrl-C takes effect where the command waits, and nowhere in the middle of its work."""
+"""Interrupts: Ctrl-C takes effect where the command waits, and nowhere in the middle of
+its work.
+"""
 
 import signal
 from collections.abc import Iterator

@@ -31,7 +31,10 @@ class PersonAtTerminal:
         self._console = Terminal()
 
     def __call__(self, match: Match, player: Player) -> Raw:
-        """Show the position and ask until a legal move is typed. Raise Gone at the end of the input."""
+        """Show the position and ask until a legal move is typed.
+
+        Raise Gone at the end of the input.
+        """
         position, seat, console = match.position, match.seat_of(player), self._console
         bots = tuple(shown(self._names[number]) for number in match.order)
         console.print(Text(f"step {match.steps}: {bots[seat]} moves", "bold"))
@@ -44,7 +47,12 @@ class PersonAtTerminal:
             why = why or refusal(position, seat, raw)
             if not why:
                 return raw
-            console.print(Text(f"{why}; type a move, its last words, or JSON; `quit` ends the match here", "red"))
+            console.print(
+                Text(
+                    f"{why}; type a move, its last words, or JSON; `quit` ends the match here",
+                    "red",
+                )
+            )
 
     def _typed(self) -> str:
         try:
@@ -57,7 +65,9 @@ class PersonAtTerminal:
 
 
 def typed_move(text: str, legal: Sequence[Raw]) -> tuple[Raw, str]:
-    """Return the move that is meant, and why there is none: JSON, or the last words of exactly one legal move."""
+    """Return the move that is meant, and why there is none: JSON, or the last words of exactly one
+    legal move.
+    """
     if text.startswith(("{", "[")):
         try:
             return msgspec.json.decode(text), ""
@@ -67,12 +77,19 @@ def typed_move(text: str, legal: Sequence[Raw]) -> tuple[Raw, str]:
     fitting = [raw for raw in legal if typed and _ends_with(list(_words(raw)), typed)]
     if len(fitting) == 1:
         return fitting[0], ""
-    return None, "no legal move ends like that" if not fitting else f"{len(fitting)} legal moves end like that"
+    return (
+        None,
+        "no legal move ends like that"
+        if not fitting
+        else f"{len(fitting)} legal moves end like that",
+    )
 
 
 def _ends_with(words: list[str], typed: list[str]) -> bool:
     last = words[-len(typed) :]
-    return len(last) == len(typed) and all(one in (word, word.rpartition("_")[2]) for one, word in zip(typed, last, strict=True))
+    return len(last) == len(typed) and all(
+        one in (word, word.rpartition("_")[2]) for one, word in zip(typed, last, strict=True)
+    )
 
 
 def _words(raw: Any, inner: bool = False) -> Iterator[str]:

@@ -23,7 +23,7 @@ from botdrome.runner.bot_process import Isolation
 from botdrome.runner.following import RerunReport, rerun
 from botdrome.runner.seats import check_bot
 
-PYTEST = '''"""Lost matches as tests, written by `botdrome rerun --pytest`: the bot plays each of them as it was recorded."""
+PYTEST = '''"""Lost matches as tests, written by `botdrome rerun --pytest`."""
 
 import subprocess
 import sys
@@ -40,7 +40,8 @@ MATCHES = [
 
 @pytest.mark.parametrize(("match", "player"), MATCHES)
 def test_the_bot_plays_as_recorded(match: str, player: int) -> None:
-    command = [sys.executable, "-m", "botdrome", "rerun", match, BOT, "--player", str(player), *OPTIONS]
+    words = ["rerun", match, BOT, "--player", str(player), *OPTIONS]
+    command = [sys.executable, "-m", "botdrome", *words]
     result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
 '''
@@ -73,8 +74,8 @@ class RerunMatch(Struct):
 
 
 def run_rerun(
-    words: Sequence[str], folder: Path | None, player: str, every: bool, pytest: Path | None, flags: IsolationFlags,
-    server: str, as_json: bool,
+    words: Sequence[str], folder: Path | None, player: str, every: bool, pytest: Path | None,
+    flags: IsolationFlags, server: str, as_json: bool,
 ) -> int:  # fmt: skip
     """Return 0 if all answers are as recorded, and 1 if not."""
     try:
@@ -94,7 +95,9 @@ def run_rerun(
         return 1
 
 
-def _sources(words: Sequence[str], folder: Path | None, server: str) -> tuple[list[MatchSource], str]:
+def _sources(
+    words: Sequence[str], folder: Path | None, server: str
+) -> tuple[list[MatchSource], str]:
     if folder is not None:
         if len(words) != 1:
             raise CommandError("with --all FOLDER, name only the bot")
@@ -104,8 +107,13 @@ def _sources(words: Sequence[str], folder: Path | None, server: str) -> tuple[li
     return [load_match(words[0], server)], words[1]
 
 
-def _chosen(sources: Sequence[MatchSource], bot: str, player: str, lost_only: bool) -> list[tuple[MatchSource, Player]]:
-    """Return the matches with the player whose moves are compared. In a folder, only lost ones count."""
+def _chosen(
+    sources: Sequence[MatchSource], bot: str, player: str, lost_only: bool
+) -> list[tuple[MatchSource, Player]]:
+    """Return the matches with the player whose moves are compared.
+
+    In a folder, only lost ones count.
+    """
     if not lost_only:
         return [(source, _player(source, bot, player)) for source in sources]
     chosen = []
@@ -117,7 +125,9 @@ def _chosen(sources: Sequence[MatchSource], bot: str, player: str, lost_only: bo
         if number in losers(source.record):
             chosen.append((source, number))
     if not chosen:
-        raise CommandError(f"{plural(len(sources), 'match', 'es')} found, and none was lost by {player or bot}")
+        raise CommandError(
+            f"{plural(len(sources), 'match', 'es')} found, and none was lost by {player or bot}"
+        )
     return chosen
 
 
@@ -127,20 +137,29 @@ def _player(source: MatchSource, bot: str, player: str) -> Player:
     return player_of(source.record.setup.names, bot, player)
 
 
-def _rerun(source: MatchSource, player: Player, bot: str, every: bool, isolation: Isolation) -> RerunMatch:
+def _rerun(
+    source: MatchSource, player: Player, bot: str, every: bool, isolation: Isolation
+) -> RerunMatch:
     try:
-        return RerunMatch(source, player, rerun(source.record, source.game, player, bot, every, isolation))
+        return RerunMatch(
+            source, player, rerun(source.record, source.game, player, bot, every, isolation)
+        )
     except BadRecord as problem:
         raise CommandError(f"{source.name}: {problem}") from None
 
 
 def _show(matches: Sequence[RerunMatch], bot: str, every: bool, as_json: bool, many: bool) -> int:
     if as_json:
-        sys.stdout.write(msgspec.json.encode([match.as_data() for match in matches]).decode() + "\n")
+        sys.stdout.write(
+            msgspec.json.encode([match.as_data() for match in matches]).decode() + "\n"
+        )
     elif many:
         same = sum(match.report.same for match in matches)
         console = Terminal()
-        console.print(Text(f"{bot}: {same} of {len(matches)} lost matches as recorded", "bold"), soft_wrap=True)
+        console.print(
+            Text(f"{bot}: {same} of {len(matches)} lost matches as recorded", "bold"),
+            soft_wrap=True,
+        )
         console.print(_table(matches))
     else:
         _print_one(matches[0], bot, every)
@@ -163,7 +182,10 @@ def _print_one(match: RerunMatch, bot: str, every: bool) -> None:
     else:
         step = report.divergences[0].step if report.divergences else report.crashed_at
         console.print(
-            Text(f"  {same} answers before are the same. Continue from there: botdrome fork {match.source.name} --step {step}")
+            Text(
+                f"  {same} answers before are the same. Continue from there: botdrome fork "
+                f"{match.source.name} --step {step}"
+            )
         )
 
 
@@ -178,9 +200,13 @@ def _table(matches: Sequence[RerunMatch]) -> Table:
     return table
 
 
-def _write_tests(file: Path, bot: str, flags: IsolationFlags, matches: Sequence[tuple[MatchSource, Player]]) -> int:
+def _write_tests(
+    file: Path, bot: str, flags: IsolationFlags, matches: Sequence[tuple[MatchSource, Player]]
+) -> int:
     folder = os.path.relpath(Path.cwd(), file.resolve().parent)
     rows = "".join(f"    ({source.name!r}, {player}),\n" for source, player in matches)
     file.write_text(PYTEST.format(folder=folder, bot=bot, options=flags.words(), matches=rows))
-    Terminal(stderr=True).print(Text(f"{file}: {len(matches)} tests; run them with `pytest {file}`"), soft_wrap=True)
+    Terminal(stderr=True).print(
+        Text(f"{file}: {len(matches)} tests; run them with `pytest {file}`"), soft_wrap=True
+    )
     return 0

@@ -10,7 +10,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from botdrome.analysis.position_file import BadPosition, PositionFile, is_position_file, read_position
+from botdrome.analysis.position_file import (
+    BadPosition,
+    PositionFile,
+    is_position_file,
+    read_position,
+)
 from botdrome.cli.terminal import CommandError
 from botdrome.client.server_url import connection_problem
 from botdrome.formats import restored
@@ -100,7 +105,9 @@ def player_of(names: Sequence[str], entrant: str, wanted: str) -> Player:
         return player_called(names, wanted)
     (own,) = distinct_names([entrant])
     if own not in names:
-        raise CommandError(f"--player is missing: no player is called {own!r}; {players_text(names)}")
+        raise CommandError(
+            f"--player is missing: no player is called {own!r}; {players_text(names)}"
+        )
     return names.index(own)
 
 

@@ -1,4 +1,7 @@
-"""BoatsApp: the boats client on a screen. It chooses the page that is shown and keeps the connection."""
+"""BoatsApp: the boats client on a screen.
+
+It chooses the page that is shown and keeps the connection.
+"""
 
 import os
 import select
@@ -19,12 +22,20 @@ from botdrome.client.boats_game import LogMessage, Phase
 
 TERMINAL_CHECK = 2.0
 """Seconds between checks that the terminal still exists."""
-PAGES = {Phase.CONNECTING: ConnectingPage, Phase.WAITING: WaitingPage, Phase.PLAYING: GamePage, Phase.OVER: ResultPage}
+PAGES = {
+    Phase.CONNECTING: ConnectingPage,
+    Phase.WAITING: WaitingPage,
+    Phase.PLAYING: GamePage,
+    Phase.OVER: ResultPage,
+}
 
 
 class BoatsApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "leave", priority=True), Binding("ctrl+q", "leave", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "leave", priority=True),
+        Binding("ctrl+q", "leave", priority=True),
+    ]
     CSS = """
     #head { height: 1; width: 1fr; }
     #notice { height: 1; }
@@ -63,7 +74,9 @@ class BoatsApp(App[None]):
         try:
             await self.client.connect()
         except OSError as problem:
-            self._give_up(f"{self.client.options.host}:{self.client.options.port}: {reason(problem)}")
+            self._give_up(
+                f"{self.client.options.host}:{self.client.options.port}: {reason(problem)}"
+            )
 
     def _give_up(self, words: str) -> None:
         self.problem = words
@@ -83,7 +96,9 @@ class BoatsApp(App[None]):
         if client.problem:
             self._give_up(client.problem)
             return
-        if boats.phase is Phase.OVER and client.bot_player:  # leave at once, so that the bot can play its next game
+        if (
+            boats.phase is Phase.OVER and client.bot_player
+        ):  # leave at once, so that the bot can play its next game
             self.leave()
             return
         if boats.phase in (Phase.WAITING, Phase.PLAYING):
@@ -139,7 +154,10 @@ class BoatsApp(App[None]):
 
     @property
     def layout(self) -> FleetLayout:
-        """The player's unfinished board. It is kept until a game with another board size or other boats is offered."""
+        """The player's unfinished board.
+
+        It is kept until a game with another board size or other boats is offered.
+        """
         game = self.client.boats.game
         if self._layout is None or not self._layout.suits(game):
             self._layout = FleetLayout(game)

@@ -136,7 +136,9 @@ def _open_log(options: Options) -> None:
     file = options.log_file or Path("xbs-client.log")
     try:
         level = level_called(options.log_level or "info").upper()
-        logging.basicConfig(filename=file, level=level, format="%(asctime)s %(levelname)s %(message)s", force=True)
+        logging.basicConfig(
+            filename=file, level=level, format="%(asctime)s %(levelname)s %(message)s", force=True
+        )
     except ValueError as problem:
         raise CommandError(str(problem)) from None
     except OSError as problem:
@@ -156,7 +158,9 @@ def _without_screen(client: BoatsClient) -> bool:
 
 def _with_screen(client: BoatsClient) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise CommandError("a screen wants a terminal; --headless with --bot NAME plays without one")
+        raise CommandError(
+            "a screen wants a terminal; --headless with --bot NAME plays without one"
+        )
     from botdrome.cli.boats.app import BoatsApp
 
     app = BoatsApp(client)

@@ -6,32 +6,79 @@ from typing import Annotated
 import typer
 
 Host = Annotated[str, typer.Option("-h", "--host", help="Address of the server.")]
-Port = Annotated[int, typer.Option("-p", "--port", min=1, max=65535, help="Its port for boat games.")]
-User = Annotated[str, typer.Option("-u", "--user", help="Your name. Without it you are asked, and a bot takes its own.")]
-Token = Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The token of a registered bot, or to protect your seat.")]
-Room = Annotated[str, typer.Option(metavar="TITLE", help="The game to join, at a server with several.")]
-Bot = Annotated[str, typer.Option("-b", "--bot", help="A house bot plays for you; with --test any bot.")]
+Port = Annotated[
+    int, typer.Option("-p", "--port", min=1, max=65535, help="Its port for boat games.")
+]
+User = Annotated[
+    str,
+    typer.Option(
+        "-u", "--user", help="Your name. Without it you are asked, and a bot takes its own."
+    ),
+]
+Token = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_TOKEN", help="The token of a registered bot, or to protect your seat."
+    ),
+]
+Room = Annotated[
+    str, typer.Option(metavar="TITLE", help="The game to join, at a server with several.")
+]
+Bot = Annotated[
+    str, typer.Option("-b", "--bot", help="A house bot plays for you; with --test any bot.")
+]
 ListBots = Annotated[bool, typer.Option("--list-bots", help="List the house bots, and end.")]
 Headless = Annotated[bool, typer.Option("--headless", help="The bot plays without a screen.")]
-StaticBoard = Annotated[str, typer.Option("-s", "--static-board", metavar="BOARD", help="Your board, row by row.")]
-TauntFile = Annotated[Path | None, typer.Option("-t", "--taunt-file", help="Lines hit=TEXT and miss=TEXT.")]
-Msa = Annotated[int | None, typer.Option(min=0, max=100, help="Percent of their border that boats of random boards have free.")]
+StaticBoard = Annotated[
+    str, typer.Option("-s", "--static-board", metavar="BOARD", help="Your board, row by row.")
+]
+TauntFile = Annotated[
+    Path | None, typer.Option("-t", "--taunt-file", help="Lines hit=TEXT and miss=TEXT.")
+]
+Msa = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=100, help="Percent of their border that boats of random boards have free."
+    ),
+]
 Seed = Annotated[int | None, typer.Option(help="Seed for random boards and the bot.")]
-Rejoin = Annotated[bool, typer.Option("--rejoin", help="Return to a game that has started, with the same --user.")]
-LogLevel = Annotated[str | None, typer.Option("-l", "--log-level", help="debug, info, warn or error. \\[default: info]")]
+Rejoin = Annotated[
+    bool, typer.Option("--rejoin", help="Return to a game that has started, with the same --user.")
+]
+LogLevel = Annotated[
+    str | None,
+    typer.Option("-l", "--log-level", help="debug, info, warn or error. \\[default: info]"),
+]
 LogFile = Annotated[
-    Path | None, typer.Option("-f", "--log-file", help="Append a log here. \\[default with -l: xbs-client.log, else none]")
+    Path | None,
+    typer.Option(
+        "-f", "--log-file", help="Append a log here. \\[default with -l: xbs-client.log, else none]"
+    ),
 ]
 PANEL = "With --test"
-Test = Annotated[bool, typer.Option("--test", help="Let the bot sink random boards, and count its shots.", rich_help_panel=PANEL)]
+Test = Annotated[
+    bool,
+    typer.Option(
+        "--test", help="Let the bot sink random boards, and count its shots.", rich_help_panel=PANEL
+    ),
+]
 Positions = Annotated[int, typer.Option(help="Number of boards.", rich_help_panel=PANEL)]
 Width = Annotated[int, typer.Option(help="Their columns.", rich_help_panel=PANEL)]
 Height = Annotated[int, typer.Option(help="Their rows.", rich_help_panel=PANEL)]
-Watch = Annotated[bool, typer.Option("--watch", help="Show every shot, and wait.", rich_help_panel=PANEL)]
-TestDb = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the figures.", rich_help_panel=PANEL)]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Show every shot, and wait.", rich_help_panel=PANEL)
+]
+TestDb = Annotated[
+    Path, typer.Option(metavar="FOLDER", help="Folder for the figures.", rich_help_panel=PANEL)
+]
 Jobs = Annotated[
     int | None,
-    typer.Option("-j", "--jobs", help="Processes; without it as many as there are cores, for house bots.", rich_help_panel=PANEL),
+    typer.Option(
+        "-j",
+        "--jobs",
+        help="Processes; without it as many as there are cores, for house bots.",
+        rich_help_panel=PANEL,
+    ),
 ]
 
 
@@ -70,6 +117,21 @@ def boats(
     elif test:
         status = command.test(bot, positions, width, height, watch, test_db, msa or 0, seed, jobs)
     else:
-        given = host, port, user, token, room, bot, headless, static_board, taunt_file, msa, seed, rejoin, log_level, log_file
+        given = (
+            host,
+            port,
+            user,
+            token,
+            room,
+            bot,
+            headless,
+            static_board,
+            taunt_file,
+            msa,
+            seed,
+            rejoin,
+            log_level,
+            log_file,
+        )
         status = command.play(command.Options(*given))
     raise typer.Exit(status)

@@ -1,4 +1,6 @@
-"""`botdrome boats --headless`: a bot plays without a screen; and the text of messages and results."""
+"""`botdrome boats --headless`: a bot plays without a screen; and the text of messages
+and results.
+"""
 
 import asyncio
 import os
@@ -50,20 +52,30 @@ def farewell(boats: TrackedGame) -> str:
 class HeadlessGame:
     """The bot plays, and each event is written as a line."""
 
-    def __init__(self, client: BoatsClient, write: Callable[[str], None], reconnection: Reconnection | None = None) -> None:
+    def __init__(
+        self,
+        client: BoatsClient,
+        write: Callable[[str], None],
+        reconnection: Reconnection | None = None,
+    ) -> None:
         self._client, self._write = client, write
         self._way_back = reconnection or Reconnection(client)
         self._change = asyncio.Event()
 
     async def run(self) -> bool:
-        """Play, and return whether the game ended regularly. CommandError: the player cannot play here."""
+        """Play, and return whether the game ended regularly.
+
+        CommandError: the player cannot play here.
+        """
         client = self._client
         client.tell, client.lost = self._tell, self._change.set
         try:
             await client.connect()
             await self._follow(client.boats)
         except OSError as problem:
-            raise CommandError(f"{client.options.host}:{client.options.port}: {reason(problem)}") from None
+            raise CommandError(
+                f"{client.options.host}:{client.options.port}: {reason(problem)}"
+            ) from None
         finally:
             client.leave()
         for line in result_lines(client.boats):
@@ -99,5 +111,9 @@ class HeadlessGame:
             client.close()
         if client.connected:
             return
-        if boats.last_words or not (client.has_joined or boats.returning) or not await self._way_back.retry():
+        if (
+            boats.last_words
+            or not (client.has_joined or boats.returning)
+            or not await self._way_back.retry()
+        ):
             raise CommandError(farewell(boats))

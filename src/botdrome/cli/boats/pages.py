@@ -20,8 +20,8 @@ from botdrome.games.reading import plural
 from botdrome.wire.boats.lines import OfferedGame
 
 SCROLLING = {
-    "up": "up", "down": "down", "home": "home", "end": "end", "pageup": "pageup", "pagedown": "pagedown",
-    "u": "up", "d": "down", "h": "home", "e": "end",
+    "up": "up", "down": "down", "home": "home", "end": "end", "pageup": "pageup",
+    "pagedown": "pagedown", "u": "up", "d": "down", "h": "home", "e": "end",
 }  # fmt: skip
 
 SCROLLED = {"sea": "the boards", "words": "the text", "log": "the messages"}
@@ -56,7 +56,10 @@ class Controller(Protocol):
 
 
 class Page(Screen[None]):
-    """A title, a body, a notice and a prompt. KEYS maps a key to the name of its method `do_...`."""
+    """A title, a body, a notice and a prompt.
+
+    KEYS maps a key to the name of its method `do_...`.
+    """
 
     AUTO_FOCUS = ""
     KEYS: ClassVar[dict[str, str]] = {}
@@ -96,7 +99,9 @@ class Page(Screen[None]):
         self.query_one("#head", Static).update(Text(shown(text), "reverse"))
 
     def text(self, text: Text | str) -> None:
-        self.query_one("#text", Static).update(text if isinstance(text, Text) else Text(shown_lines(text)))
+        self.query_one("#text", Static).update(
+            text if isinstance(text, Text) else Text(shown_lines(text))
+        )
 
     def notice(self, text: str) -> None:
         self.query_one("#notice", Static).update(Text(shown(text), "yellow"))
@@ -158,16 +163,21 @@ class ConnectingPage(Page):
     def renew(self) -> None:
         options = self.controller.client.options
         self.head("A game of boats")
-        self.text(f"\nConnecting to {options.host}:{options.port} ...\n{shown(self.boats.last_words)}")
+        self.text(
+            f"\nConnecting to {options.host}:{options.port} ...\n{shown(self.boats.last_words)}"
+        )
         self.prompt.hint(key_line("Quit"))
 
 
 def described(game: OfferedGame, joined: int) -> str:
     boats = "  ".join(game.boats.names)
-    state = "the game has started; its players may rejoin" if game.started else f"{joined} have joined"
+    state = (
+        "the game has started; its players may rejoin" if game.started else f"{joined} have joined"
+    )
     return (
         f"\n  title    {shown(game.title)}\n  players  {game.least} to {game.most}, {state}\n"
-        f"  board    {game.width} by {game.height}\n  boats    {boats}\n  goal     {game.goal} points\n"
+        f"  board    {game.width} by {game.height}\n  boats    {boats}\n"
+        f"  goal     {game.goal} points\n"
     )
 
 

@@ -44,13 +44,17 @@ class PlacingPage(Page):
     def _room(self, size: Size) -> int:
         """Return how many boards fit on the screen."""
         game = self.boats.game
-        per_line = BoardSheet(MOST_BOARDS, game.width, game.height, size.width - SCROLL_BAR).per_line
+        per_line = BoardSheet(
+            MOST_BOARDS, game.width, game.height, size.width - SCROLL_BAR
+        ).per_line
         stacks = (size.height - OTHER_LINES + 1) // (ABOVE + game.height + 1)
         return min(MOST_BOARDS, max(2, per_line * stacks))
 
     def do_draw(self) -> None:
         try:
-            self._drawn = [self._draft.draw(self.controller.client.chance) for _ in range(MOST_BOARDS - 1)]
+            self._drawn = [
+                self._draft.draw(self.controller.client.chance) for _ in range(MOST_BOARDS - 1)
+            ]
         except NotPossible as problem:
             self.notice(str(problem))
         self._show()
@@ -85,7 +89,14 @@ class PlacingPage(Page):
 class LayoutPage(Page):
     """For each boat the player chooses a direction and the first square."""
 
-    KEYS: ClassVar = {"s": "south", "e": "east", "u": "undo", "d": "finish", "q": "leave", "escape": "back"}
+    KEYS: ClassVar = {
+        "s": "south",
+        "e": "east",
+        "u": "undo",
+        "d": "finish",
+        "q": "leave",
+        "escape": "back",
+    }
 
     def __init__(self, controller: Controller) -> None:
         super().__init__(controller)
@@ -101,8 +112,13 @@ class LayoutPage(Page):
         panel = Panel((Text("   your own", "bold"), Text()), self._layout.squares)
         self.query_one(Boards).show([panel], game.width, game.height)
         way = "south" if self._south else "east"
-        self.head(f"{game.title}: " + (f"next {boat}, to the {way}" if boat else "all boats are placed"))
-        self.prompt.hint(key_line("South  East  Undo  Done  Quit") + Text("  Esc back; click: put, other button: turn"))
+        self.head(
+            f"{game.title}: " + (f"next {boat}, to the {way}" if boat else "all boats are placed")
+        )
+        self.prompt.hint(
+            key_line("South  East  Undo  Done  Quit")
+            + Text("  Esc back; click: put, other button: turn")
+        )
 
     def do_south(self) -> None:
         self._turn(True)

@@ -59,7 +59,11 @@ class PlayersPage(Page):
         if key == "a":
             self.boats.forget()
         elif key == "p" and (word := await self.prompt.ask(f"of whom ({WHO}, server):")):
-            self.boats.forget("server" if word.strip().lower() == "server" else self.boats.player_called(word).name)
+            self.boats.forget(
+                "server"
+                if word.strip().lower() == "server"
+                else self.boats.player_called(word).name
+            )
         self.renew()
 
     def do_redraw(self) -> None:
@@ -84,7 +88,8 @@ class WaitingPage(PlayersPage):
         boats = self.boats
         self.head(f"{boats.game.title}: waiting for the start")
         names = [
-            f"  {number}. {shown(name)}{' (you)' if name == boats.me else ''}" for number, name in enumerate(boats.players, 1)
+            f"  {number}. {shown(name)}{' (you)' if name == boats.me else ''}"
+            for number, name in enumerate(boats.players, 1)
         ]
         self.text(described(boats.game, len(boats.players)) + "\n" + "\n".join(names) + "\n")
         self.query_one(Messages).show(boats.messages)
@@ -122,38 +127,59 @@ class GamePage(PlayersPage):
     def renew(self) -> None:
         boats, game = self.boats, self.boats.game
         panels = [
-            Panel(heads(boats, number, player), self._squares(player)) for number, player in enumerate(boats.players.values(), 1)
+            Panel(heads(boats, number, player), self._squares(player))
+            for number, player in enumerate(boats.players.values(), 1)
         ]
         self.query_one(Boards).show(panels, game.width, game.height)
         self.query_one(Messages).show(boats.messages)
         turn = "your turn" if boats.my_turn else f"{boats.to_move}'s turn" if boats.to_move else ""
         self.head(f"{game.title}   goal {game.goal}   {turn}")
         mine = "Shoot  sKip  " if boats.my_turn else ""
-        self.prompt.hint(key_line(f"{mine}Message  Taunts  View  Clear  Redraw  Quit") + Text("  Tab, Up/Down: scroll"))
+        self.prompt.hint(
+            key_line(f"{mine}Message  Taunts  View  Clear  Redraw  Quit")
+            + Text("  Tab, Up/Down: scroll")
+        )
 
     def _squares(self, player: TrackedPlayer) -> str:
-        return "".join(own_rows(self.boats)) if self._own and player.name == self.boats.me else player.board
+        return (
+            "".join(own_rows(self.boats))
+            if self._own and player.name == self.boats.me
+            else player.board
+        )
 
     def do_shoot(self) -> None:
         self.dialog(self._shoot)
 
     async def _shoot(self) -> None:
         boats = self.boats
-        target = next((player for player in boats.players.values() if player.name != boats.me), None)
+        target = next(
+            (player for player in boats.players.values() if player.name != boats.me), None
+        )
         if len(boats.players) != 2:
             word = await self.prompt.ask(f"shoot at ({WHO}):")
             target = boats.player_called(word) if word else None
-        text = await self.prompt.ask(f"shoot {shown(target.name)} at (like e5):") if target else None
+        text = (
+            await self.prompt.ask(f"shoot {shown(target.name)} at (like e5):") if target else None
+        )
         if target and text:
             self.fire(target, *boats.square_called(text))
 
     def fire(self, target: TrackedPlayer, x: int, y: int) -> None:
-        """Shoot, or raise NotPossible. The target may have a new board since the player named it."""
-        self.controller.client.send(shoot(self.boats, self.boats.players.get(target.name, target), x, y))
+        """Shoot, or raise NotPossible.
+
+        The target may have a new board since the player named it.
+        """
+        self.controller.client.send(
+            shoot(self.boats, self.boats.players.get(target.name, target), x, y)
+        )
 
     def on_boards_pressed(self, event: Boards.Pressed) -> None:
         players = list(self.boats.players.values())
-        if event.spot.square is None or event.spot.board >= len(players) or self.controller.client.bot_player:
+        if (
+            event.spot.square is None
+            or event.spot.board >= len(players)
+            or self.controller.client.bot_player
+        ):
             return
         self.prompt.give(None)
         try:

@@ -1,4 +1,6 @@
-"""BoardSheet: boards side by side, wrapped to the width of the terminal; finds the square at a position."""
+"""BoardSheet: boards side by side, wrapped to the width of the terminal; finds the square at a
+position.
+"""
 
 from collections.abc import Sequence
 
@@ -75,7 +77,13 @@ class BoardSheet:
         stack, line = divmod(y, ABOVE + self._rows + 1)
         beside, column = divmod(x, self._block + GAP)
         board = stack * self.per_line + beside
-        if x < 0 or y < 0 or beside >= self.per_line or board >= self._boards or column >= self._block:
+        if (
+            x < 0
+            or y < 0
+            or beside >= self.per_line
+            or board >= self._boards
+            or column >= self._block
+        ):
             return None
         square = (column - MARGIN) // self._cell, line - ABOVE
         on_it = 0 <= square[0] < self._columns and 0 <= square[1] < self._rows

@@ -39,7 +39,9 @@ class TrialOptions(Struct, frozen=True, kw_only=True):
     """The options of the command line."""
 
     bot: str
-    """A house bot by its name, cmd:PROGRAM ARGS, FILE.py[:FUNCTION], MODULE:FUNCTION, or tcp[:[HOST:]PORT]."""
+    """A house bot by its name, cmd:PROGRAM ARGS, FILE.py[:FUNCTION], MODULE:FUNCTION, or
+    tcp[:[HOST:]PORT].
+    """
     positions: int = 10_000
     width: int = 10
     height: int = 10
@@ -53,7 +55,9 @@ class TrialOptions(Struct, frozen=True, kw_only=True):
 
 
 def run_trial(options: TrialOptions) -> int:
-    """Return 0 after a trial, 1 if the bot could not be started or sank no fleet, 2 for wrong options."""
+    """Return 0 after a trial, 1 if the bot could not be started or sank no fleet, 2 for wrong
+    options.
+    """
     try:
         trial = trial_of(options)
         if options.bot.partition(":")[0] == TCP:
@@ -86,7 +90,9 @@ def trial_of(options: TrialOptions) -> Trial:
         if not least <= value <= most:
             raise CommandError(f"--{name} is from {least} to {most}, not {value}")
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    return Trial(_entrant(options.bot), options.positions, seed, options.width, options.height, options.msa)
+    return Trial(
+        _entrant(options.bot), options.positions, seed, options.width, options.height, options.msa
+    )
 
 
 def _entrant(bot: str) -> str:
@@ -94,10 +100,16 @@ def _entrant(bot: str) -> str:
     name = bot.lower().removeprefix("house:")
     if name in HOUSE[GAME]:
         return f"house:{name}"
-    if bot.partition(":")[0] in ("cmd", TCP) or bot.endswith(".py") or (":" in bot and not bot.startswith("house:")):
+    if (
+        bot.partition(":")[0] in ("cmd", TCP)
+        or bot.endswith(".py")
+        or (":" in bot and not bot.startswith("house:"))
+    ):
         return bot
     others = "cmd:PROGRAM, FILE.py, MODULE:FUNCTION or tcp:PORT"
-    raise CommandError(f"there is no bot {bot!r}; there are {', '.join(HOUSE[GAME])}, and your own as {others}")
+    raise CommandError(
+        f"there is no bot {bot!r}; there are {', '.join(HOUSE[GAME])}, and your own as {others}"
+    )
 
 
 # Over TCP.
@@ -111,9 +123,13 @@ def _over_tcp(options: TrialOptions, trial: Trial) -> int:
         listener, port = runner.run(server.open(host, port))
         report.open()
         report.say(
-            f"listening on {host} port {port}: let your bot come {plural(trial.positions, 'time')}, once for each position"
+            f"listening on {host} port {port}: let your bot come "
+            f"{plural(trial.positions, 'time')}, once for each position"
         )
-        with _interruptible(report), closing(tcp_runs(server, runner, listener, trial.positions)) as coming:
+        with (
+            _interruptible(report),
+            closing(tcp_runs(server, runner, listener, trial.positions)) as coming,
+        ):
             for run in coming:
                 report.add(run)
     report.entry = replace(report.entry, name=server.name or TCP)
@@ -148,7 +164,9 @@ def shot_seen(view: View, bot: str) -> Text:
     where = "" if "skip" in last else f" {SKIPPER} at {square_name(last['x'], last['y'])}"
     heads = Text(f"   {SKIPPER}", "bold"), Text(f"   {view['scores'][0]} hit")
     sheet = BoardSheet(1, view["width"], view["height"], WATCHED_WIDTH)
-    return Text(f"{head} {deed}{where}\n").append_text(sheet.draw([Panel(heads, "".join(view["own"]))]))
+    return Text(f"{head} {deed}{where}\n").append_text(
+        sheet.draw([Panel(heads, "".join(view["own"]))])
+    )
 
 
 class TrialReport:
@@ -169,8 +187,14 @@ class TrialReport:
     def open(self) -> None:
         trial = self._trial
         bot = f"{self.entry.name} {self.entry.version}".strip()
-        self.say(f"testing {bot} on {plural(trial.positions, 'position')} of {trial.width} by {trial.height}, {FLEET}")
-        self.say(f"seed {trial.seed}, at least {trial.border} % of the boats' border free; the first position:")
+        self.say(
+            f"testing {bot} on {plural(trial.positions, 'position')} of {trial.width} by "
+            f"{trial.height}, {FLEET}"
+        )
+        self.say(
+            f"seed {trial.seed}, at least {trial.border} % of the boats' border free; the first "
+            "position:"
+        )
         for row in trial.position(0):
             self.say(f"  {' '.join(row)}")
 
@@ -187,7 +211,8 @@ class TrialReport:
         figures, trial = self._figures, self._trial
         shots = f"{figures.average:.2f} shots on average" if figures.sunk else UNFINISHED
         line = (
-            f"{100 * figures.hunted // trial.positions:3} %  {figures.hunted} of {plural(trial.positions, 'position')}, "
+            f"{100 * figures.hunted // trial.positions:3} %  {figures.hunted} of "
+            f"{plural(trial.positions, 'position')}, "
             f"{shots}, {figures.hunted / seconds:.1f} positions a second"
         )
         if not sys.stdout.isatty():
@@ -225,7 +250,9 @@ class TrialReport:
 
     def _lines(self, figures: Figures, seconds: float) -> list[tuple[str, str]]:
         clock = "of CPU time" if self._trial.bot.startswith("house:") else "by the clock"
-        a_shot = f"{duration_text(figures.seconds_a_shot)} a shot {clock}, " if figures.turns else ""
+        a_shot = (
+            f"{duration_text(figures.seconds_a_shot)} a shot {clock}, " if figures.turns else ""
+        )
         shots = [
             ("minimum shots", str(figures.least)),
             ("maximum shots", str(figures.most)),
@@ -242,7 +269,13 @@ class TrialReport:
     def _keep(self, figures: Figures, seconds: float) -> None:
         path = trial_file(self._folder, self._trial, self.entry.name, self.entry.version)
         try:
-            keep(path, self._trial, figures, seconds, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+            keep(
+                path,
+                self._trial,
+                figures,
+                seconds,
+                datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            )
         except OSError as problem:
             complain(f"{path}: {problem.strerror}")
             return

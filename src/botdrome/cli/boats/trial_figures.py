@@ -1,4 +1,6 @@
-"""The figures of a boat trial, and the file in which they are added up, with the keys of the original."""
+"""The figures of a boat trial, and the file in which they are added up, with the keys of the
+original.
+"""
 
 import os
 import re
@@ -14,14 +16,17 @@ MOST_EXAMPLES = 5
 NOT_IN_FILES = re.compile(r"[^\w.+-]+")
 LONGEST_NAME = 60
 COUNTED = (
-    "positionCount", "uniquePositionCount", "shotCount", "minShotCount", "maxShotCount", "perfectCount", "time", "minSurfaceArea",
-    "unsunkCount",
+    "positionCount", "uniquePositionCount", "shotCount", "minShotCount", "maxShotCount",
+    "perfectCount", "time", "minSurfaceArea", "unsunkCount",
 )  # fmt: skip
 """Keys for the last trial and for the sum of all. The original adds up minimum and maximum, too."""
 
 
 class Figures:
-    """Adds up the runs of a trial. Only boards that were sunk count for the shots; skips are turns."""
+    """Adds up the runs of a trial.
+
+    Only boards that were sunk count for the shots; skips are turns.
+    """
 
     def __init__(self) -> None:
         self.hunted = 0
@@ -111,14 +116,20 @@ def keep(path: Path, trial: Trial, figures: Figures, seconds: float, date: str) 
 def _read(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
-    lines = [line.partition("=") for line in path.read_text(errors="replace").splitlines() if not line.startswith("#")]
+    lines = [
+        line.partition("=")
+        for line in path.read_text(errors="replace").splitlines()
+        if not line.startswith("#")
+    ]
     return {key.strip(): value.strip() for key, sign, value in lines if sign}
 
 
-def _added(before: Mapping[str, str], trial: Trial, figures: Figures, seconds: float) -> dict[str, str]:
+def _added(
+    before: Mapping[str, str], trial: Trial, figures: Figures, seconds: float
+) -> dict[str, str]:
     last = (
-        figures.hunted, figures.unique, figures.shots, figures.least, figures.most, figures.perfect, round(seconds * 1000),
-        trial.border, len(figures.faults),
+        figures.hunted, figures.unique, figures.shots, figures.least, figures.most, figures.perfect,
+        round(seconds * 1000), trial.border, len(figures.faults),
     )  # fmt: skip
     added = {"testsRun": _number(before, "testsRun") + 1}
     for key, value in zip(COUNTED, last, strict=True):

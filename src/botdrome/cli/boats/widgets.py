@@ -62,14 +62,19 @@ class Boards(Widget):
 
 
 class Pane(VerticalScroll, can_focus=False):
-    """A scrolling pane. It always reserves the column of its scroll bar, so that text wraps the same with and without it."""
+    """A scrolling pane.
+
+    It always reserves the column of its scroll bar, so that text wraps the same with and without
+    it.
+    """
 
     DEFAULT_CSS = "Pane { scrollbar-gutter: stable; scrollbar-size-vertical: 1; }"
 
     def move(self, key: str) -> None:
         steps = {
-            "up": self.scroll_up, "down": self.scroll_down, "home": self.scroll_home, "end": self.scroll_end,
-            "pageup": self.scroll_page_up, "pagedown": self.scroll_page_down,
+            "up": self.scroll_up, "down": self.scroll_down, "home": self.scroll_home,
+            "end": self.scroll_end, "pageup": self.scroll_page_up,
+            "pagedown": self.scroll_page_down,
         }  # fmt: skip
         steps[key](animate=False)
 
@@ -88,13 +93,18 @@ class Messages(Pane, can_focus=False):
 
 
 class Body(Vertical):
-    """The part between title and prompt. Panes above the messages scroll and leave them some lines."""
+    """The part between title and prompt.
+
+    Panes above the messages scroll and leave them some lines.
+    """
 
     def on_resize(self, event: events.Resize) -> None:
         height = event.size.height
         *others, _ = self.query(Pane)
         for pane in others:
-            pane.styles.max_height = max(1, height - max(LEAST_MESSAGES, height // SHARE_OF_MESSAGES))
+            pane.styles.max_height = max(
+                1, height - max(LEAST_MESSAGES, height // SHARE_OF_MESSAGES)
+            )
 
 
 class Prompt(Static):

@@ -6,7 +6,14 @@ import msgspec
 from rich.text import Text
 
 from botdrome.cli.contest.places import attempt, opened, place_of
-from botdrome.cli.contest.report import SHOWN_LINES, ContestReport, log_line, report_of, round_lines, standings_table
+from botdrome.cli.contest.report import (
+    SHOWN_LINES,
+    ContestReport,
+    log_line,
+    report_of,
+    round_lines,
+    standings_table,
+)
 from botdrome.cli.terminal import CommandError, Terminal
 from botdrome.contest.progress import ContestProgress
 from botdrome.games.reading import plural
@@ -27,7 +34,9 @@ async def _show(words: str, name: str, db: str, whole_log: bool, as_json: bool) 
 
 
 def print_report(report: ContestReport, lines: int | None = 0) -> None:
-    """Print the standings, and the rounds and these last lines of the log unless it is 0; None: the whole log."""
+    """Print the standings, and the rounds and these last lines of the log unless it is 0; None: the
+    whole log.
+    """
     terminal, entry = Terminal(), report.contest.entry
     terminal.print(Text(report.headline(), "bold"), soft_wrap=True)
     if entry.why:
@@ -72,10 +81,17 @@ async def _withdraw(words: str, name: str, db: str, bot: str, why: str) -> int:
             raise CommandError(f"{bot} has been withdrawn already")
         progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
         forfeits = progress.withdraw(number)
-        await contest.journal.withdraw(contest.name, number, progress.entrants[number].left or 0, contest.author, why)
+        await contest.journal.withdraw(
+            contest.name, number, progress.entrants[number].left or 0, contest.author, why
+        )
         if forfeits:
-            await contest.journal.keep_results(contest.name, forfeits, contest.author, "forfeits after a withdrawal")
-        Terminal().print(f"{bot} plays no more, and forfeits {plural(len(forfeits), 'match', 'es')}.", soft_wrap=True)
+            await contest.journal.keep_results(
+                contest.name, forfeits, contest.author, "forfeits after a withdrawal"
+            )
+        Terminal().print(
+            f"{bot} plays no more, and forfeits {plural(len(forfeits), 'match', 'es')}.",
+            soft_wrap=True,
+        )
     return 0
 
 

@@ -44,8 +44,8 @@ late = false                # true: bots may be added after the start, where the
 no_show = "forfeit"         # or "skip": the match does not count; or "wait": for you
 # withdraw_after = 3        # no-shows and crashes after which a bot is withdrawn
 
-# The bots: house:NAME, FILE.py[:NAME], FOLDER, MODULE:NAME, or a program: 'view:./bot', 'cmd:./bot'.
-# Files are relative to this document. Earlier entrants are seeded higher.
+# The bots: house:NAME, FILE.py[:NAME], FOLDER, MODULE:NAME, or a program: 'view:./bot',
+# 'cmd:./bot'. Files are relative to this document. Earlier entrants are seeded higher.
 """
 ENTRANT = '\n[[entrants]]\nbot = "{bot}"\nname = "{name}"\n'
 
@@ -59,14 +59,18 @@ def _write(game: str, format_: str, file: Path) -> int:
     if file.exists():
         raise CommandError(f"{file} exists already; name another file with -o")
     file.write_text(text)
-    Terminal().print(f"{file} is written. Play it with: botdrome contest run {file}", soft_wrap=True)
+    Terminal().print(
+        f"{file} is written. Play it with: botdrome contest run {file}", soft_wrap=True
+    )
     return 0
 
 
 def _new_document(game: str, format_: str, file: Path) -> str:
     format_called(game)
     if format_ not in CONTEST_FORMATS:
-        raise CommandError(f"there is no format {format_!r}; there are {', '.join(CONTEST_FORMATS)}")
+        raise CommandError(
+            f"there is no format {format_!r}; there are {', '.join(CONTEST_FORMATS)}"
+        )
     head = ContestDocument(name=file.stem, game=game, format_=format_)  # type: ignore[arg-type]
     text = TEMPLATE.format(
         file=file.name,
@@ -77,7 +81,9 @@ def _new_document(game: str, format_: str, file: Path) -> str:
         formats=", ".join(CONTEST_FORMATS),
         seats=head.seats,
     )
-    text += "".join(ENTRANT.format(bot=entrant.bot, name=entrant.name) for entrant in _house_entrants(head))
+    text += "".join(
+        ENTRANT.format(bot=entrant.bot, name=entrant.name) for entrant in _house_entrants(head)
+    )
     read_document(text)
     return text
 
@@ -85,12 +91,22 @@ def _new_document(game: str, format_: str, file: Path) -> str:
 def _house_entrants(document: ContestDocument) -> list[OfflineEntrant]:
     """Return as many house bots as the format needs, best first."""
     bots, format_ = [*reversed(house_bots(document.game))], CONTEST_FORMATS[document.format_]
-    count = next((count for count in range(max(FEWEST, len(bots)), MOST) if not format_.refusal(document, count)), 0)
+    count = next(
+        (
+            count
+            for count in range(max(FEWEST, len(bots)), MOST)
+            if not format_.refusal(document, count)
+        ),
+        0,
+    )
     if not count:
         raise CommandError(f"{document.format_}: {format_.refusal(document, FEWEST)}")
     names = [bots[number % len(bots)] for number in range(count)]
     return [
-        OfflineEntrant(bot=f"house:{name}", name=f"{name} {number // len(bots) + 1}" if number >= len(bots) else name)
+        OfflineEntrant(
+            bot=f"house:{name}",
+            name=f"{name} {number // len(bots) + 1}" if number >= len(bots) else name,
+        )
         for number, name in enumerate(names)
     ]
 
@@ -102,10 +118,14 @@ def check_file(file: Path) -> int:
 def _check(file: Path) -> int:
     """Return 0 if the contest can run, 1 if it cannot yet."""
     document, terminal = document_in(file), Terminal()
-    seats = f"tables of {document.seats}, {plural(document.games_per_meeting, 'match', 'es')} a meeting"
+    seats = (
+        f"tables of {document.seats}, {plural(document.games_per_meeting, 'match', 'es')} a meeting"
+    )
     terminal.print(f"{document.name}: {document.game}, {document.format_}, {seats}", soft_wrap=True)
     if document.format_ not in CONTEST_FORMATS:
-        raise CommandError(f"there is no format {document.format_!r} yet; there are {', '.join(CONTEST_FORMATS)}")
+        raise CommandError(
+            f"there is no format {document.format_!r} yet; there are {', '.join(CONTEST_FORMATS)}"
+        )
     if not document.entrants:
         terminal.print("It names no entrants: it is for a server, where bots enter it.")
         return 0
@@ -126,6 +146,11 @@ def _check_entrants(document: ContestDocument, terminal: Terminal) -> int:
     if progress.refusal:
         terminal.print(f"It cannot start: {progress.refusal}", soft_wrap=True)
         return 1
-    expected = f"about {plural(progress.expected, 'match', 'es')}" if progress.expected else "no end"
-    terminal.print(f"{plural(len(entrants), 'entrant')}, {expected}, {len(progress.open)} of them in round 1", soft_wrap=True)
+    expected = (
+        f"about {plural(progress.expected, 'match', 'es')}" if progress.expected else "no end"
+    )
+    terminal.print(
+        f"{plural(len(entrants), 'entrant')}, {expected}, {len(progress.open)} of them in round 1",
+        soft_wrap=True,
+    )
     return 1 if problems else 0

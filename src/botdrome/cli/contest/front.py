@@ -8,12 +8,30 @@ import typer
 from botdrome.cli.isolation import InProcess, IsolationFlags, Memory, Sandbox
 from botdrome.cli.play_command import Dask
 
-contest = typer.Typer(no_args_is_help=True, help="Run contests on this machine, and prove their results.")
+contest = typer.Typer(
+    no_args_is_help=True, help="Run contests on this machine, and prove their results."
+)
 
-Place = Annotated[str, typer.Argument(metavar="CONTEST", help="A document such as cup.toml, or the store of a contest: cup.db.")]
-Name = Annotated[str, typer.Argument(metavar="[NAME]", help="The contest, if the store has several.", show_default=False)]
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONTEST", help="A document such as cup.toml, or the store of a contest: cup.db."
+    ),
+]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="[NAME]", help="The contest, if the store has several.", show_default=False
+    ),
+]
 Database = Annotated[
-    str, typer.Option("--db", metavar="FILE|URL", help="The store. \\[default: beside the document, cup.db]", show_default=False)
+    str,
+    typer.Option(
+        "--db",
+        metavar="FILE|URL",
+        help="The store. \\[default: beside the document, cup.db]",
+        show_default=False,
+    ),
 ]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -22,9 +40,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @contest.command()
 def new(
     game: Annotated[str, typer.Argument(help="The name of a game; `botdrome games` lists them.")],
-    format_: Annotated[str, typer.Option("--format", help="The format of the contest.")] = "round-robin",
+    format_: Annotated[
+        str, typer.Option("--format", help="The format of the contest.")
+    ] = "round-robin",
     file: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file to write. \\[default: GAME-cup.toml]")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The file to write. \\[default: GAME-cup.toml]"
+        ),
     ] = None,
 ) -> None:
     """Write a document with comments, which runs at once: its entrants are house bots."""
@@ -35,7 +58,9 @@ def new(
 
 @contest.command()
 def check(file: Annotated[Path, typer.Argument(help="A document.")]) -> None:
-    """Read a document, and say what the contest will be; or name the line that is wrong, with a correct example."""
+    """Read a document, and say what the contest will be; or name the line that is wrong, with a
+    correct example.
+    """
     from botdrome.cli.contest.documents import check_file
 
     raise typer.Exit(check_file(file))
@@ -55,12 +80,19 @@ def run(
 ) -> None:
     """Play a contest on this machine, or continue it, also after a crash. Ctrl-C pauses it.
 
-    Paths of bots are relative to the document. Ends with status 0 when the contest is over, 1 if it waits for you, 2 if the
-    document is not valid, and 130 after Ctrl-C.
+    Paths of bots are relative to the document. Ends with status 0 when the contest is over, 1 if it
+    waits for you, 2 if the document is not valid, and 130 after Ctrl-C.
     """
     from botdrome.cli.contest.run import RunOptions, run_contest
 
-    raise typer.Exit(run_contest(place, name, db, RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json)))
+    raise typer.Exit(
+        run_contest(
+            place,
+            name,
+            db,
+            RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json),
+        )
+    )
 
 
 @contest.command()
@@ -78,15 +110,29 @@ def resume(
     """Continue a paused contest: in the process that waits, or here if there is none."""
     from botdrome.cli.contest.run import RunOptions, resume_contest
 
-    raise typer.Exit(resume_contest(place, name, db, RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json)))
+    raise typer.Exit(
+        resume_contest(
+            place,
+            name,
+            db,
+            RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json),
+        )
+    )
 
 
 @contest.command()
 def rerun(
     place: Place,
     name: Name = "",
-    bot: Annotated[list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")] = None,
-    only: Annotated[str, typer.Option(metavar="failed", help="`failed`: play matches with crashes and no-shows again.")] = "",
+    bot: Annotated[
+        list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
+    ] = None,
+    only: Annotated[
+        str,
+        typer.Option(
+            metavar="failed", help="`failed`: play matches with crashes and no-shows again."
+        ),
+    ] = "",
     jobs: Jobs = 1,
     dask: Dask = "",
     db: Database = "",
@@ -95,7 +141,10 @@ def rerun(
     memory: Memory = None,
     json: Json = False,
 ) -> None:
-    """Play some matches again. Their old results stay in the log. Later rounds that depend on them are also played again."""
+    """Play some matches again.
+
+    Their old results stay in the log. Later rounds that depend on them are also played again.
+    """
     from botdrome.cli.contest.run import RunOptions, rerun_contest
 
     given = RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json)
@@ -107,10 +156,14 @@ def show(
     place: Place,
     name: Name = "",
     db: Database = "",
-    log: Annotated[bool, typer.Option("--log", help="Show the whole log, not only its end.")] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="Show the whole log, not only its end.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Show the state of a contest, its standings with ratings and 95 % intervals, its rounds and its log."""
+    """Show the state of a contest, its standings with ratings and 95 % intervals, its rounds and
+    its log.
+    """
     from botdrome.cli.contest.changes import show_contest
 
     raise typer.Exit(show_contest(place, name, db, log, json))
@@ -143,10 +196,16 @@ def export(
     place: Place,
     name: Name = "",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The archive to write. \\[default: NAME.zip]")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The archive to write. \\[default: NAME.zip]"
+        ),
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Sign the archive with this SSH key; the signature is in FILE.sig.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Sign the archive with this SSH key; the signature is in FILE.sig."
+        ),
     ] = None,
     db: Database = "",
 ) -> None:
@@ -159,9 +218,13 @@ def export(
 @contest.command()
 def verify(
     file: Annotated[Path, typer.Argument(help="An archive that `export` wrote.")],
-    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Also check the signature with this public key.")] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also check the signature with this public key."),
+    ] = None,
 ) -> None:
-    """Simulate every match of an archive again, compute every pairing, table and rating, and name the first difference.
+    """Simulate every match of an archive again, compute every pairing, table and rating, and name
+    the first difference.
 
     Ends with status 0 if all is as the archive says, 1 if not.
     """

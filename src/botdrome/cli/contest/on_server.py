@@ -14,7 +14,18 @@ from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
 from botdrome.games.reading import plural
 
-COLUMNS = ("place", "bot", "score", "wins", "draws", "losses", "noShows", "crashes", "rating", "note")
+COLUMNS = (
+    "place",
+    "bot",
+    "score",
+    "wins",
+    "draws",
+    "losses",
+    "noShows",
+    "crashes",
+    "rating",
+    "note",
+)
 
 
 def create_contest(server: str, token: str, file: Path, to_open: bool) -> int:
@@ -36,7 +47,9 @@ def create_contest(server: str, token: str, file: Path, to_open: bool) -> int:
 
 def act(server: str, token: str, name: str, action: str) -> int:
     def work(rest: RestServer) -> int:
-        rest.get(f"operator/contest-actions/{segment(name)}", needed_token(token), {"action": action})
+        rest.get(
+            f"operator/contest-actions/{segment(name)}", needed_token(token), {"action": action}
+        )
         return _tell(rest, name)
 
     return attempt(name, lambda: reached(server, work))
@@ -44,7 +57,11 @@ def act(server: str, token: str, name: str, action: str) -> int:
 
 def withdraw_bot(server: str, token: str, name: str, bot: str, why: str) -> int:
     def work(rest: RestServer) -> int:
-        rest.get(f"operator/contest-withdrawals/{segment(name)}", needed_token(token), {"bot": bot, "reason": why})
+        rest.get(
+            f"operator/contest-withdrawals/{segment(name)}",
+            needed_token(token),
+            {"bot": bot, "reason": why},
+        )
         return _tell(rest, name)
 
     return attempt(name, lambda: reached(server, work))
@@ -106,7 +123,9 @@ def _headline(rest: RestServer, contest: dict[str, Any]) -> None:
     terminal = Terminal()
     matches = f"{contest['played']} of about {plural(contest['expected'], 'match', 'es')}"
     counts = f"{plural(len(contest['entrants']), 'entrant')}, {matches}"
-    terminal.print(f"{contest['name']}: {contest['game']}, {contest['state']}, {counts}", soft_wrap=True)
+    terminal.print(
+        f"{contest['name']}: {contest['game']}, {contest['state']}, {counts}", soft_wrap=True
+    )
     if contest["why"]:
         terminal.print(f"it waits for you: {contest['why']}", soft_wrap=True)
     if contest["awaited"]:
@@ -119,7 +138,9 @@ def _standings(contest: dict[str, Any]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in COLUMNS:
         heading = {"noShows": "no-shows"}.get(column, column)
-        table.add_column(heading, justify="left" if column in ("bot", "note") else "right", no_wrap=True)
+        table.add_column(
+            heading, justify="left" if column in ("bot", "note") else "right", no_wrap=True
+        )
     for line in contest["standings"]:
         table.add_row(*(_cell(line, column) for column in COLUMNS))
     return table

@@ -13,7 +13,13 @@ from msgspec import Struct
 from botdrome.cli.terminal import REFUSED, CommandError, complain
 from botdrome.client.program import CannotStart
 from botdrome.contest.document import EXAMPLE, BadDocument, ContestDocument, read_document
-from botdrome.store.contest_journal import ContestJournal, ContestRefusal, ContestState, StoredContest, UnknownContest
+from botdrome.store.contest_journal import (
+    ContestJournal,
+    ContestRefusal,
+    ContestState,
+    StoredContest,
+    UnknownContest,
+)
 from botdrome.store.opening import open_store
 from botdrome.store.store import BadStoreUrl, Store, StoreUnavailable
 
@@ -70,7 +76,10 @@ class ContestHere:
     async def claim(self) -> None:
         """Raise CommandError if another process runs the contest, or serves its store."""
         if not await self.store.claim():
-            raise CommandError(f"another process runs this contest or serves its store; pause it: {self.command('pause')}")
+            raise CommandError(
+                "another process runs this contest or serves its store; pause it: "
+                f"{self.command('pause')}"
+            )
 
     def command(self, word: str) -> str:
         """Return a command for this contest, to tell the user."""
@@ -85,9 +94,17 @@ def place_of(words: str, name: str = "", db: str = "") -> ContestPlace:
         document = document_in(path)
         if name not in ("", document.name):
             raise CommandError(f"{words} is the document of {document.name!r}, not of {name!r}")
-        return ContestPlace(words, store_at(db or str(path.with_suffix(".db"))), path.resolve().parent, document.name, document)
+        return ContestPlace(
+            words,
+            store_at(db or str(path.with_suffix(".db"))),
+            path.resolve().parent,
+            document.name,
+            document,
+        )
     url = store_at(db or words)
-    folder = Path(url.removeprefix(SQLITE)).resolve().parent if url.startswith(SQLITE) else Path.cwd()
+    folder = (
+        Path(url.removeprefix(SQLITE)).resolve().parent if url.startswith(SQLITE) else Path.cwd()
+    )
     return ContestPlace(words, url, folder, name)
 
 
@@ -105,7 +122,9 @@ async def opened(place: ContestPlace, new: bool = False) -> AsyncIterator[Contes
     """Open the store of a contest; `new`: it may be created."""
     file = Path(place.url.removeprefix(SQLITE))
     if place.url.startswith(SQLITE) and not file.exists() and not new:
-        raise CommandError(f"there is no store {file}; `botdrome contest run` with its document begins a contest")
+        raise CommandError(
+            f"there is no store {file}; `botdrome contest run` with its document begins a contest"
+        )
     store = await open_store(place.url)
     try:
         names = [place.name] if place.name else [*await ContestJournal(store).contests()]
@@ -118,7 +137,10 @@ async def opened(place: ContestPlace, new: bool = False) -> AsyncIterator[Contes
 
 
 def attempt(words: str, work: Callable[[], int | Coroutine[Any, Any, int]]) -> int:
-    """Do the work of a command, and return its status. Errors are told in one line; those of a document with an example."""
+    """Do the work of a command, and return its status.
+
+    Errors are told in one line; those of a document with an example.
+    """
     try:
         done = work()
         return done if isinstance(done, int) else asyncio.run(done)

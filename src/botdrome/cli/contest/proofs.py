@@ -27,7 +27,9 @@ async def _export(words: str, name: str, db: str, output: Path | None, key: Path
         file = output or Path(f"{contest.name}.zip")
         matches = await write_archive(contest.store, contest.name, file)
     Terminal().print(
-        f"{file} has {plural(matches, 'match', 'es')}. Check it with: botdrome contest verify {file}", soft_wrap=True
+        f"{file} has {plural(matches, 'match', 'es')}. Check it with: botdrome contest verify "
+        f"{file}",
+        soft_wrap=True,
     )
     if key is not None:
         Terminal().print(f"The signature is in {sign(file, key)}.", soft_wrap=True)
@@ -45,7 +47,9 @@ def _verify(file: Path, key: Path | None) -> int:
             check_signature(file, key)
         with Progress(console=Terminal(stderr=True), transient=True) as bar:
             task = bar.add_task("matches", total=None)
-            manifest, contest = check_archive(file, lambda done, total: bar.update(task, completed=done, total=total))
+            manifest, contest = check_archive(
+                file, lambda done, total: bar.update(task, completed=done, total=total)
+            )
     except ArchiveDifference as difference:
         complain(f"{file}: {difference}")
         return 1
@@ -62,7 +66,10 @@ def sign(file: Path, key: Path) -> Path:
     signature.unlink(missing_ok=True)
     done = _ssh_keygen("sign", "-f", str(key), "-n", NAMESPACE, str(file))
     if done.returncode:
-        raise CommandError(f"{key} cannot sign: {_last_line(done)}; create a key with: ssh-keygen -t ed25519 -f organiser")
+        raise CommandError(
+            f"{key} cannot sign: {_last_line(done)}; create a key with: ssh-keygen -t ed25519 -f "
+            "organiser"
+        )
     return signature
 
 
@@ -75,16 +82,31 @@ def check_signature(file: Path, key: Path) -> None:
     with TemporaryDirectory() as folder, file.open("rb") as data:
         allowed = Path(folder) / "allowed"
         allowed.write_text(f"{ORGANISER} {public.read_text()}")
-        done = _ssh_keygen("verify", "-f", str(allowed), "-I", ORGANISER, "-n", NAMESPACE, "-s", str(signature), stdin=data)
+        done = _ssh_keygen(
+            "verify",
+            "-f",
+            str(allowed),
+            "-I",
+            ORGANISER,
+            "-n",
+            NAMESPACE,
+            "-s",
+            str(signature),
+            stdin=data,
+        )
     if done.returncode:
         raise ArchiveDifference(f"it was not signed with {public}: {_last_line(done)}")
 
 
-def _ssh_keygen(action: str, *words: str, stdin: IO[bytes] | None = None) -> "subprocess.CompletedProcess[str]":
+def _ssh_keygen(
+    action: str, *words: str, stdin: IO[bytes] | None = None
+) -> "subprocess.CompletedProcess[str]":
     program = shutil.which("ssh-keygen")
     if program is None:
         raise CommandError("--key needs ssh-keygen; on Debian: apt-get install openssh-client")
-    return subprocess.run([program, "-Y", action, *words], stdin=stdin, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [program, "-Y", action, *words], stdin=stdin, capture_output=True, text=True, check=False
+    )
 
 
 def _last_line(done: "subprocess.CompletedProcess[str]") -> str:

@@ -51,7 +51,9 @@ class ContestReport(Struct, frozen=True):
                 {
                     "number": round_.number,
                     "matches": len(round_.fixtures),
-                    "played": sum(fixture.key in self.progress.results for fixture in round_.fixtures),
+                    "played": sum(
+                        fixture.key in self.progress.results for fixture in round_.fixtures
+                    ),
                     "byes": [self.progress.entrants[number].name for number in round_.byes],
                 }
                 for round_ in self.progress.rounds
@@ -62,10 +64,15 @@ class ContestReport(Struct, frozen=True):
     def _standing(self, standing: Standing) -> dict[str, Any]:
         entrant = self.progress.entrants[standing.entrant]
         strength = self.ratings.strengths.get(entrant.name)
-        data: dict[str, Any] = msgspec.to_builtins(standing) | {"bot": entrant.name, "version": entrant.version}
+        data: dict[str, Any] = msgspec.to_builtins(standing) | {
+            "bot": entrant.name,
+            "version": entrant.version,
+        }
         data["withdrawn"] = entrant.left is not None
         data["elo"] = None if strength is None else round(strength.rating - MEAN, 1)
-        data["margin"] = None if strength is None or strength.margin is None else round(strength.margin, 1)
+        data["margin"] = (
+            None if strength is None or strength.margin is None else round(strength.margin, 1)
+        )
         return data
 
 
@@ -75,12 +82,18 @@ def report_of(contest: StoredContest) -> ContestReport:
     return ContestReport(contest, progress, rate_counted(blocks.counted()), blocks.repetition())
 
 
-def standings_table(progress: ContestProgress, ratings: Ratings | None = None, most: int | None = None) -> Table:
-    """Return the table of the standings; without ratings it is cheap enough to be drawn again and again."""
+def standings_table(
+    progress: ContestProgress, ratings: Ratings | None = None, most: int | None = None
+) -> Table:
+    """Return the table of the standings; without ratings it is cheap enough to be drawn again and
+    again.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     numbers = ["score", "wins", "draws", "losses", "faults", *(["Elo", "95 %"] if ratings else [])]
     for heading in ("", "bot", *numbers, "note"):
-        table.add_column(heading, justify="right" if heading in numbers or not heading else "left", no_wrap=True)
+        table.add_column(
+            heading, justify="right" if heading in numbers or not heading else "left", no_wrap=True
+        )
     for standing in progress.standings()[:most]:
         table.add_row(*_cells(progress, standing, ratings))
     return table
@@ -89,12 +102,18 @@ def standings_table(progress: ContestProgress, ratings: Ratings | None = None, m
 def _cells(progress: ContestProgress, standing: Standing, ratings: Ratings | None) -> list[str]:
     entrant = progress.entrants[standing.entrant]
     counts = (standing.wins, standing.draws, standing.losses, standing.no_shows + standing.crashes)
-    notes = [standing.note, f"byes: {standing.byes}" if standing.byes else "", "withdrawn" if entrant.left is not None else ""]
+    notes = [
+        standing.note,
+        f"byes: {standing.byes}" if standing.byes else "",
+        "withdrawn" if entrant.left is not None else "",
+    ]
     cells = [str(standing.place), entrant.name, f"{standing.score:g}", *map(str, counts)]
     if ratings is not None:
         strength = ratings.strengths.get(entrant.name)
         cells.append("-" if strength is None else f"{strength.rating - MEAN:+.0f}")
-        cells.append("-" if strength is None or strength.margin is None else f"±{strength.margin:.0f}")
+        cells.append(
+            "-" if strength is None or strength.margin is None else f"±{strength.margin:.0f}"
+        )
     return [*cells, ", ".join(filter(None, notes))]
 
 
@@ -104,7 +123,9 @@ def round_lines(progress: ContestProgress) -> list[str]:
         played = sum(fixture.key in progress.results for fixture in round_.fixtures)
         byes = ", ".join(progress.entrants[number].name for number in round_.byes)
         matches = plural(len(round_.fixtures), "match", "es")
-        lines.append(f"round {round_.number}: {played} of {matches}{f', byes: {byes}' if byes else ''}")
+        lines.append(
+            f"round {round_.number}: {played} of {matches}{f', byes: {byes}' if byes else ''}"
+        )
     return lines
 
 

@@ -1,4 +1,6 @@
-"""`botdrome contest run`, `resume` and `rerun`: play a contest with a progress bar and live standings."""
+"""`botdrome contest run`, `resume` and `rerun`: play a contest with a progress bar and live
+standings.
+"""
 
 import asyncio
 import os
@@ -68,11 +70,15 @@ async def _resume(words: str, name: str, db: str, given: RunOptions) -> int:
         return await _play(contest, given)
 
 
-def rerun_contest(words: str, name: str, db: str, given: RunOptions, bots: Sequence[str], only: str) -> int:
+def rerun_contest(
+    words: str, name: str, db: str, given: RunOptions, bots: Sequence[str], only: str
+) -> int:
     return attempt(words, lambda: _rerun(words, name, db, given.checked(), bots, only))
 
 
-async def _rerun(words: str, name: str, db: str, given: RunOptions, bots: Sequence[str], only: str) -> int:
+async def _rerun(
+    words: str, name: str, db: str, given: RunOptions, bots: Sequence[str], only: str
+) -> int:
     if only not in ("", "failed") or not (bots or only):
         raise CommandError("say which matches: --bot BOT, or --only failed")
     async with opened(place_of(words, name, db)) as contest:
@@ -81,8 +87,12 @@ async def _rerun(words: str, name: str, db: str, given: RunOptions, bots: Sequen
         return await _play(contest, given)
 
 
-async def _annul(contest: ContestHere, stored: StoredContest, bots: Sequence[str], only: str) -> None:
-    """Take back the results of these bots, or those with faults, or both: then the faults of these bots."""
+async def _annul(
+    contest: ContestHere, stored: StoredContest, bots: Sequence[str], only: str
+) -> None:
+    """Take back the results of these bots, or those with faults, or both: then the faults of these
+    bots.
+    """
     names = [entrant.name for entrant in stored.entrants]
     wanted = {number_of(names, bot) for bot in bots}
     progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
@@ -108,9 +118,13 @@ async def _play(contest: ContestHere, given: RunOptions) -> int:
     try:
         plan = contest_plan(document, stored.entrants, isolation)
         with _players(plan, given, contest.place) as players, LiveStandings() as live:
-            why = await ContestRun(contest.store, stored, players, contest.author, partial(_drawn, live)).play()
+            why = await ContestRun(
+                contest.store, stored, players, contest.author, partial(_drawn, live)
+            ).play()
         if why:
-            complain(f"the contest waits for you: {why}\nThen continue it with: {contest.command('run')}")
+            complain(
+                f"the contest waits for you: {why}\nThen continue it with: {contest.command('run')}"
+            )
             status = 1
     except asyncio.CancelledError:
         await _interrupted(contest)
@@ -127,7 +141,9 @@ async def _play(contest: ContestHere, given: RunOptions) -> int:
     return status
 
 
-def _players(plan: TournamentPlan, given: RunOptions, place: ContestPlace) -> AbstractContextManager[ContestPlayers]:
+def _players(
+    plan: TournamentPlan, given: RunOptions, place: ContestPlace
+) -> AbstractContextManager[ContestPlayers]:
     if not given.dask:
         return players_in_processes(plan, given.jobs)
     from botdrome.runner.dask_tournament import players_on_dask
@@ -142,12 +158,17 @@ async def _interrupted(contest: ContestHere) -> None:
     task.uncancel()
     if (await contest.journal.entry(contest.name)).state == "running":
         await contest.change_state("paused")
-    Terminal(stderr=True).print(f"Paused. Continue it with: {contest.command('run')}", soft_wrap=True)
+    Terminal(stderr=True).print(
+        f"Paused. Continue it with: {contest.command('run')}", soft_wrap=True
+    )
 
 
 def _drawn(live: LiveStandings, run: ContestRun) -> None:
     progress = run.progress
-    words = f"{run.document.name}: {'paused' if run.paused else f'round {progress.rounds_played + bool(progress.open)}'}"
+    words = (
+        f"{run.document.name}: "
+        f"{'paused' if run.paused else f'round {progress.rounds_played + bool(progress.open)}'}"
+    )
     live.update(
         words,
         lambda: (len(progress.results), progress.expected or None),

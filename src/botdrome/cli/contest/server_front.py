@@ -1,4 +1,7 @@
-"""The options of the commands for contests on a server. Nothing heavy is imported before they are read."""
+"""The options of the commands for contests on a server.
+
+Nothing heavy is imported before they are read.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +14,11 @@ from botdrome.cli.join_front import LOCAL, Server
 server = typer.Typer(no_args_is_help=True, help="Run contests on a server, as its operator.")
 
 Token = Annotated[
-    str, typer.Option(envvar="BOTDROME_OPERATOR_TOKEN", help="The operator's token; `botdrome operator-token` makes a new one.")
+    str,
+    typer.Option(
+        envvar="BOTDROME_OPERATOR_TOKEN",
+        help="The operator's token; `botdrome operator-token` makes a new one.",
+    ),
 ]
 Name = Annotated[str, typer.Argument(help="The name of the contest.")]
 
@@ -70,12 +77,22 @@ def end(name: Name, server: Server = LOCAL, token: Token = "") -> None:
 @server.command()
 def rerun(
     name: Name,
-    bot: Annotated[list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")] = None,
-    only: Annotated[str, typer.Option(metavar="failed", help="`failed`: play matches with crashes and no-shows again.")] = "",
+    bot: Annotated[
+        list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
+    ] = None,
+    only: Annotated[
+        str,
+        typer.Option(
+            metavar="failed", help="`failed`: play matches with crashes and no-shows again."
+        ),
+    ] = "",
     server: Server = LOCAL,
     token: Token = "",
 ) -> None:
-    """Let matches of a paused contest be played again, once you resume it. Their old results stay in the log."""
+    """Let matches of a paused contest be played again, once you resume it.
+
+    Their old results stay in the log.
+    """
     from botdrome.cli.contest.on_server import rerun_contest
 
     raise typer.Exit(rerun_contest(server, token, name, bot or [], only))

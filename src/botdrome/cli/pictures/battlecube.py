@@ -30,7 +30,10 @@ def _roster(view: View, names: Sequence[str]) -> list[Text]:
     where = {player["seat"]: "{x},{y},{z}".format(**player) for player in view["players"]}
     fate = {loss["seat"]: f"lost {loss['tick']}" for loss in view["lost"]}
     return [
-        Text(f"{MARKS[seat]} {name[:14]:14} {(where | fate)[seat]:9}", _style(seat) if seat in where else "dim strike")
+        Text(
+            f"{MARKS[seat]} {name[:14]:14} {(where | fate)[seat]:9}",
+            _style(seat) if seat in where else "dim strike",
+        )
         for seat, name in enumerate(names)
     ]
 
@@ -55,7 +58,9 @@ def _draw_slices(view: View, text: Text) -> None:
 
 def _things(view: View) -> dict[tuple[int, ...], tuple[str, str]]:
     """Return the marks and styles by place."""
-    things: dict[Any, tuple[str, str]] = {tuple(bomb): ("* ", "bold white") for bomb in view["bombs"]}
+    things: dict[Any, tuple[str, str]] = {
+        tuple(bomb): ("* ", "bold white") for bomb in view["bombs"]
+    }
     for player in view["players"]:
         seat = player["seat"]
         things[player["x"], player["y"], player["z"]] = (f"{MARKS[seat]} ", _style(seat))

@@ -13,7 +13,9 @@ STYLES = {"X": "bold red", "0": "blue", ".": "dim"}
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """Draw the public position, with the fleets once the game is over; `names` are the players by seat."""
+    """Draw the public position, with the fleets once the game is over; `names` are the players by
+    seat.
+    """
     cell = 2 if len(names) * (2 * view["width"] + MARGIN) <= WIDTH else 1
     block = cell * view["width"] + MARGIN
     abreast = max(WIDTH // block, 1)
@@ -22,7 +24,10 @@ def picture(view: View, names: Sequence[str]) -> Text:
         seats = range(first, min(first + abreast, len(names)))
         text.append("\n")
         for seat in seats:
-            text.append(_title(view, names[seat], seat, block), "bold yellow" if seat in view["toMove"] else "bold")
+            text.append(
+                _title(view, names[seat], seat, block),
+                "bold yellow" if seat in view["toMove"] else "bold",
+            )
         numbers = "".join(str(x % 10).ljust(cell) for x in range(view["width"]))
         text.append("\n" + f"   {numbers} " * len(seats), "dim")
         for y in range(view["height"]):
@@ -39,7 +44,10 @@ def _headline(view: View, names: Sequence[str]) -> str:
     if "skip" in last:
         return f"{head}: {names[last['shooter']]} skips"
     deed = "hits" if last["hit"] else "misses"
-    return f"{head}: {names[last['shooter']]} {deed} {names[last['target']]} at x {last['x']}, y {last['y']}"
+    return (
+        f"{head}: {names[last['shooter']]} {deed} {names[last['target']]} at x {last['x']}, y "
+        f"{last['y']}"
+    )
 
 
 def _title(view: View, name: str, seat: int, block: int) -> str:

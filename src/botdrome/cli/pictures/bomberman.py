@@ -7,14 +7,26 @@ from rich.text import Text
 from botdrome.games.game import View
 
 TILES = {".": ("· ", "dim"), "+": ("▒▒", "yellow"), "#": ("██", "grey37")}
-COLOURS = ("cyan", "magenta", "green", "blue", "red", "bright_yellow", "bright_cyan", "bright_magenta")
+COLOURS = (
+    "cyan",
+    "magenta",
+    "green",
+    "blue",
+    "red",
+    "bright_yellow",
+    "bright_cyan",
+    "bright_magenta",
+)
 SIGNS = "ABCDEFGH"
 UPGRADES = {"ADDITIONAL_BOMB": ("+o", "bold green"), "EXPLOSION_RANGE": ("+*", "bold green")}
 Sign = tuple[str, str]
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """Draw the public position; `names` are the players by seat. A user that stands on a bomb shows with the turns left."""
+    """Draw the public position; `names` are the players by seat.
+
+    A user that stands on a bomb shows with the turns left.
+    """
     text = Text(no_wrap=True).append(f"round {view['round']} of {view['rounds']}", "bold")
     for user in view["users"]:
         text.append_text(_user_line(user, names[user["seat"]]))
@@ -27,9 +39,14 @@ def picture(view: View, names: Sequence[str]) -> Text:
 
 
 def _user_line(user: View, name: str) -> Text:
-    line = Text("\n").append(f"{SIGNS[user['seat']]} {name[:20]:20}", COLOURS[user["seat"]] if user["alive"] else "dim strike")
+    line = Text("\n").append(
+        f"{SIGNS[user['seat']]} {name[:20]:20}",
+        COLOURS[user["seat"]] if user["alive"] else "dim strike",
+    )
     line.append(f" bombs {user['bombsLeft']:2}  range {user['range']:2}  ")
-    return line.append(f"kills {user['kills']}  crates {user['crates']:3}  upgrades {user['upgrades']:2}", "dim")
+    return line.append(
+        f"kills {user['kills']}  crates {user['crates']:3}  upgrades {user['upgrades']:2}", "dim"
+    )
 
 
 def _things(view: View) -> dict[tuple[int, int], Sign]:
@@ -52,5 +69,8 @@ def _bombs_and_users(view: View) -> dict[tuple[int, int], Sign]:
     for user in view["users"]:
         if user["alive"]:
             row, column = user["at"]
-            signs[row, column] = (f"{SIGNS[user['seat']]}{ticking.get((row, column), ' ')}"[:2], f"bold {COLOURS[user['seat']]}")
+            signs[row, column] = (
+                f"{SIGNS[user['seat']]}{ticking.get((row, column), ' ')}"[:2],
+                f"bold {COLOURS[user['seat']]}",
+            )
     return signs

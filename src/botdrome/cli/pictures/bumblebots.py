@@ -6,13 +6,22 @@ from rich.text import Text
 
 from botdrome.games.game import View
 
-SIGNS = {0: ("·", "dim"), 1: ("█", "grey37"), 2: ("✿", "bold yellow"), 5: ("+", "cyan"), 6: ("x", "magenta")}
+SIGNS = {
+    0: ("·", "dim"),
+    1: ("█", "grey37"),
+    2: ("✿", "bold yellow"),
+    5: ("+", "cyan"),
+    6: ("x", "magenta"),
+}
 DRONES = (("A", "bold black on cyan"), ("B", "bold black on magenta"))
 PLAYERS = ("bold cyan", "bold magenta")
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """Draw the public position; `names` are the players by seat. Each row of hexes is shifted by half a hex."""
+    """Draw the public position; `names` are the players by seat.
+
+    Each row of hexes is shifted by half a hex.
+    """
     text = Text(f"tick {view['turnNumber']} of {view['ticks']}", no_wrap=True)
     for name, points, style in zip(names, view["score"], PLAYERS, strict=True):
         text.append(f"   {name} {points}", style)

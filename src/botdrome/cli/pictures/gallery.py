@@ -5,7 +5,14 @@ from collections.abc import Callable, Sequence
 from rich.pretty import pretty_repr
 from rich.text import Text
 
-from botdrome.cli.pictures import battlecube, battleship, bomberman, bumblebots, gomoku, noughts_and_crosses
+from botdrome.cli.pictures import (
+    battlecube,
+    battleship,
+    bomberman,
+    bumblebots,
+    gomoku,
+    noughts_and_crosses,
+)
 from botdrome.games.game import View
 
 Picture = Callable[[View, Sequence[str]], Text]

@@ -11,7 +11,9 @@ STYLES = {"X": "bold cyan", "O": "bold magenta", FREE: "dim"}
 
 
 def picture(view: View, names: Sequence[str]) -> Text:
-    """Draw the public position, with the last stone and the winning row marked; `names` are the players by seat."""
+    """Draw the public position, with the last stone and the winning row marked; `names` are the
+    players by seat.
+    """
     text = Text()
     for seat, mark in enumerate(MARKS):
         text.append(f"{mark} {names[seat]}  ", STYLES[mark])
@@ -21,6 +23,8 @@ def picture(view: View, names: Sequence[str]) -> Text:
     for y, row in enumerate(view["board"]):
         text.append(f"\n{y:2} ", "dim")
         for x, mark in enumerate(row):
-            text.append(mark.replace(FREE, "·"), STYLES[mark] + (" reverse" if (x, y) in marked else ""))
+            text.append(
+                mark.replace(FREE, "·"), STYLES[mark] + (" reverse" if (x, y) in marked else "")
+            )
             text.append(" ")
     return text

@@ -26,14 +26,21 @@ from botdrome.contest.formats.format import (
 )
 
 FURTHER_BLOCKS = 2
-"""How often a level series is prolonged by one match per seating. After that the higher seed advances."""
+"""How often a level series is prolonged by one match per seating.
+
+After that the higher seed advances.
+"""
 
 
 class Series:
     """A meeting of a knockout. The entrants are given by seed, highest first."""
 
     def __init__(
-        self, planner: MeetingPlanner, document: ContestDocument, place: tuple[int, int], seeds: Sequence[EntrantNumber]
+        self,
+        planner: MeetingPlanner,
+        document: ContestDocument,
+        place: tuple[int, int],
+        seeds: Sequence[EntrantNumber],
     ) -> None:
         self.seeds = tuple(seeds)
         self.fixtures: list[ContestFixture] = []
@@ -50,9 +57,14 @@ class Series:
         return bool(games)
 
     def ranking(self, entrants: Sequence[Entrant], results: Results) -> list[EntrantNumber]:
-        """Return the entrants, best first. Entrants that left before come last; level ones are ordered by seed."""
+        """Return the entrants, best first.
+
+        Entrants that left before come last; level ones are ordered by seed.
+        """
         points = self.points(results)
-        return sorted(self.seeds, key=lambda number: (self._left(entrants[number]), -points[number]))
+        return sorted(
+            self.seeds, key=lambda number: (self._left(entrants[number]), -points[number])
+        )
 
     def by_seed(self, entrants: Sequence[Entrant], results: Results) -> bool:
         """Return True if only the seeding decided."""
@@ -92,7 +104,10 @@ class Series:
         return sum(not self._left(entrants[number]) for number in self.seeds)
 
     def _left(self, entrant: Entrant) -> bool:
-        """Return True if an entrant left before the series began. One that leaves later forfeits its matches."""
+        """Return True if an entrant left before the series began.
+
+        One that leaves later forfeits its matches.
+        """
         return not entrant.plays_in(self._round)
 
 
@@ -122,7 +137,10 @@ Pairs = Sequence[tuple[Slot, Slot]]
 
 
 class Bracket:
-    """An elimination in pairs, from its first round to the final. The players are given by seed, highest first."""
+    """An elimination in pairs, from its first round to the final.
+
+    The players are given by seed, highest first.
+    """
 
     def __init__(
         self,
@@ -148,7 +166,9 @@ class Bracket:
             name = stage_name(len(slots))
             pairs = list(zip(slots[::2], slots[1::2], strict=True))
             full = self.full("winners", pairs)
-            yield from self.played(full, [one for one, two in pairs if one is not None and two is None])
+            yield from self.played(
+                full, [one for one, two in pairs if one is not None and two is None]
+            )
             winners: dict[EntrantNumber, EntrantNumber] = {}
             for one in self.series:
                 winner, loser = self.ranking(one)
@@ -159,18 +179,39 @@ class Bracket:
         assert slots[0] is not None
         self.win(slots[0], final)
 
-    def played(self, groups: Sequence[Sequence[EntrantNumber]], byes: Sequence[EntrantNumber] = ()) -> Iterator[Round]:
-        """Yield the round of these meetings until all are decided. `self.series` holds them afterwards."""
-        series = [Series(self.planner, self.document, (self.round, meeting), group) for meeting, group in enumerate(groups, 1)]
+    def played(
+        self, groups: Sequence[Sequence[EntrantNumber]], byes: Sequence[EntrantNumber] = ()
+    ) -> Iterator[Round]:
+        """Yield the round of these meetings until all are decided.
+
+        `self.series` holds them afterwards.
+        """
+        series = [
+            Series(self.planner, self.document, (self.round, meeting), group)
+            for meeting, group in enumerate(groups, 1)
+        ]
         while sum(one.prolong(self.entrants, self.results) for one in series):
-            yield Round(self.round, [fixture for one in series for fixture in one.fixtures], tuple(byes))
+            yield Round(
+                self.round, [fixture for one in series for fixture in one.fixtures], tuple(byes)
+            )
         self.series = series
-        self.winners |= {f"{self.round}.{meeting}": self.ranking(one)[0] for meeting, one in enumerate(series, 1)}
+        self.winners |= {
+            f"{self.round}.{meeting}": self.ranking(one)[0] for meeting, one in enumerate(series, 1)
+        }
         self.round += 1
 
-    def full(self, side: Literal["winners", "losers"], pairs: Pairs, meetings: int = 0) -> list[list[EntrantNumber]]:
-        """Return the pairs without byes, and note their places. The round has that many meetings before them."""
-        found = [(slot, self.by_seed(one, two)) for slot, (one, two) in enumerate(pairs) if one is not None and two is not None]
+    def full(
+        self, side: Literal["winners", "losers"], pairs: Pairs, meetings: int = 0
+    ) -> list[list[EntrantNumber]]:
+        """Return the pairs without byes, and note their places.
+
+        The round has that many meetings before them.
+        """
+        found = [
+            (slot, self.by_seed(one, two))
+            for slot, (one, two) in enumerate(pairs)
+            if one is not None and two is not None
+        ]
         for meeting, (slot, _) in enumerate(found, meetings + 1):
             self.places[f"{self.round}.{meeting}"] = BracketPlace(side, slot, len(pairs))
         return [pair for _, pair in found]
@@ -181,19 +222,26 @@ class Bracket:
     def leave(self, entrant: EntrantNumber, note: str, one: Series) -> None:
         """Note where an entrant went out, and whether the seeding decided."""
         seeded = one.by_seed(self.entrants, self.results)
-        self.exits[entrant] = Exit(self.round, f"{note}, level: the higher seed advanced" if seeded else note)
+        self.exits[entrant] = Exit(
+            self.round, f"{note}, level: the higher seed advanced" if seeded else note
+        )
 
     def win(self, entrant: EntrantNumber, one: Series) -> None:
         self.round += 1
         seeded = one.by_seed(self.entrants, self.results)
-        self.exits[entrant] = Exit(self.round, "won the final as the higher seed: it was level" if seeded else "won the final")
+        self.exits[entrant] = Exit(
+            self.round,
+            "won the final as the higher seed: it was level" if seeded else "won the final",
+        )
 
     def by_seed(self, *pair: EntrantNumber) -> list[EntrantNumber]:
         return sorted(pair, key=self.players.index)
 
 
 def bracket_slots(players: Sequence[EntrantNumber]) -> list[Slot]:
-    """Return the players in the order of the bracket: the two highest seeds meet only in the final, and the highest have byes."""
+    """Return the players in the order of the bracket: the two highest seeds meet only in the final,
+    and the highest have byes.
+    """
     order = [0]
     while len(order) < len(players):
         size = 2 * len(order)
@@ -202,11 +250,16 @@ def bracket_slots(players: Sequence[EntrantNumber]) -> list[Slot]:
 
 
 def stage_name(slots: int) -> str:
-    return {2: "the final", 4: "in the semi-finals", 8: "in the quarter-finals"}.get(slots, f"in the round of {slots}")
+    return {2: "the final", 4: "in the semi-finals", 8: "in the quarter-finals"}.get(
+        slots, f"in the round of {slots}"
+    )
 
 
 class Heats(Bracket):
-    """All tables are full. Winners and entrants with a bye go on; the best of the others fill up the last table."""
+    """All tables are full.
+
+    Winners and entrants with a bye go on; the best of the others fill up the last table.
+    """
 
     def rounds(self) -> Iterator[Round]:
         size, alive, byes = self.document.seats, list(self.players), Counter[EntrantNumber]()
@@ -214,36 +267,54 @@ class Heats(Bracket):
             alive = self._present(alive)
             resting = sorted(alive, key=byes.__getitem__)[: len(alive) % size]
             byes.update(resting)
-            yield from self.played(snake([number for number in alive if number not in resting], len(alive) // size), resting)
+            yield from self.played(
+                snake([number for number in alive if number not in resting], len(alive) // size),
+                resting,
+            )
             if len(alive) == size:
                 break
             alive = self._survivors(alive, resting)
         (final,) = self.series
         winner, *others = self.ranking(final)
         for place, number in enumerate(others, 2):
-            self.exits[number] = Exit(self.round - place / (size + 1), f"place {place} in the final")
+            self.exits[number] = Exit(
+                self.round - place / (size + 1), f"place {place} in the final"
+            )
         self.win(winner, final)
 
     def _present(self, alive: Sequence[EntrantNumber]) -> list[EntrantNumber]:
-        """Return those that still play. If they are too few for a table, the last ones that went out return."""
+        """Return those that still play.
+
+        If they are too few for a table, the last ones that went out return.
+        """
         size, playing = self.document.seats, set(players_of(self.entrants, self.round))
         for number in set(alive) - playing:
             self.exits[number] = Exit(self.round, "left")
-        out = sorted((n for n in self.players if n in self.exits and n in playing), key=lambda n: -self.exits[n].stage)
+        out = sorted(
+            (n for n in self.players if n in self.exits and n in playing),
+            key=lambda n: -self.exits[n].stage,
+        )
         present = {number for number in alive if number in playing}
         present.update(out[: max(0, size - len(present))])
         if len(present) < size:
-            raise CannotContinue(f"{counted(len(present))} cannot fill a table of {size}; {size} are needed")
+            raise CannotContinue(
+                f"{counted(len(present))} cannot fill a table of {size}; {size} are needed"
+            )
         for number in present & self.exits.keys():
             del self.exits[number]
         return [number for number in self.players if number in present]
 
-    def _survivors(self, alive: Sequence[EntrantNumber], resting: Sequence[EntrantNumber]) -> list[EntrantNumber]:
+    def _survivors(
+        self, alive: Sequence[EntrantNumber], resting: Sequence[EntrantNumber]
+    ) -> list[EntrantNumber]:
         points = Counter[EntrantNumber]()
         for one in self.series:
             points.update(one.points(self.results))
         through = {*resting, *(self.ranking(one)[0] for one in self.series)}
-        losers = sorted((number for number in alive if number not in through), key=lambda number: -points[number])
+        losers = sorted(
+            (number for number in alive if number not in through),
+            key=lambda number: -points[number],
+        )
         through.update(losers[: max(0, self.document.seats - len(through))])
         for one in self.series:
             for number in one.seeds:
@@ -268,23 +339,37 @@ class Knockout(PlannedFormat):
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
         meetings = max(0, entrants - 1) if document.seats == 2 else entrants // (document.seats - 1)
-        return meetings * ((3 * document.best_of + 3) // 4 if document.best_of else document.games_per_meeting)
+        return meetings * (
+            (3 * document.best_of + 3) // 4 if document.best_of else document.games_per_meeting
+        )
 
-    def bracket(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Bracket:
+    def bracket(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Bracket:
         kind = Bracket if document.seats == 2 else Heats
         return kind(document, entrants, results, players_of(entrants, 1))
 
-    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
+    def rounds(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Iterator[Round]:
         bracket = self.bracket(document, entrants, results)
         self._check(document, len(bracket.players))
         yield from bracket.rounds()
 
     def ranked(
-        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        rounds: Sequence[Round],
+        results: Results,
     ) -> list[Standing]:
-        return ranked_by_exit(document, entrants, rounds, results, self.followed(document, entrants, results).exits)
+        return ranked_by_exit(
+            document, entrants, rounds, results, self.followed(document, entrants, results).exits
+        )
 
-    def followed(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Bracket:
+    def followed(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Bracket:
         """Return the bracket after all results."""
         bracket = self.bracket(document, entrants, results)
         if not self.refusal(document, len(bracket.players)):
@@ -307,7 +392,9 @@ def ranked_by_exit(
     results: Results,
     exits: dict[EntrantNumber, Exit],
 ) -> list[Standing]:
-    """Return the standings: entrants that are still in share the first place, those that left in one stage share theirs."""
+    """Return the standings: entrants that are still in share the first place, those that left in
+    one stage share theirs.
+    """
     scores = scores_of(document, rounds, results)
     still = Exit(float("inf"), "still in")
     order = sorted(range(len(entrants)), key=lambda number: -exits.get(number, still).stage)
@@ -315,22 +402,32 @@ def ranked_by_exit(
     for index, number in enumerate(order):
         own = exits.get(number, still)
         level = lines and exits.get(order[index - 1], still).stage == own.stage
-        lines.append(scores.standing(number, lines[-1].place if level else index + 1, note=own.note))
+        lines.append(
+            scores.standing(number, lines[-1].place if level else index + 1, note=own.note)
+        )
     return lines
 
 
 class DoubleElimination(Knockout):
-    """A winners' and a losers' bracket that share their rounds, and a final that is played again if the unbeaten one loses."""
+    """A winners' and a losers' bracket that share their rounds, and a final that is played again if
+    the unbeaten one loses.
+    """
 
     def refusal(self, document: ContestDocument, entrants: int) -> str:
         if document.seats > 2:
-            return f"double elimination is played in pairs, not at tables of {document.seats}; use knockout, swiss or groups"
+            return (
+                f"double elimination is played in pairs, not at tables of {document.seats}; "
+                "use "
+                "knockout, swiss or groups"
+            )
         return super().refusal(document, entrants)
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
         return 2 * super().expected(document, entrants)
 
-    def bracket(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Bracket:
+    def bracket(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Bracket:
         return DoubleBracket(document, entrants, results, players_of(entrants, 1))
 
 
@@ -339,11 +436,17 @@ class DoubleBracket(Bracket):
 
     def rounds(self) -> Iterator[Round]:
         winners, losers = bracket_slots(self.players), list[Slot]()
-        dropped: list[list[Slot]] = []  # losers of the winners' bracket by round, before they enter the other one
+        dropped: list[
+            list[Slot]
+        ] = []  # losers of the winners' bracket by round, before they enter the other one
         while len(winners) > 1 or len(losers) > 1 or dropped:
             upper = _adjacent(winners) if len(winners) > 1 else []
             level = dropped and len(dropped[0]) == len(losers)
-            lower = list(zip(losers, reversed(dropped.pop(0)), strict=True)) if level else _adjacent(losers)
+            lower = (
+                list(zip(losers, reversed(dropped.pop(0)), strict=True))
+                if level
+                else _adjacent(losers)
+            )
             yield from self._both(upper, lower)
             for pair in lower:
                 self._out(self._loser(pair))
@@ -357,7 +460,11 @@ class DoubleBracket(Bracket):
     def _both(self, upper: Pairs, lower: Pairs) -> Iterator[Round]:
         full = self.full("winners", upper)
         full += self.full("losers", lower, len(full))
-        byes = [one if two is None else two for one, two in (*upper, *lower) if (one is None) != (two is None)]
+        byes = [
+            one if two is None else two
+            for one, two in (*upper, *lower)
+            if (one is None) != (two is None)
+        ]
         yield from self.played(full, [number for number in byes if number is not None])
         self._won = {frozenset(one.seeds): self.ranking(one) for one in self.series}
         self._met = {number: one for one in self.series for number in one.seeds}
@@ -374,7 +481,9 @@ class DoubleBracket(Bracket):
 
     def _out(self, loser: Slot) -> None:
         if loser is not None:
-            self.leave(loser, f"lost its second meeting in round {self.round - 1}", self._met[loser])
+            self.leave(
+                loser, f"lost its second meeting in round {self.round - 1}", self._met[loser]
+            )
 
     def _final(self, unbeaten: Slot, challenger: Slot) -> Iterator[Round]:
         assert unbeaten is not None and challenger is not None

@@ -1,8 +1,10 @@
-"""The interface of the formats of contests: pure functions of the document, the entrants and the results so far.
+"""The interface of the formats of contests: pure functions of the document, the entrants and the
+results so far.
 
-A format plans in rounds, numbered from 1. All fixtures of a round may be played at once and in any order; the next round is
-planned when all of them have results. So the plan depends only on results, and a contest that was interrupted continues as if it
-had not been. `contest/progress.py` runs a format: use it rather than a format itself.
+A format plans in rounds, numbered from 1. All fixtures of a round may be played at once and in any
+order; the next round is planned when all of them have results. So the plan depends only on results,
+and a contest that was interrupted continues as if it had not been. `contest/progress.py` runs a
+format: use it rather than a format itself.
 """
 
 from array import array
@@ -43,7 +45,10 @@ class ContestFixture(Struct, frozen=True, gc=False):
     """One match to play."""
 
     key: str
-    """Unique in the contest, such as `3.2.1`: round, meeting, game. The journal stores the result under it."""
+    """Unique in the contest, such as `3.2.1`: round, meeting, game.
+
+    The journal stores the result under it.
+    """
     entrants: tuple[EntrantNumber, ...]
     """By seat."""
     seed: int
@@ -62,7 +67,10 @@ class FixtureResult(Struct, frozen=True, omit_defaults=True):
     """The result of a fixture, by seat."""
 
     places: tuple[int, ...]
-    """1 for the winner; tied players share a place. Empty: the match does not count, as with the penalty `skip`."""
+    """1 for the winner; tied players share a place.
+
+    Empty: the match does not count, as with the penalty `skip`.
+    """
     absent: tuple[int, ...] = ()
     """The seats that did not show up."""
     crashed: tuple[int, ...] = ()
@@ -96,7 +104,10 @@ class Standing(Struct, frozen=True):
     place: int
     """Entrants that cannot be told apart share a place."""
     score: float
-    """The sum over its matches of (opponents beaten + level / 2) / opponents. A bye counts as the document says."""
+    """The sum over its matches of (opponents beaten + level / 2) / opponents.
+
+    A bye counts as the document says.
+    """
     wins: int = 0
     draws: int = 0
     losses: int = 0
@@ -117,27 +128,41 @@ class ContestFormat(Protocol):
         """When a late entrant begins to play: in the current round, in the next one, or never."""
 
     def refusal(self, document: ContestDocument, entrants: int) -> str:
-        """Return why that many entrants cannot play this format at these tables; empty: they can."""
+        """Return why that many entrants cannot play this format at these tables; empty:
+        they can.
+        """
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
         """Return about how many matches that many entrants play; 0: there is no end."""
 
-    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
-        """Yield the rounds. Ask for the next one only when all fixtures of the last one have results.
+    def rounds(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Iterator[Round]:
+        """Yield the rounds.
 
-        A round is yielded again, with more fixtures, if its results demand further matches. The arguments may grow meanwhile.
-        Raise CannotContinue if too few entrants are left.
+        Ask for the next one only when all fixtures of the last one have results.
+
+        A round is yielded again, with more fixtures, if its results demand further matches. The
+        arguments may grow meanwhile. Raise CannotContinue if too few entrants are left.
         """
 
-    def next_round(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Round | None:
+    def next_round(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Round | None:
         """Return the first round with fixtures that have no results; None: the contest is over."""
 
     def ranked(
-        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        rounds: Sequence[Round],
+        results: Results,
     ) -> list[Standing]:
         """Return the standings after these rounds, best first."""
 
-    def standings(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> list[Standing]:
+    def standings(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> list[Standing]:
         """Return the standings, best first."""
 
 
@@ -155,13 +180,24 @@ class MeetingPlanner:
     """Make the fixtures of meetings. Each block of one match per seating has a seed of its own."""
 
     def __init__(self, document: ContestDocument) -> None:
-        self._rotate, self.games, self.seats = document.rotate, document.games_per_meeting, document.seats
+        self._rotate, self.games, self.seats = (
+            document.rotate,
+            document.games_per_meeting,
+            document.seats,
+        )
         self._first_seed = Chance(document.seed).bits()
 
     def fixtures(
-        self, round_: int, meeting: int, seats: Sequence[EntrantNumber], games: Iterable[int] | None = None
+        self,
+        round_: int,
+        meeting: int,
+        seats: Sequence[EntrantNumber],
+        games: Iterable[int] | None = None,
     ) -> list[ContestFixture]:
-        """Return the fixtures of a meeting whose first match has these seats. Games are numbered from 1."""
+        """Return the fixtures of a meeting whose first match has these seats.
+
+        Games are numbered from 1.
+        """
         size, number = len(seats), (round_ << _MEETINGS) + (meeting << _BLOCKS)
         seatings = [moved_on(seats, turn if self._rotate else 0) for turn in range(size)]
         return [
@@ -175,7 +211,9 @@ class MeetingPlanner:
 
 
 class MeetingFixtures(Sequence[ContestFixture]):
-    """The fixtures of a round, made when they are asked for: only the seats of each meeting are kept, four bytes each."""
+    """The fixtures of a round, made when they are asked for: only the seats of each meeting are
+    kept, four bytes each.
+    """
 
     def __init__(
         self,
@@ -192,7 +230,9 @@ class MeetingFixtures(Sequence[ContestFixture]):
         self._planner, self._round, self._first = planner, round_, first
         self._seats = array("I", chain.from_iterable(meetings))
         self._order: Sequence[int] = (
-            array("I", sorted(range(len(turns)), key=turns.__getitem__)) if turns else range(self.meetings)
+            array("I", sorted(range(len(turns)), key=turns.__getitem__))
+            if turns
+            else range(self.meetings)
         )
 
     @property
@@ -214,7 +254,9 @@ class MeetingFixtures(Sequence[ContestFixture]):
 
     def __getitem__(self, index: int | slice) -> ContestFixture | list[ContestFixture]:
         places = range(len(self))[index]
-        return self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
+        return (
+            self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
+        )
 
     def in_turn(self, place: int) -> ContestFixture:
         """Return the fixture at this place in the order of play."""
@@ -223,7 +265,9 @@ class MeetingFixtures(Sequence[ContestFixture]):
 
     def named(self, key: str) -> ContestFixture:
         """Raise KeyError if no fixture of the round has that key."""
-        _, meeting, game = (int(part) if part.isdecimal() else 0 for part in f"{key}..".split(".")[:3])
+        _, meeting, game = (
+            int(part) if part.isdecimal() else 0 for part in f"{key}..".split(".")[:3]
+        )
         place = (meeting - self._first) * self._planner.games + game - 1
         found = self._at(place) if 0 <= place < len(self) else None
         if found is None or found.key != key:
@@ -248,7 +292,10 @@ Values = Mapping[EntrantNumber, float]
 
 
 class EntrantScore(Struct):
-    """The totals of one entrant. Points are whole numbers, so that sums do not depend on their order."""
+    """The totals of one entrant.
+
+    Points are whole numbers, so that sums do not depend on their order.
+    """
 
     points: int = 0
     """2 for each opponent beaten, 1 for each level one; without byes."""
@@ -318,13 +365,19 @@ class Scores:
     def add_bye(self, entrant: EntrantNumber) -> None:
         self.of[entrant].byes += 1
 
-    def standing(self, entrant: EntrantNumber, place: int, tie_breaks: Sequence[float] = (), note: str = "") -> Standing:
+    def standing(
+        self, entrant: EntrantNumber, place: int, tie_breaks: Sequence[float] = (), note: str = ""
+    ) -> Standing:
         own = self.of[entrant]
         counts = (own.wins, own.draws, own.losses, self._byes(entrant), own.no_shows, own.crashes)
-        return Standing(entrant, place, self.score(entrant), *counts, tie_breaks=tuple(tie_breaks), note=note)
+        return Standing(
+            entrant, place, self.score(entrant), *counts, tie_breaks=tuple(tie_breaks), note=note
+        )
 
 
-def played_in(rounds: Sequence[Round], results: Results) -> Iterator[tuple[ContestFixture, FixtureResult]]:
+def played_in(
+    rounds: Sequence[Round], results: Results
+) -> Iterator[tuple[ContestFixture, FixtureResult]]:
     """Yield the fixtures that have results, in the order of the plan."""
     for round_ in rounds:
         for fixture in round_.fixtures:
@@ -351,13 +404,19 @@ def ranked_by_score(
     *,
     by_share: bool = False,
 ) -> list[Standing]:
-    """Return the standings of these entrants by score, or by the score per match, then by the document's tie-breaks."""
+    """Return the standings of these entrants by score, or by the score per match, then by the
+    document's tie-breaks.
+    """
     scores = scores_of(document, rounds, results)
-    groups = _split([list(numbers)], lambda number: scores.share(number) if by_share else scores.points(number))
+    groups = _split(
+        [list(numbers)], lambda number: scores.share(number) if by_share else scores.points(number)
+    )
     values: list[Values] = []
 
     def counting() -> Iterable[tuple[ContestFixture, FixtureResult]]:
-        return ((fixture, result) for fixture, result in played_in(rounds, results) if result.places)
+        return (
+            (fixture, result) for fixture, result in played_in(rounds, results) if result.places
+        )
 
     for tie_break in document.tie_breaks:
         found = tie_break_values(tie_break, groups, scores, counting)
@@ -365,13 +424,21 @@ def ranked_by_score(
         groups = _split(groups, lambda number, found=found: found.get(number, 0.0))  # type: ignore[misc]
     lines, place = [], 1
     for group in groups:
-        lines += [scores.standing(number, place, [value.get(number, 0.0) for value in values]) for number in group]
+        lines += [
+            scores.standing(number, place, [value.get(number, 0.0) for value in values])
+            for number in group
+        ]
         place += len(group)
     return lines
 
 
-def tie_break_values(name: TieBreak, groups: Sequence[Sequence[EntrantNumber]], scores: Scores, played: Played) -> Values:
-    """Return the values of a tie-break; more is better. The groups are the entrants that are tied so far."""
+def tie_break_values(
+    name: TieBreak, groups: Sequence[Sequence[EntrantNumber]], scores: Scores, played: Played
+) -> Values:
+    """Return the values of a tie-break; more is better.
+
+    The groups are the entrants that are tied so far.
+    """
     if name == "wins":
         return {number: float(score.wins) for number, score in scores.of.items()}
     if name == "games":
@@ -384,8 +451,13 @@ def tie_break_values(name: TieBreak, groups: Sequence[Sequence[EntrantNumber]], 
     return total
 
 
-def _against(scores: Scores, played: Played, *, by_points: bool) -> tuple[dict[EntrantNumber, float], Counter[EntrantNumber]]:
-    """Return the sum of the opponents' scores, and their number. By points, those beaten count in full and level ones half."""
+def _against(
+    scores: Scores, played: Played, *, by_points: bool
+) -> tuple[dict[EntrantNumber, float], Counter[EntrantNumber]]:
+    """Return the sum of the opponents' scores, and their number.
+
+    By points, those beaten count in full and level ones half.
+    """
     total: defaultdict[EntrantNumber, float] = defaultdict(float)
     met: Counter[EntrantNumber] = Counter()
     for fixture, result in played():
@@ -393,13 +465,19 @@ def _against(scores: Scores, played: Played, *, by_points: bool) -> tuple[dict[E
             for other, theirs in zip(fixture.entrants, result.places, strict=True):
                 if other != number:
                     met[number] += 1
-                    total[number] += scores.score(other) * ((mine < theirs) + (mine == theirs) / 2 if by_points else 1)
+                    total[number] += scores.score(other) * (
+                        (mine < theirs) + (mine == theirs) / 2 if by_points else 1
+                    )
     return total, met
 
 
 def _direct(groups: Sequence[Sequence[EntrantNumber]], played: Played) -> Values:
-    """Return the share of points against the tied entrants, for groups in which all have met each other."""
-    group_of = {number: index for index, group in enumerate(groups) for number in group if len(group) > 1}
+    """Return the share of points against the tied entrants, for groups in which all have met each
+    other.
+    """
+    group_of = {
+        number: index for index, group in enumerate(groups) for number in group if len(group) > 1
+    }
     points: Counter[EntrantNumber] = Counter()
     met: defaultdict[EntrantNumber, Counter[EntrantNumber]] = defaultdict(Counter)
     for fixture, result in played():
@@ -408,11 +486,20 @@ def _direct(groups: Sequence[Sequence[EntrantNumber]], played: Played) -> Values
                 if other != number and group_of.get(number, -1) == group_of.get(other, -2):
                     met[number][other] += 1
                     points[number] += 2 * (mine < theirs) + (mine == theirs)
-    complete = [group for group in groups if all(len(met[number]) == len(group) - 1 for number in group)]
-    return {number: points[number] / 2 / met[number].total() for group in complete for number in group if met[number]}
+    complete = [
+        group for group in groups if all(len(met[number]) == len(group) - 1 for number in group)
+    ]
+    return {
+        number: points[number] / 2 / met[number].total()
+        for group in complete
+        for number in group
+        if met[number]
+    }
 
 
-def _split(groups: Sequence[Sequence[EntrantNumber]], value: Callable[[EntrantNumber], float]) -> list[list[EntrantNumber]]:
+def _split(
+    groups: Sequence[Sequence[EntrantNumber]], value: Callable[[EntrantNumber], float]
+) -> list[list[EntrantNumber]]:
     """Return the groups divided by value, highest first."""
     parts: list[list[EntrantNumber]] = []
     for group in groups:
@@ -430,28 +517,46 @@ class PlannedFormat:
     """A format that plans its rounds one after the other."""
 
     def refusal(self, document: ContestDocument, entrants: int) -> str:
-        """Return why that many entrants cannot play this format at these tables; empty: they can."""
+        """Return why that many entrants cannot play this format at these tables; empty:
+        they can.
+        """
         seats = document.seats
-        return "" if entrants >= seats else f"{counted(entrants)} cannot fill a table of {seats}; at least {seats} are needed"
+        return (
+            ""
+            if entrants >= seats
+            else f"{counted(entrants)} cannot fill a table of {seats}; at least {seats} are needed"
+        )
 
-    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
+    def rounds(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Iterator[Round]:
         raise NotImplementedError
 
-    def next_round(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Round | None:
+    def next_round(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Round | None:
         for round_ in self.rounds(document, entrants, results):
             if is_open(round_, results):
                 return round_
         return None
 
     def ranked(
-        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        rounds: Sequence[Round],
+        results: Results,
     ) -> list[Standing]:
         return ranked_by_score(document, range(len(entrants)), rounds, results)
 
-    def standings(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> list[Standing]:
+    def standings(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> list[Standing]:
         return self.ranked(document, entrants, self._begun(document, entrants, results), results)
 
-    def _begun(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> list[Round]:
+    def _begun(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> list[Round]:
         """Return the rounds up to the open one, each in its last form."""
         found: dict[int, Round] = {}
         try:

@@ -40,9 +40,15 @@ class Groups(PlannedFormat):
     def refusal(self, document: ContestDocument, entrants: int) -> str:
         groups, least = groups_of(document, entrants), max(document.seats, document.advance)
         if document.advance * groups < document.seats:
-            return f"{document.advance} from each of {groups} groups cannot fill a table of {document.seats}; let more advance"
+            return (
+                f"{document.advance} from each of {groups} groups cannot fill a table of "
+                f"{document.seats}; let more advance"
+            )
         if entrants < groups * least:
-            return f"{counted(entrants)} cannot fill {groups} groups of at least {least}; {groups * least} are needed"
+            return (
+                f"{counted(entrants)} cannot fill {groups} groups of at least {least}; "
+                f"{groups * least} are needed"
+            )
         return ""
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
@@ -52,7 +58,9 @@ class Groups(PlannedFormat):
         stage = groups * comb(entrants // groups, document.seats) * document.games_per_meeting
         return stage + Knockout().expected(document, groups * document.advance)
 
-    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
+    def rounds(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Iterator[Round]:
         players = players_of(entrants, 1)
         self._check(document, len(players))
         groups, stage = self._stage(document, players)
@@ -61,7 +69,11 @@ class Groups(PlannedFormat):
         yield from self._bracket(document, entrants, tables, results).rounds()
 
     def ranked(
-        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        rounds: Sequence[Round],
+        results: Results,
     ) -> list[Standing]:
         players = players_of(entrants, 1)
         if self.refusal(document, len(players)):
@@ -79,7 +91,9 @@ class Groups(PlannedFormat):
                 exits[entrant] = Exit(-place, f"place {place} in group {number}")
         return ranked_by_exit(document, entrants, rounds, results, exits)
 
-    def _stage(self, document: ContestDocument, players: Sequence[EntrantNumber]) -> tuple[list[list[EntrantNumber]], Round]:
+    def _stage(
+        self, document: ContestDocument, players: Sequence[EntrantNumber]
+    ) -> tuple[list[list[EntrantNumber]], Round]:
         groups = _parts(document, players)
         tables, turns = list[tuple[EntrantNumber, ...]](), list[int]()
         for group in groups:
@@ -94,7 +108,10 @@ class Groups(PlannedFormat):
         groups: Sequence[Sequence[EntrantNumber]],
         results: Results,
     ) -> list[list[EntrantNumber]]:
-        """Return the groups, each best first. Each is ranked by itself, since tie-breaks compare entrants that have met."""
+        """Return the groups, each best first.
+
+        Each is ranked by itself, since tie-breaks compare entrants that have met.
+        """
         planner, first, tables = MeetingPlanner(document), 1, []
         for group in groups:
             meetings = (seated(document, table) for table in all_groups(group, document.seats))
@@ -105,9 +122,15 @@ class Groups(PlannedFormat):
         return tables
 
     def _bracket(
-        self, document: ContestDocument, entrants: Sequence[Entrant], tables: Sequence[Sequence[EntrantNumber]], results: Results
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        tables: Sequence[Sequence[EntrantNumber]],
+        results: Results,
     ) -> Bracket:
-        """Return the knockout: the winners of groups are seeded highest, and nobody meets its own group at first if possible."""
+        """Return the knockout: the winners of groups are seeded highest, and nobody meets its own
+        group at first if possible.
+        """
         seeds = [table[rank] for rank in range(document.advance) for table in tables]
         if document.seats > 2:
             return Heats(document, entrants, results, seeds, first_round=2)
@@ -120,7 +143,9 @@ def groups_in(document: ContestDocument, entrants: Sequence[Entrant]) -> list[li
     return _parts(document, players_of(entrants, 1))
 
 
-def _parts(document: ContestDocument, players: Sequence[EntrantNumber]) -> list[list[EntrantNumber]]:
+def _parts(
+    document: ContestDocument, players: Sequence[EntrantNumber]
+) -> list[list[EntrantNumber]]:
     return snake(players, groups_of(document, len(players)))
 
 
@@ -129,13 +154,20 @@ def groups_of(document: ContestDocument, entrants: int) -> int:
     return document.groups or max(2, entrants // (2 * document.seats))
 
 
-def parted(seeds: Sequence[EntrantNumber], group_of: Mapping[EntrantNumber, int]) -> list[EntrantNumber]:
-    """Swap lower seeds with their neighbours, so that entrants of one group do not meet in the first round."""
+def parted(
+    seeds: Sequence[EntrantNumber], group_of: Mapping[EntrantNumber, int]
+) -> list[EntrantNumber]:
+    """Swap lower seeds with their neighbours, so that entrants of one group do not meet in the
+    first round.
+    """
     order, size = list(seeds), len(bracket_slots(seeds))
 
     def clashes(*places: int) -> int:
         rivals = ((place, size - 1 - place) for place in places)
-        return sum(other < len(order) and group_of[order[place]] == group_of[order[other]] for place, other in rivals)
+        return sum(
+            other < len(order) and group_of[order[place]] == group_of[order[other]]
+            for place, other in rivals
+        )
 
     for place in reversed(range(1, len(order))):
         before = clashes(place - 1, place)

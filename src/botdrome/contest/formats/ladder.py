@@ -1,7 +1,7 @@
 """Ladder: always open, and each result moves its players.
 
-The games of pairs are those that say most about all strengths. At larger tables, or with very many entrants, neighbours that
-have met least play each other.
+The games of pairs are those that say most about all strengths. At larger tables, or with very many
+entrants, neighbours that have met least play each other.
 """
 
 from bisect import bisect_right
@@ -79,15 +79,25 @@ Ratings = defaultdict[EntrantNumber, LiveRating]
 
 
 class Ladder(PlannedFormat):
-    """Rounds without end: the organiser or the document's `end` closes the contest. An entrant without a table waits a round."""
+    """Rounds without end: the organiser or the document's `end` closes the contest.
+
+    An entrant without a table waits a round.
+    """
 
     late: Literal["next"] = "next"
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
         return 0
 
-    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
-        planner, history, ratings, number = MeetingPlanner(document), SwissHistory(), Ratings(LiveRating), 0
+    def rounds(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Iterator[Round]:
+        planner, history, ratings, number = (
+            MeetingPlanner(document),
+            SwissHistory(),
+            Ratings(LiveRating),
+            0,
+        )
         knowledge = Knowledge()
         level = document.rotate and document.games_per_meeting % document.seats == 0
         while True:
@@ -97,7 +107,9 @@ class Ladder(PlannedFormat):
             ranked = sorted(players, key=lambda player: (-ratings[player].mean, player))
             small = document.seats == 2 and len(players) <= MOST_KNOWN
             tables, waiting = (
-                ladder_pairs(ranked, history, knowledge) if small else ladder_tables(ranked, document.seats, history)
+                ladder_pairs(ranked, history, knowledge)
+                if small
+                else ladder_tables(ranked, document.seats, history)
             )
             fixtures = MeetingFixtures(planner, number, tables)
             for seats in tables:
@@ -108,13 +120,20 @@ class Ladder(PlannedFormat):
             _learn(fixtures, results, knowledge)
 
     def ranked(
-        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        rounds: Sequence[Round],
+        results: Results,
     ) -> list[Standing]:
         """Return the order by live rating. Byes bring no points."""
         ratings = rate(rounds, results, Ratings(LiveRating))
         scores = scores_of(document, [replace(round_, byes=()) for round_ in rounds], results)
         values = [ratings[number].ordinal for number in range(len(entrants))]
-        order, rising = sorted(range(len(entrants)), key=lambda number: -values[number]), sorted(values)
+        order, rising = (
+            sorted(range(len(entrants)), key=lambda number: -values[number]),
+            sorted(values),
+        )
         places = [1 + len(rising) - bisect_right(rising, values[number]) for number in order]
         return [
             scores.standing(number, place, note=f"rating {values[number]:.1f}")

@@ -40,10 +40,14 @@ class Matching:
 
     def complete(self) -> bool:
         """Match all vertices. Return False if that is impossible."""
-        return all(mate is not None or self._augment(vertex) for vertex, mate in enumerate(self._mate))
+        return all(
+            mate is not None or self._augment(vertex) for vertex, mate in enumerate(self._mate)
+        )
 
     def limit(self, one: Vertex, others: Vertices) -> bool:
-        """Let a vertex have only these neighbours. Return False, and change nothing, if not all can be matched then.
+        """Let a vertex have only these neighbours.
+
+        Return False, and change nothing, if not all can be matched then.
 
         The matching is complete before.
         """
@@ -87,7 +91,13 @@ class Matching:
 class _Search:
     """The search for a path from one unmatched vertex to another."""
 
-    def __init__(self, mate: Sequence[Vertex | None], neighbours: Sequence[Vertices], root: Vertex, free: Vertices) -> None:
+    def __init__(
+        self,
+        mate: Sequence[Vertex | None],
+        neighbours: Sequence[Vertices],
+        root: Vertex,
+        free: Vertices,
+    ) -> None:
         """`free` are the other unmatched vertices."""
         self.parent: dict[Vertex, Vertex] = {}
         self._mate, self._neighbours, self._free = mate, neighbours, free
@@ -113,7 +123,10 @@ class _Search:
         return end
 
     def _visit(self, vertex: Vertex) -> Vertex | None:
-        """Go on from a vertex. Return the end of a path if there is one beside the next vertices."""
+        """Go on from a vertex.
+
+        Return the end of a path if there is one beside the next vertices.
+        """
         near = self._neighbours[vertex]
         while new := near & ~(self._even | self._odd):
             other = new.bit_length() - 1
@@ -127,7 +140,12 @@ class _Search:
                 return end
         while cycles := near & self._even & ~self._members(self._base_of(vertex)):
             odd = self._shrink(vertex, cycles.bit_length() - 1)
-            if (end := next((end for inner in members(odd) if (end := self._beside(inner)) is not None), None)) is not None:
+            if (
+                end := next(
+                    (end for inner in members(odd) if (end := self._beside(inner)) is not None),
+                    None,
+                )
+            ) is not None:
                 return end
         return None
 
@@ -138,7 +156,10 @@ class _Search:
         return self._shrunk.get(base, 1 << base)
 
     def _shrink(self, one: Vertex, two: Vertex) -> Vertices:
-        """Shrink the odd cycle that this edge closes. Return the vertices that can be gone on from now."""
+        """Shrink the odd cycle that this edge closes.
+
+        Return the vertices that can be gone on from now.
+        """
         base, cycle = self._common_base(one, two), set[Vertex]()
         self._mark(one, two, base, cycle)
         self._mark(two, one, base, cycle)
@@ -188,7 +209,9 @@ class SwissHistory(Struct):
     lean: dict[EntrantNumber, int] = field(default_factory=dict)
     """How often an entrant had the first seat more than the second."""
     seats: dict[tuple[EntrantNumber, int], int] = field(default_factory=dict)
-    """How often an entrant had a seat in the first match of a meeting, if meetings leave seats unbalanced."""
+    """How often an entrant had a seat in the first match of a meeting, if meetings leave seats
+    unbalanced.
+    """
     byes: dict[EntrantNumber, int] = field(default_factory=dict)
     missing: set[EntrantNumber] = field(default_factory=set)
     """The entrants that were absent from all their matches. They get no bye."""
@@ -213,27 +236,38 @@ class SwissHistory(Struct):
         return self.met.get(frozenset((one, two)), 0)
 
     def strain(self, one: EntrantNumber, two: EntrantNumber) -> int:
-        """Return the lean of the one that does not get the seat that both are due; 0: both get the seat they are due."""
+        """Return the lean of the one that does not get the seat that both are due; 0: both get the
+        seat they are due.
+        """
         first, second = self.lean.get(one, 0), self.lean.get(two, 0)
         return min(abs(first), abs(second)) if first * second > 0 else 0
 
     def bye_rank(self, number: EntrantNumber) -> tuple[bool, int]:
-        """Return a value that is smallest for those that get the next bye: entrants that have appeared, with the fewest byes."""
+        """Return a value that is smallest for those that get the next bye: entrants that have
+        appeared, with the fewest byes.
+        """
         return number in self.missing, self.byes.get(number, 0)
 
 
-def swiss_pairs(players: Sequence[EntrantNumber], history: SwissHistory) -> tuple[list[Pair], EntrantNumber | None]:
-    """Return the pairs, best first, each with its first seat first, and the entrant with the bye. Players are given by rank.
+def swiss_pairs(
+    players: Sequence[EntrantNumber], history: SwissHistory
+) -> tuple[list[Pair], EntrantNumber | None]:
+    """Return the pairs, best first, each with its first seat first, and the entrant with the bye.
 
-    Rematches are as few as possible, then differences in score as small, then seats as balanced. Each of these rules serves the
-    highest player first, then the next one, and so on: a lower one never costs a higher one anything.
+    Players are given by rank.
+
+    Rematches are as few as possible, then differences in score as small, then seats as balanced.
+    Each of these rules serves the highest player first, then the next one, and so on: a lower one
+    never costs a higher one anything.
     """
     most = max(history.met.values(), default=0)
     tries = ((times, bye) for times in range(most + 1) for bye in bye_candidates(players, history))
     return next(found for times, bye in tries if (found := _paired(players, bye, history, times)))
 
 
-def bye_candidates(players: Sequence[EntrantNumber], history: SwissHistory) -> list[EntrantNumber | None]:
+def bye_candidates(
+    players: Sequence[EntrantNumber], history: SwissHistory
+) -> list[EntrantNumber | None]:
     """Return the entrants with the best claim to the bye, lowest first."""
     if len(players) % 2 == 0:
         return [None]
@@ -253,7 +287,10 @@ def _paired(
     if not matching.complete():
         return None
     if most:
-        rematches = [[everybody & ~_union(row.values()), *(row[times] for times in range(1, most + 1))] for row in met]
+        rematches = [
+            [everybody & ~_union(row.values()), *(row[times] for times in range(1, most + 1))]
+            for row in met
+        ]
         _prefer(matching, rematches.__getitem__)
     scores = [history.points.get(number, 0) for number in rest]
     _prefer(matching, _nearest(scores))
@@ -269,7 +306,9 @@ def _union(parts: Iterable[Vertices]) -> Vertices:
     return whole
 
 
-def _met(players: Sequence[EntrantNumber], history: SwissHistory) -> list[defaultdict[int, Vertices]]:
+def _met(
+    players: Sequence[EntrantNumber], history: SwissHistory
+) -> list[defaultdict[int, Vertices]]:
     """Return for each player the earlier opponents by the number of their meetings."""
     places = {number: place for place, number in enumerate(players)}
     found: list[defaultdict[int, Vertices]] = [defaultdict(int) for _ in players]
@@ -281,7 +320,9 @@ def _met(players: Sequence[EntrantNumber], history: SwissHistory) -> list[defaul
 
 
 def _prefer(matching: Matching, choices: Callable[[Vertex], Iterable[Vertices]]) -> None:
-    """Limit each player, the highest first, to the first of its choices with which all can be paired."""
+    """Limit each player, the highest first, to the first of its choices with which all can be
+    paired.
+    """
     for place in range(len(matching.neighbours)):
         any(matching.limit(place, choice) for choice in choices(place))
 
@@ -322,25 +363,35 @@ def _balanced(leans: Sequence[int]) -> Callable[[Vertex], list[Vertices]]:
 
 
 def _best(matching: Matching, scores: Sequence[int]) -> Iterator[tuple[Vertex, Vertex]]:
-    """Yield the pairs: the highest player gets its best opponent, then the highest one that is left, and so on."""
+    """Yield the pairs: the highest player gets its best opponent, then the highest one that is
+    left, and so on.
+    """
     groups, rest = _by_value(scores), (1 << len(scores)) - 1
     while rest:
         first = next(members(rest))
         rest ^= 1 << first
-        other = next(other for other in _wishes(rest, groups[scores[first]]) if matching.limit(first, 1 << other))
+        other = next(
+            other
+            for other in _wishes(rest, groups[scores[first]])
+            if matching.limit(first, 1 << other)
+        )
         rest ^= 1 << other
         yield first, other
 
 
 def _wishes(rest: Vertices, group: Vertices) -> Iterator[Vertex]:
-    """Return the opponents, best first: the one half a score group below, those below it, those above it, the rest."""
+    """Return the opponents, best first: the one half a score group below, those below it, those
+    above it, the rest.
+    """
     near = list(members(rest & group))
     half = len(near) // 2
     return chain(near[half:], reversed(near[:half]), members(rest & ~group))
 
 
 def _seated(pairs: Iterable[Pair], history: SwissHistory) -> Iterator[Pair]:
-    """Give each pair its seats: the one that is due the first seat has it; where nobody is, seats alternate down the list."""
+    """Give each pair its seats: the one that is due the first seat has it; where nobody is, seats
+    alternate down the list.
+    """
     turned = False
     for one, two in pairs:
         first, second = history.lean.get(one, 0), history.lean.get(two, 0)

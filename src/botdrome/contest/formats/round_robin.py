@@ -21,11 +21,15 @@ from botdrome.contest.formats.format import (
 from botdrome.contest.schedule import moved_on
 
 LARGEST_ROUND = 20_000
-"""The largest number of meetings in a round. Most contests have one round, so that no match waits for another."""
+"""The largest number of meetings in a round.
+
+Most contests have one round, so that no match waits for another.
+"""
 
 
 class RoundRobin(PlannedFormat):
-    """All meetings, numbered in the order of their latest entrant: a late entrant appends meetings and changes none.
+    """All meetings, numbered in the order of their latest entrant: a late entrant appends meetings
+    and changes none.
 
     They are played in turns, so that everyone has played about equally often at any time.
 
@@ -37,41 +41,70 @@ class RoundRobin(PlannedFormat):
     def expected(self, document: ContestDocument, entrants: int) -> int:
         return comb(entrants, document.seats) * document.games_per_meeting
 
-    def rounds(self, document: ContestDocument, entrants: Sequence[Entrant], results: Results) -> Iterator[Round]:
-        players = [number for number, entrant in enumerate(entrants) if entrant.left is None or entrant.left > 1]
+    def rounds(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Iterator[Round]:
+        players = [
+            number
+            for number, entrant in enumerate(entrants)
+            if entrant.left is None or entrant.left > 1
+        ]
         self._check(document, len(players))
-        groups, planner, number = self.groups(document, entrants, players), MeetingPlanner(document), 1
+        groups, planner, number = (
+            self.groups(document, entrants, players),
+            MeetingPlanner(document),
+            1,
+        )
         while part := list(islice(groups, LARGEST_ROUND)):
             seats = (seated(document, group) for group in part)
-            yield Round(number, MeetingFixtures(planner, number, seats, turns=turns_of(part, players)))
+            yield Round(
+                number, MeetingFixtures(planner, number, seats, turns=turns_of(part, players))
+            )
             number += 1
 
     def groups(
-        self, document: ContestDocument, entrants: Sequence[Entrant], players: Sequence[EntrantNumber]
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        players: Sequence[EntrantNumber],
     ) -> Iterator[tuple[EntrantNumber, ...]]:
         """Yield the groups that meet."""
         return all_groups(players, document.seats)
 
 
 def all_groups(players: Sequence[EntrantNumber], size: int) -> Iterator[tuple[EntrantNumber, ...]]:
-    """Yield every group of that size, ordered by its last member, so that more players append groups."""
+    """Yield every group of that size, ordered by its last member, so that more players append
+    groups.
+    """
     for last in range(size - 1, len(players)):
         for others in combinations(players[:last], size - 1):
             yield (*others, players[last])
 
 
-def turns_of(groups: Sequence[Sequence[EntrantNumber]], players: Sequence[EntrantNumber]) -> list[int]:
-    """Return the turn of each group. In a turn all players play about equally often; pairs once, by the circle method."""
+def turns_of(
+    groups: Sequence[Sequence[EntrantNumber]], players: Sequence[EntrantNumber]
+) -> list[int]:
+    """Return the turn of each group.
+
+    In a turn all players play about equally often; pairs once, by the circle method.
+    """
     places = {number: place for place, number in enumerate(players)}
     last = len(players) - 1
     if len(groups[0]) > 2 or last % 2 == 0:
         return [(sum(places[number] for number in group) - 1) % len(players) for group in groups]
-    pairs = ((places[one], places[two]) for one, two in groups)  # the last player stands in the middle of the circle
+    pairs = (
+        (places[one], places[two]) for one, two in groups
+    )  # the last player stands in the middle of the circle
     return [((2 * min(pair) if last in pair else sum(pair)) - 1) % last for pair in pairs]
 
 
-def seated(document: ContestDocument, group: tuple[EntrantNumber, ...]) -> tuple[EntrantNumber, ...]:
-    """Return the seats of the first match. Over all groups everyone has each seat about equally often."""
+def seated(
+    document: ContestDocument, group: tuple[EntrantNumber, ...]
+) -> tuple[EntrantNumber, ...]:
+    """Return the seats of the first match.
+
+    Over all groups everyone has each seat about equally often.
+    """
     return moved_on(group, sum(group)) if document.rotate else group
 
 
@@ -82,30 +115,52 @@ class Gauntlet(RoundRobin):
     """The champion plays far more than the others, so the order is by the share of points."""
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
-        return comb(entrants - 1, document.seats - 1) * document.games_per_meeting if entrants else 0
+        return (
+            comb(entrants - 1, document.seats - 1) * document.games_per_meeting if entrants else 0
+        )
 
     def groups(
-        self, document: ContestDocument, entrants: Sequence[Entrant], players: Sequence[EntrantNumber]
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        players: Sequence[EntrantNumber],
     ) -> Iterator[tuple[EntrantNumber, ...]]:
         champion = champion_of(document, entrants, players)
         others = [number for number in players if number != champion]
         return ((champion, *group) for group in all_groups(others, document.seats - 1))
 
     def ranked(
-        self, document: ContestDocument, entrants: Sequence[Entrant], rounds: Sequence[Round], results: Results
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        rounds: Sequence[Round],
+        results: Results,
     ) -> list[Standing]:
         return ranked_by_score(document, range(len(entrants)), rounds, results, by_share=True)
 
 
-def champion_of(document: ContestDocument, entrants: Sequence[Entrant], players: Sequence[EntrantNumber]) -> EntrantNumber:
-    """Return the champion: the player of that name, the bot that the document gives that name, or the house bot of that name.
+def champion_of(
+    document: ContestDocument, entrants: Sequence[Entrant], players: Sequence[EntrantNumber]
+) -> EntrantNumber:
+    """Return the champion: the player of that name, the bot that the document gives that name, or
+    the house bot of that name.
 
     Raise CannotContinue if it does not play.
     """
     name = document.champion
-    names = [name, *(one.bot for one in document.entrants if one.name == name), f"house:{name}"] if name else []
+    names = (
+        [name, *(one.bot for one in document.entrants if one.name == name), f"house:{name}"]
+        if name
+        else []
+    )
     by_name = {entrants[number].name: number for number in players}
-    found = next((by_name[one] for one in names if one in by_name), None) if name else next(iter(players), None)
+    found = (
+        next((by_name[one] for one in names if one in by_name), None)
+        if name
+        else next(iter(players), None)
+    )
     if found is None:
-        raise CannotContinue(f"champion: {name!r} has not entered; let it enter, or name one of the entrants")
+        raise CannotContinue(
+            f"champion: {name!r} has not entered; let it enter, or name one of the entrants"
+        )
     return found

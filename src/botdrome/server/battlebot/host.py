@@ -30,17 +30,33 @@ class BattlebotHost:
         self._desk = desk
 
     def receive_socket(self, target: str) -> MakeSession | bytes:
-        """Refuse a client while no match begins, unless another node takes it. Battlebot's own client ends after a 503 only."""
+        """Refuse a client while no match begins, unless another node takes it.
+
+        Battlebot's own client ends after a 503 only.
+        """
         cluster, refusal = self._desk.cluster, self._desk.refusal
-        if not refusal or target.partition("?")[0] == PLAY_PATH or (cluster is not None and cluster.drained):
+        if (
+            not refusal
+            or target.partition("?")[0] == PLAY_PATH
+            or (cluster is not None and cluster.drained)
+        ):
             return self.connect
         return plain_answer("503 Service Unavailable", refusal)
 
-    def connect(self, connection: Connection, errand: Errand | None = None, client: AdmittedClient | None = None) -> Session:
-        """`errand` is that of a connection which comes from another node; `client` has logged in there."""
+    def connect(
+        self,
+        connection: Connection,
+        errand: Errand | None = None,
+        client: AdmittedClient | None = None,
+    ) -> Session:
+        """`errand` is that of a connection which comes from another node; `client` has logged in
+        there.
+        """
         settings = self._desk.settings
         now = asyncio.get_running_loop().time()
-        conversation = BattlebotConversation(settings.limits.login, settings.message.rate, settings.message.burst, now)
+        conversation = BattlebotConversation(
+            settings.limits.login, settings.message.rate, settings.message.burst, now
+        )
         if errand is not None and errand.seat is not None:
             return self._go_on(connection, conversation, errand.seat)
         if client is not None:
@@ -66,8 +82,13 @@ class BattlebotHost:
             peer.bill(client.name)
         return session, login
 
-    def _go_on(self, connection: Connection, conversation: BattlebotConversation, seat: MovedSeat) -> Session:
-        """Go on with a client that moves here with its match. If that waits for it no longer, the client returns to it."""
+    def _go_on(
+        self, connection: Connection, conversation: BattlebotConversation, seat: MovedSeat
+    ) -> Session:
+        """Go on with a client that moves here with its match.
+
+        If that waits for it no longer, the client returns to it.
+        """
         client = AdmittedClient(seat.login, seat.name, seat.owner, seat.version, seat.registered)
         session, login = self._admit(connection, conversation, client)
         self._prepare(session, login, seat.login)
@@ -90,7 +111,12 @@ class BattlebotHost:
         if login.guest:
             self._replace(session, f"{login.password} {wish}")
         errand, session.errand = session.errand, None
-        if desk.shared is not None and errand is not None and errand.ticket and desk.shared.arrive(errand.ticket, session):
+        if (
+            desk.shared is not None
+            and errand is not None
+            and errand.ticket
+            and desk.shared.arrive(errand.ticket, session)
+        ):
             return
         if login.match is not None and not (errand is not None and errand.seeks):
             desk.come_back(session, login.match, login.password if login.guest else "")
@@ -102,10 +128,14 @@ class BattlebotHost:
             self._replace(session, seat_key(session.table.entry.id, session.player))
 
     def _replace(self, session: Session, key: str) -> None:
-        """Of several sessions of a guest that wait for the same table, or sit on one seat, keep the newest."""
+        """Of several sessions of a guest that wait for the same table, or sit on one seat, keep the
+        newest.
+        """
         session.release()
         self._desk.guest_sessions.end(key)
-        session.release = self._desk.guest_sessions.enter(key, lambda: session.turn_away({"error": LOGGED_IN_AGAIN}))
+        session.release = self._desk.guest_sessions.enter(
+            key, lambda: session.turn_away({"error": LOGGED_IN_AGAIN})
+        )
 
 
 async def open_battlebot(server: ServerParts) -> ServedProtocol:
@@ -114,4 +144,11 @@ async def open_battlebot(server: ServerParts) -> ServedProtocol:
 
 
 def _wish(login: Login) -> Wish:
-    return Wish(login.format.name, login.players, in_a_wish(login.options), login.contest, login.pace, login.invite)
+    return Wish(
+        login.format.name,
+        login.players,
+        in_a_wish(login.options),
+        login.contest,
+        login.pace,
+        login.invite,
+    )

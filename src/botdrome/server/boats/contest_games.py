@@ -1,4 +1,7 @@
-"""ContestGames: the matches of contests that have players on lines. A room sets them, since its players know its settings."""
+"""ContestGames: the matches of contests that have players on lines.
+
+A room sets them, since its players know its settings.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -28,9 +31,13 @@ class ContestGames:
             desk.contest_queue.on_change.append(self._call_in)
 
     def _call_in(self) -> None:
-        """Let the entrants of a contest that has begun wait for it, if they wait for a game here."""
+        """Let the entrants of a contest that has begun wait for it, if they wait for a
+        game here.
+        """
         gathering = self._room.gathering
-        for player in [] if gathering is None else [one for one in gathering.players if one.on_lines]:
+        for player in (
+            [] if gathering is None else [one for one in gathering.players if one.on_lines]
+        ):
             wait = None
             with suppress(NameInUse):  # it waits already, or the contest does not allow its version
                 wait = self.wait_of(player)
@@ -42,13 +49,19 @@ class ContestGames:
                 self.arrive(wait)
 
     def wait_of(self, player: RoomPlayer) -> ContestWait | None:
-        """Return the wait of a player that is expected in a contest with the settings of this room, or raise NameInUse."""
+        """Return the wait of a player that is expected in a contest with the settings of this room,
+        or raise NameInUse.
+        """
         if player.text in self._waits:
             raise NameInUse("name in use")
         queue, plan = self._desk.contest_queue, self._room.plan
         sizes, who = range(plan.min, plan.max + 1), (player.text, player.owner, player.version)
         try:
-            return ContestWait(self._room.offer, 0) if queue is not None and queue.expects(plan.game, sizes, *who) else None
+            return (
+                ContestWait(self._room.offer, 0)
+                if queue is not None and queue.expects(plan.game, sizes, *who)
+                else None
+            )
         except ContestRefusal as problem:
             raise NameInUse(plain(str(problem)).decode()) from None
 
@@ -59,7 +72,9 @@ class ContestGames:
         assert queue is not None
         self._waits[player.text] = wait
         plan, sizes = self._room.plan, range(self._room.plan.min, self._room.plan.max + 1)
-        leave = queue.hold(plan.game, sizes, player.text, player.owner, player.version, self, wait.abort)
+        leave = queue.hold(
+            plan.game, sizes, player.text, player.owner, player.version, self, wait.abort
+        )
         wait.on_leave = partial(self._leave, player.text, leave)
 
     def _leave(self, name: str, leave: Callable[[], None]) -> None:
@@ -71,8 +86,12 @@ class ContestGames:
         sitters: list[RoomPlayer] = []
         for player in players:
             sitters.append(self._sitter(player, {one.name for one in sitters}))
-        gathered = [GatheredPlayer(player.text, player.owner, house=player.house) for player in sitters]
-        table = open_table(self._desk, plan.game, plan.terms, plan.options, gathered, plan.contest, plan.seed)
+        gathered = [
+            GatheredPlayer(player.text, player.owner, house=player.house) for player in sitters
+        ]
+        table = open_table(
+            self._desk, plan.game, plan.terms, plan.options, gathered, plan.contest, plan.seed
+        )
         plan.prepare(table)
         for sitter in sitters:
             sitter.tell([joined(other.name) for other in sitters if other is not sitter])
@@ -81,9 +100,15 @@ class ContestGames:
     def _sitter(self, player: ContestPlayer, taken: set[bytes]) -> RoomPlayer:
         if isinstance(player.opener, ContestGames):
             return player.opener.release(player.name)
-        sitter = RoomPlayer(display_name(player.name.removeprefix("house:"), self._room.plan.width, taken), player.name)
+        sitter = RoomPlayer(
+            display_name(player.name.removeprefix("house:"), self._room.plan.width, taken),
+            player.name,
+        )
         sitter.owner, sitter.native = player.owner, player.take()
-        if player.is_house and (bot := house_bot(self._room.plan.game.name, player.name)) is not None:
+        if (
+            player.is_house
+            and (bot := house_bot(self._room.plan.game.name, player.name)) is not None
+        ):
             sitter.house = bot[1]
         return sitter
 

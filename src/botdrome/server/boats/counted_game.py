@@ -12,10 +12,13 @@ from botdrome.server.tables.ledger import Look
 LAST_STATUS = "disconnected"
 """Status of every player: the original closes all connections before it counts."""
 COUNTED = (
-    "aborted", "turnCount", "playerCount", "hits", "ties", "firstPlace", "lastPlace", "lasPlace", "score", "skips", "turns",
-    "games", "opponents", "hitCount", "missCount",
+    "aborted", "turnCount", "playerCount", "hits", "ties", "firstPlace", "lastPlace", "lasPlace",
+    "score", "skips", "turns", "games", "opponents", "hitCount", "missCount",
 )  # fmt: skip
-COUNTS = frozenset(f"{span}.{key}" for span in ("total", "last") for key in COUNTED) | {"gameCount", "gamesPlayed"}
+COUNTS = frozenset(f"{span}.{key}" for span in ("total", "last") for key in COUNTED) | {
+    "gameCount",
+    "gamesPlayed",
+}
 """The keys whose values are counts or facts."""
 Value = dict[str, Any]
 Pages = dict[str, Value]
@@ -56,13 +59,17 @@ class CountedGame(Struct, frozen=True):
 
 
 def tally_of(position: Battleship) -> GameTally:
-    hits, misses = [tuple([board.count(square) for board in position.boards]) for square in (HIT, MISS)]
+    hits, misses = [
+        tuple([board.count(square) for board in position.boards]) for square in (HIT, MISS)
+    ]
     return GameTally(position.turns, position.scores, position.skips, hits, misses)
 
 
 def counted_game(plan: RoomPlan, game: BoatGame) -> CountedGame:
     result = game.table.match.result
-    players = tuple([CountedPlayer(player.text, player.address, player.player) for player in game.players])
+    players = tuple(
+        [CountedPlayer(player.text, player.address, player.player) for player in game.players]
+    )
     aborted = result is not None and result.aborted
     return CountedGame(plan.title, plan_lines(plan), tally_of(game.position), aborted, players)
 
@@ -78,14 +85,26 @@ def _game_lines(before: Value, tally: GameTally, aborted: bool) -> Value:
 
 
 def _line_in_game(before: Value, tally: GameTally, at: int) -> Value:
-    lines = _counted(before, None, _counts(tally, at), {"firstPlace": tally.first[at], "lastPlace": tally.last[at]})
+    lines = _counted(
+        before,
+        None,
+        _counts(tally, at),
+        {"firstPlace": tally.first[at], "lastPlace": tally.last[at]},
+    )
     return lines | {"total.games": before.get("total.games", 0) + 1}
 
 
 def _player_lines(before: Value, tally: GameTally, at: int) -> Value:
-    seen = {"opponents": len(tally.turns) - 1, "hitCount": tally.hits[at], "missCount": tally.misses[at]}
+    seen = {
+        "opponents": len(tally.turns) - 1,
+        "hitCount": tally.hits[at],
+        "missCount": tally.misses[at],
+    }
     lines = _counted(
-        before, "gamesPlayed", _counts(tally, at) | seen, {"firstPlace": tally.first[at], "lastPlace": tally.last[at]}
+        before,
+        "gamesPlayed",
+        _counts(tally, at) | seen,
+        {"firstPlace": tally.first[at], "lastPlace": tally.last[at]},
     )
     lines["last.lasPlace"] = lines.pop("last.lastPlace")
     return lines
@@ -95,7 +114,9 @@ def _counts(tally: GameTally, at: int) -> dict[str, int]:
     return {"score": tally.scores[at], "skips": tally.skips[at], "turns": tally.turns[at]}
 
 
-def _counted(before: Value, games: str | None, counts: dict[str, int], facts: dict[str, bool]) -> Value:
+def _counted(
+    before: Value, games: str | None, counts: dict[str, int], facts: dict[str, bool]
+) -> Value:
     """Add to the totals, and set the figures of the last game."""
     lines: Value = {games: before.get(games, 0) + 1} if games else {}
     for key, count in (counts | facts).items():
@@ -105,9 +126,16 @@ def _counted(before: Value, games: str | None, counts: dict[str, int], facts: di
 
 
 def title_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
-    """The lines of a title. Keys that only a newer version of the original knows stay as they are."""
+    """The lines of a title.
+
+    Keys that only a newer version of the original knows stay as they are.
+    """
     title, before = game.title, look(game.title) or {}
-    pages = {title: before | _in_words_of(before, game.plan) | _game_lines(before, game.tally, game.aborted)}
+    pages = {
+        title: before
+        | _in_words_of(before, game.plan)
+        | _game_lines(before, game.tally, game.aborted)
+    }
     for player in game.players:
         here = f"{title}|{player.name}"
         line = pages.get(here) or look(here) or {}
@@ -117,7 +145,9 @@ def title_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
 
 def _in_words_of(before: Value, plan: Value) -> Value:
     """The newer version of the original says `ship` for `boat`."""
-    return {"ship" if key == "boat" and "ship" in before else key: value for key, value in plan.items()}
+    return {
+        "ship" if key == "boat" and "ship" in before else key: value for key, value in plan.items()
+    }
 
 
 def player_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
@@ -133,4 +163,8 @@ def player_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
 def plan_lines(plan: RoomPlan) -> Value:
     offer = plan.offer
     counts = {"minPlayers": plan.min, "maxPlayers": plan.max, "pointGoal": offer.goal}
-    return {"name": plan.title} | counts | {"width": plan.width, "height": plan.height, "boat": list(offer.boats.names)}
+    return (
+        {"name": plan.title}
+        | counts
+        | {"width": plan.width, "height": plan.height, "boat": list(offer.boats.names)}
+    )

@@ -19,10 +19,14 @@ class BoatGame(PlayerGroup):
 
     started = True
 
-    def __init__(self, offer: Offer, number: int, players: Sequence[RoomPlayer], table: Table, chance: Chance) -> None:
+    def __init__(
+        self, offer: Offer, number: int, players: Sequence[RoomPlayer], table: Table, chance: Chance
+    ) -> None:
         super().__init__(offer, number, players)
         self.table = table
-        self.roster = Roster([player.name for player in players], [player.taunts for player in players], chance)
+        self.roster = Roster(
+            [player.name for player in players], [player.taunts for player in players], chance
+        )
         self._writer = BoatWriter(self.roster)
         self._stop_placing: Callable[[], None]
         for number, player in enumerate(self.players):
@@ -46,12 +50,16 @@ class BoatGame(PlayerGroup):
         return [player for player in self.players if player.session is None and player.on_lines]
 
     def begin(self, tables: RunningTables) -> None:
-        """Players on lines have sent their fleets when they joined; these are placed as soon as the match starts."""
+        """Players on lines have sent their fleets when they joined; these are placed as soon as the
+        match starts.
+        """
         self._stop_placing = self.table.subscribe(Subscriber(changed=self._place_fleets))
         for player in self.players:
             if player.session is not None:
                 player.session.answer(GameStarts(self._writer))
-        tables.start_table(self.table, [player.session or player.native for player in self.players], 0.0)
+        tables.start_table(
+            self.table, [player.session or player.native for player in self.players], 0.0
+        )
 
     def _place_fleets(self) -> None:
         self._stop_placing()

@@ -45,12 +45,19 @@ class HostConsole:
             return session.answer(LoginRefused("the token cannot be looked up"))
         room = self._rooms.called(command.room) if isinstance(command.room, str) else None
         if room is None:
-            return session.answer(LoginRefused(f"there is no room of that title; there is {', '.join(self._rooms.titles)}"))
+            return session.answer(
+                LoginRefused(
+                    f"there is no room of that title; there is {', '.join(self._rooms.titles)}"
+                )
+            )
         return None if session.closed else self._enter(session, room)
 
     async def _check(self, token: Any) -> None:
         """Accept the `host_token` or the operator's token, or raise TooMany or NotOperator."""
-        given, known = token if isinstance(token, str) else "", self._desk.settings.of(BoatsSection).host_token
+        given, known = (
+            token if isinstance(token, str) else "",
+            self._desk.settings.of(BoatsSection).host_token,
+        )
         self._desk.registry.guesses.check(OPERATOR)
         if known and hmac.compare_digest(given.encode(), known.encode()):
             return

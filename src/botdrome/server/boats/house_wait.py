@@ -1,4 +1,6 @@
-"""HouseWait: how long the players of a room wait for more, before house bots take the free seats."""
+"""HouseWait: how long the players of a room wait for more, before house bots take the
+free seats.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +16,10 @@ class HouseWait:
         self._timer: asyncio.TimerHandle | None = None
 
     def restart(self, seconds: float, joined: int, most: int) -> None:
-        """A player has joined. Clients that join and leave cannot prolong the wait of the others without end."""
+        """A player has joined.
+
+        Clients that join and leave cannot prolong the wait of the others without end.
+        """
         now = asyncio.get_running_loop().time()
         if joined == 1:
             self._at_latest = now + seconds * (most - 1)

@@ -19,7 +19,9 @@ PLAYER_KEY = re.compile(r"player\.(.*)\.((?:total|last)\.[A-Za-z]+)")
 
 
 def file_name(kind: str, name: str) -> str:
-    """Return a safe file name: characters that mean something to file systems are percent-encoded."""
+    """Return a safe file name: characters that mean something to file systems are
+    percent-encoded.
+    """
     safe = quote(name, safe=" !#$&'()+,;=@[]^{}~", errors="replace")
     while len(safe.encode()) > LONGEST_NAME:
         name = name[:-1]
@@ -65,7 +67,10 @@ def read_folder(folder: Path) -> tuple[dict[str, dict[str, Any]], dict[str, dict
     for file in sorted(folder.glob("*.ini")):
         kind, _, rest = file.name.removesuffix(".ini").partition(".")
         try:
-            lines = {key: _value(key, words) for key, words in pairs_in(text_of(file.read_bytes())).items()}
+            lines = {
+                key: _value(key, words)
+                for key, words in pairs_in(text_of(file.read_bytes())).items()
+            }
         except (OSError, BadPlan):
             continue
         if kind == "game":
@@ -83,7 +88,10 @@ def _take_game(title: str, lines: dict[str, Any], games: dict[str, dict[str, Any
 
 
 def _value(key: str, words: list[str]) -> Any:
-    """Read counts and facts as such. All other values stay texts, so that they are written as they were read."""
+    """Read counts and facts as such.
+
+    All other values stay texts, so that they are written as they were read.
+    """
     if key in ("boat", "ship"):
         return words
     word, player_key = words[-1], PLAYER_KEY.fullmatch(key)

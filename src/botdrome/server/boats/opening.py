@@ -1,4 +1,6 @@
-"""How boat games are opened: their statistics, rooms and ports, and the console of `botdrome host`."""
+"""How boat games are opened: their statistics, rooms and ports, and the console of
+`botdrome host`.
+"""
 
 from functools import partial
 from pathlib import Path

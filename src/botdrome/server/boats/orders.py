@@ -70,7 +70,9 @@ def _ban_player(order: Order, room: BoatRoom) -> str:
     if not name:
         raise BadOrder("there is no name")
     room.banned_names.add(name)
-    for player in [player for group in room.groups for player in _named(name, group) if player.session]:
+    for player in [
+        player for group in room.groups for player in _named(name, group) if player.session
+    ]:
         _disconnect(player)
     room.changed()
     return f"{name} is on the blacklist"
@@ -122,8 +124,9 @@ def _quit(_: Order, room: BoatRoom) -> str:
 
 
 ORDERS: dict[str, Callable[[Order, BoatRoom], str]] = {
-    "start": _start, "message": _message, "boot": _boot, "blacklist player": _ban_player, "blacklist address": _ban_address,
-    "clear": _clear, "skip": _skip, "abort": _abort, "quit": _quit,
+    "start": _start, "message": _message, "boot": _boot, "blacklist player": _ban_player,
+    "blacklist address": _ban_address, "clear": _clear, "skip": _skip, "abort": _abort,
+    "quit": _quit,
 }  # fmt: skip
 
 
@@ -153,7 +156,9 @@ def _is_number_of(group: PlayerGroup, order: Order) -> bool:
 
 def _listed(groups: Iterable[PlayerGroup]) -> str:
     numbers = [f"#{number}" for number in sorted(group.number for group in groups)]
-    return ", ".join(numbers[:LISTED]) + (f" and {len(numbers) - LISTED} more" if len(numbers) > LISTED else "")
+    return ", ".join(numbers[:LISTED]) + (
+        f" and {len(numbers) - LISTED} more" if len(numbers) > LISTED else ""
+    )
 
 
 def _groups(order: Order, room: BoatRoom) -> list[PlayerGroup]:
@@ -168,17 +173,22 @@ def _groups(order: Order, room: BoatRoom) -> list[PlayerGroup]:
 
 
 def _player_in(order: Order, key: str, room: BoatRoom) -> tuple[PlayerGroup, RoomPlayer]:
-    """Find a player by name, unique beginning of a name, or number. A whole name has priority; a word that fits players of
-    several games is an error."""
+    """Find a player by name, unique beginning of a name, or number. A whole name has priority; a
+    word that fits players of several games is an error.
+    """
     word = _text(order, key).strip(BLANKS)
     groups = _groups(order, room)
     found = [(group, player) for group in groups for player in _named(word, group)[:1]]
     if not found:
-        found = [(group, player) for group in groups if (player := _called(word, group)) is not None]
+        found = [
+            (group, player) for group in groups if (player := _called(word, group)) is not None
+        ]
     if not found:
         raise BadOrder(f"there is no player {word!r}")
     if len(found) > 1:
-        raise BadOrder(f"{word!r} could be in several games, name one: {_listed(group for group, _ in found)}")
+        raise BadOrder(
+            f"{word!r} could be in several games, name one: {_listed(group for group, _ in found)}"
+        )
     return found[0]
 
 
@@ -188,7 +198,9 @@ def _named(name: str, group: PlayerGroup) -> list[RoomPlayer]:
 
 
 def _called(word: str, group: PlayerGroup) -> RoomPlayer | None:
-    found = player_called(word.encode(errors="replace"), [text_of(player.name).encode() for player in group.players])
+    found = player_called(
+        word.encode(errors="replace"), [text_of(player.name).encode() for player in group.players]
+    )
     return None if found is None else group.players[found]
 
 

@@ -16,8 +16,8 @@ from botdrome.wire.boats.lines import BLANKS, Offer
 
 LONGEST_TITLE = 60
 ORIGINAL_KEYS = {
-    "name": "title", "minPlayers": "min", "maxPlayers": "max", "pointGoal": "goal", "width": "width", "height": "height",
-    "boat": "boats", "ship": "boats",
+    "name": "title", "minPlayers": "min", "maxPlayers": "max", "pointGoal": "goal",
+    "width": "width", "height": "height", "boat": "boats", "ship": "boats",
 }  # fmt: skip
 """Keys in files of the original."""
 
@@ -48,16 +48,27 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     turn_limit: Annotated[float, Meta(ge=0)] = 60.0
     """Seconds before a turn is skipped; 0: never."""
     absence: Annotated[float, Meta(ge=0)] = 5.0
-    """Seconds before the first turn of an absent player is skipped; its next turns are skipped at once."""
+    """Seconds before the first turn of an absent player is skipped; its next turns are skipped at
+    once.
+    """
     house_wait: Annotated[float, Meta(ge=0)] = 5.0
-    """Seconds after the last player joined before house bots take the free seats, with `house.fill`."""
+    """Seconds after the last player joined before house bots take the free seats, with
+    `house.fill`.
+    """
 
     def __post_init__(self) -> None:
         """Raise ValueError if the settings do not fit together."""
-        if not self.title.strip() or "|" in self.title or not self.title.isprintable() or len(self.title) > LONGEST_TITLE:
+        if (
+            not self.title.strip()
+            or "|" in self.title
+            or not self.title.isprintable()
+            or len(self.title) > LONGEST_TITLE
+        ):
             raise ValueError(f"a title has 1 to {LONGEST_TITLE} printable characters and no |")
         if not self.min <= self.max < Battleship.players.stop:
-            raise ValueError(f"{self.title}: max is from min ({self.min}) to {Battleship.players[-1]}")
+            raise ValueError(
+                f"{self.title}: max is from min ({self.min}) to {Battleship.players[-1]}"
+            )
         try:
             with_options(Battleship(), options_in(self.game)).check(self.max)
         except BadOption as problem:
@@ -81,7 +92,12 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def terms(self) -> Terms:
         limit = round(self.turn_limit * 1000) or None
         pace = Pace(limit, first=limit or 60_000)
-        return msgspec.structs.replace(FORMATS["battleship"].terms, pace=pace, absence=round(self.absence * 1000), early_end=True)
+        return msgspec.structs.replace(
+            FORMATS["battleship"].terms,
+            pace=pace,
+            absence=round(self.absence * 1000),
+            early_end=True,
+        )
 
     @property
     def offer(self) -> Offer:
@@ -99,7 +115,9 @@ def pairs_in(text: str) -> dict[str, list[str]]:
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip(BLANKS)
         if bare and not bare.startswith("#"):
-            key, sign, word = bare.rpartition("=") if bare.startswith("player.") else bare.partition("=")
+            key, sign, word = (
+                bare.rpartition("=") if bare.startswith("player.") else bare.partition("=")
+            )
             if not sign:
                 raise BadPlan(f"line {number}: {bare!r} is not key=value")
             pairs.setdefault(key.strip(BLANKS), []).append(word.strip(BLANKS))
@@ -111,7 +129,11 @@ def plan_values(text: str) -> dict[str, Any]:
     pairs = pairs_in(text)
     if "name" not in pairs or not pairs.keys() & {"boat", "ship"}:
         raise BadPlan("a configuration has a name and boats")
-    return {ours: _original(theirs, pairs[theirs]) for theirs, ours in ORIGINAL_KEYS.items() if theirs in pairs}
+    return {
+        ours: _original(theirs, pairs[theirs])
+        for theirs, ours in ORIGINAL_KEYS.items()
+        if theirs in pairs
+    }
 
 
 def _original(key: str, words: Sequence[str]) -> str | int:
@@ -131,4 +153,8 @@ def make_plan(values: Mapping[str, Any]) -> RoomPlan:
     except msgspec.ValidationError as problem:
         words, _, where = str(problem).partition(" - at ")
         key = where.strip("`").removeprefix("$").lstrip(".")
-        raise BadPlan(f"{key}: {words[:1].lower()}{words[1:]}, not {values[key]!r}" if key in values else words) from None
+        raise BadPlan(
+            f"{key}: {words[:1].lower()}{words[1:]}, not {values[key]!r}"
+            if key in values
+            else words
+        ) from None

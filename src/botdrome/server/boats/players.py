@@ -17,7 +17,10 @@ class NameInUse(Exception):
 
 
 class RoomPlayer:
-    """A player that has joined. One on lines has a session while it is connected; native bots and house bots have none."""
+    """A player that has joined.
+
+    One on lines has a session while it is connected; native bots and house bots have none.
+    """
 
     def __init__(self, name: bytes, text: str, board: bytes = b"", secret: bytes = b"") -> None:
         self.name, self.board, self.secret = name, board, secret
@@ -46,7 +49,10 @@ class RoomPlayer:
         return "" if self.session is None else self.session.version
 
     def proves_to_be(self, other: "RoomPlayer") -> bool:
-        """Return whether it has the secret or the token of the other. A player without either proves nothing."""
+        """Return whether it has the secret or the token of the other.
+
+        A player without either proves nothing.
+        """
         if other.secret:
             return hmac.compare_digest(other.secret, self.secret)
         return other.owner != NOBODY and other.owner == self.owner
@@ -75,7 +81,11 @@ class PlayerGroup:
         return next((player for player in self.players if player.name == name), None)
 
     def from_address(self, address: str) -> list[RoomPlayer]:
-        return [player for player in self.players if player.session is not None and player.address == address]
+        return [
+            player
+            for player in self.players
+            if player.session is not None and player.address == address
+        ]
 
     def tell_others(self, than: RoomPlayer, lines: list[bytes]) -> None:
         for player in self.players:

@@ -33,7 +33,9 @@ from botdrome.wire.framing.streams import Lines
 
 
 class Visit:
-    """Where a client is: the room that it looks at and, once it has joined, its game and its seat."""
+    """Where a client is: the room that it looks at and, once it has joined, its game
+    and its seat.
+    """
 
     def __init__(self, room: BoatRoom) -> None:
         self.room = room
@@ -46,7 +48,14 @@ class BoatPort:
 
     protocol = "boats"
 
-    def __init__(self, desk: Desk, port: int, rooms: list[BoatRoom], name: str = "xbs", key: str = "boats.port") -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        port: int,
+        rooms: list[BoatRoom],
+        name: str = "xbs",
+        key: str = "boats.port",
+    ) -> None:
         self._desk, self.port, self.rooms = desk, port, rooms
         self.name, self.key = name, key
         """The name of the port, and the setting that sets it."""
@@ -72,7 +81,10 @@ class BoatPort:
         visit = self.visits.get(session)
         if visit is None:
             visit = self.visits[session] = Visit(self.rooms[0])
-            session.on_seat, session.release = partial(self._seated, session), partial(self._leave, session)
+            session.on_seat, session.release = (
+                partial(self._seated, session),
+                partial(self._leave, session),
+            )
         match command:
             case LookAtRoom():
                 self._show(session, visit, command)
@@ -88,10 +100,14 @@ class BoatPort:
                 visit.group.depart(visit.player, command.reason)
 
     def _show(self, session: Session, visit: Visit, command: LookAtRoom) -> None:
-        """Only a client that comes to another room needs a free seat there: one that waits may ask as often as it likes."""
+        """Only a client that comes to another room needs a free seat there: one that waits may ask
+        as often as it likes.
+        """
         if visit.group is not None:
             return session.answer(RoomShown(visit.group.info(), visit.group.offer.width))
-        other = next((room for room in self.rooms if room.offer.title.encode() == command.title), visit.room)
+        other = next(
+            (room for room in self.rooms if room.offer.title.encode() == command.title), visit.room
+        )
         comes, visit.room = command.arriving or other is not visit.room, other
         address = session.connection.address
         if address in other.banned_addresses:
@@ -103,7 +119,10 @@ class BoatPort:
         return None
 
     def _check(self, session: Session, room: BoatRoom, name: bytes) -> None:
-        banned = text_of(name) in room.banned_names or session.connection.address in room.banned_addresses
+        banned = (
+            text_of(name) in room.banned_names
+            or session.connection.address in room.banned_addresses
+        )
         session.answer(Kicked(BOOTED) if banned else NameAllowed())
 
     def _join(self, session: Session, visit: Visit, command: JoinRoom) -> None:
@@ -147,7 +166,9 @@ class BoatPort:
     def _seated(self, session: Session) -> None:
         """The game for which the client waited starts, or it has returned to one."""
         visit = self.visits[session]
-        visit.group = next((game for game in visit.room.games if game.table is session.table), visit.group)
+        visit.group = next(
+            (game for game in visit.room.games if game.table is session.table), visit.group
+        )
 
     def _leave(self, session: Session) -> None:
         visit = self.visits.pop(session)

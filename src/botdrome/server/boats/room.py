@@ -10,7 +10,13 @@ from botdrome.server.boats.contest_games import ContestGames
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.house_wait import HouseWait
 from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.players import ContestWait, NameInUse, PlayerGroup, RoomPlayer, WaitingGame
+from botdrome.server.boats.players import (
+    ContestWait,
+    NameInUse,
+    PlayerGroup,
+    RoomPlayer,
+    WaitingGame,
+)
 from botdrome.server.boats.statistics import BoatStatistics, GameStatistics
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.gathering import GatheredPlayer, Gathering, open_table
@@ -43,12 +49,18 @@ class BoatRoom:
         self._closed = False
         self.chance = Chance(secrets.randbits(SEED_BITS))
         self.contest_games = ContestGames(self, desk)
-        self._gathering, self._filler = Gathering(desk, lambda: self.plan.wish, self._recruit), self._fill
+        self._gathering, self._filler = (
+            Gathering(desk, lambda: self.plan.wish, self._recruit),
+            self._fill,
+        )
         desk.fillers.append(self._filler)
         self._house_wait = HouseWait(self._call_the_house)
 
     def change(self, plan: RoomPlan) -> bool:
-        """Change the settings for the next games. Return False if players have joined under the old ones."""
+        """Change the settings for the next games.
+
+        Return False if players have joined under the old ones.
+        """
         if self.gathering is not None and self.gathering.players:
             return False
         self.plan, self.offer = plan, plan.offer
@@ -70,23 +82,34 @@ class BoatRoom:
         return self.offer.info(True, 0) if group is None else group.info()
 
     def greeting(self, address: str, now: float) -> bytes:
-        """Return the line G for a new connection. A client of the original that is shown a started game returns to its seat,
-        so an address that lost a player is shown that game once."""
+        """Return the line G for a new connection. A client of the original that is shown a started
+        game returns to its seat, so an address that lost a player is shown that game once.
+        """
         for game in self.games:
             for seat in game.absent:
                 lately = seat.lost_at is not None and now - seat.lost_at < EXPECTED_BACK
-                if lately and seat.address == address and seat.is_unprotected() and game.lost_connection(seat):
+                if (
+                    lately
+                    and seat.address == address
+                    and seat.is_unprotected()
+                    and game.lost_connection(seat)
+                ):
                     seat.lost_at = None
                     return game.info()
         return self.info()
 
     @property
     def is_full(self) -> bool:
-        """No client can join or return. A game that has started is not full: its players may return."""
+        """No client can join or return.
+
+        A game that has started is not full: its players may return.
+        """
         gathering = self.gathering
         if gathering is None:
             return self.over
-        return len(gathering.players) >= self.plan.max and not any(game.absent for game in self.games)
+        return len(gathering.players) >= self.plan.max and not any(
+            game.absent for game in self.games
+        )
 
     @property
     def refusal(self) -> str:
@@ -101,7 +124,10 @@ class BoatRoom:
     # How players join.
 
     def join(self, session: Session, player: RoomPlayer) -> PlayerGroup:
-        """Join the next game, or return to a seat. Raises CannotJoin or NameInUse; the checks have the original's order."""
+        """Join the next game, or return to a seat.
+
+        Raises CannotJoin or NameInUse; the checks have the original's order.
+        """
         if self.is_full:
             raise CannotJoin(FULL.decode())
         if game := self._rejoined(session, player):
@@ -125,8 +151,10 @@ class BoatRoom:
         return gathering
 
     def _rejoined(self, session: Session, player: RoomPlayer) -> BoatGame | None:
-        """Return the game to which the player has returned. A client that brings a fleet joins the next game, if there is one,
-        unless a free seat is provably its own or its connection was lost: clients of the original send their fleet again."""
+        """Return the game to which the player has returned. A client that brings a fleet joins the
+        next game, if there is one, unless a free seat is provably its own or its connection was
+        lost: clients of the original send their fleet again.
+        """
         nobodys = self._unprotected_seats(session, player)
         own = self._return_to_own(session, player) or self._return_to(
             [(game, seat) for game, seat in nobodys if game.lost_connection(seat)], session
@@ -134,7 +162,9 @@ class BoatRoom:
         if own is not None:
             return own
         gathering = self.gathering
-        if gathering is not None and any(player.text == other.text or player.name == other.name for other in gathering.players):
+        if gathering is not None and any(
+            player.text == other.text or player.name == other.name for other in gathering.players
+        ):
             raise NameInUse("name in use")
         if (gathering is not None and player.board.strip(b".")) or player.name not in self._seats:
             return None
@@ -145,19 +175,34 @@ class BoatRoom:
 
     def come_back(self, session: Session, player: RoomPlayer) -> BoatGame | None:
         """Return to the seat of a guest whose name is now a registered bot's."""
-        return self._return_to_own(session, player) or self._return_to(self._unprotected_seats(session, player), session)
+        return self._return_to_own(session, player) or self._return_to(
+            self._unprotected_seats(session, player), session
+        )
 
     def _return_to_own(self, session: Session, player: RoomPlayer) -> BoatGame | None:
         seats = self._seats.get(player.name, [])
-        return self._return_to([(game, seat) for game, seat in seats if player.proves_to_be(seat)], session)
+        return self._return_to(
+            [(game, seat) for game, seat in seats if player.proves_to_be(seat)], session
+        )
 
-    def _unprotected_seats(self, session: Session, player: RoomPlayer) -> list[tuple[BoatGame, RoomPlayer]]:
-        """Seats under the player's name without a secret. Only clients from the address of the player that left may have them."""
+    def _unprotected_seats(
+        self, session: Session, player: RoomPlayer
+    ) -> list[tuple[BoatGame, RoomPlayer]]:
+        """Seats under the player's name without a secret.
+
+        Only clients from the address of the player that left may have them.
+        """
         seats = self._seats.get(player.name, []) if player.is_unprotected() else []
         address = session.connection.address
-        return [(game, seat) for game, seat in seats if seat.is_unprotected() and seat.address == address]
+        return [
+            (game, seat)
+            for game, seat in seats
+            if seat.is_unprotected() and seat.address == address
+        ]
 
-    def _return_to(self, seats: list[tuple[BoatGame, RoomPlayer]], session: Session) -> BoatGame | None:
+    def _return_to(
+        self, seats: list[tuple[BoatGame, RoomPlayer]], session: Session
+    ) -> BoatGame | None:
         """Take the first of these seats that is free, and return its game."""
         for game, seat in seats:
             if seat in game.absent:
@@ -194,9 +239,15 @@ class BoatRoom:
             player.native, player.owner = client, client.owner
 
     def _fill(self, seeker: Seeker, ask_again: Callable[[], None]) -> bool:
-        """Seat a native bot that has waited long enough for house bots, if that makes a game; or let it wait with the players."""
+        """Seat a native bot that has waited long enough for house bots, if that makes a game; or
+        let it wait with the players.
+        """
         game = self.gathering
-        if not self.plan.auto_start or game is None or seeker not in self._gathering.waiting(game.texts):
+        if (
+            not self.plan.auto_start
+            or game is None
+            or seeker not in self._gathering.waiting(game.texts)
+        ):
             return False
         if game.players and self._house_wait.share(ask_again):
             return True
@@ -230,11 +281,17 @@ class BoatRoom:
     def start(self) -> BoatGame | None:
         """Start the waiting game; None: it has too few players."""
         gathering, plan = self.gathering, self.plan
-        if gathering is None or not plan.min <= len(gathering.players) <= plan.max or self._desk.refusal:
+        if (
+            gathering is None
+            or not plan.min <= len(gathering.players) <= plan.max
+            or self._desk.refusal
+        ):
             return None
         players = gathering.players
         self.chance.shuffle(players)
-        gathered = [GatheredPlayer(player.text, player.owner, house=player.house) for player in players]
+        gathered = [
+            GatheredPlayer(player.text, player.owner, house=player.house) for player in players
+        ]
         table = open_table(self._desk, plan.game, plan.terms, plan.options, gathered)
         self.gathering = None
         return self.begin(players, table, gathering.number)
@@ -244,7 +301,11 @@ class BoatRoom:
         game = BoatGame(self.offer, number, players, table, Chance(secrets.randbits(SEED_BITS)))
         statistics = GameStatistics(self._statistics, self.plan, game, self._desk)
         over = partial(self._over, game)
-        table.subscribe(Subscriber(changed=self.changed, notes=statistics.notes, stored=statistics.stored, over=over))
+        table.subscribe(
+            Subscriber(
+                changed=self.changed, notes=statistics.notes, stored=statistics.stored, over=over
+            )
+        )
         self.games.append(game)
         for player in players:
             self._seats.setdefault(player.name, []).append((game, player))
@@ -270,7 +331,12 @@ class BoatRoom:
     def _open_next(self) -> None:
         """Open the next game for players, if the settings allow it."""
         tables = self.plan.tables
-        if self.gathering is None and self.plan.repeat and not self._closed and (not tables or len(self.games) < tables):
+        if (
+            self.gathering is None
+            and self.plan.repeat
+            and not self._closed
+            and (not tables or len(self.games) < tables)
+        ):
             self._opened += 1
             self.gathering = WaitingGame(self.offer, self._opened)
 
@@ -279,7 +345,10 @@ class BoatRoom:
             tell()
 
     def close(self) -> None:
-        """Stop taking players, and close the connections of those that wait. Running games go on."""
+        """Stop taking players, and close the connections of those that wait.
+
+        Running games go on.
+        """
         self._closed = True
         self._gathering.close()
         if self._filler in self._desk.fillers:

@@ -27,7 +27,9 @@ class BoatRooms:
         shared = [room for room in self.rooms if not room.plan.port]
         own = [self._own_port(room) for room in self.rooms if room.plan.port]
         desk.on_closing.append(self._stop)
-        self.all: list[BoatPort] = ([BoatPort(desk, settings.port, shared)] if shared and settings.port else []) + own
+        self.all: list[BoatPort] = (
+            [BoatPort(desk, settings.port, shared)] if shared and settings.port else []
+        ) + own
 
     @property
     def titles(self) -> list[str]:
@@ -71,7 +73,10 @@ class BoatRooms:
         if not plan.port:
             shared = next((port for port in self.all if port.key == "boats.port"), None)
             if shared is None:
-                raise BadRoom("rooms share no port here: give the room a port of its own, or -1 for any free one")
+                raise BadRoom(
+                    "rooms share no port here: give the room a port of its own, or -1 for any free "
+                    "one"
+                )
             shared.rooms.append(room)
             return shared
         port = self._own_port(room)

@@ -1,7 +1,9 @@
-"""Statistics of boat games, by title and by player, with the keys of the original and our own key `total.games`.
+"""Statistics of boat games, by title and by player, with the keys of the original and our own key
+`total.games`.
 
-In the store, "boats.game" has a note for each title and one for each player under a title (TITLE|PLAYER; names have no |), so
-that a game changes only the lines of its players. "boats.player" has a note for each player.
+In the store, "boats.game" has a note for each title and one for each player under a title
+(TITLE|PLAYER; names have no |), so that a game changes only the lines of its players.
+"boats.player" has a note for each player.
 """
 
 import asyncio
@@ -12,7 +14,14 @@ from typing import Any
 import msgspec
 import structlog
 
-from botdrome.server.boats.counted_game import CountedGame, Pages, Value, counted_game, player_pages, title_pages
+from botdrome.server.boats.counted_game import (
+    CountedGame,
+    Pages,
+    Value,
+    counted_game,
+    player_pages,
+    title_pages,
+)
 from botdrome.server.boats.game import BoatGame
 from botdrome.server.boats.ini import read_folder, write_files
 from botdrome.server.boats.plan import RoomPlan
@@ -49,12 +58,20 @@ class BoatStatistics:
         new_players: Pages = {}
         if self._folder is not None:
             found_games, found_players = await asyncio.to_thread(read_folder, self._folder)
-            new_games = {name: value for name, value in found_games.items() if name.partition("|")[0] not in games}
-            new_players = {name: value for name, value in found_players.items() if name not in players}
+            new_games = {
+                name: value
+                for name, value in found_games.items()
+                if name.partition("|")[0] not in games
+            }
+            new_players = {
+                name: value for name, value in found_players.items() if name not in players
+            }
         new_games |= _seeded(games | new_games, players | new_players)
         await store.keep(_notes(new_games, new_players))
         self._games, self._players = Ledger(games | new_games), Ledger(players | new_players)
-        self.write_again([("game", title) for title in titles(games)] + [("player", name) for name in players])
+        self.write_again(
+            [("game", title) for title in titles(games)] + [("player", name) for name in players]
+        )
         await self.late.open(store, watch)
 
     @property
@@ -74,7 +91,11 @@ class BoatStatistics:
         """Return the notes to store for a game that is over. It counts once `settle` is called."""
         self.drop(game)
         counted = counted_game(plan, game)
-        return (self.late.note(game.table.entry.id, counted),) if self.late.away else self._draft(game, counted)
+        return (
+            (self.late.note(game.table.entry.id, counted),)
+            if self.late.away
+            else self._draft(game, counted)
+        )
 
     def draft_late(self, name: str, value: Mapping[str, Any]) -> tuple[Note, ...]:
         """Return the notes to store for a game that has ended at another node."""
@@ -99,7 +120,9 @@ class BoatStatistics:
         await self._players.correct(lambda players: store.keep(_notes({}, players), retry=True))
 
     def _show(self, games: Pages, players: Pages) -> None:
-        self._unwritten |= {("game", title): None for title in titles(games)} | {("player", name): None for name in players}
+        self._unwritten |= {("game", title): None for title in titles(games)} | {
+            ("player", name): None for name in players
+        }
         self.write()
 
     # The folder of files.
@@ -112,7 +135,9 @@ class BoatStatistics:
             self._writing = asyncio.ensure_future(self._write(self._folder))
 
     def write_again(self, files: Iterable[tuple[str, str]]) -> None:
-        """Write these files: a server that was killed may have stored a game without writing them."""
+        """Write these files: a server that was killed may have stored a game without
+        writing them.
+        """
         self._unwritten |= dict.fromkeys(files)
         self.write()
 
@@ -123,7 +148,9 @@ class BoatStatistics:
             try:
                 await asyncio.to_thread(write_files, folder, files)
             except OSError as problem:
-                log.error("the statistics cannot be written", folder=str(folder), problem=str(problem))
+                log.error(
+                    "the statistics cannot be written", folder=str(folder), problem=str(problem)
+                )
 
     async def close(self) -> None:
         self.late.close()
@@ -139,7 +166,9 @@ class BoatStatistics:
 class GameStatistics:
     """Counts one game, unless it never started."""
 
-    def __init__(self, statistics: BoatStatistics, plan: RoomPlan, game: BoatGame, desk: Desk) -> None:
+    def __init__(
+        self, statistics: BoatStatistics, plan: RoomPlan, game: BoatGame, desk: Desk
+    ) -> None:
         self._statistics, self._plan, self._game, self._desk = statistics, plan, game, desk
         game.table.subscribe(Subscriber(over=self._forget))
 
@@ -156,7 +185,9 @@ class GameStatistics:
 
 
 def _seeded(games: Pages, players: Pages) -> Pages:
-    """Estimate `total.games` of imported lines: the original counts a player's games over all titles only."""
+    """Estimate `total.games` of imported lines: the original counts a player's games over all
+    titles only.
+    """
     seeded = {}
     for name, value in games.items():
         title, sign, player = name.partition("|")
@@ -178,7 +209,10 @@ def game_page(games: Pages, title: str) -> Value:
 
 
 def _notes(games: Pages, players: Pages) -> tuple[Note, ...]:
-    return (*[Note(GAMES, *page) for page in games.items()], *[Note(PLAYERS, *page) for page in players.items()])
+    return (
+        *[Note(GAMES, *page) for page in games.items()],
+        *[Note(PLAYERS, *page) for page in players.items()],
+    )
 
 
 def titles(games: Pages) -> Iterable[str]:

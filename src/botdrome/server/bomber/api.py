@@ -54,12 +54,18 @@ class BomberApi:
 
     def refusal(self, request: HttpRequest) -> HttpResponse | None:
         if not request.whole:
-            return refuse(413, "BODY_TOO_LONG", f"the body of a request has at most {LONGEST_BODY} bytes")
+            return refuse(
+                413, "BODY_TOO_LONG", f"the body of a request has at most {LONGEST_BODY} bytes"
+            )
         words = self._origins.host_refusal(request.headers.get(b"host"))
         return refuse(421, "UNKNOWN_HOST", words) if words else None
 
     def receive_socket(self, target: str) -> MakeSession | None:
-        return partial(connect_socket, self.rooms, target) if is_ours(target.encode("latin-1")) else None
+        return (
+            partial(connect_socket, self.rooms, target)
+            if is_ours(target.encode("latin-1"))
+            else None
+        )
 
     async def close(self) -> None:
         await self.rooms.close()
@@ -91,7 +97,9 @@ class SocketHost:
     protocol = PROTOCOL
 
     def __init__(self, room: BomberRoom, user_id: str | None) -> None:
-        """`user_id`: each new state is pushed as this user sees it, or as the last one that the client spoke for."""
+        """`user_id`: each new state is pushed as this user sees it, or as the last one that the
+        client spoke for.
+        """
         self._room, self._user_id = room, user_id
         self._followed: BomberRoom | None = None
         self._pusher: Callable[[], None] | None = None
@@ -106,7 +114,9 @@ class SocketHost:
                 user = room.user(command.user_id)
                 if user is not None:
                     self._user_id = user.user_id
-                session.answer(room.act(command) if isinstance(command, Act) else room.shown_to(user))
+                session.answer(
+                    room.act(command) if isinstance(command, Act) else room.shown_to(user)
+                )
             case RegisterUser():
                 reply = partial(self._registered, session)
                 room.desk.tasks.start(register(room, command, session.connection.address, reply))

@@ -1,4 +1,6 @@
-"""ContestRooms: private rooms for the matches of contests, which users of any room reach by their user_id."""
+"""ContestRooms: private rooms for the matches of contests, which users of any room reach by their
+user_id.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -36,11 +38,17 @@ class ContestRooms:
         return self._users.get(name)
 
     def expects(self, plan: BomberPlan, admission: Admission) -> bool:
-        """Return True if a registered bot plays in a running contest with the rules of the room, or raise ContestRefusal."""
+        """Return True if a registered bot plays in a running contest with the rules of the room, or
+        raise ContestRefusal.
+        """
         queue = self._desk.contest_queue
-        return queue is not None and queue.expects(plan.game, _sizes(plan), admission.name, admission.owner, admission.version)
+        return queue is not None and queue.expects(
+            plan.game, _sizes(plan), admission.name, admission.owner, admission.version
+        )
 
-    def enter(self, plan: BomberPlan, name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
+    def enter(
+        self, plan: BomberPlan, name: str, admission: Admission, password: str | None, address: str
+    ) -> BomberUser:
         """Let a user wait for its next match in a room of its own."""
         room = BomberRoom(plan, self._desk, self._by_address, contest_rooms=self, private=True)
         user = room.enter(name, admission, password, address)
@@ -48,7 +56,15 @@ class ContestRooms:
         queue = self._desk.contest_queue
         assert queue is not None
         release = partial(self.drop, admission.name, user)
-        leave = queue.hold(plan.game, _sizes(plan), admission.name, admission.owner, admission.version, self, release)
+        leave = queue.hold(
+            plan.game,
+            _sizes(plan),
+            admission.name,
+            admission.owner,
+            admission.version,
+            self,
+            release,
+        )
         if self._rooms.get(user.user_id) is room and room.table is None:
             self._leave[admission.name] = leave
         return user
@@ -79,7 +95,9 @@ class ContestRooms:
         gathered, terms = [self._gathered(player, own) for player in players], room.plan.terms
         if plan.limit is not None:
             terms = replace(terms, pace=replace(terms.pace, limit=plan.limit))
-        table = open_table(self._desk, plan.game, terms, plan.options, gathered, plan.contest, plan.seed)
+        table = open_table(
+            self._desk, plan.game, terms, plan.options, gathered, plan.contest, plan.seed
+        )
         plan.prepare(table)
         room.on_end = partial(self._end, own)
         room.begin(gathered, table)
@@ -88,7 +106,9 @@ class ContestRooms:
         if player.name in own:
             return GatheredPlayer(player.name, player.owner, own[player.name])
         bot = house_bot("bomberman", player.name) if player.is_house else None
-        return GatheredPlayer(player.name, player.owner, player.take(), bot[1] if bot is not None else None)
+        return GatheredPlayer(
+            player.name, player.owner, player.take(), bot[1] if bot is not None else None
+        )
 
     def _end(self, users: dict[str, BomberUser]) -> None:
         for name, user in users.items():

@@ -19,14 +19,21 @@ class BomberPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Name = "default"
     players: Annotated[int, Meta(description="seats; a full room starts at once", ge=2, le=8)] = 4
     least: Annotated[int, Meta(description="users without whom no game starts", ge=2, le=8)] = 2
-    registration: Annotated[float, Meta(description="seconds from the first registration to the start", gt=0, le=86400)] = 10.0
+    registration: Annotated[
+        float, Meta(description="seconds from the first registration to the start", gt=0, le=86400)
+    ] = 10.0
     round: Annotated[int, Meta(description="milliseconds", ge=10, le=60_000)] = 200
-    rest: Annotated[float, Meta(description="seconds from the end of a game to the next registration", ge=0, le=3600)] = 5.0
+    rest: Annotated[
+        float,
+        Meta(description="seconds from the end of a game to the next registration", ge=0, le=3600),
+    ] = 5.0
     house: Annotated[bool, Meta(description="house bots take the free seats")] = False
-    early: Annotated[bool, Meta(description="a round ends as soon as all living users have acted")] = False
-    wrapped_responses: Annotated[bool, Meta(description="DECLINED, with the word as information, for all that is refused")] = (
-        False
-    )
+    early: Annotated[
+        bool, Meta(description="a round ends as soon as all living users have acted")
+    ] = False
+    wrapped_responses: Annotated[
+        bool, Meta(description="DECLINED, with the word as information, for all that is refused")
+    ] = False
     options: dict[str, Any] = {}
     """Options of the game that differ from the defaults."""
 
@@ -47,7 +54,8 @@ KEYS = tuple(field for field in BomberPlan.__struct_fields__ if field != "option
 
 
 def read_plans(rooms: str | Sequence[Mapping[str, Any]], house: bool) -> list[BomberPlan]:
-    """Parse one table per room, or a text: `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, with blanks between rooms.
+    """Parse one table per room, or a text: `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, with blanks
+    between rooms.
 
     Keys are fields of a plan or options of the game.
     """
@@ -55,18 +63,25 @@ def read_plans(rooms: str | Sequence[Mapping[str, Any]], house: bool) -> list[Bo
     plans = [_plan(table, house) for table in tables]
     names = [plan.name for plan in plans]
     if not plans or len(set(names)) < len(names):
-        raise BadSetting(f"bomber.rooms: there is at least one room, and each has a name of its own, not {rooms!r}")
+        raise BadSetting(
+            "bomber.rooms: there is at least one room, and each has a name of its own, not "
+            f"{rooms!r}"
+        )
     return plans
 
 
 def _table(word: str) -> dict[str, Any]:
     name, _, rest = word.partition(":")
-    return {"name": name} | {key: value for key, _, value in (pair.partition("=") for pair in rest.split(",") if pair)}
+    return {"name": name} | {
+        key: value for key, _, value in (pair.partition("=") for pair in rest.split(",") if pair)
+    }
 
 
 def _plan(table: Mapping[str, Any], house: bool) -> BomberPlan:
     name = table.get("name", "default")
-    known: dict[str, Any] = {"house": house} | {key: value for key, value in table.items() if key in KEYS}
+    known: dict[str, Any] = {"house": house} | {
+        key: value for key, value in table.items() if key in KEYS
+    }
     options = {key: value for key, value in table.items() if key not in KEYS}
     try:
         game = with_options(Bomberman(), options)

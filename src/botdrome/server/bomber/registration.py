@@ -1,4 +1,7 @@
-"""Registration of users in a Bomberman room. The store checks names and tokens; the rules are in `wire/bomber`."""
+"""Registration of users in a Bomberman room.
+
+The store checks names and tokens; the rules are in `wire/bomber`.
+"""
 
 from msgspec.structs import replace
 
@@ -28,7 +31,9 @@ async def register(room: BomberRoom, command: RegisterUser, address: str, reply:
 
 async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> RoomReply:
     try:
-        admission = await room.desk.registry.admit(command.name, command.password, room.game.name, "never")
+        admission = await room.desk.registry.admit(
+            command.name, command.password, room.game.name, "never"
+        )
     except Banned as words:
         return RequestRefused(FORBIDDEN, "BANNED", str(words))
     except Denied as words:
@@ -41,10 +46,18 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
         return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
     admission = replace(admission, version=command.version)
     try:
-        if (contests := room.contest_rooms) is not None and (user := _contest_user(room, contests, command, admission, address)):
+        if (contests := room.contest_rooms) is not None and (
+            user := _contest_user(room, contests, command, admission, address)
+        ):
             return contests.registered(user)
     except ContestRefusal as problem:
         return RequestRefused(CONFLICT, "VERSION_REFUSED", str(problem))
+    return _entered(room, command, admission, address)
+
+
+def _entered(
+    room: BomberRoom, command: RegisterUser, admission: Admission, address: str
+) -> RoomReply:
     known, closing = room.named(admission.name), room.desk.closing
     enters = known is None and room.registering
     asked = Registration(
@@ -55,7 +68,9 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
         stopping=room.desk.refusal if closing else "",
         no_games=room.desk.refusal,
         known=known is not None,
-        returns=not closing and not enters and _returns(room, command, address, known, admission.bot),
+        returns=not closing
+        and not enters
+        and _returns(room, command, address, known, admission.bot),
         next_registration=room.until_registration(),
     )
     refused = registration_refused(asked)
@@ -67,9 +82,15 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
 
 
 def _contest_user(
-    room: BomberRoom, contests: ContestRooms, command: RegisterUser, admission: Admission, address: str
+    room: BomberRoom,
+    contests: ContestRooms,
+    command: RegisterUser,
+    admission: Admission,
+    address: str,
 ) -> BomberUser | None:
-    """Return the user that plays in a contest under this name, or let it wait for its next match there."""
+    """Return the user that plays in a contest under this name, or let it wait for its next match
+    there.
+    """
     known = contests.named(admission.name)
     if known is not None and known.is_known_by(admission.bot, command.password, address):
         return known
@@ -78,9 +99,19 @@ def _contest_user(
     return contests.enter(room.plan, command.name, admission, command.password, address)
 
 
-def _returns(room: BomberRoom, command: RegisterUser, address: str, user: BomberUser | None, bot: BotEntry | None = None) -> bool:
+def _returns(
+    room: BomberRoom,
+    command: RegisterUser,
+    address: str,
+    user: BomberUser | None,
+    bot: BotEntry | None = None,
+) -> bool:
     """Return whether the client is that user. During a game it must send its password or token."""
-    if user is None or room.state.phase == FINISHED or (not command.password and not room.registering):
+    if (
+        user is None
+        or room.state.phase == FINISHED
+        or (not command.password and not room.registering)
+    ):
         return False
     guesses = room.desk.registry.guesses
     if command.password and guesses.spent(command.name):

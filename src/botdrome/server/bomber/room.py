@@ -1,4 +1,6 @@
-"""A Bomberman room: users register, play a game and can read its result; then the next registration begins."""
+"""A Bomberman room: users register, play a game and can read its result; then the next registration
+begins.
+"""
 
 import asyncio
 import secrets
@@ -116,7 +118,9 @@ class BomberRoom:
         other.waits.wake(None)
         self.pushes |= other.pushes
 
-    def enter(self, user_name: str, admission: Admission, password: str | None, address: str) -> BomberUser:
+    def enter(
+        self, user_name: str, admission: Admission, password: str | None, address: str
+    ) -> BomberUser:
         """Add a user. The room must be open, and the name free."""
         user = BomberUser(user_name, admission, password, address, self._make_writer)
         self._users[user.user_id] = self._names[admission.name] = user
@@ -132,7 +136,14 @@ class BomberRoom:
         lose = partial(self._lose, user, admission.name)
         end = None if admission.bot is None else lose
         client = ConnectedClient(
-            PROTOCOL, admission.name, self.game.name, address, user.traffic, lambda _: lose(), self._match_id, end
+            PROTOCOL,
+            admission.name,
+            self.game.name,
+            address,
+            user.traffic,
+            lambda _: lose(),
+            self._match_id,
+            end,
         )
         user.log_out = self.desk.registry.clients.enter(client)
 
@@ -140,7 +151,10 @@ class BomberRoom:
         return None if self.table is None else self.table.entry.id
 
     def _lose(self, user: BomberUser, name: str) -> None:
-        """Block a user whose token changed or whose bot was removed. Before the game its seat becomes free."""
+        """Block a user whose token changed or whose bot was removed.
+
+        Before the game its seat becomes free.
+        """
         user.log_out()
         room = self.room_of(user.user_id)  # a contest may have moved it
         room._users.pop(user.user_id, None)
@@ -158,8 +172,13 @@ class BomberRoom:
                 self._lose(user, name)
 
     def _shown(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names that users gave. If a guest plays against the bot of the same name, use the server's names."""
-        given = tuple(self._names[name].user_name if name in self._names else name for name in names)
+        """Return the names that users gave.
+
+        If a guest plays against the bot of the same name, use the server's names.
+        """
+        given = tuple(
+            self._names[name].user_name if name in self._names else name for name in names
+        )
         return given if len(set(given)) == len(given) else names
 
     # The states.
@@ -177,9 +196,16 @@ class BomberRoom:
             push()
 
     def comes_after(self, number: int) -> bool:
-        """Whether a state after this number is still to come. An earlier game has no more states."""
+        """Whether a state after this number is still to come.
+
+        An earlier game has no more states.
+        """
         gone = self.state.phase == REGISTRATION and number > 0
-        return self.state.number <= number and not gone and not (self.desk.closing and self.table is None)
+        return (
+            self.state.number <= number
+            and not gone
+            and not (self.desk.closing and self.table is None)
+        )
 
     def time_left(self) -> Milliseconds:
         """Return the time left of the phase or the round."""
@@ -196,10 +222,14 @@ class BomberRoom:
         """Return the maximum time until the next registration."""
         if self.state.phase == FINISHED:
             return self.time_left()
-        return (self.game.rounds - max(0, self.state.number - 1)) * self.plan.round + int(self.plan.rest * 1000)
+        return (self.game.rounds - max(0, self.state.number - 1)) * self.plan.round + int(
+            self.plan.rest * 1000
+        )
 
     def moment(self) -> Moment:
-        """Return the state number and time left, which even the answer to a refused request contains."""
+        """Return the state number and time left, which even the answer to a refused request
+        contains.
+        """
         return {"state_number": self.state.number, "time_left": self.time_left()}
 
     # Replies to users.
@@ -214,7 +244,9 @@ class BomberRoom:
     def act(self, action: Act) -> ActionJudged | RequestRefused:
         user = self.user(action.user_id)
         if user is None:
-            return RequestRefused(NOT_FOUND, "UNKNOWN_USER", "there is no such user_id in this room", self.moment())
+            return RequestRefused(
+                NOT_FOUND, "UNKNOWN_USER", "there is no such user_id in this room", self.moment()
+            )
         user.traffic.came()
         table = self.table
         response, number = refused_before(round_of(table, user.player, self.state), action.number)
@@ -222,7 +254,9 @@ class BomberRoom:
         if response is None:
             assert table is not None and user.player is not None
             verdict = table.submit(user.player, move, note)
-            response = response_to(verdict, table, user, action.word, number, self.state, self.plan.early)
+            response = response_to(
+                verdict, table, user, action.word, number, self.state, self.plan.early
+            )
         elif table is not None and user.player is not None and response in NOT_TRIED:
             table.note(user.player, note, NOT_TRIED[response])
         return ActionJudged(response, number, self.shown_to(user))
@@ -260,8 +294,12 @@ class BomberRoom:
         players = [GatheredPlayer(name, user.owner, user) for name, user in self._names.items()]
         recruits = self._gathering.recruit(self._names, free)
         players += [GatheredPlayer(name, client.owner, client) for name, client in recruits]
-        players += self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
-        self.begin(players, open_table(self.desk, self.game, self.plan.terms, self.plan.options, players))
+        players += (
+            self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
+        )
+        self.begin(
+            players, open_table(self.desk, self.game, self.plan.terms, self.plan.options, players)
+        )
 
     def begin(self, players: list[GatheredPlayer], table: Table) -> None:
         """Begin the game of these players."""
@@ -290,7 +328,15 @@ class BomberRoom:
     def _state(self, table: Table, phase: str, result: Result | None) -> State:
         match, position = table.match, table.match.position
         assert isinstance(position, Bomberman)
-        known = State(phase, match.steps + 1, self.state.size, self._seated, table.entry.id, match.view(None), result)
+        known = State(
+            phase,
+            match.steps + 1,
+            self.state.size,
+            self._seated,
+            table.entry.id,
+            match.view(None),
+            result,
+        )
         return replace(known, deaths=position.deaths, fuse=position.fuse)
 
     def _over(self, table: Table) -> None:

@@ -20,13 +20,17 @@ class Rooms:
         """The number of waiting requests per address."""
         plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
         contest_rooms = ContestRooms(desk, self.waiting_from)
-        self._rooms = {plan.name: BomberRoom(plan, desk, self.waiting_from, contest_rooms) for plan in plans}
+        self._rooms = {
+            plan.name: BomberRoom(plan, desk, self.waiting_from, contest_rooms) for plan in plans
+        }
         if desk.contest_queue is not None:
             desk.contest_queue.on_change.append(self._call_in)
         self.first = next(iter(self._rooms.values()))
 
     def _call_in(self) -> None:
-        """Send users that are expected in a contest that has begun away, so that they register for it."""
+        """Send users that are expected in a contest that has begun away, so that they register for
+        it.
+        """
         queue = self.desk.contest_queue
         assert queue is not None
         for room in self._rooms.values():

@@ -41,10 +41,14 @@ OPEN: ResponseHeaders = (
     ("Access-Control-Allow-Headers", "Content-Type, X-User-Id, X-Requested-With"),
     ("Cache-Control", "no-store"),
     ("Cross-Origin-Resource-Policy", "cross-origin"),
-    ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
+    (
+        "Content-Security-Policy",
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    ),
 )
 PREFLIGHT: ResponseHeaders = (*OPEN, ("Access-Control-Max-Age", "86400"))
-"""Without caching, a browser sends a preflight request before every action, and rounds are short."""
+"""Without caching, a browser sends a preflight request before every action, and rounds are short.
+"""
 READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
 LONGEST_KEPT = 200
 """Maximum bytes of a cached path or query."""
@@ -61,7 +65,9 @@ def refuse(status: int, word: str, sentence: str) -> HttpResponse:
 class NotServed(Exception):
     """No route matches the path or the method."""
 
-    def __init__(self, status: int, word: str, sentence: str, headers: ResponseHeaders = ()) -> None:
+    def __init__(
+        self, status: int, word: str, sentence: str, headers: ResponseHeaders = ()
+    ) -> None:
         super().__init__(word)
         self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
 
@@ -90,11 +96,19 @@ class RoomRequest:
     def converse(self) -> None:
         """Answer a message of the protocol, now or when the room has decided."""
         room, request = self.room, self.exchange.request
-        with_state = bool(self.query) and not registers(self.fields) and read_switch(self.query.get("with_state"), "with_state")
-        talk = BomberConversation(self.shape, with_state, room.plan.wrapped_responses, request.method != "HEAD")
+        with_state = (
+            bool(self.query)
+            and not registers(self.fields)
+            and read_switch(self.query.get("with_state"), "with_state")
+        )
+        talk = BomberConversation(
+            self.shape, with_state, room.plan.wrapped_responses, request.method != "HEAD"
+        )
         command = talk.receive(self.fields)
         if isinstance(command, RegisterUser):
-            return room.desk.tasks.start(register(room, command, self.exchange.address, partial(self._reply, talk)))
+            return room.desk.tasks.start(
+                register(room, command, self.exchange.address, partial(self._reply, talk))
+            )
         room = self.room = room.room_of(command.user_id)
         if isinstance(command, Act):
             return self._reply(talk, room.act(command))
@@ -108,7 +122,11 @@ class RoomRequest:
         most = room.desk.settings.of(BomberSection).waits
         if room.waits.from_address(exchange.address) >= most:
             return self.refuse(429, "TOO_MANY_WAIT", f"{most} of your address wait already")
-        wait = Wait(after, exchange.address, lambda: self._reply(talk, room.shown_to(room.user(command.user_id))))
+        wait = Wait(
+            after,
+            exchange.address,
+            lambda: self._reply(talk, room.shown_to(room.user(command.user_id))),
+        )
         exchange.on_lost = lambda: room.waits.remove(wait)
         return room.waits.add(wait)
 
@@ -121,16 +139,29 @@ class RoomRequest:
         self._reply(BomberConversation(self.shape), room.shown_to(room.user(user_id)))
 
     def show(self, value: object) -> None:
-        self.exchange.answer(HttpResponse(OK, self.shape.spelled(value), self.shape.content_type, OPEN))
+        self.exchange.answer(
+            HttpResponse(OK, self.shape.spelled(value), self.shape.content_type, OPEN)
+        )
 
-    def refuse(self, status: int, word: str, sentence: str, headers: ResponseHeaders = (), moment: Moment | None = None) -> None:
+    def refuse(
+        self,
+        status: int,
+        word: str,
+        sentence: str,
+        headers: ResponseHeaders = (),
+        moment: Moment | None = None,
+    ) -> None:
         body = declined(self.shape, word, sentence, **(moment or {}))
         self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN + headers))
 
 
 def _read_query(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
-    """Return the fields of a query, and the response format that it or the Accept header asks for."""
-    return (_known if len(query) + len(accept) <= LONGEST_KEPT else _known.__wrapped__)(query, accept)
+    """Return the fields of a query, and the response format that it or the Accept
+    header asks for.
+    """
+    return (_known if len(query) + len(accept) <= LONGEST_KEPT else _known.__wrapped__)(
+        query, accept
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -166,7 +197,9 @@ class Routes:
             return exchange.answer(HttpResponse(204, b"", "", PREFLIGHT))
         try:
             ask.read(query)
-            ask.room, methods, verb, rest = (self._find if len(path) <= LONGEST_KEPT else self._search)(path)
+            ask.room, methods, verb, rest = (
+                self._find if len(path) <= LONGEST_KEPT else self._search
+            )(path)
             if method not in methods:
                 raise _not_allowed(methods)
             return verb(ask, rest)
@@ -182,13 +215,17 @@ class Routes:
         if path[:1] == [b"rooms"]:
             found = self._rooms[unquoted(path[1])]
             if found is None:
-                raise NotServed(NOT_FOUND, "UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
+                raise NotServed(
+                    NOT_FOUND, "UNKNOWN_ROOM", "there is no such room; see /bomber/rooms"
+                )
             room, path = found, path[2:]
         if path in ([], [b""]):
             return room, READ, self._index, ""
         verb = path[1] if len(path) > 1 else b""
         if path[0] != b"rest" or verb not in self._verbs:
-            raise NotServed(NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules")
+            raise NotServed(
+                NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules"
+            )
         methods, act = self._verbs[verb]
         return room, methods, act, unquoted(b"/".join(path[2:]).removesuffix(b"/"))
 
@@ -235,7 +272,9 @@ class Routes:
 
     def _index(self, ask: RoomRequest, _: str = "") -> None:
         about = summary(ask.room)
-        ask.show(about | {"routes": ROUTES, "rules": f"{about['url']}/rules", "rooms": "/bomber/rooms"})
+        ask.show(
+            about | {"routes": ROUTES, "rules": f"{about['url']}/rules", "rooms": "/bomber/rooms"}
+        )
 
     def _rules(self, ask: RoomRequest, _: str) -> None:
         found = rules(ask.room.game, ask.room.plan.shown())

@@ -14,13 +14,23 @@ from botdrome.wire.writers import MakeWriter, MatchWriters, Standing
 
 
 class BomberUser:
-    """The client of a seat. The server sends it nothing unasked; it polls, and gets an answer to each action at once."""
+    """The client of a seat.
+
+    The server sends it nothing unasked; it polls, and gets an answer to each action at once.
+    """
 
     seeker = None
     present = True
     """Always present: a user that misses a round stands still, and may act again."""
 
-    def __init__(self, user_name: str, admission: Admission, password: str | None, address: str, make_writer: MakeWriter) -> None:
+    def __init__(
+        self,
+        user_name: str,
+        admission: Admission,
+        password: str | None,
+        address: str,
+        make_writer: MakeWriter,
+    ) -> None:
         bot, self.version = admission.bot, admission.version
         self.user_name, self._make_writer = user_name, make_writer
         self.user_id = secrets.token_hex(16)
@@ -34,7 +44,9 @@ class BomberUser:
         """The round of the last accepted action, and its word."""
 
     def is_known_by(self, bot: BotEntry | None, password: str | None, address: str) -> bool:
-        """Return whether a client is this user: by token, by password, or without either by address."""
+        """Return whether a client is this user: by token, by password, or without either by
+        address.
+        """
         if bot is not None or self.is_bot:
             return bot is not None and self.owner == bot_owner(bot)
         if not password:

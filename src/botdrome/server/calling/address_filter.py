@@ -1,7 +1,8 @@
 """The address filter: the addresses and ports that the server may call.
 
-Allowed are loopback and the networks in the settings. A special-purpose range is allowed only by a network inside it:
-0.0.0.0/0 allows the public internet, but neither private networks nor a cloud's metadata service.
+Allowed are loopback and the networks in the settings. A special-purpose range is allowed only by a
+network inside it: 0.0.0.0/0 allows the public internet, but neither private networks nor a cloud's
+metadata service.
 """
 
 import re
@@ -34,7 +35,10 @@ Address = IPv4Address | IPv6Address
 
 
 class Target(Struct, frozen=True, eq=False):
-    """A parsed URL. Parsing costs more than a call, so `target_of` caches targets and they compare by identity."""
+    """A parsed URL.
+
+    Parsing costs more than a call, so `target_of` caches targets and they compare by identity.
+    """
 
     scheme: str
     host: str
@@ -82,7 +86,10 @@ def target_of(url: str) -> Target:
 
 
 def _host(literal: str | None, name: str) -> tuple[str, Address | None]:
-    """The host in its canonical spelling. Spellings that only some parsers read as an IP address are refused."""
+    """The host in its canonical spelling.
+
+    Spellings that only some parsers read as an IP address are refused.
+    """
     try:
         if literal is not None:
             address: Address = IPv6Address(literal)
@@ -131,9 +138,15 @@ Headers = tuple[tuple[str, str], ...]
 
 
 def checked(headers: Mapping[str, str]) -> Headers:
-    """Raise ValueError for a header that could break out of its line, or that frames the request."""
+    """Raise ValueError for a header that could break out of its line, or that frames
+    the request.
+    """
     for name, value in headers.items():
-        if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value) or name.lower() in RESERVED:
+        if (
+            not HEADER_NAME.fullmatch(name)
+            or not HEADER_VALUE.fullmatch(value)
+            or name.lower() in RESERVED
+        ):
             raise ValueError(f"no header to send: {name!r}: {value!r}")
     return tuple((name.lower(), value) for name, value in headers.items())
 
@@ -182,13 +195,19 @@ def _networks(words: str) -> tuple[Network, ...]:
 NEVER = _networks("0.0.0.0/8 224.0.0.0/4 255.255.255.255/32 ::/128 ff00::/8")
 """Unspecified, multicast, broadcast."""
 LOOPBACK = _networks("127.0.0.0/8 ::1/128")
-METADATA = _networks("169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32 fd00:ec2::254/128")
+METADATA = _networks(
+    "169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32 "
+    "fd00:ec2::254/128"
+)
 """The metadata services of clouds, which tell a machine its secrets."""
-INDIRECT = _networks("::ffff:0:0/96 ::/96 64:ff9b::/96 64:ff9b:1::/48 2002::/16 2001::/32 169.254.0.0/16 fe80::/10")
+INDIRECT = _networks(
+    "::ffff:0:0/96 ::/96 64:ff9b::/96 64:ff9b:1::/48 2002::/16 2001::/32 169.254.0.0/16 fe80::/10"
+)
 """IPv4 inside IPv6, and link-local."""
 PRIVATE = _networks(
     "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7 fec0::/10 "
-    "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 "
+    "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 "
+    "240.0.0.0/4 "
     "100::/64 2001:2::/48 2001:10::/28 2001:20::/28 2001:db8::/32 3fff::/20 5f00::/16"
 )
 """Private, shared, reserved and documentation networks."""
@@ -210,7 +229,10 @@ class AddressFilter:
 
     def check_port(self, port: int) -> None:
         if not any(port in ports for ports in self._ports):
-            raise NotAllowed(f"port {port} may not be called; the server's operator can allow it in the setting calls.ports")
+            raise NotAllowed(
+                f"port {port} may not be called; the server's operator can allow it in the setting "
+                "calls.ports"
+            )
 
     def check(self, address: Address, host: str, port: int) -> None:
         """NotAllowed unless the server may call this address for this host name."""
@@ -226,7 +248,9 @@ class AddressFilter:
             return False
         if self._loopback and _within(address, LOOPBACK):
             return True
-        special = [network for network in (*LOOPBACK, *METADATA, *INDIRECT, *PRIVATE) if address in network]
+        special = [
+            network for network in (*LOOPBACK, *METADATA, *INDIRECT, *PRIVATE) if address in network
+        ]
         if host in self._hosts:
             return not _within(address, (*LOOPBACK, *METADATA, *INDIRECT))
         if not special and not address.is_global:
@@ -236,12 +260,20 @@ class AddressFilter:
 
 def warn_of_loopback(settings: Settings) -> None:
     """Warn the operator of a public server whether bots on this machine are called."""
-    if settings.listens_on_loopback and not (settings.network.public_url and settings.calls_loopback):
+    if settings.listens_on_loopback and not (
+        settings.network.public_url and settings.calls_loopback
+    ):
         return
     if settings.calls_loopback:
-        log.warning("others can have this server call any service on this machine; --calls-loopback false forbids it")
+        log.warning(
+            "others can have this server call any service on this machine; --calls-loopback false "
+            "forbids it"
+        )
     elif settings.calls.loopback is None:
-        log.warning("bots on this machine are not called, as others can reach the server; --calls-loopback true allows it")
+        log.warning(
+            "bots on this machine are not called, as others can reach the server; --calls-loopback "
+            "true allows it"
+        )
 
 
 def _allowing(address: Address) -> str:
@@ -276,8 +308,15 @@ def _allowed(words: str) -> tuple[tuple[Network, ...], frozenset[str]]:
         try:
             networks.append(ip_network(word))
         except ValueError as error:
-            if "/" in word or ":" in word or not HOST.fullmatch(word) or word.rpartition(".")[2].isdecimal():
-                raise BadSetting(f"calls.allow: neither a network nor a host: {word!r} ({error})") from None
+            if (
+                "/" in word
+                or ":" in word
+                or not HOST.fullmatch(word)
+                or word.rpartition(".")[2].isdecimal()
+            ):
+                raise BadSetting(
+                    f"calls.allow: neither a network nor a host: {word!r} ({error})"
+                ) from None
             hosts.add(word.lower())
     return tuple(networks), frozenset(hosts)
 

@@ -1,8 +1,8 @@
 """The bot caller: HTTP calls to bots, many at a time, on pooled connections.
 
-One time limit holds for the whole call: waiting in a queue, DNS, connecting, TLS, every redirect and the last byte.
-An idle connection may be dead when it is used. If the bot sends nothing on it, or an answer to a request that was never made,
-the call is repeated once on a new connection.
+One time limit holds for the whole call: waiting in a queue, DNS, connecting, TLS, every redirect
+and the last byte. An idle connection may be dead when it is used. If the bot sends nothing on it,
+or an answer to a request that was never made, the call is repeated once on a new connection.
 """
 
 import asyncio
@@ -91,9 +91,13 @@ class CallLimit:
 
 
 class BotEndpoint:
-    """One port of one address that passed the address filter, with its idle connections and call limits."""
+    """One port of one address that passed the address filter, with its idle connections and call
+    limits.
+    """
 
-    def __init__(self, address: str, port: int, name: str, limits: tuple[CallLimit, CallLimit]) -> None:
+    def __init__(
+        self, address: str, port: int, name: str, limits: tuple[CallLimit, CallLimit]
+    ) -> None:
         """`name` is the one on the certificate; empty: no TLS."""
         self.address, self.port, self.name = address, port, name
         self.idle: list[BotConnection] = []
@@ -121,7 +125,9 @@ class BotEndpoint:
         return None
 
     def close_idle(self) -> None:
-        """A new connection gets no answer: a bot with one thread may be waiting for more on an idle connection."""
+        """A new connection gets no answer: a bot with one thread may be waiting for more on an idle
+        connection.
+        """
         if self.idle:
             self.stop_keep_alive()
 
@@ -156,7 +162,9 @@ class ConnectionPool:
     def __init__(self, settings: Settings) -> None:
         """Raise BadSetting if the trusted certificates cannot be read."""
         self._settings = settings
-        self._endpoints: WeakValueDictionary[tuple[str, int, str], BotEndpoint] = WeakValueDictionary()
+        self._endpoints: WeakValueDictionary[tuple[str, int, str], BotEndpoint] = (
+            WeakValueDictionary()
+        )
         self._limits: WeakValueDictionary[tuple[str, int], CallLimit] = WeakValueDictionary()
         self._connections: dict[BotConnection, BotEndpoint] = {}
         self._round = 0
@@ -190,7 +198,11 @@ class ConnectionPool:
         connection = BotConnection(self._settings.message.longest, self._forget)
         tls, began = self._tls if endpoint.name else None, loop.time()
         transport, _ = await loop.create_connection(
-            lambda: connection, endpoint.address, endpoint.port, ssl=tls, server_hostname=endpoint.name or None
+            lambda: connection,
+            endpoint.address,
+            endpoint.port,
+            ssl=tls,
+            server_hostname=endpoint.name or None,
         )
         if not source_of(endpoint.address)[1]:
             connection.connecting = loop.time() - began
@@ -229,7 +241,11 @@ class ConnectionPool:
                 endpoint.idle.remove(connection)
                 connection.abort()
         self._round += 1
-        self._sweep = asyncio.get_running_loop().call_later(IDLE_TIMEOUT, self._close_idle) if self._connections else None
+        self._sweep = (
+            asyncio.get_running_loop().call_later(IDLE_TIMEOUT, self._close_idle)
+            if self._connections
+            else None
+        )
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -299,7 +315,11 @@ class Resolver:
             except NotAllowed as problem:
                 refusal = problem
             else:
-                endpoints.append(self._pool.endpoint(str(address), target.port, target.host if target.tls else ""))
+                endpoints.append(
+                    self._pool.endpoint(
+                        str(address), target.port, target.host if target.tls else ""
+                    )
+                )
         if not endpoints:
             raise refusal
         return endpoints
@@ -323,7 +343,9 @@ log = structlog.get_logger()
 
 MOST_REDIRECTS = 20
 SILENT_FOR = 1.0
-"""Seconds without an answer on a new connection, after which the idle ones to the same endpoint are closed."""
+"""Seconds without an answer on a new connection, after which the idle ones to the same endpoint are
+closed.
+"""
 LOGS_RATE, LOGS_BURST = 1 / 60, 10
 """Log lines about refused addresses: per second in the long run, and at once."""
 REDIRECTS = {301, 302, 303, 307, 308}
@@ -349,7 +371,9 @@ class BotCaller:
         headers: Mapping[str, str] | None = None,
         tail: bytes = b"",
     ) -> Coroutine[Any, Any, BotAnswer]:
-        """Return the answer with any status. Raise CallFailed, with a text for the bot's author, if there is none.
+        """Return the answer with any status.
+
+        Raise CallFailed, with a text for the bot's author, if there is none.
 
         `tail` is the rest of a large body that several bots share.
         A call to `connect:NAME` goes through the tunnel of that bot (`botdrome connect`).
@@ -358,8 +382,12 @@ class BotCaller:
             return self.tunnels.post(url, body + tail, limit_seconds, headers or {})
         return self._post(url, body, tail, limit_seconds, checked(headers) if headers else ())
 
-    async def _post(self, url: str, body: bytes, tail: bytes, limit_seconds: float, headers: Headers) -> BotAnswer:
-        """The hot path: with an idle connection and below the call limits, it waits for the answer only."""
+    async def _post(
+        self, url: str, body: bytes, tail: bytes, limit_seconds: float, headers: Headers
+    ) -> BotAnswer:
+        """The hot path: with an idle connection and below the call limits, it waits for the answer
+        only.
+        """
         until = self._loop.time() + limit_seconds
         answer = connection = None
         try:
@@ -403,7 +431,9 @@ class BotCaller:
             if answer.location is None:
                 raise CallFailed("the answer is a redirect that leads nowhere")
             try:
-                request = request.redirected(answer.status, redirect_target(request.target, answer.location))
+                request = request.redirected(
+                    answer.status, redirect_target(request.target, answer.location)
+                )
                 answer = await self._answer(request, until)
             except CallFailed as problem:
                 raise _without_location(problem) from None
@@ -435,7 +465,9 @@ class BotCaller:
                 endpoint.release()
         raise problem
 
-    async def _answer_from(self, endpoint: BotEndpoint, request: BotRequest, until: float, fresh: bool) -> BotAnswer:
+    async def _answer_from(
+        self, endpoint: BotEndpoint, request: BotRequest, until: float, fresh: bool
+    ) -> BotAnswer:
         connection = None if fresh else endpoint.pop_idle()
         if connection is not None:
             try:
@@ -451,7 +483,9 @@ class BotCaller:
         finally:
             timer.cancel()
 
-    async def _ask(self, connection: BotConnection, endpoint: BotEndpoint, request: BotRequest, until: float) -> BotAnswer:
+    async def _ask(
+        self, connection: BotConnection, endpoint: BotEndpoint, request: BotRequest, until: float
+    ) -> BotAnswer:
         try:
             return await connection.ask(request.encoded(), until, request.tail)
         finally:
@@ -461,26 +495,38 @@ class BotCaller:
         try:
             return await self._pool.connect(endpoint)
         except ssl.SSLCertVerificationError as error:
-            raise CallFailed(f"the certificate of {target.host} is not trusted: {error.verify_message}") from None
+            raise CallFailed(
+                f"the certificate of {target.host} is not trusted: {error.verify_message}"
+            ) from None
         except ssl.SSLError as error:
             raise CallFailed(f"{target.host_header} does not speak TLS: {error.reason}") from None
         except ConnectionRefusedError:
             raise Unreachable(f"{target.host_header} refused the connection") from None
         except OSError as error:
-            raise Unreachable(f"{target.host_header} cannot be reached: {error.strerror or error}") from None
+            raise Unreachable(
+                f"{target.host_header} cannot be reached: {error.strerror or error}"
+            ) from None
 
 
 def _without_location(problem: CallFailed) -> CallFailed:
-    """The problem in words that hide the target of a redirect, since any service on this machine may have sent it."""
+    """The problem in words that hide the target of a redirect, since any service on this machine
+    may have sent it.
+    """
     if isinstance(problem, NotAllowed):
         return NotAllowed(f"the redirect leads to an address that may not be called; {ALLOWING}")
-    return problem if isinstance(problem, TooLate) else CallFailed("the redirect leads to an address that does not answer")
+    return (
+        problem
+        if isinstance(problem, TooLate)
+        else CallFailed("the redirect leads to an address that does not answer")
+    )
 
 
 def _counted(problem: CallFailed | TimeoutError, limit_seconds: float) -> CallFailed:
     """Count the failure, and give it its text."""
     late = isinstance(problem, TooLate | TimeoutError)
-    metrics.CALLS_FAILED.labels("late" if late else "not allowed" if isinstance(problem, NotAllowed) else "failed").inc()
+    metrics.CALLS_FAILED.labels(
+        "late" if late else "not allowed" if isinstance(problem, NotAllowed) else "failed"
+    ).inc()
     return too_late(limit_seconds) if isinstance(problem, TooLate | TimeoutError) else problem
 
 

@@ -19,7 +19,10 @@ from botdrome.server.network.network_meter import PERIOD, tcp_round_trip
 GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15
 MOST_MEMBERS = 100
 UNSUPPORTED = re.compile(rb"br|zstd|(x-)?compress|exi|pack200-gzip|dcb|dcz|.*,.*")
-"""Encodings that the request did not accept. Other words are ignored: some bots send their charset, `utf-8`, here."""
+"""Encodings that the request did not accept.
+
+Other words are ignored: some bots send their charset, `utf-8`, here.
+"""
 
 
 class BotAnswer(Struct, gc=False, eq=False):
@@ -107,15 +110,23 @@ WANTED = {len(name) for name in (*FRAMING, b"content-encoding", b"location")}
 
 
 class Silent(CallFailed):
-    """The bot closed the connection without an answer. An idle connection may have been closed at the other end."""
+    """The bot closed the connection without an answer.
+
+    An idle connection may have been closed at the other end.
+    """
 
 
 class Misread(CallFailed):
-    """The bot did not understand the request. On an idle connection, it may not have read the body of the last one."""
+    """The bot did not understand the request.
+
+    On an idle connection, it may not have read the body of the last one.
+    """
 
 
 MISREAD = frozenset({400, 405, 408, 414, 501, 505})
-"""The statuses of such answers: some bots never read the body of a request, and their servers parse it as the next one."""
+"""The statuses of such answers: some bots never read the body of a request, and their servers parse
+it as the next one.
+"""
 
 
 class BotConnection(asyncio.Protocol):
@@ -126,7 +137,9 @@ class BotConnection(asyncio.Protocol):
         self.round = 0
         """The round of the pool's sweeps in which it was last used."""
         self.connecting = 0.0
-        """Seconds that it took to connect to another machine, until an answer has been charged less for them."""
+        """Seconds that it took to connect to another machine, until an answer has been charged less
+        for them.
+        """
         self._round_trip = self._measure_next = 0.0
         self._reused = False
         self._longest, self._on_lost = longest, on_lost
@@ -134,7 +147,9 @@ class BotConnection(asyncio.Protocol):
         self._until, self._timer_due = 0.0, 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._parser = HttpResponseParser(self)
-        self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True)  # many bots on bare sockets end lines so
+        self._parser.set_dangerous_leniencies(
+            lenient_optional_cr_before_lf=True
+        )  # many bots on bare sockets end lines so
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self._waiter: asyncio.Future[BotAnswer] | None = None
@@ -142,7 +157,10 @@ class BotConnection(asyncio.Protocol):
         self._begin_answer()
 
     def ask(self, request: bytes, until: float, tail: bytes = b"") -> asyncio.Future[BotAnswer]:
-        """Send a request; the future gets the answer or CallFailed. Call `abort` to stop waiting for it."""
+        """Send a request; the future gets the answer or CallFailed.
+
+        Call `abort` to stop waiting for it.
+        """
         assert self.usable and self._transport is not None
         self.usable = False
         self._received = 0
@@ -203,8 +221,12 @@ class BotConnection(asyncio.Protocol):
         return None
 
     def _too_much(self) -> bool:
-        """Limits slow headers, endless interim answers and trailers, which no other limit counts."""
-        return self._received > LONGEST_HEAD + (self._longest * CHUNK_OVERHEAD if self._in_body else 0)
+        """Limits slow headers, endless interim answers and trailers, which no other
+        limit counts.
+        """
+        return self._received > LONGEST_HEAD + (
+            self._longest * CHUNK_OVERHEAD if self._in_body else 0
+        )
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._waiter is not None:
@@ -289,12 +311,16 @@ class BotConnection(asyncio.Protocol):
         return None
 
     def _network_time(self) -> float:
-        """Seconds from the request to its acknowledgement; where the system does not measure that, those of connecting."""
+        """Seconds from the request to its acknowledgement; where the system does not measure that,
+        those of connecting.
+        """
         now = self._loop.time()
         if now >= self._measure_next and self._transport is not None:
             self._measure_next = now + PERIOD
             measured = tcp_round_trip(self._transport)
-            self._round_trip = (self._round_trip or self.connecting) if measured is None else measured
+            self._round_trip = (
+                (self._round_trip or self.connecting) if measured is None else measured
+            )
         return self._round_trip
 
     def _fail(self, words: str) -> None:

@@ -1,4 +1,6 @@
-"""Tunnels: connections that bots behind a firewall keep open with `botdrome connect`, and that carry calls to them."""
+"""Tunnels: connections that bots behind a firewall keep open with `botdrome connect`, and that
+carry calls to them.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -44,7 +46,11 @@ class TunnelHost:
             self._tunnels.join(session.name, self)
             return self._arrived(session.name)
         failed = command.failed[:200]
-        outcome = CallFailed(failed) if failed else BotAnswer(command.status, command.body.encode(errors="replace"))
+        outcome = (
+            CallFailed(failed)
+            if failed
+            else BotAnswer(command.status, command.body.encode(errors="replace"))
+        )
         return None if self._settle(command.call, outcome) else session.answer(UnknownCall())
 
     def _leave(self) -> None:
@@ -52,7 +58,9 @@ class TunnelHost:
         for call in tuple(self._calls):
             self._settle(call, CallFailed(f"the connection of {self.session.name} broke off"))
 
-    async def post(self, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer:
+    async def post(
+        self, body: bytes, limit_seconds: float, headers: Mapping[str, str]
+    ) -> BotAnswer:
         if len(self._calls) >= self._tunnels.most_calls:
             raise CallFailed(f"too many calls wait for {self.session.name}")
         call = next(self._numbers)
@@ -86,11 +94,16 @@ class TunnelsElsewhere(Protocol):
     def __contains__(self, name: str) -> bool: ...
 
     def opened(self, name: str, at: Epoch) -> Epoch:
-        """Tell them that there is a tunnel here. Return the time that they are told: later than that of one elsewhere."""
+        """Tell them that there is a tunnel here.
+
+        Return the time that they are told: later than that of one elsewhere.
+        """
 
     def closed(self, name: str) -> None: ...
 
-    async def post(self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer: ...
+    async def post(
+        self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]
+    ) -> BotAnswer: ...
 
 
 class Tunnels:
@@ -110,11 +123,19 @@ class Tunnels:
         """The tunnels to this node, and when they were opened."""
         return {name: tunnel.opened for name, tunnel in self._by_name.items()}
 
-    def receive(self, connection: Connection, desk: Desk, arrived: Callable[[str], None]) -> Session:
+    def receive(
+        self, connection: Connection, desk: Desk, arrived: Callable[[str], None]
+    ) -> Session:
         """`arrived` is told the name of a bot that can be called."""
-        limits, message, tunnel = desk.settings.limits, desk.settings.message, TunnelHost(self, arrived)
+        limits, message, tunnel = (
+            desk.settings.limits,
+            desk.settings.message,
+            TunnelHost(self, arrived),
+        )
         now = asyncio.get_running_loop().time()
-        conversation = TunnelConversation(limits.login, message.rate, message.burst, message.longest, now)
+        conversation = TunnelConversation(
+            limits.login, message.rate, message.burst, message.longest, now
+        )
         tunnel.session = Session(connection, conversation, tunnel, desk)
         return tunnel.session
 
@@ -129,7 +150,9 @@ class Tunnels:
         """There is a newer tunnel for this name."""
         before = self._by_name.pop(name, None)
         if before is not None:
-            before.session.turn_away({"error": "another connection carries the calls now"}, TAKEN_OVER)
+            before.session.turn_away(
+                {"error": "another connection carries the calls now"}, TAKEN_OVER
+            )
 
     def leave(self, name: str, tunnel: TunnelHost) -> None:
         if self._by_name.get(name) is tunnel:
@@ -137,13 +160,17 @@ class Tunnels:
             if self.shared is not None:
                 self.shared.closed(name)
 
-    async def post(self, url: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer:
+    async def post(
+        self, url: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]
+    ) -> BotAnswer:
         name = unquote(url.removeprefix(SCHEME))
         if self.shared is not None and name in self.shared and name not in self._by_name:
             return await self.shared.post(name, body, limit_seconds, headers)
         return await self.post_here(name, body, limit_seconds, headers)
 
-    async def post_here(self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer:
+    async def post_here(
+        self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]
+    ) -> BotAnswer:
         tunnel = self._by_name.get(name)
         if tunnel is None:
             raise CallFailed(f"{name[:100]} is not connected")

@@ -1,4 +1,6 @@
-"""ContestDesk: brings waiting clients to the contests in which they play, and sets the tables for them."""
+"""ContestDesk: brings waiting clients to the contests in which they play, and sets the tables for
+them.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -28,7 +30,9 @@ class ContestDesk:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.contests = Contests(desk.store, desk.workers, desk.tasks.start, self._refusal, self._house_player)
+        self.contests = Contests(
+            desk.store, desk.workers, desk.tasks.start, self._refusal, self._house_player
+        )
         self._holds: dict[int, ContestHold] = {}
         """By ticket. Those that wait no longer are dropped when contests change."""
         self.on_change = self.contests.on_change
@@ -36,7 +40,9 @@ class ContestDesk:
         desk.contest_queue = self
 
     def _refusal(self, game: str) -> str:
-        """Return why no match of a contest of a game may begin at present; empty if matches may begin."""
+        """Return why no match of a contest of a game may begin at present; empty if matches may
+        begin.
+        """
         cluster = self._desk.cluster
         elsewhere = cluster is not None and not cluster.has_rooms(game)
         return "the contests of this game are at another node" if elsewhere else self._desk.refusal
@@ -51,7 +57,10 @@ class ContestDesk:
         return True
 
     async def _enter(self, name: str, seeker: Seeker, client: WaitingClient) -> None:
-        """Let a bot wait for its next match. A login enters the bot, where the rules of the contest allow it."""
+        """Let a bot wait for its next match.
+
+        A login enters the bot, where the rules of the contest allow it.
+        """
         registry = self._desk.registry
         try:
             bot = registry.known(seeker.name) or await registry.find(seeker.name)
@@ -62,8 +71,15 @@ class ContestDesk:
             return self._put_off(seeker, client, str(problem), NORMAL)
         except Exception:
             log_failure("a bot could not enter a contest")
-            return self._put_off(seeker, client, "the contest cannot be entered at present; try again later", TRY_LATER)
-        return self._let_wait(name, seeker, client, lambda: self._release(name, seeker.name, client))
+            return self._put_off(
+                seeker,
+                client,
+                "the contest cannot be entered at present; try again later",
+                TRY_LATER,
+            )
+        return self._let_wait(
+            name, seeker, client, lambda: self._release(name, seeker.name, client)
+        )
 
     def _put_off(self, seeker: Seeker, client: WaitingClient, words: str, code: int) -> None:
         """A client of the original waits, and tries again: its bot may be entered by then."""
@@ -76,7 +92,9 @@ class ContestDesk:
         contest = self.contests.running(name)
         if contest is None or not contest.has(bot):
             return client.contest_complete(name)
-        return client.turn_away({"error": f"another version of {bot} has taken its place in the contest {name!r}"})
+        return client.turn_away(
+            {"error": f"another version of {bot} has taken its place in the contest {name!r}"}
+        )
 
     def leave(self, seeker: Seeker) -> None:
         contest = self.contests.running(seeker.wish.contest or "")
@@ -85,14 +103,18 @@ class ContestDesk:
         elif contest is not None:
             contest.depart(seeker.name, seeker.ticket)
 
-    def _let_wait(self, name: str, seeker: Seeker, client: WaitingClient, release: Callable[[], None]) -> None:
+    def _let_wait(
+        self, name: str, seeker: Seeker, client: WaitingClient, release: Callable[[], None]
+    ) -> None:
         if self._desk.client_of(seeker) is not client:
             return None
         contest = self.contests.running(name)
         if contest is None:
             return release()
         take = partial(self._desk.recruit, seeker)
-        player = ContestPlayer(seeker.ticket, seeker.name, client.owner, self, take, release, client.version)
+        player = ContestPlayer(
+            seeker.ticket, seeker.name, client.owner, self, take, release, client.version
+        )
         if seeker.all_contests:
             self._hold(player, lambda: self.contests.expecting(seeker.wish.game, seeker.name))
         else:
@@ -105,7 +127,8 @@ class ContestDesk:
         return next((contest.name for contest in self.contests.expecting(game, bot)), None)
 
     def expects(self, game: Game[Any], sizes: range, bot: str, owner: str, version: str) -> bool:
-        """Return True if a registered bot plays in a running contest with these rules, at tables of one of these sizes.
+        """Return True if a registered bot plays in a running contest with these rules, at tables of
+        one of these sizes.
 
         Raise ContestRefusal if no such contest allows this version of it.
         """
@@ -117,9 +140,15 @@ class ContestDesk:
     def _with_rules(self, game: Game[Any], sizes: range, bot: str) -> list[RunningContest]:
         found = [(contest, contest.document) for contest in self.contests.expecting(game.name, bot)]
         usual = FORMATS[game.name].game
-        return [one for one, document in found if document.seats in sizes and with_options(usual, document.options) == game]
+        return [
+            one
+            for one, document in found
+            if document.seats in sizes and with_options(usual, document.options) == game
+        ]
 
-    def _allowing(self, version: str, bot: str, contests: Sequence[RunningContest]) -> list[RunningContest]:
+    def _allowing(
+        self, version: str, bot: str, contests: Sequence[RunningContest]
+    ) -> list[RunningContest]:
         found = []
         for contest in contests:
             with suppress(ContestRefusal):
@@ -128,13 +157,27 @@ class ContestDesk:
         return found
 
     def hold(
-        self, game: Game[Any], sizes: range, bot: str, owner: str, version: str, opener: TableOpener, release: Callable[[], None]
+        self,
+        game: Game[Any],
+        sizes: range,
+        bot: str,
+        owner: str,
+        version: str,
+        opener: TableOpener,
+        release: Callable[[], None],
     ) -> Callable[[], None]:
-        """Let the player of a room wait for its next match. Call what is returned when it waits no longer."""
-        player = ContestPlayer(next(self._desk.tickets), bot, owner, opener, lambda: None, release, version)
+        """Let the player of a room wait for its next match.
+
+        Call what is returned when it waits no longer.
+        """
+        player = ContestPlayer(
+            next(self._desk.tickets), bot, owner, opener, lambda: None, release, version
+        )
         return self._hold(player, lambda: self._with_rules(game, sizes, bot)).leave
 
-    def _hold(self, player: ContestPlayer, contests: Callable[[], Sequence[RunningContest]]) -> ContestHold:
+    def _hold(
+        self, player: ContestPlayer, contests: Callable[[], Sequence[RunningContest]]
+    ) -> ContestHold:
         def allowing() -> list[RunningContest]:
             return self._allowing(player.version, player.name, contests())
 
@@ -163,12 +206,19 @@ class ContestDesk:
     # Tables.
 
     def _house_player(self, name: str) -> ContestPlayer:
-        return ContestPlayer(next(self._desk.tickets), name, NOBODY, self, lambda: None, is_house=True)
+        return ContestPlayer(
+            next(self._desk.tickets), name, NOBODY, self, lambda: None, is_house=True
+        )
 
     def open_for_contest(self, plan: ContestTable, players: Sequence[ContestPlayer]) -> None:
         desk, clients = self._desk, [player.take() for player in players]
-        names, owners = tuple(player.name for player in players), tuple(player.owner for player in players)
-        table = desk.tables.set_table(plan.game, plan.terms, names, owners, plan.options, plan.contest, seed=plan.seed)
+        names, owners = (
+            tuple(player.name for player in players),
+            tuple(player.owner for player in players),
+        )
+        table = desk.tables.set_table(
+            plan.game, plan.terms, names, owners, plan.options, plan.contest, seed=plan.seed
+        )
         plan.prepare(table)
         for number, player in enumerate(players):
             if player.is_house and (bot := house_bot(plan.game.name, player.name)) is not None:

@@ -1,4 +1,7 @@
-"""ContestHold: a player that waits in all of its contests at once, since its protocol names none. The first match takes it."""
+"""ContestHold: a player that waits in all of its contests at once, since its protocol names none.
+
+The first match takes it.
+"""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -9,9 +12,13 @@ from botdrome.server.contests.running_contest import RunningContest
 
 class ContestHold:
     def __init__(
-        self, player: ContestPlayer, contests: Callable[[], Iterable[RunningContest]], join: Callable[[str], None]
+        self,
+        player: ContestPlayer,
+        contests: Callable[[], Iterable[RunningContest]],
+        join: Callable[[str], None],
     ) -> None:
-        """`contests` returns those in which it plays now, and `join` is told the names of those in which it begins to wait.
+        """`contests` returns those in which it plays now, and `join` is told the names of those in
+        which it begins to wait.
 
         The player is released when all of them are over.
         """
@@ -35,10 +42,14 @@ class ContestHold:
             contest.depart(self._player.name, self._player.ticket)
 
     def _seated(self) -> Callable[[], None]:
-        """One contest has seated it: for the others it is busy until the returned function is called."""
+        """One contest has seated it: for the others it is busy until the returned function is
+        called.
+        """
         self.waits = False
         name, ticket = self._player.name, self._player.ticket
-        lenders = [contest for contest in self._joined.values() if contest.players.lend(name, ticket)]
+        lenders = [
+            contest for contest in self._joined.values() if contest.players.lend(name, ticket)
+        ]
         self._joined.clear()
         self._player.on_seat()
 

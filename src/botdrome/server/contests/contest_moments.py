@@ -29,7 +29,9 @@ class ContestMoments:
         act: Callable[[str, Moment], Awaitable[object]],
         let_wait: Callable[[str, str, str], Awaitable[None]],
     ) -> None:
-        """`entry` returns a contest of this node, and `let_wait` stores why it cannot follow its document."""
+        """`entry` returns a contest of this node, and `let_wait` stores why it cannot follow its
+        document.
+        """
         self._start, self._entry, self._act, self._let_wait = start, entry, act, let_wait
         self._loop = asyncio.get_running_loop()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -42,7 +44,9 @@ class ContestMoments:
         self.forget(name)
         action: Moment = "start" if entry.state == "open" else "end"
         seconds = seconds_to(entry, action)
-        waits = bool(entry.why) and action == "start"  # the moment has passed: the organiser starts it, or changes the document
+        waits = (
+            bool(entry.why) and action == "start"
+        )  # the moment has passed: the organiser starts it, or changes the document
         if seconds is not None and entry.state in ("open", "running", "paused") and not waits:
             self.ring_in(seconds, name, action)
 
@@ -51,7 +55,9 @@ class ContestMoments:
             timer.cancel()
 
     def ring_in(self, seconds: float, name: str, action: Moment) -> None:
-        self._timers[name] = self._loop.call_later(min(max(0.0, seconds), LONGEST_TIMER), self._ring, name, action)
+        self._timers[name] = self._loop.call_later(
+            min(max(0.0, seconds), LONGEST_TIMER), self._ring, name, action
+        )
 
     def _ring(self, name: str, action: Moment) -> None:
         self._start(self._follow(name, action))
@@ -65,8 +71,15 @@ class ContestMoments:
         try:
             await self._act(name, action)
         except ContestRefusal as problem:
-            log.warning("a contest cannot follow its document", contest=name, action=action, why=str(problem))
-            await self._let_wait(name, f"cannot {action}", f"it cannot {action} as its document says: {problem}")
+            log.warning(
+                "a contest cannot follow its document",
+                contest=name,
+                action=action,
+                why=str(problem),
+            )
+            await self._let_wait(
+                name, f"cannot {action}", f"it cannot {action} as its document says: {problem}"
+            )
         except Exception:
             log_failure("a contest could not follow its document")
             self.ring_in(RETRY, name, action)

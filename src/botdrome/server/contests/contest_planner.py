@@ -1,7 +1,8 @@
 """ContestPlanner: plans the next fixtures of contests, in a worker process where that takes long.
 
-A worker reads the contest from the store. It keeps the contests that it planned last, so that the next round of these needs only
-the results since then. Results that are stored while a plan is made are in the plan, or are added to it when it arrives.
+A worker reads the contest from the store. It keeps the contests that it planned last, so that the
+next round of these needs only the results since then. Results that are stored while a plan is made
+are in the plan, or are added to it when it arrives.
 """
 
 import asyncio
@@ -21,7 +22,9 @@ from botdrome.store.opening import reader
 from botdrome.store.store import Source, Store
 
 SMALL = 100
-"""Entrants and results of a contest that the event loop plans itself: that takes at most 5 ms of processor time."""
+"""Entrants and results of a contest that the event loop plans itself: that takes at most 5 ms of
+processor time.
+"""
 UNKNOWN = SMALL
 """In place of a number of results that is not known."""
 PIECE = 500
@@ -53,9 +56,17 @@ class ContestPlanner:
         self._store, self._workers = store, workers
 
     async def plan(
-        self, contest: str, names: Sequence[str], before: OpenFixtures, changed: bool, underway: Collection[str]
+        self,
+        contest: str,
+        names: Sequence[str],
+        before: OpenFixtures,
+        changed: bool,
+        underway: Collection[str],
     ) -> OpenFixtures:
-        """Plan the fixtures to play now, with names of all entrants. `changed`: not only results were added since `before`."""
+        """Plan the fixtures to play now, with names of all entrants.
+
+        `changed`: not only results were added since `before`.
+        """
         after = 0 if changed or len(before.added) > MOST_ADDED else before.plan.number
         added = msgspec.msgpack.encode(before.added if after else {})
         request = PlanRequest(contest, next(_numbers), after, added, list(underway))
@@ -69,15 +80,21 @@ class ContestPlanner:
 
     async def _from_worker(self, request: PlanRequest, names: Sequence[str]) -> OpenFixtures:
         target = f"{__name__}:plan_in_worker"
-        job = await self._workers.run(CLIENT, target, self._store.source, request, long=True, limit=LONGEST)
+        job = await self._workers.run(
+            CLIENT, target, self._store.source, request, long=True, limit=LONGEST
+        )
         fixtures = OpenFixtures(job.value, names)
         async for piece in job.pieces():
             fixtures.open(msgspec.msgpack.decode(piece, type=list[ContestFixture]))
             await asyncio.sleep(0)
         return fixtures
 
-    async def matches_of(self, contest: str, numbers: Sequence[EntrantNumber], failed: bool) -> dict[str, FixtureResult]:
-        """Return the results that are annulled if matches are played again: those of these entrants, or those that failed."""
+    async def matches_of(
+        self, contest: str, numbers: Sequence[EntrantNumber], failed: bool
+    ) -> dict[str, FixtureResult]:
+        """Return the results that are annulled if matches are played again: those of these
+        entrants, or those that failed.
+        """
         await self._store.settled()
         target = f"{__name__}:annulled_in_worker"
         args = self._store.source, contest, numbers, failed
@@ -93,17 +110,23 @@ async def plan_in_worker(_: ServerCaller, source: Source, request: PlanRequest) 
     progress = await _progress(await reader(source), request)
     fixtures = list(progress.open.values())
     parts = [fixtures[start : start + PIECE] for start in range(0, len(fixtures), PIECE)]
-    return PiecewiseResult(plan_summary(request.number, progress), list(map(msgspec.msgpack.encode, parts)))
+    return PiecewiseResult(
+        plan_summary(request.number, progress), list(map(msgspec.msgpack.encode, parts))
+    )
 
 
 async def _progress(store: Store, request: PlanRequest) -> ContestProgress:
     number, progress = _kept.pop(request.contest, (0, None))
     if progress is not None and number == request.after:
-        for key, result in msgspec.msgpack.decode(request.added, type=dict[str, FixtureResult]).items():
+        for key, result in msgspec.msgpack.decode(
+            request.added, type=dict[str, FixtureResult]
+        ).items():
             progress.add(key, result)
     else:
         stored = await ContestJournal(store).load(request.contest)
-        progress = ContestProgress(stored.entry.document, stored.entrants, stored.results, frozenset(request.underway))
+        progress = ContestProgress(
+            stored.entry.document, stored.entrants, stored.results, frozenset(request.underway)
+        )
     _kept[request.contest] = request.number, progress
     if len(_kept) > MOST_KEPT:
         _kept.popitem(last=False)
@@ -116,4 +139,6 @@ async def annulled_in_worker(
     stored = await ContestJournal(await reader(source)).load(contest)
     progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
     dropped = progress.forget(progress.with_results(numbers, failed))
-    return msgspec.msgpack.encode({key: stored.results[key] for key in sorted(dropped) if key in stored.results})
+    return msgspec.msgpack.encode(
+        {key: stored.results[key] for key in sorted(dropped) if key in stored.results}
+    )

@@ -1,4 +1,6 @@
-"""Players that wait for their next match in a contest, and the parts of the server that set tables for them."""
+"""Players that wait for their next match in a contest, and the parts of the server that set tables
+for them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -26,9 +28,15 @@ class ContestTable(NamedTuple):
     """Called before the match starts."""
 
 
-def contest_table(document: ContestDocument, seed: int, prepare: Callable[[Table], None]) -> ContestTable:
+def contest_table(
+    document: ContestDocument, seed: int, prepare: Callable[[Table], None]
+) -> ContestTable:
     game = with_options(FORMATS[document.game].game, document.options)
-    limit = document.terms.pace.limit if document.clock.control or document.clock.limit is not None else None
+    limit = (
+        document.terms.pace.limit
+        if document.clock.control or document.clock.limit is not None
+        else None
+    )
     return ContestTable(document.name, game, document.terms, document.options, seed, limit, prepare)
 
 

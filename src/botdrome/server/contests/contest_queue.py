@@ -23,12 +23,23 @@ class ContestQueue(Protocol):
         """Return the first running contest of a bot, for protocols whose logins name no contest."""
 
     def expects(self, game: Game[Any], sizes: range, bot: str, owner: str, version: str) -> bool:
-        """Return True if a registered bot plays in a running contest with these rules, at tables of one of these sizes.
+        """Return True if a registered bot plays in a running contest with these rules, at tables of
+        one of these sizes.
 
         Raise ContestRefusal if no such contest allows this version of it.
         """
 
     def hold(
-        self, game: Game[Any], sizes: range, bot: str, owner: str, version: str, opener: TableOpener, release: Callable[[], None]
+        self,
+        game: Game[Any],
+        sizes: range,
+        bot: str,
+        owner: str,
+        version: str,
+        opener: TableOpener,
+        release: Callable[[], None],
     ) -> Callable[[], None]:
-        """Let the player of a room wait for its next match. Call what is returned when it waits no longer."""
+        """Let the player of a room wait for its next match.
+
+        Call what is returned when it waits no longer.
+        """

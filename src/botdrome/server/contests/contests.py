@@ -13,7 +13,13 @@ from botdrome.games.reading import plural
 from botdrome.server.contests.contest_moments import ContestMoments
 from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
 from botdrome.server.contests.contest_player import ContestPlayer
-from botdrome.server.contests.entry_rules import check_version, checked_house_bot, entry_problem, number_of, numbers_of
+from botdrome.server.contests.entry_rules import (
+    check_version,
+    checked_house_bot,
+    entry_problem,
+    number_of,
+    numbers_of,
+)
 from botdrome.server.contests.no_shows import RETRY
 from botdrome.server.contests.pending_changes import Start
 from botdrome.server.contests.running_contest import MOVED, RULES, RunningContest
@@ -40,16 +46,30 @@ ORGANISER, HOUSE = "operator", "house"
 
 
 class Contests:
-    """`refusal` says why no match of a game may begin, and `house` makes a player of a house bot, by its name."""
+    """`refusal` says why no match of a game may begin, and `house` makes a player of a house bot,
+    by its name.
+    """
 
     def __init__(
-        self, store: Store, workers: Workers, start: Start, refusal: Callable[[str], str], house: Callable[[str], ContestPlayer]
+        self,
+        store: Store,
+        workers: Workers,
+        start: Start,
+        refusal: Callable[[str], str],
+        house: Callable[[str], ContestPlayer],
     ) -> None:
         self.journal, self._planner = ContestJournal(store), ContestPlanner(store, workers)
-        self._start, self._refusal, self._house, self._guesses = start, refusal, house, PasswordGuesses()
+        self._start, self._refusal, self._house, self._guesses = (
+            start,
+            refusal,
+            house,
+            PasswordGuesses(),
+        )
         self._stored: dict[str, EnteredContest] = {}
         self._running: dict[str, RunningContest] = {}
-        self.moments = ContestMoments(start, self._entry_here, partial(self.act, author=RULES), self._let_wait)
+        self.moments = ContestMoments(
+            start, self._entry_here, partial(self.act, author=RULES), self._let_wait
+        )
         self._left = set[str]()
         """Games whose contests another node attends to."""
         self.on_change: list[Callable[[], None]] = []
@@ -58,7 +78,9 @@ class Contests:
         """Bots enter one after the other, so that no limit of the contest is passed."""
 
     async def open(self, game: str) -> None:
-        """Load the contests of a game, so that players may wait for them, and go on with those that run."""
+        """Load the contests of a game, so that players may wait for them, and go on with those that
+        run.
+        """
         self._left.discard(game)
         for name, entry in (await self.journal.contests()).items():
             if entry.document.game == game:
@@ -69,7 +91,10 @@ class Contests:
             self._follow(self._stored[name])
 
     def leave(self, game: str) -> None:
-        """Another node attends to the contests of a game. It plays the matches again that run here, so they are aborted."""
+        """Another node attends to the contests of a game.
+
+        It plays the matches again that run here, so they are aborted.
+        """
         self._left.add(game)
         for name in self._names(game):
             del self._stored[name]
@@ -103,8 +128,14 @@ class Contests:
         return stored if stored is not None and stored.entry.document.game == game else None
 
     def expecting(self, game: str, bot: str) -> list[RunningContest]:
-        """Return the running contests in which a bot plays, for protocols whose logins name no contest."""
-        found = [one for one in self._running.values() if one.document.game == game and not one.over and one.has(bot)]
+        """Return the running contests in which a bot plays, for protocols whose logins name no
+        contest.
+        """
+        found = [
+            one
+            for one in self._running.values()
+            if one.document.game == game and not one.over and one.has(bot)
+        ]
         return [one for one in found if self._stored[one.name].entry.state in ("running", "paused")]
 
     def awaited(self, name: str) -> list[str]:
@@ -115,8 +146,12 @@ class Contests:
     # The organiser.
 
     async def create(self, document: ContestDocument, author: str) -> EnteredContest:
-        """Raise ContestRefusal if the name is taken, or an entrant of the document is no house bot."""
-        entrants = [Entrant(checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants]
+        """Raise ContestRefusal if the name is taken, or an entrant of the document is
+        no house bot.
+        """
+        entrants = [
+            Entrant(checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants
+        ]
         await self.journal.create(document, author, entrants, secrets.token_hex(32))
         stored = await self._reload(document.name)
         self._attend_to(stored, 0)
@@ -129,7 +164,10 @@ class Contests:
         return await self._followed(name)
 
     async def act(self, name: str, action: Action, author: str) -> EnteredContest:
-        """Open, start, pause, resume or end a contest. Raise ContestRefusal if its state does not allow that."""
+        """Open, start, pause, resume or end a contest.
+
+        Raise ContestRefusal if its state does not allow that.
+        """
         stored = self._of_server(name)
         if stored.entry.state == "over":
             raise ContestRefusal(f"the contest {name!r} is over")
@@ -151,13 +189,23 @@ class Contests:
         self._tell()
         return stored
 
-    async def rerun(self, name: str, bots: Sequence[str], failed: bool, author: str) -> EnteredContest:
-        """Let matches be played again: those of these bots, or those that failed. The contest is paused after it."""
+    async def rerun(
+        self, name: str, bots: Sequence[str], failed: bool, author: str
+    ) -> EnteredContest:
+        """Let matches be played again: those of these bots, or those that failed.
+
+        The contest is paused after it.
+        """
         stored = await self._reload(self._of_server(name).entry.document.name)
         if stored.entry.state not in ("paused", "over"):
-            raise ContestRefusal(f"the contest is {stored.entry.state}: pause it first, so that no match of it runs")
+            raise ContestRefusal(
+                f"the contest is {stored.entry.state}: pause it first, so that no match of it runs"
+            )
         if (before := self._running.get(name)) is not None and (running := before.playing):
-            raise ContestRefusal(f"the contest still has {plural(running, 'running match', 'es')}: wait until none runs")
+            raise ContestRefusal(
+                f"the contest still has {plural(running, 'running match', 'es')}: wait until none "
+                "runs"
+            )
         old = await self._planner.matches_of(name, numbers_of(stored, bots, failed), failed)
         if not old:
             raise ContestRefusal("there are no such matches to play again")
@@ -174,10 +222,15 @@ class Contests:
 
     # Entrants.
 
-    async def enter(self, name: str, bot: BotEntry, author: str, password: str = "", version: str | None = None) -> None:
-        """Enter a bot, or raise ContestRefusal with the rule that it breaks. A bot that is in the contest already stays in it.
+    async def enter(
+        self, name: str, bot: BotEntry, author: str, password: str = "", version: str | None = None
+    ) -> None:
+        """Enter a bot, or raise ContestRefusal with the rule that it breaks.
 
-        `version` is the version that logs in, which may replace another one; None: the bot does not log in now.
+        A bot that is in the contest already stays in it.
+
+        `version` is the version that logs in, which may replace another one; None: the bot does not
+        log in now.
         """
         async with self._entries:
             stored = self._of_server(name)
@@ -186,7 +239,10 @@ class Contests:
                 await self._renew(stored, number, version, author)
                 return
             if number is not None and stored.entry.state in ("running", "paused"):
-                raise ContestRefusal(f"{bot.name} has left the contest {name!r}, and cannot come back after the start")
+                raise ContestRefusal(
+                    f"{bot.name} has left the contest {name!r}, and cannot come back after the "
+                    "start"
+                )
             if problem := entry_problem(stored, bot, password, self._guesses):
                 raise ContestRefusal(problem)
             if number is None:
@@ -202,7 +258,9 @@ class Contests:
         except LateEntry as problem:
             raise ContestRefusal(str(problem)) from None
 
-    async def _renew(self, stored: EnteredContest, number: EntrantNumber, version: str | None, author: str) -> None:
+    async def _renew(
+        self, stored: EnteredContest, number: EntrantNumber, version: str | None, author: str
+    ) -> None:
         """Store the version of a bot that logs in, or raise ContestRefusal."""
         entrant, name = stored.entrants[number], stored.entry.document.name
         if version is not None and version != entrant.version:
@@ -223,7 +281,9 @@ class Contests:
         """Raise UnknownContest, or ContestRefusal if it was played offline."""
         stored = self.known(name)
         if stored.entry.offline:
-            raise ContestRefusal(f"the contest {name!r} runs offline: continue it with `botdrome contest run`")
+            raise ContestRefusal(
+                f"the contest {name!r} runs offline: continue it with `botdrome contest run`"
+            )
         return stored
 
     async def _followed(self, name: str) -> EnteredContest:

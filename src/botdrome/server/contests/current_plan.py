@@ -15,9 +15,16 @@ class CurrentPlan:
     """No match begins while a plan is made. Results that arrive meanwhile count for both plans."""
 
     def __init__(
-        self, planner: ContestPlanner, contest: str, playing: Collection[str], tell: Callable[[OpenFixtures], None]
+        self,
+        planner: ContestPlanner,
+        contest: str,
+        playing: Collection[str],
+        tell: Callable[[OpenFixtures], None],
     ) -> None:
-        """`playing` are the fixtures that are played or being stored. `tell` is called with the plan before, after a new one."""
+        """`playing` are the fixtures that are played or being stored.
+
+        `tell` is called with the plan before, after a new one.
+        """
         self._planner, self._contest, self._playing, self._tell = planner, contest, playing, tell
         self._entrants: Sequence[Entrant] = ()
         self._ordered = self._changed = False
@@ -32,7 +39,10 @@ class CurrentPlan:
         self.fixtures = OpenFixtures(PlanSummary(0, results=results), ())
 
     def order(self, *, changed: bool) -> bool:
-        """Order a plan, and return True if the caller must await `make`. `changed`: not only results were added."""
+        """Order a plan, and return True if the caller must await `make`.
+
+        `changed`: not only results were added.
+        """
         self._ordered, self._changed = True, self._changed or changed
         starts, self.in_work = not self.in_work, True
         return starts
@@ -43,7 +53,9 @@ class CurrentPlan:
             changed, self._ordered, self._changed = self._changed, False, False
             try:
                 names = [entrant.name for entrant in self._entrants]
-                fixtures = await self._planner.plan(self._contest, names, self.fixtures, changed, self._playing)
+                fixtures = await self._planner.plan(
+                    self._contest, names, self.fixtures, changed, self._playing
+                )
             except WorkersClosed:
                 return
             except Exception:

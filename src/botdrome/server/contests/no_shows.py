@@ -1,4 +1,6 @@
-"""NoShows: the entrants of a contest that are not here, and a timer that wakes when the next one is overdue."""
+"""NoShows: the entrants of a contest that are not here, and a timer that wakes when the next one is
+overdue.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -6,7 +8,8 @@ from collections.abc import Callable, Iterable
 from botdrome.contest.document import Penalties
 
 RETRY = 1.0
-"""Seconds until fixtures are tried again while no match may begin or a result could not be stored."""
+"""Seconds until fixtures are tried again while no match may begin or a result could not be stored.
+"""
 
 
 class NoShows:

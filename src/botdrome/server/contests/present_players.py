@@ -57,7 +57,10 @@ class PresentPlayers:
         return players
 
     def lend(self, name: str, ticket: int) -> bool:
-        """Another contest has seated a player that waits: it is here until it stands up. Return False if it does not wait."""
+        """Another contest has seated a player that waits: it is here until it stands up.
+
+        Return False if it does not wait.
+        """
         lent = self.depart(name, ticket)
         self._playing[name] += lent
         return lent

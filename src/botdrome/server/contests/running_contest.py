@@ -1,4 +1,6 @@
-"""RunningContest: seats the players of a contest as they come, counts results, and deals with players that do not come."""
+"""RunningContest: seats the players of a contest as they come, counts results, and deals with
+players that do not come.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -37,14 +39,22 @@ class RunningContest:
         on_over: Callable[["RunningContest"], None],
         results: int,
     ) -> None:
-        """`refusal` says why no match may begin at present; empty: it may. The contest has that many results."""
+        """`refusal` says why no match may begin at present; empty: it may.
+
+        The contest has that many results.
+        """
         self._matches = ContestMatches(self._match_over)
         self.players, self._playing = self._matches.players, self._matches.playing
         self.name = stored.entry.document.name
         self._plan = CurrentPlan(planner, self.name, self._playing, self._planned)
         self._read(stored, results)
         self.paused, self.started = True, False
-        self._journal, self._start_task, self._refusal, self._on_over = journal, start, refusal, on_over
+        self._journal, self._start_task, self._refusal, self._on_over = (
+            journal,
+            start,
+            refusal,
+            on_over,
+        )
         self._to_look: dict[str, None] = {}
         """The bots whose fixtures may be able to start."""
         self._looks: asyncio.Handle | None = None
@@ -52,7 +62,11 @@ class RunningContest:
         self._refusal_told = ""
 
     def _read(self, stored: EnteredContest, results: int) -> None:
-        self.document, self._secret, self.entrants = stored.entry.document, stored.entry.secret, list(stored.entrants)
+        self.document, self._secret, self.entrants = (
+            stored.entry.document,
+            stored.entry.secret,
+            list(stored.entrants),
+        )
         self._numbers = {entrant.name: number for number, entrant in enumerate(self.entrants)}
         self._plan.reset(self.entrants, results)
 
@@ -141,7 +155,9 @@ class RunningContest:
         self._go_on()
 
     def _go_on(self, names: Iterable[str] | None = None) -> None:
-        """Start what can start, of these bots or of all, plan the next fixtures, or end the contest."""
+        """Start what can start, of these bots or of all, plan the next fixtures, or end the
+        contest.
+        """
         if self._plan.in_work:
             return None
         if self.over:
@@ -190,8 +206,12 @@ class RunningContest:
         return self._watch()
 
     def _start_fixtures_of(self, name: str) -> int:
-        """Start the fixtures of a bot that waits, and return the cost: the number of fixtures, and more for each start."""
-        fixtures = list(self._plan.fixtures.of.get(name, {}).values()) if self.players.next(name) else []
+        """Start the fixtures of a bot that waits, and return the cost: the number of fixtures, and
+        more for each start.
+        """
+        fixtures = (
+            list(self._plan.fixtures.of.get(name, {}).values()) if self.players.next(name) else []
+        )
         started = 0
         for fixture in fixtures:
             names = self._names(fixture)
@@ -227,7 +247,9 @@ class RunningContest:
 
     async def _withdraw_penalised(self, number: EntrantNumber) -> None:
         if self.entrants[number].left is None:
-            await self.withdraw(number, RULES, f"no-shows or crashes: {self.document.penalties.withdraw_after}")
+            await self.withdraw(
+                number, RULES, f"no-shows or crashes: {self.document.penalties.withdraw_after}"
+            )
         else:
             self._go_on()
 
@@ -239,9 +261,13 @@ class RunningContest:
             return await self._journal.withdraw(self.name, number, BEFORE_THE_START, author, why)
         await self._plan.made.wait()
         if self.entrants[number].left is None:
-            self.entrants[number] = replace(self.entrants[number], left=self._plan.fixtures.plan.round + 1)
+            self.entrants[number] = replace(
+                self.entrants[number], left=self._plan.fixtures.plan.round + 1
+            )
         entrant = self.entrants[number]
-        await self._pending.store(lambda: self._journal.withdraw(self.name, number, entrant.left or 0, author, why))
+        await self._pending.store(
+            lambda: self._journal.withdraw(self.name, number, entrant.left or 0, author, why)
+        )
         self.players.release([entrant.name])
         return self._plan_anew(changed=True)
 
@@ -262,7 +288,13 @@ class RunningContest:
     @property
     def awaited(self) -> list[str]:
         """The bots that have fixtures and are not here, by name."""
-        return sorted([name for name, open_ in self._plan.fixtures.of.items() if open_ and name in self._no_shows])
+        return sorted(
+            [
+                name
+                for name, open_ in self._plan.fixtures.of.items()
+                if open_ and name in self._no_shows
+            ]
+        )
 
     def _watch(self) -> None:
         if not self.paused:
@@ -278,7 +310,12 @@ class RunningContest:
             return
         names = self._no_shows.overdue(self.awaited, self.document.penalties)
         of, results = self._plan.fixtures.of, dict[ContestFixture, FixtureResult]()
-        overdue = (fixture for name in names for fixture in of[name].values() if fixture.key not in self._playing)
+        overdue = (
+            fixture
+            for name in names
+            for fixture in of[name].values()
+            if fixture.key not in self._playing
+        )
         for fixture in list(islice(overdue, DECIDED)):
             self._playing[fixture.key] = None
             absent = [seat for seat, name in enumerate(self._names(fixture)) if name in names]

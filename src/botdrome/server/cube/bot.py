@@ -20,7 +20,15 @@ class CubeBot:
     later = 0.0005
     """Seconds of work for one call: sending it and reading the answer."""
 
-    def __init__(self, table: Table, player: Player, url: str, caller: BotCaller, limit: float, writer: CubeWriter) -> None:
+    def __init__(
+        self,
+        table: Table,
+        player: Player,
+        url: str,
+        caller: BotCaller,
+        limit: float,
+        writer: CubeWriter,
+    ) -> None:
         """`limit`: seconds for a whole call."""
         self._table, self._player, self._url = table, player, url
         self._caller, self._limit, self._writer = caller, limit, writer
@@ -29,7 +37,9 @@ class CubeBot:
         self._client = PEER.get()
         """The organiser, whose share of the server's time the calls use."""
         self._waited = self._network = 0.0
-        """Seconds that the last call waited for the organiser's turn and for other calls, and was on the way."""
+        """Seconds that the last call waited for the organiser's turn and for other calls, and was
+        on the way.
+        """
         self._waits = False
         """Whether the call waits for the organiser's turn."""
         self._held_since = 0.0

@@ -57,13 +57,18 @@ class WatchedGame:
         self._watchers.pop(watcher, None)
 
     def tell(self, events: list[CubeEvent]) -> None:
-        """The game waits for its organiser to read. A spectator that reads slowly misses ticks: each has the whole state."""
+        """The game waits for its organiser to read.
+
+        A spectator that reads slowly misses ticks: each has the whole state.
+        """
         for watcher in tuple(self._watchers):
             if watcher is self.organiser or watcher.unread <= MUCH_UNREAD:
                 watcher.emit(events)
 
     def _notify(self, news: News) -> None:
-        """Unless the game is over, the table calls `_changed` next, so that both send their events in one write."""
+        """Unless the game is over, the table calls `_changed` next, so that both send their events
+        in one write.
+        """
         self._events += self.writer.events(news)
         if self.writer.final is not None:
             self._flush()
@@ -93,9 +98,19 @@ class WatchedGame:
 
 
 class CubeGame(WatchedGame):
-    """A game with an organiser, which can change, pause, resume and stop it. It outlives its organiser for a while."""
+    """A game with an organiser, which can change, pause, resume and stop it.
 
-    def __init__(self, table: Table, wanted: NewGame, caller: BotCaller, settings: Settings, clients: ConnectedClients) -> None:
+    It outlives its organiser for a while.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        wanted: NewGame,
+        caller: BotCaller,
+        settings: Settings,
+        clients: ConnectedClients,
+    ) -> None:
         self._urls = tuple(player.url for player in wanted.players)
         super().__init__(table, tuple(player.name for player in wanted.players), self._urls)
         self._caller, self._settings, self._clients = caller, settings.of(CubeSection), clients
@@ -112,18 +127,26 @@ class CubeGame(WatchedGame):
 
     def seat(self, player: Player) -> None:
         """Seat a bot that is called by its URL."""
-        bot = CubeBot(self.table, player, self._urls[player], self._caller, self._settings.limit, self.writer)
+        bot = CubeBot(
+            self.table, player, self._urls[player], self._caller, self._settings.limit, self.writer
+        )
         self.table.seat(player, bot)
         self._bots.append(bot)
         address = urlsplit(self._urls[player]).netloc.rpartition("@")[2]
         name, game = self.table.entry.players[player], self.table.entry.game
         expel = partial(self.table.expel, player, "disconnect")
-        client = ConnectedClient("battlecube", name, game, address, bot.traffic, expel, lambda: self.id)
+        client = ConnectedClient(
+            "battlecube", name, game, address, bot.traffic, expel, lambda: self.id
+        )
         self._unlist.append(self._clients.enter(client))
 
     def _changed(self) -> None:
         super()._changed()
-        if self._held is None and self.organiser is not None and self.organiser.unread > MUCH_UNREAD:
+        if (
+            self._held is None
+            and self.organiser is not None
+            and self.organiser.unread > MUCH_UNREAD
+        ):
             self._hold(self.organiser)
         for bot in self._bots:
             bot.call_if_awaited()
@@ -169,7 +192,9 @@ class CubeGame(WatchedGame):
     def _hold(self, organiser: Watcher) -> None:
         """The table is in the middle of a change, so its pace is set afterwards."""
         organiser.when_read(self._release)
-        self._held = self._loop.call_later(READING, self._check_reading, organiser, organiser.unread)
+        self._held = self._loop.call_later(
+            READING, self._check_reading, organiser, organiser.unread
+        )
         self._loop.call_soon(self._set_pace)
 
     def _check_reading(self, organiser: Watcher, before: int) -> None:
@@ -200,7 +225,9 @@ class CubeGame(WatchedGame):
         self.organiser = None
         self._release()
         if self.running:
-            self._orphaned = self._loop.call_later(self._settings.keep, self.stop, "its organiser left")
+            self._orphaned = self._loop.call_later(
+                self._settings.keep, self.stop, "its organiser left"
+            )
 
     def _over(self, table: Table) -> None:
         super()._over(table)

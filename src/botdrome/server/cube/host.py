@@ -38,12 +38,19 @@ from botdrome.wire.cube.conversation import (
 )
 from botdrome.wire.cube.requests import INVALID, CubeSetup, Fault, NewGame
 from botdrome.wire.cube.writer import CubeEvent, Payload, empty_game
-from botdrome.wire.framing.socketio import Handshake, SocketConnected, SocketDisconnected, SocketIoLimits
+from botdrome.wire.framing.socketio import (
+    Handshake,
+    SocketConnected,
+    SocketDisconnected,
+    SocketIoLimits,
+)
 
 log = structlog.get_logger()
 
 ORGANISERS = 10
-"""All organisers at one address, with those that have left their games, may have as many games as this number of them."""
+"""All organisers at one address, with those that have left their games, may have as many games as
+this number of them.
+"""
 
 
 class Organiser:
@@ -85,8 +92,12 @@ class CubeHost:
 
     # Clients on socket.io.
 
-    def receive(self, connection: Connection, handshake: Handshake, limits: SocketIoLimits) -> Session:
-        session = Session(connection, OrganiserConversation(handshake, limits, self._loop.time()), self, self.desk)
+    def receive(
+        self, connection: Connection, handshake: Handshake, limits: SocketIoLimits
+    ) -> Session:
+        session = Session(
+            connection, OrganiserConversation(handshake, limits, self._loop.time()), self, self.desk
+        )
         session.release = partial(self.leave, cast(Watcher, connection))
         return session
 
@@ -105,7 +116,12 @@ class CubeHost:
     def join(self, watcher: Watcher, name: str) -> None:
         organiser = self._organisers[watcher] = Organiser(watcher)
         client = ConnectedClient(
-            self.protocol, name, Battlecube.name, organiser.source, watcher.traffic, lambda _: watcher.disconnect()
+            self.protocol,
+            name,
+            Battlecube.name,
+            organiser.source,
+            watcher.traffic,
+            lambda _: watcher.disconnect(),
         )
         organiser.unlist = self.desk.registry.clients.enter(client)
 
@@ -190,7 +206,10 @@ class CubeHost:
         game = None
         try:
             if refusal := self.desk.refusal:
-                raise Fault(refusal[0].upper() + refusal[1:], INVALID if self.desk.closing else "UNAVAILABLE")
+                raise Fault(
+                    refusal[0].upper() + refusal[1:],
+                    INVALID if self.desk.closing else "UNAVAILABLE",
+                )
             if organiser.present:
                 game = seated(self.desk, wanted, players, self._caller, guests)
         finally:
@@ -217,7 +236,9 @@ class CubeHost:
     # Games that run.
 
     def _reclaim(self, organiser: Organiser, game_id: GameId, key: str) -> None:
-        """An organiser lost its connection, perhaps before the server noticed, and continues on another one."""
+        """An organiser lost its connection, perhaps before the server noticed, and continues on
+        another one.
+        """
         if game_id not in self._owned:
             raise _unknown(game_id)
         before, game = self._owned[game_id]
@@ -271,7 +292,12 @@ class CubeHost:
 
     def _list(self, organiser: Organiser) -> None:
         games = [
-            {"id": one.id, "players": self._players(one), "currentTick": one.steps, "yours": one.id in organiser.games}
+            {
+                "id": one.id,
+                "players": self._players(one),
+                "currentTick": one.steps,
+                "yours": one.id in organiser.games,
+            }
             for one in self.desk.tables.live(Battlecube.name)
         ]
         organiser.tell("GAMES", {"games": games})

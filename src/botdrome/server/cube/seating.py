@@ -1,4 +1,6 @@
-"""Seats the players of a new Battlecube game: bots that are called, house bots, and bots that wait at the desk."""
+"""Seats the players of a new Battlecube game: bots that are called, house bots, and bots that wait
+at the desk.
+"""
 
 import asyncio
 from typing import Any
@@ -31,7 +33,9 @@ async def admitted(desk: Desk, wanted: NewGame) -> tuple[Admission, ...]:
 
 
 async def _admitted(desk: Desk, player: CubePlayer) -> Admission:
-    """A token is needed only for a bot that is called through its tunnel, since the original has no tokens."""
+    """A token is needed only for a bot that is called through its tunnel, since the original has no
+    tokens.
+    """
     url, own = player.url, _own_name(player.url)
     if own is not None and player.name != own:
         raise Fault(f"{url} plays under its own name, {own}")
@@ -45,7 +49,9 @@ async def _admitted(desk: Desk, player: CubePlayer) -> Admission:
 
 
 async def invited(desk: Desk, wanted: NewGame, invitations: Invitations) -> Invited:
-    """The bots that were asked to play, and must be seated or sent home; Fault if one does not come."""
+    """The bots that were asked to play, and must be seated or sent home; Fault if one does not
+    come.
+    """
     named = [player.name for player in wanted.players if player.url.startswith(NAMED)]
     absent = [name for name in named if desk.waiting_named(Battlecube.name, name) is None]
     return await _invited(absent, invitations)
@@ -85,19 +91,36 @@ def _own_name(url: str) -> str | None:
     return url.removeprefix(NAMED) if url.startswith(NAMED) else None
 
 
-def seated(desk: Desk, wanted: NewGame, players: tuple[Admission, ...], caller: BotCaller, invited: Invited) -> CubeGame:
+def seated(
+    desk: Desk, wanted: NewGame, players: tuple[Admission, ...], caller: BotCaller, invited: Invited
+) -> CubeGame:
     """The game, about to begin. After a Fault nothing has changed."""
-    house = {number: _house_bot(one) for number, one in enumerate(wanted.players) if one.url.startswith(HOUSE)}
-    named = {number: one.name for number, one in enumerate(wanted.players) if one.url.startswith(NAMED)}
-    waiting = {number: _waiting(desk, name) for number, name in named.items() if name not in invited}
+    house = {
+        number: _house_bot(one)
+        for number, one in enumerate(wanted.players)
+        if one.url.startswith(HOUSE)
+    }
+    named = {
+        number: one.name for number, one in enumerate(wanted.players) if one.url.startswith(NAMED)
+    }
+    waiting = {
+        number: _waiting(desk, name) for number, name in named.items() if name not in invited
+    }
     setup = wanted.setup
     terms = setup.terms(int(desk.settings.of(CubeSection).limit * 1000))
-    clients: dict[int, WaitingClient] = {number: desk.recruit(seeker) for number, seeker in waiting.items()}
+    clients: dict[int, WaitingClient] = {
+        number: desk.recruit(seeker) for number, seeker in waiting.items()
+    }
     clients |= {number: invited[name] for number, name in named.items() if name in invited}
     names = tuple(player.name for player in players)
-    owners = tuple(clients[number].owner if number in clients else player.owner for number, player in enumerate(players))
+    owners = tuple(
+        clients[number].owner if number in clients else player.owner
+        for number, player in enumerate(players)
+    )
     versions = tuple(player.version for player in wanted.players)
-    table = desk.tables.set_table(setup.game, terms, names, owners, _options(wanted), versions=versions)
+    table = desk.tables.set_table(
+        setup.game, terms, names, owners, _options(wanted), versions=versions
+    )
     table.resumes = False  # its organiser is on this node
     game = CubeGame(table, wanted, caller, desk.settings, desk.registry.clients)
     for number in range(len(names)):

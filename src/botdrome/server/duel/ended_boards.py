@@ -9,7 +9,10 @@ from botdrome.store.store import Epoch
 
 
 def ended_boards(table: Table, counted: Counted) -> list[PlayedBoard]:
-    """The boards that have ended and were not counted yet. Each move is a step, and all were made on the first of them."""
+    """The boards that have ended and were not counted yet.
+
+    Each move is a step, and all were made on the first of them.
+    """
     match, names = table.match, table.entry.players
     boards = (match.result or match.result_if_ended("aborted")).boards
     start, end = counted.since, max(counted.since, epoch_now())
@@ -18,9 +21,22 @@ def ended_boards(table: Table, counted: Counted) -> list[PlayedBoard]:
         if "aborted" in board.causes:
             break
         one, two = rotated(len(names), number)
-        winner = None if board.places[one] == board.places[two] else int(board.places[one] > board.places[two])
+        winner = (
+            None
+            if board.places[one] == board.places[two]
+            else int(board.places[one] > board.places[two])
+        )
         moves = 0 if played else match.steps - counted.steps
-        played.append(PlayedBoard((names[one], names[two]), (board.causes[one], board.causes[two]), winner, start, end, moves))
+        played.append(
+            PlayedBoard(
+                (names[one], names[two]),
+                (board.causes[one], board.causes[two]),
+                winner,
+                start,
+                end,
+                moves,
+            )
+        )
         start = end
     return played
 

@@ -36,7 +36,10 @@ WISH = Wish(GAME)
 REMATCH = 0.5
 """Seconds for which two players that have just met wait for others, when there are others."""
 SPARE_IDS = 100
-"""Board ids kept for players that the desk seats. The hall pairs players only while there are more."""
+"""Board ids kept for players that the desk seats.
+
+The hall pairs players only while there are more.
+"""
 
 
 class DuelHall:
@@ -63,8 +66,13 @@ class DuelHall:
     def connect(self, connection: Connection) -> Session:
         settings, now = self.desk.settings, asyncio.get_running_loop().time()
         limits = settings.limits.login, settings.message.rate, settings.message.burst
-        session = Session(connection, DuelConversation(self.make_writer, *limits, now), self, self.desk)
-        session.on_seat, session.release = partial(self._seated, session), partial(self._leave, session)
+        session = Session(
+            connection, DuelConversation(self.make_writer, *limits, now), self, self.desk
+        )
+        session.on_seat, session.release = (
+            partial(self._seated, session),
+            partial(self._leave, session),
+        )
         self.connected.add(session)
         return session
 
@@ -77,9 +85,13 @@ class DuelHall:
             self._gather(session)
 
     def _enter(self, newcomer: Session, command: Enter) -> None:
-        """Of two clients under one name the newest stays, unless the earlier one plays and may be somebody else."""
+        """Of two clients under one name the newest stays, unless the earlier one plays and may be
+        somebody else.
+        """
         before = self._present.get(newcomer.name)
-        if refusal := self.desk.refusal or (before and self._keeps_seat(before, newcomer, command.secret)):
+        if refusal := self.desk.refusal or (
+            before and self._keeps_seat(before, newcomer, command.secret)
+        ):
             return newcomer.answer(LoginRefused(refusal))
         self._present[newcomer.name] = newcomer
         self._called[newcomer.name] = command.called
@@ -88,17 +100,26 @@ class DuelHall:
             _replace(before, newcomer)
         table = newcomer.table
         running = table is not None and table.open
-        return newcomer.answer(Entered(standing(table.match, table.now()) if table is not None and running else None))
+        return newcomer.answer(
+            Entered(standing(table.match, table.now()) if table is not None and running else None)
+        )
 
     def _keeps_seat(self, before: Session, newcomer: Session, secret: str) -> str:
-        """Return why a guest may not take over the match of an earlier client of its name; empty: it may."""
+        """Return why a guest may not take over the match of an earlier client of its name; empty:
+        it may.
+        """
         if newcomer.registered or not _plays(before):
             return ""
         if before.owner == NOBODY:
-            same, how = before.connection.address == newcomer.connection.address, "from another address"
+            same, how = (
+                before.connection.address == newcomer.connection.address,
+                "from another address",
+            )
         else:
             guesses, how = self.desk.registry.guesses, "under another password"
-            same = not guesses.spent(newcomer.name) and guesses.note(newcomer.name, is_guests(before.owner, secret))
+            same = not guesses.spent(newcomer.name) and guesses.note(
+                newcomer.name, is_guests(before.owner, secret)
+            )
         return "" if same else f"{newcomer.name} plays a match {how}; choose another name"
 
     def _seated(self, session: Session) -> None:
@@ -134,12 +155,17 @@ class DuelHall:
         present, self._present = self._present, {}
         for session in present.values():
             session.close()
-        await asyncio.gather(*[_logged(self.table.depart(name)) for name in present], _logged(self._ids.close()))
+        await asyncio.gather(
+            *[_logged(self.table.depart(name)) for name in present], _logged(self._ids.close())
+        )
 
     # Who plays whom.
 
     def _leave_drained_node(self) -> None:
-        """Have clients that wait connect again, so that they come to the new home of the hall. Others do so after their match."""
+        """Have clients that wait connect again, so that they come to the new home of the hall.
+
+        Others do so after their match.
+        """
         for session in tuple(self._present.values()):
             if self._drained and (session in self._gathered or session.seeker is not None):
                 session.close()
@@ -154,7 +180,9 @@ class DuelHall:
             return session.close()
         contest = self._contest_of(session)
         if contest is not None:
-            return self.desk.seek(session, session.name, replace(WISH, contest=contest), all_contests=True)
+            return self.desk.seek(
+                session, session.name, replace(WISH, contest=contest), all_contests=True
+            )
         self._gathered[session] = None
         window = self.desk.settings.of(DuelSection).window
         if window:
@@ -165,7 +193,11 @@ class DuelHall:
     def _contest_of(self, session: Session) -> str | None:
         """The contest that a registered bot plays in: it meets nobody else until that is over."""
         queue = self.desk.contest_queue
-        return queue.expecting(GAME, session.name) if queue is not None and session.registered else None
+        return (
+            queue.expecting(GAME, session.name)
+            if queue is not None and session.registered
+            else None
+        )
 
     def _contests_changed(self) -> None:
         """Send the bots that wait to a contest that has started, or back from one that is over."""
@@ -186,19 +218,36 @@ class DuelHall:
         self._pair(again=True)
 
     def _pair(self, again: bool) -> None:
-        """Pair players, also with clients that wait on other protocols. Unless `again`, two that have just met wait."""
+        """Pair players, also with clients that wait on other protocols.
+
+        Unless `again`, two that have just met wait.
+        """
         if self.desk.refusal and not self.desk.closing:
             return self._pair_in(REMATCH)
         gathered, self._gathered = {session.name: session for session in self._gathered}, {}
-        waiting = {} if self.desk.closing else {seeker.name: seeker for seeker in self.desk.waiting(WISH)}
+        waiting = (
+            {} if self.desk.closing else {seeker.name: seeker for seeker in self.desk.waiting(WISH)}
+        )
         names = list(gathered | waiting)
         self._random.shuffle(names)
-        pairs, rest = paired(names, {name: self._last_opponents.get(session) for name, session in gathered.items()})
+        pairs, rest = paired(
+            names, {name: self._last_opponents.get(session) for name, session in gathered.items()}
+        )
         if again:
             pairs += zip(rest[::2], rest[1::2], strict=False)
         seats = max(self._ids.left - SPARE_IDS, 0) // FORMATS[GAME].terms.boards
         for pair in () if self.desk.closing else pairs[:seats]:
-            self._seat([(name, gathered.pop(name) if name in gathered else self.desk.recruit(waiting[name])) for name in pair])
+            self._seat(
+                [
+                    (
+                        name,
+                        gathered.pop(name)
+                        if name in gathered
+                        else self.desk.recruit(waiting[name]),
+                    )
+                    for name in pair
+                ]
+            )
         for session in gathered.values():
             self._let_wait(session, hold=(not again and len(rest) > 1) or len(pairs) > seats)
         if self._ids.low and not self.desk.closing:
@@ -226,7 +275,11 @@ class DuelHall:
         if table.entry.id not in self._counted:
             usual = table.entry.pace == "usual"
             table.subscribe(
-                Subscriber(notes=self.notes if usual else None, stored=self.stored if usual else None, over=self._forget)
+                Subscriber(
+                    notes=self.notes if usual else None,
+                    stored=self.stored if usual else None,
+                    over=self._forget,
+                )
             )
             self._counted[table.entry.id] = Counted(since=table.entry.started)
 
@@ -237,18 +290,27 @@ class DuelHall:
         self._store_in_background(self.table.correct(self.desk.store))
 
     def make_writer(self, header: MatchHeader) -> Duel:
-        """The writer for a match, which counts its boards even where nobody is on this protocol any more."""
+        """The writer for a match, which counts its boards even where nobody is on this protocol any
+        more.
+        """
         writer = self._writers.get(header.match)
         if writer is None:
             boards, called = FORMATS[header.game].terms.boards, self._called
             names = tuple(called.get(name, name) for name in header.players)
-            writer = self._writers[header.match] = Duel(names, self._ids.take(boards), question_ids())
+            writer = self._writers[header.match] = Duel(
+                names, self._ids.take(boards), question_ids()
+            )
         return writer
 
     def notes(self, table: Table) -> tuple[Note, ...]:
         """Return the statistics of the boards that have ended since the last call."""
-        first_board, counted = self.make_writer(table.writers.header).first_board, self._counted[table.entry.id]
-        return self.table.enter(table.entry.id, first_board + counted.boards, ended_boards(table, counted))
+        first_board, counted = (
+            self.make_writer(table.writers.header).first_board,
+            self._counted[table.entry.id],
+        )
+        return self.table.enter(
+            table.entry.id, first_board + counted.boards, ended_boards(table, counted)
+        )
 
     def stored(self, table: Table) -> None:
         match = table.match
@@ -260,7 +322,9 @@ class DuelHall:
 def _replace(before: Session, newcomer: Session) -> None:
     """Hand over the seat, if there is one, and close the earlier session."""
     if _plays(before) and is_another_bots(newcomer.owner, before.owner):
-        return before.answer(Superseded())  # the name was registered meanwhile: this guest plays its match to the end
+        return before.answer(
+            Superseded()
+        )  # the name was registered meanwhile: this guest plays its match to the end
     if _plays(before):
         before.hand_over(newcomer)
     return before.close()

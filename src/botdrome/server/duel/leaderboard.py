@@ -10,14 +10,23 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.server.duel.player_records import DuelBoard, DuelRecord, Look, PlayedBoard, book_of, reckoned
+from botdrome.server.duel.player_records import (
+    DuelBoard,
+    DuelRecord,
+    Look,
+    PlayedBoard,
+    book_of,
+    reckoned,
+)
 from botdrome.server.tables.late_entries import LateEntries
 from botdrome.server.tables.ledger import Ledger
 from botdrome.store.store import Note, Store
 
 PLAYERS, LATE = "duel", "duel late"
 MOST_NEWCOMERS = 10_000
-"""With this many players, a new one is stored with its first board and not at its login, since names are free."""
+"""With this many players, a new one is stored with its first board and not at its login, since
+names are free.
+"""
 
 
 class Online(Struct):
@@ -39,7 +48,10 @@ class DuelEntry(Struct, frozen=True):
 
     def lines(self, look: Look) -> dict[str, DuelRecord]:
         lines, _ = reckoned(look, self.match, self.first_id, self.boards)
-        return lines | {name: _longer(lines.get(name) or look(name) or DuelRecord(), more) for name, more in self.seconds.items()}
+        return lines | {
+            name: _longer(lines.get(name) or look(name) or DuelRecord(), more)
+            for name, more in self.seconds.items()
+        }
 
 
 Visit = tuple[Online, float]
@@ -59,7 +71,10 @@ class DuelLeaderboard:
         self._order = sorted(self._ranks.values())
 
     async def load(self, watch: bool = False) -> None:
-        """Read the records from the store, before the first player comes. `watch`: matches may end at other nodes."""
+        """Read the records from the store, before the first player comes.
+
+        `watch`: matches may end at other nodes.
+        """
         found = await self._store.notes(PLAYERS)
         self._begin({name: msgspec.convert(value, DuelRecord) for name, value in found.items()})
         await self.late.open(self._store, watch)
@@ -75,7 +90,13 @@ class DuelLeaderboard:
         """Return what to store of these boards. They count once `settle` is called."""
         self.drop(match)
         seconds = self._visit(match, {name for board in boards for name in board.names})
-        return self._notes(match, f"{match} {first_id}", DuelEntry(match, first_id, tuple(boards), seconds)) if boards else ()
+        return (
+            self._notes(
+                match, f"{match} {first_id}", DuelEntry(match, first_id, tuple(boards), seconds)
+            )
+            if boards
+            else ()
+        )
 
     def draft_late(self, name: str, value: Mapping[str, Any]) -> tuple[Note, ...]:
         """Return what to store of an entry that another node has made."""
@@ -109,7 +130,9 @@ class DuelLeaderboard:
         return (*boards, *_notes(self._ledger.draft(entry, change.lines)))
 
     def _visit(self, entry: Hashable, names: Iterable[str]) -> dict[str, float]:
-        """Return the online time of those of the players that are connected, which is stored with the entry."""
+        """Return the online time of those of the players that are connected, which is stored with
+        the entry.
+        """
         now, visits, seconds = monotonic(), self._visits.setdefault(entry, []), dict[str, float]()
         for name in names:
             if (one := self._online.get(name)) is not None:
@@ -140,7 +163,9 @@ class DuelLeaderboard:
 
     async def _keep(self, name: str, seconds: float) -> None:
         line = self._ledger.latest(name)
-        if (line is None and len(self._ledger.lines) >= MOST_NEWCOMERS) or (line is not None and not seconds):
+        if (line is None and len(self._ledger.lines) >= MOST_NEWCOMERS) or (
+            line is not None and not seconds
+        ):
             return
         entry = token_hex(8)
         notes = self._notes(entry, entry, DuelEntry(seconds={name: seconds}))
@@ -156,7 +181,9 @@ class DuelLeaderboard:
         return name in self._online
 
     def line(self, name: str) -> DuelRecord | None:
-        """Return the stored record with the time until now; None if no player of that name was ever here."""
+        """Return the stored record with the time until now; None if no player of that name was ever
+        here.
+        """
         line, one = self._ledger.lines.get(name), self._online.get(name)
         if line is None or one is None:
             return line
@@ -175,7 +202,9 @@ class DuelLeaderboard:
     async def boards_of(self, name: str) -> list[DuelBoard]:
         """Return the last boards of a player, the latest first."""
         found = (await self._store.notes(book_of(name))).values()
-        return sorted((msgspec.convert(value, DuelBoard) for value in found), key=lambda board: -board.id)
+        return sorted(
+            (msgspec.convert(value, DuelBoard) for value in found), key=lambda board: -board.id
+        )
 
 
 async def open_duel_leaderboard(store: Store) -> DuelLeaderboard:

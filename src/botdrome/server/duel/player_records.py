@@ -87,7 +87,9 @@ def book_of(name: str) -> str:
     return f"duel boards of {name}"
 
 
-def reckoned(look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard]) -> tuple[dict[str, DuelRecord], list[Note]]:
+def reckoned(
+    look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard]
+) -> tuple[dict[str, DuelRecord], list[Note]]:
     """Return the new records of the players of these boards, and the rows of the boards."""
     lines: dict[str, DuelRecord] = {}
     notes: list[Note] = []
@@ -105,16 +107,30 @@ def reckoned(look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard
 def _shown(match: str, board_id: int, board: PlayedBoard, lines: Sequence[DuelRecord]) -> DuelBoard:
     winner = None if board.winner is None else board.names[board.winner]
     ratings = lines[0].rating, lines[1].rating
-    return DuelBoard(board_id, match, *board.names, *ratings, board.start_time, board.end_time, board.moves, winner)
+    return DuelBoard(
+        board_id,
+        match,
+        *board.names,
+        *ratings,
+        board.start_time,
+        board.end_time,
+        board.moves,
+        winner,
+    )
 
 
 def _after(board: PlayedBoard, lines: Sequence[DuelRecord]) -> list[DuelRecord]:
     score = 0.5 if board.winner is None else 1.0 - board.winner
     ratings = updated(lines[0].rating, lines[1].rating, score)
-    return [_counted(lines[player], ratings[player], board.causes[player], board.winner, player) for player in (0, 1)]
+    return [
+        _counted(lines[player], ratings[player], board.causes[player], board.winner, player)
+        for player in (0, 1)
+    ]
 
 
-def _counted(line: DuelRecord, rating: float, cause: Cause, winner: int | None, player: int) -> DuelRecord:
+def _counted(
+    line: DuelRecord, rating: float, cause: Cause, winner: int | None, player: int
+) -> DuelRecord:
     lost = winner is not None and winner != player
     return replace(
         line,

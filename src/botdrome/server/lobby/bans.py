@@ -17,7 +17,10 @@ BOOK = "bans"
 MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it holds."""
 LONGEST = 500
-"""Characters of a name and of a reason. Each login is compared with the names, and may be told the reason."""
+"""Characters of a name and of a reason.
+
+Each login is compared with the names, and may be told the reason.
+"""
 Kind = Literal["name", "address"]
 
 
@@ -40,8 +43,14 @@ class Ban(Struct, frozen=True):
 
     def words(self) -> str:
         whom = self.subject if self.kind == "name" else "your address"
-        end = "" if self.until is None else f", until {datetime.fromtimestamp(self.until // 1000, UTC):%Y-%m-%d %H:%M} UTC"
-        return f"{whom} is banned from this server{end}" + (f": {self.reason}" if self.reason else "")
+        end = (
+            ""
+            if self.until is None
+            else f", until {datetime.fromtimestamp(self.until // 1000, UTC):%Y-%m-%d %H:%M} UTC"
+        )
+        return f"{whom} is banned from this server{end}" + (
+            f": {self.reason}" if self.reason else ""
+        )
 
 
 class Bans:
@@ -63,11 +72,15 @@ class Bans:
     def all(self) -> list[Ban]:
         """Bans in force, the newest first."""
         now = _now()
-        return sorted((ban for ban in self._bans.values() if _holds(ban, now)), key=lambda ban: -ban.made)
+        return sorted(
+            (ban for ban in self._bans.values() if _holds(ban, now)), key=lambda ban: -ban.made
+        )
 
     def refusal(self, *names: str) -> str:
         """Return why a client may not play under these names from its address; empty if it may."""
-        return self.address_refusal() or next((words for name in names if (words := self.name_refusal(name))), "")
+        return self.address_refusal() or next(
+            (words for name in names if (words := self.name_refusal(name))), ""
+        )
 
     def name_refusal(self, name: str) -> str:
         """Return why this name is banned; empty if it is not."""
@@ -131,7 +144,9 @@ class Bans:
 
     def _of_source(self, source: str) -> list[Ban]:
         now = _now()
-        found = [self._bans[key] for key, network in self._networks.items() if _overlap(network, source)]
+        found = [
+            self._bans[key] for key, network in self._networks.items() if _overlap(network, source)
+        ]
         return [ban for ban in found if _holds(ban, now)]
 
 
@@ -146,13 +161,21 @@ def checked(kind: Kind, subject: str) -> str:
             return str(_plain(ip_network(subject.strip(), strict=False)))
         return source_of(str(ip_address(subject.strip())))[0]
     except ValueError:
-        raise BadBan(f"{subject!r} is neither an address (192.0.2.7) nor a network (192.0.2.0/24)") from None
+        raise BadBan(
+            f"{subject!r} is neither an address (192.0.2.7) nor a network (192.0.2.0/24)"
+        ) from None
 
 
 def _plain(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
-    """Return an IPv4 network for IPv4 addresses that are written in IPv6, since clients are known by the former."""
+    """Return an IPv4 network for IPv4 addresses that are written in IPv6, since clients are known
+    by the former.
+    """
     mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
-    return network if mapped is None or network.prefixlen < MAPPED else IPv4Network((mapped, network.prefixlen - MAPPED))
+    return (
+        network
+        if mapped is None or network.prefixlen < MAPPED
+        else IPv4Network((mapped, network.prefixlen - MAPPED))
+    )
 
 
 def _same(banned: str, name: str) -> bool:

@@ -1,4 +1,7 @@
-"""Clients that have logged in, by any protocol. The operator sees and removes them, and they end with their token."""
+"""Clients that have logged in, by any protocol.
+
+The operator sees and removes them, and they end with their token.
+"""
 
 from collections.abc import Callable
 from itertools import count
@@ -17,7 +20,18 @@ def no_match() -> str | None:
 class ConnectedClient:
     """One client, from its login to its last message."""
 
-    __slots__ = ("address", "end", "game", "match", "name", "number", "protocol", "remove", "since", "traffic")
+    __slots__ = (
+        "address",
+        "end",
+        "game",
+        "match",
+        "name",
+        "number",
+        "protocol",
+        "remove",
+        "since",
+        "traffic",
+    )
 
     def __init__(
         self,
@@ -30,7 +44,10 @@ class ConnectedClient:
         match: Callable[[], str | None] = no_match,
         end: End | None = None,
     ) -> None:
-        """`remove` gets the reason. `match` returns its match. `end` is called when its token changes; None: no token."""
+        """`remove` gets the reason.
+
+        `match` returns its match. `end` is called when its token changes; None: no token.
+        """
         self.protocol, self.name, self.game, self.address = protocol, name, game, address
         self.traffic, self.remove, self.match, self.end = traffic, remove, match, end
         self.number = 0
@@ -80,7 +97,9 @@ class Logins:
         return sum(map(len, self._ends.values()))
 
     def enter(self, name: str, end: End) -> End:
-        """Call `end` when the sessions of this name are ended, until the returned function is called."""
+        """Call `end` when the sessions of this name are ended, until the returned function is
+        called.
+        """
         key = object()
         self._ends.setdefault(name, {})[key] = end
 

@@ -45,7 +45,11 @@ NOT_STORED = "results cannot be stored at present, so no new match begins; try a
 class Desk:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self.registry, self.tasks, self.tables = Registry(store), Tasks(), RunningTables(store, settings)
+        self.registry, self.tasks, self.tables = (
+            Registry(store),
+            Tasks(),
+            RunningTables(store, settings),
+        )
         self.workers, self.guest_sessions = self.tables.workers, Logins()
         """The sessions of guests, by wish or match. Of several, the newest stays."""
         self.closing, self.asking, self.put_off = False, Asking(), PutOffClients(self)
@@ -60,7 +64,9 @@ class Desk:
         self._clients: dict[int, WaitingClient] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()
         self.fillers: list[Callable[[Seeker, Callable[[], None]], bool]] = []
-        """Rooms that may seat a waiting bot with house bots, now or when they call back; they return whether they do."""
+        """Rooms that may seat a waiting bot with house bots, now or when they call back; they
+        return whether they do.
+        """
         self._loop = asyncio.get_running_loop()
         metrics.WAITING.set_function(lambda: len(self._clients) - len(self.shared or ()))
 
@@ -74,7 +80,13 @@ class Desk:
     # Clients that want to play.
 
     def seek(
-        self, client: WaitingClient, name: str, wish: Wish, opponent: str | None = None, by_lot: bool = False, **how: bool
+        self,
+        client: WaitingClient,
+        name: str,
+        wish: Wish,
+        opponent: str | None = None,
+        by_lot: bool = False,
+        **how: bool,
     ) -> None:
         """Give a client a table, or let it wait. `how` are further fields of a Seeker."""
         if self.shared is not None and self.shared.send_away(client):
@@ -84,7 +96,9 @@ class Desk:
             return self.put_off.add(client, seeker, refusal)
         if self.shared is not None and self.shared.seek(client, seeker):
             return self.enqueue(seeker, client)
-        if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(client, name, wish):
+        if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(
+            client, name, wish
+        ):
             return client.turn_away({"error": problem})
         self.enqueue(seeker, client)
         self._matchmaker.arrive(seeker)
@@ -95,7 +109,14 @@ class Desk:
         return self._seek(seeker, client)
 
     def seek_again(self, client: WaitingClient, seeker: Seeker) -> None:
-        self.seek(client, seeker.name, seeker.wish, seeker.opponent, seeker.by_lot, all_contests=seeker.all_contests)
+        self.seek(
+            client,
+            seeker.name,
+            seeker.wish,
+            seeker.opponent,
+            seeker.by_lot,
+            all_contests=seeker.all_contests,
+        )
 
     def enqueue(self, seeker: Seeker, client: WaitingClient) -> None:
         client.seeker = seeker
@@ -103,8 +124,14 @@ class Desk:
 
     def _name_waits(self, client: WaitingClient, name: str, wish: Wish) -> str:
         """Two players of one name never meet, so the server refuses the guest at once."""
-        waiting = is_of_guest(client.owner) and any(seeker.name == name for seeker in self._lobby.waiting(wish))
-        return f"another player with the name {name} waits there; choose another name" if waiting else ""
+        waiting = is_of_guest(client.owner) and any(
+            seeker.name == name for seeker in self._lobby.waiting(wish)
+        )
+        return (
+            f"another player with the name {name} waits there; choose another name"
+            if waiting
+            else ""
+        )
 
     async def _open_book(self, wish: Wish, seeker: Seeker, client: WaitingClient) -> None:
         assert wish.contest is not None
@@ -113,7 +140,9 @@ class Desk:
         except Exception:
             log_failure("a contest could not be read")
             return client.turn_away({"error": "the contest cannot be read"}, INTERNAL)
-        self._lobby.open_book(wish.game, wish.contest, ContestBook(self.settings.contest.games, ended, running))
+        self._lobby.open_book(
+            wish.game, wish.contest, ContestBook(self.settings.contest.games, ended, running)
+        )
         if self._clients.get(seeker.ticket) is client:
             self._seek(seeker, client)
 
@@ -133,9 +162,14 @@ class Desk:
             self._loop.call_later(settings.contest.wait, self._close_contest_for, seeker, client)
         elif settings.house.fill and seeker.wish.open_to_house and seeker.opponent is None:
             gathered = settings.matchmaking.wait if self._matchmaker.gathers(seeker) else 0.0
-            self._loop.call_later(gathered + settings.house.wait, self._call_the_house, seeker, client)
+            self._loop.call_later(
+                gathered + settings.house.wait, self._call_the_house, seeker, client
+            )
         if settings.limits.waiting:
-            client.wait_at_most(settings.limits.waiting, f"no opponent came within {settings.limits.waiting:g} seconds")
+            client.wait_at_most(
+                settings.limits.waiting,
+                f"no opponent came within {settings.limits.waiting:g} seconds",
+            )
         self.announce(seeker)
 
     def announce(self, waiting: Seeker) -> None:
@@ -159,7 +193,9 @@ class Desk:
                 self.shared.give_up(seeker)
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
-        """Give a client the seat back that it left: the owner of a seat gets it, or a guest that knows its secret."""
+        """Give a client the seat back that it left: the owner of a seat gets it, or a guest that
+        knows its secret.
+        """
         if (table := self.tables[match_id]) is None or self.tables.leaving(match_id):
             return self.tasks.start(come_back_elsewhere(self, client, match_id, secret))
         if (player := seat_of(table.entry, client.owner, secret) if table.open else None) is None:
@@ -167,7 +203,11 @@ class Desk:
         if secret and table.match.terms.gone == "wait":
             self.guest_sessions.end(seat_key(match_id, player))
         words = f"there is no coming back to match {match_id}"
-        return client.sit_down(table, player) if table.rejoin(player, client) else client.turn_away({"error": words})
+        return (
+            client.sit_down(table, player)
+            if table.rejoin(player, client)
+            else client.turn_away({"error": words})
+        )
 
     # House bots.
 
@@ -178,7 +218,10 @@ class Desk:
         again = partial(self._call_the_house, seeker, client)
         if self.refusal:
             self._loop.call_later(RETRY, again)
-        elif not (any(fill(seeker, again) for fill in self.fillers) or (self.shared and self.shared.play_house(client, "house"))):
+        elif not (
+            any(fill(seeker, again) for fill in self.fillers)
+            or (self.shared and self.shared.play_house(client, "house"))
+        ):
             self.against_the_house(seeker, client, "house")
 
     def against_the_house(self, seeker: Seeker, client: WaitingClient, opponent: str) -> None:
@@ -202,7 +245,12 @@ class Desk:
             client.seeker = None
         wish, book = table_wish(seekers), self._lobby.book(seekers[0].wish)
         gathers = book is None and self._matchmaker.gathers(seekers[0])
-        if self.shared is not None and book is None and not gathers and self.shared.open_elsewhere(wish, seekers, clients):
+        if (
+            self.shared is not None
+            and book is None
+            and not gathers
+            and self.shared.open_elsewhere(wish, seekers, clients)
+        ):
             return
         over: Callable[[Table], None] | None = None
         names = tuple(seeker.name for seeker in seekers)
@@ -214,7 +262,11 @@ class Desk:
         self.open_table(wish, names, clients, over)
 
     def open_table(
-        self, wish: Wish, names: tuple[str, ...], clients: Sequence[WaitingClient], over: Callable[[Table], None] | None = None
+        self,
+        wish: Wish,
+        names: tuple[str, ...],
+        clients: Sequence[WaitingClient],
+        over: Callable[[Table], None] | None = None,
     ) -> None:
         """Set a table for clients that no longer wait. `over` is called when its match is over."""
         table = self._set(wish, names, tuple(client.owner for client in clients))
@@ -230,7 +282,12 @@ class Desk:
         book.end(names)
         for seeker in self._lobby.waiting_in(table.entry.game, contest or "", names):
             if self.complete(seeker.wish, seeker.name):
-                self._loop.call_later(self.settings.contest.wait, self._close_contest_for, seeker, self._clients[seeker.ticket])
+                self._loop.call_later(
+                    self.settings.contest.wait,
+                    self._close_contest_for,
+                    seeker,
+                    self._clients[seeker.ticket],
+                )
         return None
 
     def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
@@ -269,7 +326,9 @@ class Desk:
         return self._clients.get(seeker.ticket)
 
     def complete(self, wish: Wish, name: str) -> bool:
-        """Whether a bot has met all others of the contest as often as planned, with all these matches stored as ended."""
+        """Whether a bot has met all others of the contest as often as planned, with all these
+        matches stored as ended.
+        """
         book = self._lobby.book(wish)
         return book is not None and book.complete_for(name, wish.players)
 
@@ -283,7 +342,10 @@ class Desk:
         return self._lobby.public()[:most]
 
     def unplayed(self, most: int) -> list[Unplayed]:
-        return [Unplayed(*contest, names, times) for contest, names, times in islice(self._lobby.unplayed(), most)]
+        return [
+            Unplayed(*contest, names, times)
+            for contest, names, times in islice(self._lobby.unplayed(), most)
+        ]
 
     # The end.
 

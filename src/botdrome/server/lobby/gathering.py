@@ -1,4 +1,6 @@
-"""Gathering: completes tables of protocols whose clients meet in rooms, with clients at the desk and with house bots."""
+"""Gathering: completes tables of protocols whose clients meet in rooms, with clients at the desk
+and with house bots.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -39,7 +41,9 @@ class Gathering:
             self._on_wait()
 
     def waiting(self, taken: Collection[str]) -> list[Seeker]:
-        """Return the clients at the desk that could join players with these names, longest wait first."""
+        """Return the clients at the desk that could join players with these names, longest wait
+        first.
+        """
         return [seeker for seeker in self._desk.waiting(self._wish()) if seeker.name not in taken]
 
     def recruit(self, taken: Collection[str], free: int) -> list[tuple[str, WaitingClient]]:
@@ -49,7 +53,11 @@ class Gathering:
     def house_bots(self, free: int) -> list[GatheredPlayer]:
         """Return a house bot of middle strength, once for each free seat."""
         found = house_bot(self._wish().game, "house")
-        return [] if found is None else [GatheredPlayer(name, house=found[1]) for name in house_names(found[0], free)]
+        return (
+            []
+            if found is None
+            else [GatheredPlayer(name, house=found[1]) for name in house_names(found[0], free)]
+        )
 
 
 def open_table(
@@ -62,7 +70,10 @@ def open_table(
     seed: int | None = None,
 ) -> Table:
     """Return a table for these players, with its house bots seated."""
-    names, owners = tuple(player.name for player in players), tuple(player.owner for player in players)
+    names, owners = (
+        tuple(player.name for player in players),
+        tuple(player.owner for player in players),
+    )
     table = desk.tables.set_table(game, terms, names, owners, options, contest, seed=seed)
     table.resumes = False  # its room is in memory
     for number, player in enumerate(players):

@@ -23,7 +23,8 @@ class TooMany(Exception):
 class Guesses:
     """Count wrong tokens. While an address has no guess left, no token from there is checked.
 
-    An account that has logged in from an address before has its own guesses there, so that a neighbour cannot lock it out.
+    An account that has logged in from an address before has its own guesses there, so that a
+    neighbour cannot lock it out.
     """
 
     def __init__(self) -> None:
@@ -39,7 +40,9 @@ class Guesses:
         seconds = self.spent(name)
         if seconds:
             metrics.REFUSED.labels("guesses").inc()
-            raise TooMany(f"too many wrong tokens came from your address: try again in {ceil(seconds)} s")
+            raise TooMany(
+                f"too many wrong tokens came from your address: try again in {ceil(seconds)} s"
+            )
 
     def note(self, name: str, right: bool) -> bool:
         """Record whether a token was right, and return that."""
@@ -62,8 +65,8 @@ class Guesses:
 class PasswordGuesses:
     """Count wrong passwords of contests.
 
-    While a contest has no guess left, an address that was wrong there has none either. An address that was not may still enter,
-    so that strangers who guess at many addresses lock nobody out.
+    While a contest has no guess left, an address that was wrong there has none either. An address
+    that was not may still enter, so that strangers who guess at many addresses lock nobody out.
     """
 
     def __init__(self) -> None:

@@ -36,7 +36,10 @@ def house_names(name: str, seats: int) -> list[str]:
 
 
 class HouseSeat:
-    """A house bot at a seat. It thinks in a worker process, so that no other client waits for it."""
+    """A house bot at a seat.
+
+    It thinks in a worker process, so that no other client waits for it.
+    """
 
     def __init__(self, workers: Workers, table: Table, player: Player, bot: HouseBot) -> None:
         self._workers, self._table, self._player, self._bot = workers, table, player, bot
@@ -54,7 +57,9 @@ class HouseSeat:
             if self._player in match.awaited:
                 self._answered = match.steps
                 self._thinking = asyncio.ensure_future(
-                    self._answer(match.steps, house_view(match.position, match.seat_of(self._player)))
+                    self._answer(
+                        match.steps, house_view(match.position, match.seat_of(self._player))
+                    )
                 )
 
     def _stop(self) -> None:
@@ -81,10 +86,14 @@ class HouseSeat:
     async def _thought(self, view: View, attempts: int = ATTEMPTS) -> tuple[Raw, Chance]:
         """Ask again if a worker dies, which need not be the bot's fault."""
         try:
-            thought: tuple[Raw, Chance] = await self._workers.value(self._table.entry.id, THOUGHT, self._bot, view, self._chance)
+            thought: tuple[Raw, Chance] = await self._workers.value(
+                self._table.entry.id, THOUGHT, self._bot, view, self._chance
+            )
             return thought
         except JobFailed as problem:
             if attempts == 1 or isinstance(problem, WorkersClosed):
                 raise
-            log.warning("a house bot thinks again", match=self._table.entry.id, problem=str(problem))
+            log.warning(
+                "a house bot thinks again", match=self._table.entry.id, problem=str(problem)
+            )
         return await self._thought(view, attempts - 1)

@@ -16,7 +16,11 @@ SetTable = Callable[[Wish, tuple[str, ...], tuple[str, ...]], Table]
 
 
 def house_table(
-    seeker: Seeker, bot: tuple[str, HouseBot], set_table: SetTable, workers: Workers, client: WaitingClient
+    seeker: Seeker,
+    bot: tuple[str, HouseBot],
+    set_table: SetTable,
+    workers: Workers,
+    client: WaitingClient,
 ) -> tuple[Table, list[WaitingClient | None]]:
     """Return the table, with its house bots seated, and who else sits down in which seat."""
     (name, function), players = bot, seeker.wish.players

@@ -1,6 +1,7 @@
 """Invitations: asks a bot with a URL whether it plays, before it is seated.
 
-All invitations come through here, so that the limit on a bot's matches holds for all of them together.
+All invitations come through here, so that the limit on a bot's matches holds for all of them
+together.
 """
 
 from collections import Counter
@@ -54,7 +55,9 @@ class Invitations:
         return None if bot is None or url is None else Callee(bot, url)
 
     async def invite(self, callee: Callee, pace: PaceName = "usual") -> UrlBot:
-        """Raise BotUnavailable unless the bot answers, so that nobody wins against a bot that is not running."""
+        """Raise BotUnavailable unless the bot answers, so that nobody wins against a bot that is
+        not running.
+        """
         name = callee.bot.name
         if self._caller.playing[name] >= MOST_MATCHES:
             raise BotUnavailable(f"{name} plays {plural(MOST_MATCHES, 'match', 'es')} already")
@@ -69,7 +72,9 @@ class Invitations:
         return bot
 
     def bot(self, callee: Callee) -> UrlBot:
-        """The bot plays from now on, until the match is over, it is turned away, or its token is changed."""
+        """The bot plays from now on, until the match is over, it is turned away, or its token is
+        changed.
+        """
         name = callee.bot.name
         bot = UrlBot(callee.bot, callee.url, self._desk, self._caller)
         self._caller.playing[name] += 1
@@ -77,10 +82,14 @@ class Invitations:
         return bot
 
     def _bot_for_long_match(self, callee: Callee) -> UrlBot:
-        """A match at a pace for people may last for hours: no address may have more of them than the bot has matches left."""
+        """A match at a pace for people may last for hours: no address may have more of them than
+        the bot has matches left.
+        """
         name, key = callee.bot.name, (callee.bot.name, CLIENT_SOURCE.get())
         if self._long[key] >= MOST_MATCHES - self._caller.playing[name]:
-            raise BotUnavailable(f"{name} plays too many long matches against players from your address already")
+            raise BotUnavailable(
+                f"{name} plays too many long matches against players from your address already"
+            )
         bot = self.bot(callee)
         self._long.update([key])
         bot.over.add_done_callback(lambda _: self._end_long(key))

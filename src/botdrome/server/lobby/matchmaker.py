@@ -1,4 +1,6 @@
-"""Matchmaker: gathers bots for open play for a bounded time, and pairs those whose games say most about their strengths."""
+"""Matchmaker: gathers bots for open play for a bounded time, and pairs those whose games say most
+about their strengths.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -9,11 +11,14 @@ from botdrome.server import metrics
 from botdrome.server.tables.table import Table
 
 MOST_GAMES = 100
-"""The number of wishes for which strengths are followed; clients choose options, so wishes add up."""
+"""The number of wishes for which strengths are followed; clients choose options, so wishes add up.
+"""
 
 
 class Matchmaker:
-    def __init__(self, lobby: Lobby, wait: float, open_table: Callable[[tuple[Seeker, ...]], None]) -> None:
+    def __init__(
+        self, lobby: Lobby, wait: float, open_table: Callable[[tuple[Seeker, ...]], None]
+    ) -> None:
         self._lobby, self._wait, self._open = lobby, wait, open_table
         self._arrived: dict[Ticket, float] = {}
         self._known: dict[Wish, Knowledge] = {}
@@ -36,21 +41,36 @@ class Matchmaker:
     # Gathering.
 
     def gathers(self, seeker: Seeker) -> bool:
-        """Return whether a player is gathered: for a table of two, outside contests, against any opponent."""
+        """Return whether a player is gathered: for a table of two, outside contests, against any
+        opponent.
+        """
         wish = seeker.wish
-        return self._wait > 0 and wish.open_to_house and wish.players == 2 and wish.pace == "usual" and seeker.opponent is None
+        return (
+            self._wait > 0
+            and wish.open_to_house
+            and wish.players == 2
+            and wish.pace == "usual"
+            and seeker.opponent is None
+        )
 
     def gather(self, seeker: Seeker) -> None:
         """Pair a player that waits now, at the latest when its time is up."""
         self._match_up(seeker.wish)
-        self._loop.call_at(self._arrived.get(seeker.ticket, 0.0) + self._wait, self._match_up, seeker.wish)
+        self._loop.call_at(
+            self._arrived.get(seeker.ticket, 0.0) + self._wait, self._match_up, seeker.wish
+        )
 
     def _match_up(self, wish: Wish) -> None:
         waiting = {seeker.name: seeker for seeker in self._lobby.waiting(wish)}
-        players = [WaitingPlayer(name, self._arrived.get(seeker.ticket, 0.0)) for name, seeker in waiting.items()]
+        players = [
+            WaitingPlayer(name, self._arrived.get(seeker.ticket, 0.0))
+            for name, seeker in waiting.items()
+        ]
         # The loop may call a moment early, by the resolution of its clock.
         now = self._loop.time() + 0.001
-        for names in pairs_now(players, self._knowledge(wish), lambda one, two: one != two, now, self._wait):
+        for names in pairs_now(
+            players, self._knowledge(wish), lambda one, two: one != two, now, self._wait
+        ):
             table = tuple(waiting[name] for name in names)
             for seeker in table:
                 self._lobby.leave(seeker)

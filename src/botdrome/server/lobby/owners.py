@@ -1,7 +1,8 @@
 """Owners of seats, and of their flight records.
 
-A name proves nothing, because a guest's name may be registered while it plays, or later. So a seat belongs to the bot that was
-registered when the seat was taken, or to a guest that can show its secret again, or to nobody.
+A name proves nothing, because a guest's name may be registered while it plays, or later. So a seat
+belongs to the bot that was registered when the seat was taken, or to a guest that can show its
+secret again, or to nobody.
 """
 
 import hashlib
@@ -48,7 +49,10 @@ def is_another_bots(owner: str, other: str) -> bool:
 
 
 def is_bots(entry: MatchEntry, seat: int, bot: BotEntry) -> bool:
-    """Whether a seat is this bot's. Where an older store names no owners, a bot owns what it played since it registered."""
+    """Whether a seat is this bot's.
+
+    Where an older store names no owners, a bot owns what it played since it registered.
+    """
     if entry.owners:
         return entry.owners[seat] == bot_owner(bot)
     return entry.players[seat] == bot.name and bot.registered <= entry.started
@@ -57,7 +61,10 @@ def is_bots(entry: MatchEntry, seat: int, bot: BotEntry) -> bool:
 def seat_of(entry: MatchEntry, owner: str, secret: str) -> int | None:
     """Return the seat of an owner, or of a guest with this secret."""
     owners = enumerate(entry.owners)
-    return next((player for player, seat in owners if (seat and seat == owner) or is_guests(seat, secret)), None)
+    return next(
+        (player for player, seat in owners if (seat and seat == owner) or is_guests(seat, secret)),
+        None,
+    )
 
 
 def seat_key(match_id: str, player: Player) -> str:

@@ -15,16 +15,21 @@ RETRY = 1.0
 
 
 class PutOffClients:
-    """Most clients are told and closed. Clients of the original connect again after any close, at once and for ever.
+    """Most clients are told and closed.
 
-    So their sockets stay open in silence: until matches may begin again, or until the server has stopped.
+    Clients of the original connect again after any close, at once and for ever.
+
+    So their sockets stay open in silence: until matches may begin again, or until the server has
+    stopped.
     """
 
     def __init__(self, desk: "Desk") -> None:
         self._desk, self._silent = desk, set[WaitingClient]()
 
     def add(self, client: WaitingClient, seeker: Seeker, words: str, code: int = TRY_LATER) -> None:
-        """`seeker` is what the client asked for, and `words` say why no match begins, or none with it."""
+        """`seeker` is what the client asked for, and `words` say why no match begins, or none with
+        it.
+        """
         stopping = self._desk.closing
         client.put_off({"error": words}, GOING if stopping else code)
         if client.present:

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from botdrome.contest.lobby import Wish
-from botdrome.server.arena import GUEST, BadName, check_name, check_spelling, holds, looks_like_guest
+from botdrome.server.arena import (
+    GUEST,
+    BadName,
+    check_name,
+    check_spelling,
+    holds,
+    looks_like_guest,
+)
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.guesses import Guesses, TooMany
@@ -30,7 +37,10 @@ class Admission(Struct, frozen=True):
     """A client may play under a name."""
 
     name: str
-    """Its name on this server. The name of a registered bot is for that bot alone, so a guest may get another than it gave."""
+    """Its name on this server.
+
+    The name of a registered bot is for that bot alone, so a guest may get another than it gave.
+    """
     bot: BotEntry | None = None
     """None: the client is a guest."""
     owner: str = NOBODY
@@ -64,7 +74,11 @@ class Registry:
             return "nobody plays against itself"
         if opponent.startswith("house:"):
             return "" if wish.contest is None else "the house plays in no contest"
-        return f"{opponent} plays {known.game}" if known is not None and known.game != wish.game else ""
+        return (
+            f"{opponent} plays {known.game}"
+            if known is not None and known.game != wish.game
+            else ""
+        )
 
     async def find(self, name: str) -> BotEntry | None:
         changes = -1
@@ -74,7 +88,10 @@ class Registry:
         return self._cached(bot)
 
     async def _find_with_alike(self, name: str) -> tuple[BotEntry | None, bool]:
-        """Return the bot, and whether the name looks like another bot's. One read is enough, since every guest needs both."""
+        """Return the bot, and whether the name looks like another bot's.
+
+        One read is enough, since every guest needs both.
+        """
         changes = -1
         while changes != self._changes:
             changes = self._changes
@@ -89,14 +106,25 @@ class Registry:
         return bot
 
     def recognised(self, name: str, token: str) -> BotEntry | None:
-        """Return the bot if it is cached and this is its token. If not, ask the store: the cache may be old."""
+        """Return the bot if it is cached and this is its token.
+
+        If not, ask the store: the cache may be old.
+        """
         bot = self._known.get(name)
-        if bot is None or self.guesses.spent(name) or not holds(bot, token) or self.bans.refusal(name):
+        if (
+            bot is None
+            or self.guesses.spent(name)
+            or not holds(bot, token)
+            or self.bans.refusal(name)
+        ):
             return None
         return self._passed(bot)
 
     async def authenticate(self, name: str, token: str) -> BotEntry | None:
-        """Return the bot if this is its token. Raise TooMany after too many wrong tokens, and Banned."""
+        """Return the bot if this is its token.
+
+        Raise TooMany after too many wrong tokens, and Banned.
+        """
         self.check_bans(name)
         self.guesses.check(name)
         return self._proven(await self.find(name), name, token)
@@ -115,8 +143,12 @@ class Registry:
             peer.bill(bot.name)
         return bot
 
-    async def admit(self, name: str, token: object, game: str, needed: TokenNeeded = "in its game") -> Admission:
-        """Admit a client of a protocol without passwords, as the registered bot or as a guest; or raise Denied."""
+    async def admit(
+        self, name: str, token: object, game: str, needed: TokenNeeded = "in its game"
+    ) -> Admission:
+        """Admit a client of a protocol without passwords, as the registered bot or as a guest; or
+        raise Denied.
+        """
         try:
             check_name(name)
         except BadName as problem:
@@ -129,7 +161,9 @@ class Registry:
             house_name = _house_name(name, alike)
             self.check_bans(house_name)
             return Admission(house_name, owner=guest_owner(given))
-        if token in (None, "") and (needed == "never" or (needed == "in its game" and found.game != game)):
+        if token in (None, "") and (
+            needed == "never" or (needed == "in its game" and found.game != game)
+        ):
             self.check_bans(name + GUEST)
             return Admission(name + GUEST)
         try:
@@ -143,9 +177,12 @@ class Registry:
         return Admission(name, bot, bot_owner(bot))
 
     async def admit_guest(self, name: str, secret: str, match_id: str | None = None) -> Admission:
-        """Admit a person with a secret of its choice. Raise Denied if its name looks like a registered bot's.
+        """Admit a person with a secret of its choice.
 
-        A person that comes back to its seat in a match is admitted, even if a bot was registered under the name meanwhile.
+        Raise Denied if its name looks like a registered bot's.
+
+        A person that comes back to its seat in a match is admitted, even if a bot was registered
+        under the name meanwhile.
         """
         try:
             check_name(name)
@@ -156,7 +193,9 @@ class Registry:
         if written_out(name) != name:
             raise Denied("a name has single spaces, and only between its words")
         bot, alike = await self._find_with_alike(name)
-        if (bot is not None or alike) and not (match_id and await self._had_seat(name, secret, match_id)):
+        if (bot is not None or alike) and not (
+            match_id and await self._had_seat(name, secret, match_id)
+        ):
             what = "is" if bot is not None else "looks like the name of"
             raise Denied(f"{name} {what} a registered bot; choose another name")
         return Admission(name, owner=guest_owner(secret))
@@ -191,6 +230,9 @@ class Registry:
 
 
 def _house_name(name: str, alike: bool) -> str:
-    """Return a guest's name on this server. It looks like no registered bot's, and invisible characters are written out."""
+    """Return a guest's name on this server.
+
+    It looks like no registered bot's, and invisible characters are written out.
+    """
     shown = written_out(name)
     return shown + GUEST if alike or shown != name or looks_like_guest(name) else name

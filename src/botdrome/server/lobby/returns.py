@@ -1,4 +1,7 @@
-"""Returns: clients that come back to a match that does not run on this node. It runs elsewhere, or it is over."""
+"""Returns: clients that come back to a match that does not run on this node.
+
+It runs elsewhere, or it is over.
+"""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -26,7 +29,9 @@ INPUTS = 100
 """Inputs that are replayed at a time."""
 
 
-async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str, secret: str) -> None:
+async def come_back_elsewhere(
+    desk: "Desk", client: WaitingClient, match_id: str, secret: str
+) -> None:
     """Bring a client to the node of its match, or tell it the result if the match is over.
 
     If that node has died, wait until another one has taken the match over.
@@ -49,7 +54,9 @@ async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str
                 return desk.come_back(client, match_id, secret)
             if desk.cluster is None or desk.shared is None or loop.time() > until:
                 break
-            if entry.node in desk.cluster.members.nodes.keys() - {desk.cluster.here} and desk.shared.bring(client, entry.node):
+            if entry.node in desk.cluster.members.nodes.keys() - {
+                desk.cluster.here
+            } and desk.shared.bring(client, entry.node):
                 return None
             await asyncio.sleep(PAUSE)
     except BrokenMatch as problem:
@@ -59,7 +66,9 @@ async def come_back_elsewhere(desk: "Desk", client: WaitingClient, match_id: str
     return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
 
 
-async def _tell_result(store: Store, client: WaitingClient, entry: MatchEntry, player: Player) -> None:
+async def _tell_result(
+    store: Store, client: WaitingClient, entry: MatchEntry, player: Player
+) -> None:
     """Send the last messages of a match as the player would have got them."""
     data = await store.record(entry.id)
     try:
@@ -68,7 +77,9 @@ async def _tell_result(store: Store, client: WaitingClient, entry: MatchEntry, p
         while resumption.advance(INPUTS):
             await asyncio.sleep(0)
     except BadRecord:
-        return client.turn_away({"error": f"match {entry.id} is over: {entry.reason or entry.status}"})
+        return client.turn_away(
+            {"error": f"match {entry.id} is over: {entry.reason or entry.status}"}
+        )
     if not client.present:
         return None
     stands, writers = standing(resumption.match, resumption.now), MatchWriters(header_of(entry))

@@ -1,4 +1,7 @@
-"""A bot with a URL. The server calls it with the native message that asks for a move; its answer is the move."""
+"""A bot with a URL.
+
+The server calls it with the native message that asks for a move; its answer is the move.
+"""
 
 import asyncio
 import secrets
@@ -31,7 +34,8 @@ ON_A_BEAT = 2.0
 """Seconds for a call in games with ticks, where a late answer counts for a later step."""
 WITHOUT_LIMIT = 60.0
 CLOCK_FIRST = 0.25
-"""Seconds by which a call outlasts its step, so that the table's clock decides whether it is late."""
+"""Seconds by which a call outlasts its step, so that the table's clock decides whether it is late.
+"""
 ASKED_AGAIN = 20
 """Calls in one step, where illegal moves cost nothing."""
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -42,18 +46,26 @@ CHALLENGE_LIMIT = 5.0
 
 
 async def challenge(caller: BotCaller, url: str, name: str, game: str) -> str:
-    """Check that the bot of this name answers at this URL: it must repeat a random secret. Raise CallFailed otherwise.
+    """Check that the bot of this name answers at this URL: it must repeat a random secret.
+
+    Raise CallFailed otherwise.
 
     Return the version in the answer; empty: it names none.
     """
     secret = secrets.token_hex(16)
     question = msgspec.json.encode({"challenge": secret, "name": name, "gameType": game_type(game)})
-    answer = await caller.post(url, question, CHALLENGE_LIMIT, {"x-botdrome-bot": quote(name, safe="")})
+    answer = await caller.post(
+        url, question, CHALLENGE_LIMIT, {"x-botdrome-bot": quote(name, safe="")}
+    )
     try:
         said = msgspec.json.decode(bounded(answer.body))
     except UNREADABLE:
         said = None
-    if not 200 <= answer.status < 300 or not isinstance(said, dict) or said.get("challenge") != secret:
+    if (
+        not 200 <= answer.status < 300
+        or not isinstance(said, dict)
+        or said.get("challenge") != secret
+    ):
         raise CallFailed("the answer does not repeat the challenge")
     try:
         return read_version(said.get("version"))
@@ -88,7 +100,16 @@ class UrlBot:
     def _log_in(self, game: str) -> None:
         address = urlsplit(self.url).netloc.rpartition("@")[2]
         leave = self._desk.registry.clients.enter(
-            ConnectedClient("url", self.name, game, address, self._traffic, self._expel, self._plays, self._lose_token)
+            ConnectedClient(
+                "url",
+                self.name,
+                game,
+                address,
+                self._traffic,
+                self._expel,
+                self._plays,
+                self._lose_token,
+            )
         )
         self.over.add_done_callback(lambda _: leave())
 
@@ -125,7 +146,10 @@ class UrlBot:
     def sit_down(self, table: Table, player: Player) -> None:
         self._stop_timer()
         self._table, self._player = table, player
-        self._headers = {"x-botdrome-match": table.entry.id, "x-botdrome-bot": quote(self.name, safe="")}
+        self._headers = {
+            "x-botdrome-match": table.entry.id,
+            "x-botdrome-bot": quote(self.name, safe=""),
+        }
         table.subscribe(Subscriber(changed=self._look, over=self._go))
 
     def _expel(self, words: str) -> None:
@@ -195,7 +219,12 @@ class UrlBot:
         match = self._table.match
         if match.steps != self._step and not match.terms.pace.beat:
             self._stop_call()
-        if self._news is None or self._call is not None or self._player not in match.awaited or not self.present:
+        if (
+            self._news is None
+            or self._call is not None
+            or self._player not in match.awaited
+            or not self.present
+        ):
             return
         if isinstance(self._table, KeptTable) and not self._table.asks:
             return  # another node asks
@@ -203,7 +232,9 @@ class UrlBot:
             self._step, self._asked = match.steps, 0
         self._asked += 1
         if self._asked == ASKED_AGAIN:
-            self._table.note(self._player, b"", f"asked {ASKED_AGAIN} times in one step, and not again")
+            self._table.note(
+                self._player, b"", f"asked {ASKED_AGAIN} times in one step, and not again"
+            )
         elif self._asked < ASKED_AGAIN:
             message, self._news = self._news, None
             self._call = asyncio.ensure_future(self._ask(message, self._limit()))
@@ -213,7 +244,11 @@ class UrlBot:
         match = self._table.match
         if match.terms.pace.beat:
             return ON_A_BEAT
-        return WITHOUT_LIMIT if match.deadline is None else max(0, match.deadline - self._table.now()) / 1000 + CLOCK_FIRST
+        return (
+            WITHOUT_LIMIT
+            if match.deadline is None
+            else max(0, match.deadline - self._table.now()) / 1000 + CLOCK_FIRST
+        )
 
     async def _ask(self, message: bytes, limit: float) -> None:
         assert self._table is not None

@@ -1,8 +1,9 @@
-"""Registered bots with a URL: the server calls them when a client wants to meet them, or for a contest.
+"""Registered bots with a URL: the server calls them when a client wants to meet them, or for a
+contest.
 
-A client that waits for such a bot by name meets it at once. A bot that its owner entered in a contest plays as long as there
-are opponents whom it has not met. Before it is seated, a bot must answer a challenge, so that nobody wins against a bot that
-is not running.
+A client that waits for such a bot by name meets it at once. A bot that its owner entered in a
+contest plays as long as there are opponents whom it has not met. Before it is seated, a bot must
+answer a challenge, so that nobody wins against a bot that is not running.
 """
 
 import asyncio
@@ -72,7 +73,9 @@ class ContestEntries:
         return entry[2] in self._bots.get(entry[:2], {})
 
     def __iter__(self) -> Iterator[ContestEntry]:
-        return iter([(game, contest, bot) for (game, contest), bots in self._bots.items() for bot in bots])
+        return iter(
+            [(game, contest, bot) for (game, contest), bots in self._bots.items() for bot in bots]
+        )
 
 
 class UrlBots:
@@ -96,7 +99,9 @@ class UrlBots:
         self._attend_all()
 
     async def load_entries(self, game: str) -> None:
-        """The contests of a game are at this node from now on; before, another node may have changed the entries."""
+        """The contests of a game are at this node from now on; before, another node may have
+        changed the entries.
+        """
         await self._entries.load(game)
         self._attend_all()
 
@@ -153,7 +158,11 @@ class UrlBots:
         """A match that runs is played to its end."""
         await self._entries.change((bot.game, contest, bot.name), entered=False)
         for (wish, name), playing in tuple(self._attending.items()):
-            if (wish.game, wish.contest, name) == (bot.game, contest, bot.name) and playing is not None and playing.seeker:
+            if (
+                (wish.game, wish.contest, name) == (bot.game, contest, bot.name)
+                and playing is not None
+                and playing.seeker
+            ):
                 playing.turn_away({})
 
     def arrived(self, name: str) -> None:
@@ -228,7 +237,11 @@ class UrlBots:
         return True
 
     def _entered(self, wish: Wish, name: str) -> bool:
-        return wish.contest is not None and (wish.game, wish.contest, name) in self._entries and self._is_home(wish)
+        return (
+            wish.contest is not None
+            and (wish.game, wish.contest, name) in self._entries
+            and self._is_home(wish)
+        )
 
     async def _plays_on(self, wish: Wish, name: str) -> bool:
         """Play one more match of a contest; False: not now."""

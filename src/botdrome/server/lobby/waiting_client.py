@@ -25,4 +25,7 @@ class WaitingClient(Candidate, Protocol):
         """Send the message, if the client knows such messages, and close."""
 
     def put_off(self, words: dict[str, Any], code: int) -> None:
-        """No match begins at present. A client that knows no such messages goes on waiting; others are turned away."""
+        """No match begins at present.
+
+        A client that knows no such messages goes on waiting; others are turned away.
+        """

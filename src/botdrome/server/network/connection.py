@@ -14,7 +14,10 @@ from botdrome.wire.framing.websocket import GOING, INTERNAL, MALFORMED, NORMAL, 
 
 
 class Traffic:
-    """Message counts and response times. An answer is the first message after one from the server."""
+    """Message counts and response times.
+
+    An answer is the first message after one from the server.
+    """
 
     __slots__ = ("_asked", "answers", "received", "sent", "waited")
 
@@ -42,12 +45,24 @@ class Traffic:
         return self.waited / self.answers if self.answers else None
 
 
-__all__ = ("GOING", "INTERNAL", "MALFORMED", "NORMAL", "POLICY", "TRY_LATER", "Connection", "Receiver")
+__all__ = (
+    "GOING",
+    "INTERNAL",
+    "MALFORMED",
+    "NORMAL",
+    "POLICY",
+    "TRY_LATER",
+    "Connection",
+    "Receiver",
+)
 """WebSocket close codes. Other transports do not send them."""
 
 
 class Connection(Protocol):
-    """The connection to a client. No method waits or raises. A client that reads too slowly is dropped."""
+    """The connection to a client.
+
+    No method waits or raises. A client that reads too slowly is dropped.
+    """
 
     @property
     def address(self) -> str:
@@ -82,12 +97,16 @@ class Receiver(Protocol):
 CLIENT_SOURCE: ContextVar[str] = ContextVar("client_source", default="")
 """The source (see `source_of`) of the current request. Tasks that the request starts inherit it."""
 NETWORK = 64
-"""The prefix length of an IPv6 subscriber network: all addresses with the same prefix count as one client."""
+"""The prefix length of an IPv6 subscriber network: all addresses with the same prefix count as one
+client.
+"""
 
 
 @lru_cache(10_000)
 def source_of(address: str) -> tuple[str, bool]:
-    """Return the address, or the network of an IPv6 address, and whether it is a loopback address."""
+    """Return the address, or the network of an IPv6 address, and whether it is a
+    loopback address.
+    """
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

@@ -36,7 +36,12 @@ def _raised() -> int:
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (OSError, ValueError) as problem:  # macOS allows less than it reports
-        log.warning("the limit of open files cannot be raised", limit=soft, wanted=hard, problem=str(problem))
+        log.warning(
+            "the limit of open files cannot be raised",
+            limit=soft,
+            wanted=hard,
+            problem=str(problem),
+        )
         return soft
     return UNLIMITED if hard == resource.RLIM_INFINITY else hard
 
@@ -64,7 +69,10 @@ class ConnectionLimits:
         self._told = -TELL_AGAIN
         self._by_address: dict[str, int] = {}
         self._inside = 0
-        self.head_timeouts, self.close_timeouts = ConnectionTimeouts(HEAD_TIMEOUT), ConnectionTimeouts(CLOSE_TIMEOUT)
+        self.head_timeouts, self.close_timeouts = (
+            ConnectionTimeouts(HEAD_TIMEOUT),
+            ConnectionTimeouts(CLOSE_TIMEOUT),
+        )
         """The timeout for connections that are not counted yet, and for those being closed."""
         metrics.CONNECTIONS.set_function(lambda: self._inside)
 
@@ -91,7 +99,8 @@ class ConnectionLimits:
         if now - self._told >= TELL_AGAIN:
             self._told = now
             log.warning(
-                "connections are refused: see the setting limits.connections, and the limit of open files (ulimit -n)",
+                "connections are refused: see the setting limits.connections, and the limit of "
+                "open files (ulimit -n)",
                 connections=self._inside, most=self._most, players_too=player,
             )  # fmt: skip
 

@@ -1,4 +1,6 @@
-"""Dispatcher: the first request of a connection decides whether it becomes a WebSocket or stays HTTP."""
+"""Dispatcher: the first request of a connection decides whether it becomes a WebSocket or stays
+HTTP.
+"""
 
 import asyncio
 import re
@@ -26,7 +28,9 @@ from botdrome.server.settings import Settings
 from botdrome.wire.framing.websocket import BadHandshake, accepted
 from botdrome.wire.safe_headers import plain_answer
 
-HEAD_TOO_LONG = BadHandshake(f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large")
+HEAD_TOO_LONG = BadHandshake(
+    f"the head has at most {LONGEST_HEAD} bytes", "431 Request Header Fields Too Large"
+)
 NO_HANDSHAKE = BadHandshake("a WebSocket begins with a GET of HTTP/1.1")
 BEGINNING = re.compile(rb"[A-Z-]{1,20}( [!-~]*( [HTP/1.0]{0,8}\r?)?)?")
 """The start of a request whose line is not complete yet."""
@@ -46,7 +50,10 @@ class SocketOptions(NamedTuple):
     """Maximum bytes per message."""
     kind: type[Socket]
     open_to_all: bool = False
-    """Whether pages of any origin may open it. Bot connections allow this, since a bot logs in with its own credential."""
+    """Whether pages of any origin may open it.
+
+    Bot connections allow this, since a bot logs in with its own credential.
+    """
     player: bool = True
     """Whether it may use the connections reserved for players."""
     subprotocol: bytes | None = None
@@ -56,7 +63,10 @@ class SocketOptions(NamedTuple):
 
 
 OpenWebSocket = Callable[[str, RequestHeaders], MakeSession | SocketOptions | bytes]
-"""Open a WebSocket, given the target and the headers of its request. Bytes are the answer that refuses it."""
+"""Open a WebSocket, given the target and the headers of its request.
+
+Bytes are the answer that refuses it.
+"""
 
 
 LeavesNode = Callable[[bytes], bool]
@@ -74,7 +84,16 @@ class Forwarding(NamedTuple):
 class Dispatcher(asyncio.Protocol):
     """Reads the head of the first request, then hands the connection over."""
 
-    __slots__ = ("_forwarding", "_limits", "_make_http", "_open_websocket", "_origins", "_seen", "_settings", "_transport")
+    __slots__ = (
+        "_forwarding",
+        "_limits",
+        "_make_http",
+        "_open_websocket",
+        "_origins",
+        "_seen",
+        "_settings",
+        "_transport",
+    )
 
     def __init__(
         self,
@@ -85,7 +104,9 @@ class Dispatcher(asyncio.Protocol):
         origins: Origins,
         forwarding: Forwarding | None = None,
     ) -> None:
-        """`make_http` is None if the HTTP server hands a connection back: it never gets the same request again."""
+        """`make_http` is None if the HTTP server hands a connection back: it never gets the same
+        request again.
+        """
         self._open_websocket, self._make_http, self._limits, self._settings = (
             open_websocket,
             make_http,
@@ -122,8 +143,14 @@ class Dispatcher(asyncio.Protocol):
             self._receive(transport, seen, end)
 
     def _receive(self, transport: asyncio.Transport, seen: bytes, end: int) -> None:
-        """Handle the first request. `end` is the end of its head; negative: not received, and not needed."""
-        line, head = read_line(seen), seen if end < 0 else seen[: end + 2]  # a body or the next request follows
+        """Handle the first request.
+
+        `end` is the end of its head; negative: not received, and not needed.
+        """
+        line, head = (
+            read_line(seen),
+            seen if end < 0 else seen[: end + 2],
+        )  # a body or the next request follows
         target = b"" if line is None else line.target
         if self._forwarding is not None and self._forwarding.leaves(target):
             return self._forwarding.forward(transport, seen, target)
@@ -134,7 +161,9 @@ class Dispatcher(asyncio.Protocol):
             return self._refuse(transport, HEAD_TOO_LONG.answer)
         return self._upgrade(transport, line, seen, end)
 
-    def _upgrade(self, transport: asyncio.Transport, line: RequestLine, seen: bytes, end: int) -> None:
+    def _upgrade(
+        self, transport: asyncio.Transport, line: RequestLine, seen: bytes, end: int
+    ) -> None:
         headers = read_headers(seen[seen.index(b"\r\n") + 2 : end + 4])
         if headers is None:
             return self._refuse(transport, _bad_request(NO_REQUEST))
@@ -148,18 +177,28 @@ class Dispatcher(asyncio.Protocol):
         return self._let_in(transport, found, headers, seen[end + 4 :])
 
     def _let_in(
-        self, transport: asyncio.Transport, found: MakeSession | SocketOptions, headers: RequestHeaders, rest: bytes
+        self,
+        transport: asyncio.Transport,
+        found: MakeSession | SocketOptions,
+        headers: RequestHeaders,
+        rest: bytes,
     ) -> None:
         options = (
-            found if isinstance(found, SocketOptions) else SocketOptions(found, self._settings.message.longest, Socket, True)
+            found
+            if isinstance(found, SocketOptions)
+            else SocketOptions(found, self._settings.message.longest, Socket, True)
         )
         try:
             answer = accepted(headers, options.subprotocol)
         except BadHandshake as problem:
             return self._refuse(transport, problem.answer)
-        refused = self._origins.refusal(headers.get(b"host"), headers.get(b"origin"), options.open_to_all)
+        refused = self._origins.refusal(
+            headers.get(b"host"), headers.get(b"origin"), options.open_to_all
+        )
         if refused is not None:
-            return self._refuse(transport, plain_answer(f"{refused.status} {refused.reason}", refused.words))
+            return self._refuse(
+                transport, plain_answer(f"{refused.status} {refused.reason}", refused.words)
+            )
         claimed = headers.get(FORWARDED_FOR)
         if claimed is not None and isinstance(transport, Peer):
             transport.adopt(transport.client_of(claimed.decode("latin-1")))
@@ -170,7 +209,9 @@ class Dispatcher(asyncio.Protocol):
         if refusal:
             metrics.REFUSED.labels("crowd").inc()
             return self._refuse(transport, plain_answer("503 Service Unavailable", refusal))
-        socket = options.kind(options.longest, self._limits.close_timeouts, self._limits.leave, address)
+        socket = options.kind(
+            options.longest, self._limits.close_timeouts, self._limits.leave, address
+        )
         transport.set_protocol(socket)
         socket.open(transport, answer, options.make_session)
         if rest:
@@ -195,9 +236,12 @@ class Dispatcher(asyncio.Protocol):
 def _may_tell_more(head: bytes) -> bool:
     """Return whether more of the head is needed to choose the protocol.
 
-    Only a GET can open a WebSocket; for other methods the line is enough. A head with wrong line ends has no empty line.
+    Only a GET can open a WebSocket; for other methods the line is enough. A head with wrong line
+    ends has no empty line.
     """
-    return (head[:4] == b"GET "[: len(head)] and b"\n\n" not in head) or BEGINNING.fullmatch(head) is not None
+    return (head[:4] == b"GET "[: len(head)] and b"\n\n" not in head) or BEGINNING.fullmatch(
+        head
+    ) is not None
 
 
 def _bad_request(problem: tuple[int, str, str]) -> bytes:

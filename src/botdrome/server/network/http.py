@@ -1,9 +1,13 @@
-"""HTTP/1.1 connections. Requests of polling bots go to a plain function, all others to the ASGI application.
+"""HTTP/1.1 connections.
 
-Theory of operation. A connection answers one request after the other; later bytes stay in the buffer meanwhile. A request
-for a WebSocket, or for another node, goes back to the dispatcher, together with all unread bytes.
+Requests of polling bots go to a plain function, all others to the ASGI application.
 
-Most requests of bots are plain and arrive complete and alone. They skip the reader (see `http_request.py`).
+Theory of operation. A connection answers one request after the other; later bytes stay in the
+buffer meanwhile. A request for a WebSocket, or for another node, goes back to the dispatcher,
+together with all unread bytes.
+
+Most requests of bots are plain and arrive complete and alone. They skip the reader (see
+`http_request.py`).
 """
 
 import asyncio
@@ -19,7 +23,13 @@ from botdrome.server import metrics
 from botdrome.server.network.connection import acknowledge, source_of
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.dispatcher import LeavesNode
-from botdrome.server.network.http_request import BadHttpRequest, ForDispatcher, HttpRequest, RequestReader, plain_request
+from botdrome.server.network.http_request import (
+    BadHttpRequest,
+    ForDispatcher,
+    HttpRequest,
+    RequestReader,
+    plain_request,
+)
 from botdrome.server.network.peer import Peer
 from botdrome.server.network.rate_limit import BodyBudget, Bucket
 from botdrome.server.network.request_head import FORWARDED_FOR
@@ -61,10 +71,16 @@ class HttpResponse(Struct, frozen=True):
 
     def packed(self, head_only: bool = False, connection: str = "") -> bytes:
         """Return the response as bytes. `connection` is the value of the Connection header."""
-        head, body, rest = _head(self.status, self.content_type, self.headers, connection), self.body, self.rest
+        head, body, rest = (
+            _head(self.status, self.content_type, self.headers, connection),
+            self.body,
+            self.rest,
+        )
         length = len(body) + len(rest)
         if head_only or self.status == NO_CONTENT:
-            return head + (b"\r\n" if self.status == NO_CONTENT else b"Content-Length: %d\r\n\r\n" % length)
+            return head + (
+                b"\r\n" if self.status == NO_CONTENT else b"Content-Length: %d\r\n\r\n" % length
+            )
         return b"%bContent-Length: %d\r\n\r\n%b%b" % (head, length, body, rest)
 
 
@@ -157,7 +173,8 @@ class HttpSite(Struct, frozen=True):
     """Return the service for the target of a request."""
     connection_limits: ConnectionLimits
     dispatcher: Callable[[], asyncio.Protocol]
-    """Take over a connection whose request asks for a WebSocket, or for something at another node."""
+    """Take over a connection whose request asks for a WebSocket, or for something at another node.
+    """
     body_units: SharedSlots
     leaves: LeavesNode | None = None
 
@@ -194,7 +211,9 @@ class HttpConnection:
         self._reader = RequestReader(site.longest_body, site.streams, self._go_on)
         self._reader.leaves = site.leaves
         self._since = 0.0
-        """The start of the current wait: for the rest of a request, for the next request, or for the client to read."""
+        """The start of the current wait: for the rest of a request, for the next request, or for
+        the client to read.
+        """
         self._exchange: Exchange | None = None
         """The request being answered."""
         self._resumed: asyncio.Event | None = None
@@ -222,7 +241,9 @@ class HttpConnection:
         reader.feed(data)
         if self._exchange is None and not self._budget.add(len(data), source_of(self._address)[0]):
             metrics.REFUSED.labels("bodies").inc()
-            return self._refuse(503, "TOO_BUSY", "too much is being sent at once: try again in a moment")
+            return self._refuse(
+                503, "TOO_BUSY", "too much is being sent at once: try again in a moment"
+            )
         self._read_on()
         self._advance()
         if reader.begun and self._exchange is None and self._transport is not None:
@@ -231,7 +252,10 @@ class HttpConnection:
             acknowledge(self._transport.get_extra_info("socket"))
 
     def eof_received(self) -> bool:
-        """A client may still read an answer in progress. A client that waits for an event counts as disconnected."""
+        """A client may still read an answer in progress.
+
+        A client that waits for an event counts as disconnected.
+        """
         exchange = self._exchange
         if exchange is None or exchange.on_lost is not None:
             return False
@@ -280,8 +304,13 @@ class HttpConnection:
         elif self._exchange is None and not self._reader.begun:
             if quiet > limits.idle:
                 self._transport.close()
-        elif self._exchange is None and quiet > (limits.head_timeout if self._reader.in_head else limits.timeout):
-            words = f"a request has to be here within {limits.timeout:g} seconds, and its head within {limits.head_timeout:g}"
+        elif self._exchange is None and quiet > (
+            limits.head_timeout if self._reader.in_head else limits.timeout
+        ):
+            words = (
+                f"a request has to be here within {limits.timeout:g} seconds, and its head "
+                f"within {limits.head_timeout:g}"
+            )
             self._refuse(408, "TOO_SLOW", words)
 
     # Reading.
@@ -289,7 +318,11 @@ class HttpConnection:
     def _serve_plain(self, data: bytes) -> bool:
         """Serve the request if it is plain and alone in these bytes."""
         request = plain_request(data) if len(data) <= LONGEST_HELD else None
-        if request is not None and self._site.leaves is not None and self._site.leaves(request.target):
+        if (
+            request is not None
+            and self._site.leaves is not None
+            and self._site.leaves(request.target)
+        ):
             return False
         if request is not None:
             self._serve(request)

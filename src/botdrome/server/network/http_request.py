@@ -1,7 +1,8 @@
 """Parsing of HTTP requests from the bytes of a connection, one at a time.
 
-`RequestReader` passes httptools no byte beyond the current request: later bytes are the next request, or a WebSocket that the
-dispatcher opens. `plain_request` parses the simple requests that bots repeat thousands of times, and caches their headers.
+`RequestReader` passes httptools no byte beyond the current request: later bytes are the next
+request, or a WebSocket that the dispatcher opens. `plain_request` parses the simple requests that
+bots repeat thousands of times, and caches their headers.
 """
 
 import asyncio
@@ -62,7 +63,11 @@ MOST_PIECES = 1000
 MOST_AROUND_CHUNKS = 2 * LONGEST_HEAD
 """Maximum bytes of the sizes, extensions and trailers of a chunked body."""
 NOT_CHUNKED = 400, "BAD_REQUEST", "Transfer-Encoding is chunked, in HTTP/1.1, or missing"
-BAD_CHUNKS = 400, "BAD_REQUEST", f"the chunks of a body have at most {MOST_AROUND_CHUNKS} bytes beside its content"
+BAD_CHUNKS = (
+    400,
+    "BAD_REQUEST",
+    f"the chunks of a body have at most {MOST_AROUND_CHUNKS} bytes beside its content",
+)
 
 
 class HttpRequest(Struct, frozen=True):
@@ -80,7 +85,10 @@ class HttpRequest(Struct, frozen=True):
 
 
 class BadHttpRequest(Exception):
-    """The connection cannot be parsed any further. Arguments: status, word and sentence of the answer."""
+    """The connection cannot be parsed any further.
+
+    Arguments: status, word and sentence of the answer.
+    """
 
     def __init__(self, status: int, word: str, sentence: str) -> None:
         super().__init__(word)
@@ -92,7 +100,9 @@ class ForDispatcher(Exception):
 
 
 def plain_request(data: bytes) -> HttpRequest | None:
-    """Return the only request in these bytes; None: not plain, not complete or not alone, so RequestReader must parse it."""
+    """Return the only request in these bytes; None: not plain, not complete or not alone, so
+    RequestReader must parse it.
+    """
     line = LINE.match(data)
     if line is None:
         return None
@@ -124,8 +134,14 @@ def stays_open(version: str, headers: RequestHeaders) -> bool:
 
 
 class RequestReader:
-    def __init__(self, longest_body: Callable[[bytes], int], streams: Callable[[bytes], bool], go_on: Callable[[], None]) -> None:
-        """For each target, the functions return the maximum bytes of the body, and whether it is delivered while it arrives.
+    def __init__(
+        self,
+        longest_body: Callable[[bytes], int],
+        streams: Callable[[bytes], bool],
+        go_on: Callable[[], None],
+    ) -> None:
+        """For each target, the functions return the maximum bytes of the body, and whether it is
+        delivered while it arrives.
 
         `go_on` tells a client that expects 100 Continue to send its body.
         """
@@ -166,14 +182,19 @@ class RequestReader:
         return self._buffer[self._at :]
 
     def read(self) -> HttpRequest | None:
-        """Return the next request, or None if it is incomplete. Raise BadHttpRequest or ForDispatcher."""
+        """Return the next request, or None if it is incomplete.
+
+        Raise BadHttpRequest or ForDispatcher.
+        """
         too_long = False
         while self._at < len(self._buffer) and not self._complete and not too_long:
             if not (self._read_body() if self._line else self._read_head()):
                 break
             if not self._complete and self._line and self.streams(self._line.target):
                 return self._announced()
-            too_long = self._size + (self._awaited or 0) > self._limit or len(self._body) > MOST_PIECES
+            too_long = (
+                self._size + (self._awaited or 0) > self._limit or len(self._body) > MOST_PIECES
+            )
         found = self._taken(not too_long) if self._complete or too_long else None
         self.in_head = self._line is None and self._at < len(self._buffer)
         self.begun = self._line is not None or self.in_head
@@ -182,10 +203,18 @@ class RequestReader:
         return found
 
     def read_stream(self) -> None:
-        """Deliver the received part of that body. Of a body above its limit, deliver just enough to show that."""
+        """Deliver the received part of that body.
+
+        Of a body above its limit, deliver just enough to show that.
+        """
         stream = self.stream
         assert stream is not None
-        while self._at < len(self._buffer) and not self._complete and self._size <= self._limit and self._read_body():
+        while (
+            self._at < len(self._buffer)
+            and not self._complete
+            and self._size <= self._limit
+            and self._read_body()
+        ):
             pass
         over = self._complete or self._size > self._limit
         stream.add(b"".join(self._body), not over)
@@ -199,14 +228,24 @@ class RequestReader:
         line, self.stream = self._line, BodyStream()
         assert line is not None
         keep = stays_open(line.version, self._headers)
-        return HttpRequest(line.method.decode(), line.target, self._headers, b"", keep, line.version, stream=self.stream)
+        return HttpRequest(
+            line.method.decode(),
+            line.target,
+            self._headers,
+            b"",
+            keep,
+            line.version,
+            stream=self.stream,
+        )
 
     def _taken(self, whole: bool) -> HttpRequest:
         line, headers, body = self._line, self._headers, b"".join(self._body)
         assert line is not None
         self._begin()
         keep = whole and stays_open(line.version, headers)
-        return HttpRequest(line.method.decode(), line.target, headers, body, keep, line.version, whole)
+        return HttpRequest(
+            line.method.decode(), line.target, headers, body, keep, line.version, whole
+        )
 
     # Each returns whether it made progress.
 
@@ -216,7 +255,9 @@ class RequestReader:
         buffer, start = self._buffer, self._at
         end = buffer.find(EMPTY_LINE, start) + 4
         if (len(buffer) if end < 4 else end) - start > LONGEST_HEAD:
-            raise BadHttpRequest(431, "HEAD_TOO_LONG", f"the head of a request has at most {LONGEST_HEAD} bytes")
+            raise BadHttpRequest(
+                431, "HEAD_TOO_LONG", f"the head of a request has at most {LONGEST_HEAD} bytes"
+            )
         if end < 4:
             if b"\n\n" in buffer:
                 raise BadHttpRequest(*NO_REQUEST)
@@ -241,7 +282,9 @@ class RequestReader:
             raise BadHttpRequest(*NOT_CHUNKED)
 
     def _for_this_connection(self, head: bytes, target: bytes) -> bytes:
-        """Return the head without upgrades to other protocols than WebSocket: they are ignored, as HTTP allows."""
+        """Return the head without upgrades to other protocols than WebSocket: they are ignored, as
+        HTTP allows.
+        """
         if (self.leaves is not None and self.leaves(target)) or wants_websocket(head):
             raise ForDispatcher
         return UPGRADE.sub(b"\r\nX-Not-For-Us:", head) if UPGRADE.search(head) else head
@@ -256,11 +299,16 @@ class RequestReader:
     def _expect_body(self) -> None:
         if b"transfer-encoding" not in self._headers:
             self._awaited = int(self._headers[b"content-length"])
-        if self._headers.get(b"expect", b"").lower() == b"100-continue" and (self._awaited or 0) <= self._limit:
+        if (
+            self._headers.get(b"expect", b"").lower() == b"100-continue"
+            and (self._awaited or 0) <= self._limit
+        ):
             self._go_on()
 
     def _read_body(self) -> bool:
-        """Parse up to the next empty line only: a chunked body ends with one, so none of the next request is read."""
+        """Parse up to the next empty line only: a chunked body ends with one, so none of the next
+        request is read.
+        """
         buffer, start = self._buffer, self._at
         if self._awaited is not None:
             end = min(len(buffer), start + self._awaited)
@@ -288,11 +336,15 @@ class RequestReader:
     # Called by httptools.
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Trailers are ignored: a proxy checks and adds headers only, so that a client could forge its fields there."""
+        """Trailers are ignored: a proxy checks and adds headers only, so that a client could forge
+        its fields there.
+        """
         if self._line is not None:
             return
         if self._headers.count >= MOST_FIELDS:
-            raise BadHttpRequest(431, "HEAD_TOO_LONG", f"the head of a request has at most {MOST_FIELDS} fields")
+            raise BadHttpRequest(
+                431, "HEAD_TOO_LONG", f"the head of a request has at most {MOST_FIELDS} fields"
+            )
         self._headers.on_header(name, value)
 
     def on_body(self, body: bytes) -> None:

@@ -25,7 +25,9 @@ BACKLOG = 2048
 ATTEMPTS = 20
 """Attempts to find a port that is free on all addresses of a host."""
 QUIET, BETWEEN, TIMES = 60, 15, 4
-"""TCP keep-alive detects dead peers within two minutes: seconds until the first probe and between probes, and their number."""
+"""TCP keep-alive detects dead peers within two minutes: seconds until the first probe and between
+probes, and their number.
+"""
 OPTIONS = {
     "TCP_KEEPIDLE": QUIET,
     "TCP_KEEPALIVE": QUIET,
@@ -33,7 +35,10 @@ OPTIONS = {
     "TCP_KEEPCNT": TIMES,
     "TCP_USER_TIMEOUT": (QUIET + BETWEEN * TIMES) * 1000,
 }
-"""Each operating system supports some of these. The last one is for connections with unsent data."""
+"""Each operating system supports some of these.
+
+The last one is for connections with unsent data.
+"""
 
 
 class OpenPort:
@@ -50,20 +55,35 @@ class OpenPort:
 
 
 async def listen(
-    settings: Settings, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None = None, serving: bool = True
+    settings: Settings,
+    key: str,
+    port: int,
+    make: MakeProtocol,
+    secure: ssl.SSLContext | None = None,
+    serving: bool = True,
 ) -> asyncio.Server:
-    """Listen on a port. `key` is its setting; 0 or -1: any free port, the same on all addresses of the host.
+    """Listen on a port.
+
+    `key` is its setting; 0 or -1: any free port, the same on all addresses of the host.
 
     If not `serving`, only take the port.
     """
     host, wanted = settings.host, max(0, port)
-    open_on = partial(asyncio.get_running_loop().create_server, make, ssl=secure, backlog=BACKLOG, start_serving=serving)
+    open_on = partial(
+        asyncio.get_running_loop().create_server,
+        make,
+        ssl=secure,
+        backlog=BACKLOG,
+        start_serving=serving,
+    )
     try:
         if _means_localhost(host):
             server = await _on_localhost(open_on, wanted)
         else:
             several = not wanted and len(await _addresses(host)) > 1
-            server = await (_on_one_port(partial(open_on, host)) if several else open_on(host, port=wanted))
+            server = await (
+                _on_one_port(partial(open_on, host)) if several else open_on(host, port=wanted)
+            )
     except (OSError, ValueError) as error:
         raise _explained(error, settings, key, wanted) from None
     keep_alive(server)
@@ -71,7 +91,10 @@ async def listen(
 
 
 def _means_localhost(host: str) -> bool:
-    """Whether to serve [::1] together with 127.0.0.1. Many clients resolve localhost to [::1] first."""
+    """Whether to serve [::1] together with 127.0.0.1.
+
+    Many clients resolve localhost to [::1] first.
+    """
     return host in (LOCALHOST[0], "localhost") and _has_ipv6()
 
 
@@ -84,7 +107,10 @@ async def _on_localhost(open_on: OpenOn, port: int) -> asyncio.Server:
         if error.errno != errno.EADDRINUSE:
             raise
         server = await open_on(LOCALHOST[0], port=port)
-    log.warning("another program listens here: clients that connect to localhost may reach it", address=f"[::1]:{port}")
+    log.warning(
+        "another program listens here: clients that connect to localhost may reach it",
+        address=f"[::1]:{port}",
+    )
     return server
 
 
@@ -100,7 +126,10 @@ def _has_ipv6() -> bool:
 
 
 async def _on_one_port(open_on: OpenOn) -> asyncio.Server:
-    """Listen on the same free port on all addresses. The system would choose a different one for each address."""
+    """Listen on the same free port on all addresses.
+
+    The system would choose a different one for each address.
+    """
     for _ in range(ATTEMPTS):
         try:
             return await open_on(port=_free_port())
@@ -113,7 +142,9 @@ async def _on_one_port(open_on: OpenOn) -> asyncio.Server:
 async def _addresses(host: str) -> set[str]:
     """Return all addresses of a host; for the empty host, the wildcards of IPv4 and IPv6."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    found = await loop.getaddrinfo(
+        host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
     return {str(entry[4][0]) for entry in found}
 
 
@@ -125,7 +156,9 @@ def _free_port() -> int:
 
 
 def _explained(error: OSError | ValueError, settings: Settings, key: str, port: int) -> BadSetting:
-    """Return the error that names the wrong setting: the host, if it is unknown or not local, or else the port."""
+    """Return the error that names the wrong setting: the host, if it is unknown or not local, or
+    else the port.
+    """
     if isinstance(error, ValueError | socket.gaierror):
         reason = error.strerror if isinstance(error, socket.gaierror) else "not the name of a host"
         return BadSetting(f"host: cannot listen on {settings.host!r}: {reason}")
@@ -135,20 +168,26 @@ def _explained(error: OSError | ValueError, settings: Settings, key: str, port: 
 
 
 def secured(settings: Settings) -> ssl.SSLContext | None:
-    """Return a TLS context with the certificate and key of the settings, or None if neither is set."""
+    """Return a TLS context with the certificate and key of the settings, or None if
+    neither is set.
+    """
     cert, key = settings.tls.cert, settings.tls.key
     if not cert and not key:
         return None
     if not cert or not key:
         missing, given = ("tls.key", "tls.cert") if cert else ("tls.cert", "tls.key")
-        raise BadSetting(f"{missing}: it has to be given with {given}; where one file has both, name it twice")
+        raise BadSetting(
+            f"{missing}: it has to be given with {given}; where one file has both, name it twice"
+        )
     _readable("tls.cert", cert)
     _readable("tls.key", key)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(cert)
     except ssl.SSLError as error:
-        raise BadSetting(f"tls.cert: there is no certificate in {cert} ({_reason(error)})") from None
+        raise BadSetting(
+            f"tls.cert: there is no certificate in {cert} ({_reason(error)})"
+        ) from None
     try:
         context.load_cert_chain(cert, key)
     except ssl.SSLError as error:
@@ -170,13 +209,18 @@ def _reason(error: ssl.SSLError) -> str:
 
 @contextmanager
 def tolerated(usual: bool) -> Iterator[None]:
-    """Continue without a port that another program uses, if it is only the default port of the protocol."""
+    """Continue without a port that another program uses, if it is only the default port of the
+    protocol.
+    """
     try:
         yield
     except BadSetting as problem:
         if not usual:
             raise
-        log.warning("the default port of a protocol is in use, so the server does not listen there", problem=str(problem))
+        log.warning(
+            "the default port of a protocol is in use, so the server does not listen there",
+            problem=str(problem),
+        )
 
 
 def keep_alive(server: asyncio.Server) -> None:
@@ -195,7 +239,10 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def stop_signal() -> AsyncIterator[asyncio.Event]:
-    """Yield an event that the first SIGTERM or SIGINT sets. A second signal ends the process at once."""
+    """Yield an event that the first SIGTERM or SIGINT sets.
+
+    A second signal ends the process at once.
+    """
     wanted, loop = asyncio.Event(), asyncio.get_running_loop()
     signals = (signal.SIGTERM, signal.SIGINT)
 
@@ -215,7 +262,9 @@ async def stop_signal() -> AsyncIterator[asyncio.Event]:
 
 
 async def unless(wanted: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
-    """Do something, and give it up when the event is set: a node may wait for PostgreSQL and NATS."""
+    """Do something, and give it up when the event is set: a node may wait for
+    PostgreSQL and NATS.
+    """
     doing, waiting = asyncio.create_task(work), asyncio.create_task(wanted.wait())
     await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()

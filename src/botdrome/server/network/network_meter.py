@@ -1,8 +1,10 @@
-"""Network meter: how long a message to a client and its answer are on the way, measured by the server alone.
+"""Network meter: how long a message to a client and its answer are on the way, measured by the
+server alone.
 
-The system's measurement of a TCP connection counts, except behind a proxy, where it ends at the proxy. A ping of the server
-counts where the client can answer one; none is sent while the system measures less than a millisecond. The minimum of the recent
-measurements counts, so a client that delays some of its answers gains nothing.
+The system's measurement of a TCP connection counts, except behind a proxy, where it ends at the
+proxy. A ping of the server counts where the client can answer one; none is sent while the system
+measures less than a millisecond. The minimum of the recent measurements counts, so a client that
+delays some of its answers gains nothing.
 """
 
 import os
@@ -25,8 +27,9 @@ WORTH_A_PING = 0.001
 TCP_INFO: int | None = getattr(socket, "TCP_INFO", None)
 """None on systems without this option."""
 SIZE, LAST_DATA, ROUND_TRIP, LEAST_ROUND_TRIP = 152, 52, 68, 148
-"""The size of the part that is read of Linux's `tcp_info`, and the places of three numbers in it: milliseconds since the last
-input, and the round trip time and its minimum, both in microseconds."""
+"""The size of the part that is read of Linux's `tcp_info`, and the places of three numbers in it:
+milliseconds since the last input, and the round trip time and its minimum, both in microseconds.
+"""
 UNKNOWN = 0xFFFFFFFF
 NUMBER = struct.Struct("=I")
 
@@ -65,7 +68,9 @@ def is_local(transport: BaseTransport, address: str) -> bool:
 class NetworkMeter:
     __slots__ = ("_asked", "_known", "_next", "_ping", "_pings", "_tcp", "_transport", "_word")
 
-    def __init__(self, transport: BaseTransport, ping: Callable[[bytes], None] | None = None) -> None:
+    def __init__(
+        self, transport: BaseTransport, ping: Callable[[bytes], None] | None = None
+    ) -> None:
         """`ping` sends a ping with this word; None: the protocol has none."""
         self._transport, self._ping = transport, ping
         self._pings: deque[float] = deque(maxlen=RECENT)
@@ -87,7 +92,10 @@ class NetworkMeter:
         return self._known
 
     def pong(self, word: bytes, now: float) -> None:
-        """Take an answer. It counts if it comes before the next ping and has the word of the last one."""
+        """Take an answer.
+
+        It counts if it comes before the next ping and has the word of the last one.
+        """
         if self._word and word == self._word:
             self._word = b""
             self._pings.append(now - self._asked)

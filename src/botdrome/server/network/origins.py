@@ -1,10 +1,13 @@
 """Origins: checks which web pages may use this server, and which host names it answers to.
 
-Theory of operation. A browser sends requests on behalf of any open page. A page cannot forge two of their headers:
+Theory of operation. A browser sends requests on behalf of any open page. A page cannot forge two of
+their headers:
 
-- `Origin` names the site of the page. A foreign page may not change anything, unless it sends its own credential.
-- `Host` is the name by which the browser reached the server. With DNS rebinding, a page points its own name to 127.0.0.1
-  and then counts as same-origin. So the server refuses unknown names. IP addresses cannot be rebound.
+- `Origin` names the site of the page. A foreign page may not change anything, unless it sends its
+  own credential.
+- `Host` is the name by which the browser reached the server. With DNS rebinding, a page points its
+  own name to 127.0.0.1 and then counts as same-origin. So the server refuses unknown names. IP
+  addresses cannot be rebound.
 
 Clients other than browsers send no Origin.
 """
@@ -49,20 +52,34 @@ class Origins:
         """Raise BadSetting if `public_url` or `origins` is invalid."""
         own = tuple(public_origins(settings.network.public_url))
         self._listed = {*own, *_origins(settings.network.origins)}
-        self._names = {"localhost", settings.host.lower(), *machine_names(), *(host_in(url.partition("://")[2]) for url in own)}
+        self._names = {
+            "localhost",
+            settings.host.lower(),
+            *machine_names(),
+            *(host_in(url.partition("://")[2]) for url in own),
+        }
         self._knows = lru_cache(REMEMBERED)(self._find_host)
         self._trusts = lru_cache(REMEMBERED)(self._find_origin)
         self._logged = Bucket(LOGS_RATE, LOGS_BURST)
 
-    def refusal(self, host: bytes | None, origin: bytes | None, open_to_all: bool) -> Refusal | None:
-        """Return why a request with these headers is refused, or None. `open_to_all` accepts pages of any origin."""
+    def refusal(
+        self, host: bytes | None, origin: bytes | None, open_to_all: bool
+    ) -> Refusal | None:
+        """Return why a request with these headers is refused, or None.
+
+        `open_to_all` accepts pages of any origin.
+        """
         if host and not self._knows(host):
-            words = f"this server is not known as {shown(host)}; its operator can set network.public_url to the clients' URL"
+            words = (
+                f"this server is not known as {shown(host)}; its operator can set "
+                "network.public_url to the clients' URL"
+            )
             return self._refuse(Refusal(421, "Misdirected Request", words))
         if open_to_all or origin is None or self.trusts(origin, host):
             return None
         words = (
-            f"pages from {shown(origin)} may not do this; the server's operator can list that origin in the setting origins, "
+            f"pages from {shown(origin)} may not do this; the server's operator can list that "
+            "origin in the setting origins, "
             "or in network.public_url if it is the server's own"
         )
         return self._refuse(Refusal(403, "Forbidden", words))
@@ -86,7 +103,9 @@ class Origins:
 
     def _find_host(self, host: bytes) -> bool:
         text = host.decode("latin-1").lower()
-        name = host_in(text.rpartition("://")[2].partition("/")[0])  # hand-written clients send whole URLs
+        name = host_in(
+            text.rpartition("://")[2].partition("/")[0]
+        )  # hand-written clients send whole URLs
         return name in self._names or is_address(name) or name.endswith(".localhost")
 
     def _find_origin(self, origin: bytes, host: bytes) -> bool:
@@ -98,16 +117,23 @@ class Origins:
 
 
 def host_in(place: str) -> str:
-    """Return the host of HOST, HOST:PORT, [HOST] or [HOST]:PORT. Node clients of socket.io also write ::1:PORT."""
+    """Return the host of HOST, HOST:PORT, [HOST] or [HOST]:PORT.
+
+    Node clients of socket.io also write ::1:PORT.
+    """
     if place.startswith("["):
         return place[1:].partition("]")[0]
     name, colon, port = place.rpartition(":")
     alone = ":" in name and is_address(place)  # an IPv6 address without a port
-    return (name if colon and not alone and (port.isdecimal() or not port) else place).removesuffix(".")
+    return (name if colon and not alone and (port.isdecimal() or not port) else place).removesuffix(
+        "."
+    )
 
 
 def is_address(host: str) -> bool:
-    """Whether browsers use this host without a DNS lookup: an IPv6 address, or a name that ends in a number."""
+    """Whether browsers use this host without a DNS lookup: an IPv6 address, or a name that ends in
+    a number.
+    """
     if host.rpartition(".")[2].isdecimal():
         return True
     try:
@@ -159,7 +185,9 @@ def public_origins(text: str) -> Iterator[str]:
         except ValueError as error:
             raise BadSetting(f"network.public_url: not a URL: {word!r} ({error})") from None
         if url.scheme not in USUAL_PORTS or not url.hostname:
-            raise BadSetting(f"network.public_url: a URL such as https://arena.example.org, not {word!r}")
+            raise BadSetting(
+                f"network.public_url: a URL such as https://arena.example.org, not {word!r}"
+            )
         host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
         yield plain_origin(f"{url.scheme}://{host}{port}")
 
@@ -168,5 +196,7 @@ def _origins(text: str) -> Iterator[str]:
     for word in _words(text):
         origin = plain_origin(word)
         if not AN_ORIGIN.fullmatch(origin):
-            raise BadSetting(f"network.origins: an origin such as https://pages.example.org, not {word!r}")
+            raise BadSetting(
+                f"network.origins: an origin such as https://pages.example.org, not {word!r}"
+            )
         yield origin

@@ -1,7 +1,8 @@
-"""Peer: a layer between the transport of a TCP connection and its protocol, for fair shares and proxies.
+"""Peer: a layer between the transport of a TCP connection and its protocol, for fair shares and
+proxies.
 
-It is a protocol to asyncio, and a transport to the protocol. It records which client the server is working for, and holds
-input while the budget of the client is used up (see `shares.py`).
+It is a protocol to asyncio, and a transport to the protocol. It records which client the server is
+working for, and holds input while the budget of the client is used up (see `shares.py`).
 """
 
 import asyncio
@@ -25,13 +26,23 @@ from botdrome.wire.framing.streams import BadHeader, may_be_header, read_header
 
 
 class Proxies:
-    """The networks of the setting `network.trusted_proxies`. Addresses reported by other hosts are ignored."""
+    """The networks of the setting `network.trusted_proxies`.
+
+    Addresses reported by other hosts are ignored.
+    """
 
     def __init__(self, settings: Settings) -> None:
         try:
-            self._networks = [ip_network(word.strip()) for word in settings.network.trusted_proxies.split(",") if word.strip()]
+            self._networks = [
+                ip_network(word.strip())
+                for word in settings.network.trusted_proxies.split(",")
+                if word.strip()
+            ]
         except ValueError as problem:
-            raise BadSetting(f"network.trusted_proxies: {problem}; networks are written like 10.1.0.0/16 or 127.0.0.1") from None
+            raise BadSetting(
+                f"network.trusted_proxies: {problem}; networks are written like 10.1.0.0/16 or "
+                "127.0.0.1"
+            ) from None
 
     def trust(self, address: str) -> bool:
         if not self._networks:
@@ -44,7 +55,9 @@ class Proxies:
         return any(plain in network for network in self._networks)
 
     def client_of(self, address: str, forwarded: str) -> str:
-        """Return the address of a client by `X-Forwarded-For`, to which each proxy appends the address of its peer."""
+        """Return the address of a client by `X-Forwarded-For`, to which each proxy appends the
+        address of its peer.
+        """
         for word in reversed(forwarded.split(",")):
             if not self.trust(address):
                 break
@@ -82,7 +95,9 @@ class Peer:
     A protocol and a transport by duck typing.
     """
 
-    def __init__(self, make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None) -> None:
+    def __init__(
+        self, make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None
+    ) -> None:
         """`origin` is that of a client which another node has accepted."""
         self._make, self._shares, self._proxies, self._origin = make, shares, proxies, origin
         self._from: tuple[Any, ...] | None = None
@@ -125,7 +140,9 @@ class Peer:
         self._shares.charge(self._sharer, seconds, monotonic())
 
     def bill(self, account: str) -> None:
-        """Charge the account after a login, so that the client no longer shares turns with the guests of its address."""
+        """Charge the account after a login, so that the client no longer shares turns with the
+        guests of its address.
+        """
         self._sharer = self._shares.sharer(self._source, account)
 
     # Called by the transport.
@@ -178,7 +195,9 @@ class Peer:
         try:
             found = read_header(self._first) if may_be_header(self._first) else ("", 0, 0)
         except BadHeader as problem:
-            log.warning("a proxy sent an invalid PROXY header", address=self.address, problem=str(problem))
+            log.warning(
+                "a proxy sent an invalid PROXY header", address=self.address, problem=str(problem)
+            )
             return self._transport.abort()
         if found is None:
             return None
@@ -330,7 +349,9 @@ class Peer:
         self._transport.abort()
 
 
-def sharing(make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None) -> MakeProtocol:
+def sharing(
+    make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None
+) -> MakeProtocol:
     """Wrap each protocol that `make` returns in a peer."""
     return cast(MakeProtocol, partial(Peer, make, shares, proxies, origin))
 
@@ -351,11 +372,18 @@ def pause_reading(transport: asyncio.Transport | None, paused: bool) -> None:
 
 
 def pack_up(transport: asyncio.Transport | None, rest: bytes) -> Luggage | None:
-    """Reading has paused. Return None if the socket cannot be passed on now: it has unsent output, or is closing."""
+    """Reading has paused.
+
+    Return None if the socket cannot be passed on now: it has unsent output, or is closing.
+    """
     if transport is None or transport.is_closing() or transport.get_write_buffer_size():
         return None
     peer, connection = transport.get_extra_info("peername"), transport.get_extra_info("socket")
     if not peer:
         return None
     held = transport.held if isinstance(transport, Peer) else b""
-    return Luggage(connection, rest + held, Origin(str(peer[0]), int(peer[1]), bool(transport.get_extra_info("proxied"))))
+    return Luggage(
+        connection,
+        rest + held,
+        Origin(str(peer[0]), int(peer[1]), bool(transport.get_extra_info("proxied"))),
+    )

@@ -77,7 +77,10 @@ class ConnectionTimeouts:
         self._awaited.pop(transport, None)
 
     def _look(self) -> None:
-        """Abort overdue connections. The loop stops at the first that has time left, since there may be thousands."""
+        """Abort overdue connections.
+
+        The loop stops at the first that has time left, since there may be thousands.
+        """
         loop = asyncio.get_running_loop()
         now, overdue = loop.time(), list[asyncio.Transport]()
         self._looking = False
@@ -96,7 +99,10 @@ class ConnectionTimeouts:
 # Memory limit for incomplete request bodies.
 
 UNIT = 16 << 10
-"""Bytes counted at a time. Smaller bodies are not counted, since the number of connections is limited."""
+"""Bytes counted at a time.
+
+Smaller bodies are not counted, since the number of connections is limited.
+"""
 TOTAL = 64 << 20
 """Bytes for all connections. One address can use half of it."""
 

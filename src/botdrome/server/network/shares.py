@@ -1,15 +1,17 @@
 """Fair shares of the event loop, so that no client slows down the others.
 
-Theory of operation. Each address has a budget of loop time. The time spent on its clients' input is charged to it. Input
-within the budget is served at once. When the budget is used up, input is held and served in the background: one SLICE per
-turn of the loop, round-robin over the addresses, and over the accounts and guests of an address. So a single client can use
-the whole server, and a flooding client gets only the time that others leave.
+Theory of operation. Each address has a budget of loop time. The time spent on its clients' input is
+charged to it. Input within the budget is served at once. When the budget is used up, input is held
+and served in the background: one SLICE per turn of the loop, round-robin over the addresses, and
+over the accounts and guests of an address. So a single client can use the whole server, and a
+flooding client gets only the time that others leave.
 
-Debt is repaid in full before input is served at once again. Slices are time that others leave, so they cost at most DEBT;
-what exceeds a slice costs all of it.
+Debt is repaid in full before input is served at once again. Slices are time that others leave, so
+they cost at most DEBT; what exceeds a slice costs all of it.
 
-What is charged is CPU time: while other programs use the cores, a client does not pay for them. The CPU clock costs a system
-call, so it is read only if something took longer than BRIEF, and once in BRIEF at most for the beginning.
+What is charged is CPU time: while other programs use the cores, a client does not pay for them. The
+CPU clock costs a system call, so it is read only if something took longer than BRIEF, and once in
+BRIEF at most for the beginning.
 """
 
 import asyncio
@@ -58,9 +60,15 @@ class Sharer:
 
 
 SHARED: Final = 0.5
-"""The part of loop time that active addresses share evenly for immediate service. The rest serves held input."""
+"""The part of loop time that active addresses share evenly for immediate service.
+
+The rest serves held input.
+"""
 DEBT: Final = 0.05
-"""Maximum debt in seconds that slices bring about. It is small, so that a budget recovers soon after a burst."""
+"""Maximum debt in seconds that slices bring about.
+
+It is small, so that a budget recovers soon after a burst.
+"""
 BRIEF: Final = 0.001
 """Seconds by the wall clock up to which they are charged as they are."""
 SLICE: Final = 0.001
@@ -98,7 +106,9 @@ class Shares:
         """Pieces of work that were queued since the last slice."""
         self._period, self._period_end = 0, 0.0
         self._look, self._cpu = 0.0, 0.0
-        """When the CPU clock is due to be read, and what it said at most BRIEF before the current input."""
+        """When the CPU clock is due to be read, and what it said at most BRIEF before the current
+        input.
+        """
         self._active = self._counted = 1
         """Active addresses in the last period, and in the current one so far."""
 
@@ -140,7 +150,10 @@ class Shares:
         return wall if wall <= BRIEF else min(wall, thread_time() - self._cpu)
 
     def charge(self, sharer: Sharer, seconds: float, now: float) -> None:
-        """Charge work that began now. What a full budget could not take in before does not pay for it."""
+        """Charge work that began now.
+
+        What a full budget could not take in before does not pay for it.
+        """
         budget = sharer.budget
         left = budget.left - seconds
         if left <= 0 < budget.left:
@@ -171,7 +184,9 @@ class Shares:
             self._set_next()
 
     def _serve(self) -> None:
-        """Serve held input for one slice per turn of the loop, so that other events are handled in between."""
+        """Serve held input for one slice per turn of the loop, so that other events are handled in
+        between.
+        """
         metrics.HELD.inc(self._held)
         self._held = 0
         budget = self._line.popleft()
@@ -197,7 +212,10 @@ class Shares:
             self._set_next()
 
     def _set_next(self) -> None:
-        """Schedule the next slice. With several active addresses the loop pauses, so that storing threads get the interpreter."""
+        """Schedule the next slice.
+
+        With several active addresses the loop pauses, so that storing threads get the interpreter.
+        """
         if max(self._active, self._counted) > 1:
             self._loop.call_later(REST, self._serve)
         else:

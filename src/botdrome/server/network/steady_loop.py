@@ -1,9 +1,10 @@
 """An event loop whose clock pauses while the process is stalled.
 
-A process can be stopped or swapped out, or its machine can be suspended. Clients keep sending meanwhile, but the server reads
-nothing. With an ordinary clock all timeouts would expire at once, before the first message is read. So the loop has a
-heartbeat. A gap much longer than the heartbeat is left out of the loop's clock, and so out of all timeouts.
-All timeouts in `server/` and `api/` therefore use the loop's clock, not the system's.
+A process can be stopped or swapped out, or its machine can be suspended. Clients keep sending
+meanwhile, but the server reads nothing. With an ordinary clock all timeouts would expire at once,
+before the first message is read. So the loop has a heartbeat. A gap much longer than the heartbeat
+is left out of the loop's clock, and so out of all timeouts. All timeouts in `server/` and `api/`
+therefore use the loop's clock, not the system's.
 """
 
 import asyncio
@@ -26,13 +27,19 @@ log = structlog.get_logger()
 HEARTBEAT = 0.05
 """Seconds between two heartbeats of an idle loop."""
 STALL: Final = 0.15
-"""A gap of this many seconds is a stall. More than a heartbeat, since a busy machine may wake the process late."""
+"""A gap of this many seconds is a stall.
+
+More than a heartbeat, since a busy machine may wake the process late.
+"""
 LONG_STALL = 1.0
 """Seconds."""
 
 
 class SteadyClock:
-    """A clock that leaves out stalls of the loop. It must be read at least every HEARTBEAT seconds."""
+    """A clock that leaves out stalls of the loop.
+
+    It must be read at least every HEARTBEAT seconds.
+    """
 
     __slots__ = ("_read", "_seen", "left_out")
 
@@ -48,7 +55,10 @@ class SteadyClock:
             self.left_out += gap
             metrics.STALLED.inc(gap)
             if gap > LONG_STALL:
-                log.warning("the process was stalled; no player's clock ran meanwhile", seconds=round(gap, 1))
+                log.warning(
+                    "the process was stalled; no player's clock ran meanwhile",
+                    seconds=round(gap, 1),
+                )
         return now - self.left_out
 
 
@@ -115,7 +125,12 @@ class LoopTimer:
     __slots__ = ("_args", "_callback", "_context", "_timers", "_when")
 
     def __init__(
-        self, timers: "LoopTimers", when: float, callback: Callable[..., object], args: tuple[Any, ...], context: Context
+        self,
+        timers: "LoopTimers",
+        when: float,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        context: Context,
     ) -> None:
         self._timers, self._when, self._args = timers, when, args
         self._callback: Callable[..., object] | None = callback
@@ -152,9 +167,17 @@ class LoopTimers:
         """The number of timers in the heap, also of cancelled ones."""
         return len(self._heap)
 
-    def set(self, when: float, callback: Callable[..., object], args: tuple[Any, ...], context: Context | None) -> LoopTimer:
+    def set(
+        self,
+        when: float,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        context: Context | None,
+    ) -> LoopTimer:
         """Set a timer that is due later than EARLY from now."""
-        timer = LoopTimer(self, when, callback, args, copy_context() if context is None else context)
+        timer = LoopTimer(
+            self, when, callback, args, copy_context() if context is None else context
+        )
         self._number += 1
         heappush(self._heap, (when, self._number, timer))
         if when < self._alarm_at:
@@ -207,14 +230,24 @@ class SteadyUvLoop(Steady, uvloop.Loop):  # type: ignore[misc]  # its types diff
         super().__init__(read)
 
     def call_later(
-        self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+        self,
+        delay: float,
+        callback: Callable[[Unpack[Ts]], object],
+        *args: *Ts,
+        context: Context | None = None,
     ) -> asyncio.TimerHandle:
         if delay <= EARLY:
             return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
-        return cast(asyncio.TimerHandle, self._timers.set(self.clock.now() + delay, callback, args, context))
+        return cast(
+            asyncio.TimerHandle, self._timers.set(self.clock.now() + delay, callback, args, context)
+        )
 
     def call_at(
-        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+        self,
+        when: float,
+        callback: Callable[[Unpack[Ts]], object],
+        *args: *Ts,
+        context: Context | None = None,
     ) -> asyncio.TimerHandle:
         if when - self.clock.now() <= EARLY:
             return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
@@ -267,7 +300,9 @@ class LoopWatch:
             log.warning("the event loop was blocked", milliseconds=round(late * 1000))
 
     def behind(self) -> bool:
-        """Return whether input may have waited for the loop: the last check was late, or the next one is."""
+        """Return whether input may have waited for the loop: the last check was late, or the next
+        one is.
+        """
         return self._late > BEHIND or self._now() - self._due > BEHIND
 
     def longest(self) -> float:

@@ -29,14 +29,21 @@ class StreamReceiver(Receiver, Protocol):
     """The receiver of a stream, which can become invalid or reach EOF."""
 
     def unreadable(self, why: str) -> bool:
-        """Handle invalid input. Return True if an answer is pending, after which the session closes."""
+        """Handle invalid input.
+
+        Return True if an answer is pending, after which the session closes.
+        """
 
     def cut_off(self) -> None:
         """Note that the client reads too slowly and is about to be dropped."""
         return
 
     def heard_all(self) -> bool:
-        """Handle EOF. Return True if an answer is pending, after which the session closes; otherwise the client has left."""
+        """Handle EOF.
+
+        Return True if an answer is pending, after which the session closes; otherwise the client
+        has left.
+        """
 
 
 MakeSession = Callable[["Tcp"], StreamReceiver]
@@ -45,7 +52,12 @@ MakeSession = Callable[["Tcp"], StreamReceiver]
 class Tcp:
     """An asyncio protocol by duck typing."""
 
-    def __init__(self, make_framing: Callable[[], Framing], make_session: MakeSession, limits: ConnectionLimits) -> None:
+    def __init__(
+        self,
+        make_framing: Callable[[], Framing],
+        make_session: MakeSession,
+        limits: ConnectionLimits,
+    ) -> None:
         self._framing, self._make_session, self._limits = make_framing(), make_session, limits
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
@@ -64,12 +76,18 @@ class Tcp:
             self._transport.write(self._framing.pack(messages))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """Flush and close. Input is discarded meanwhile, since unread input would reset the connection."""
+        """Flush and close.
+
+        Input is discarded meanwhile, since unread input would reset the connection.
+        """
         transport = self._transport
         if transport is not None and not self._closing:
             self._closing = True
             try:
-                transport.close() if self._heard_all or not transport.can_write_eof() else transport.write_eof()
+                if self._heard_all or not transport.can_write_eof():
+                    transport.close()
+                else:
+                    transport.write_eof()
             except OSError:
                 return transport.abort()
             asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, transport.abort)
@@ -152,7 +170,9 @@ class Tcp:
             self._deliver_bad(str(problem))
 
     def eof_received(self) -> bool:
-        """Keep the connection open for an answer: a client such as `nc -N` still reads after EOF."""
+        """Keep the connection open for an answer: a client such as `nc -N` still reads
+        after EOF.
+        """
         self._heard_all = True
         return self._session is not None and self._session.heard_all()
 
@@ -185,6 +205,8 @@ class Tcp:
             session.lost()
 
 
-def tcp_factory(make_framing: Callable[[], Framing], make_session: MakeSession, limits: ConnectionLimits) -> MakeProtocol:
+def tcp_factory(
+    make_framing: Callable[[], Framing], make_session: MakeSession, limits: ConnectionLimits
+) -> MakeProtocol:
     """Return the protocol factory of a TCP port."""
     return cast(MakeProtocol, partial(Tcp, make_framing, make_session, limits))

@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import INTERNAL, NORMAL, POLICY, Connection, Receiver, Traffic, acknowledge
+from botdrome.server.network.connection import (
+    INTERNAL,
+    NORMAL,
+    POLICY,
+    Connection,
+    Receiver,
+    Traffic,
+    acknowledge,
+)
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
 from botdrome.server.network.peer import Luggage, pack_up, pause_reading
 from botdrome.server.network.rate_limit import Bucket, ConnectionTimeouts
@@ -31,7 +39,9 @@ MakeSession = Callable[[Connection], Receiver]
 
 
 def end_writing(transport: asyncio.Transport) -> None:
-    """Shut down the sending side only: closing while the client still sends would discard unread output."""
+    """Shut down the sending side only: closing while the client still sends would discard unread
+    output.
+    """
     try:
         transport.write_eof() if transport.can_write_eof() else transport.close()
     except OSError:
@@ -56,7 +66,13 @@ class Socket(asyncio.Protocol):
         "traffic",
     )  # fmt: skip
 
-    def __init__(self, longest: int, close_timeouts: ConnectionTimeouts, leave: Callable[[str], None], address: str) -> None:
+    def __init__(
+        self,
+        longest: int,
+        close_timeouts: ConnectionTimeouts,
+        leave: Callable[[str], None],
+        address: str,
+    ) -> None:
         self._longest, self._close_timeouts = longest, close_timeouts
         self._leave, self.address = leave, address
         self.traffic = Traffic()
@@ -118,7 +134,9 @@ class Socket(asyncio.Protocol):
 
     @property
     def secure(self) -> bool:
-        return self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
+        return (
+            self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
+        )
 
     def redirect(self, receiver: Receiver) -> None:
         self._session = receiver
@@ -220,7 +238,10 @@ class Socket(asyncio.Protocol):
             self._transport.write(wire.pong(payload))
 
     def _pass_over(self) -> None:
-        """Ignore input after the server's close frame. A client that sends too much of it is dropped."""
+        """Ignore input after the server's close frame.
+
+        A client that sends too much of it is dropped.
+        """
         self._ignored += 1
         if self._ignored == MOST_IGNORED and self._transport is not None:
             self._transport.abort()
@@ -246,7 +267,10 @@ class Socket(asyncio.Protocol):
         self._fail(INTERNAL)
 
     def _fail(self, code: int, reason: str = "") -> None:
-        """Close and end the session. Further input is discarded, so that the client can read the reason."""
+        """Close and end the session.
+
+        Further input is discarded, so that the client can read the reason.
+        """
         self._lose()
         self.close(code, reason)
         self._reader = None
@@ -265,7 +289,13 @@ class Socket(asyncio.Protocol):
 class PacedSocket(Socket):
     """A WebSocket whose session can wait until the client has read its output."""
 
-    def __init__(self, longest: int, close_timeouts: ConnectionTimeouts, leave: Callable[[str], None], address: str) -> None:
+    def __init__(
+        self,
+        longest: int,
+        close_timeouts: ConnectionTimeouts,
+        leave: Callable[[str], None],
+        address: str,
+    ) -> None:
         super().__init__(longest, close_timeouts, leave, address)
         self._writable = asyncio.Event()
         self._writable.set()
@@ -285,7 +315,10 @@ class PacedSocket(Socket):
         super().connection_lost(exc)
 
     async def drained(self) -> None:
-        """Wait until the client has read most of the output. A client that reads nothing for a minute is dropped."""
+        """Wait until the client has read most of the output.
+
+        A client that reads nothing for a minute is dropped.
+        """
         try:
             async with asyncio.timeout(READING):
                 await self._writable.wait()

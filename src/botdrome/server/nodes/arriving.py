@@ -17,7 +17,10 @@ MakeReceiver = Callable[[Tcp | Socket], StreamReceiver]
 
 
 class Arriving(asyncio.Protocol):
-    """Gives the connection its protocol. The input that came with it is delivered before the socket is read."""
+    """Gives the connection its protocol.
+
+    The input that came with it is delivered before the socket is read.
+    """
 
     def __init__(
         self,
@@ -33,7 +36,11 @@ class Arriving(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         stream = cast(asyncio.Transport, transport)
-        connection = self._websocket(stream) if self._make_framing is None else self._tcp(stream, self._make_framing)
+        connection = (
+            self._websocket(stream)
+            if self._make_framing is None
+            else self._tcp(stream, self._make_framing)
+        )
         if connection is not None:
             connection.replay(self._parcel.messages)
             if self._parcel.rest:

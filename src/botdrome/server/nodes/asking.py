@@ -1,6 +1,9 @@
-"""Asking: questions to this node and to others. Each kind of question has one function that answers it at every node.
+"""Asking: questions to this node and to others.
 
-A node that does not answer within the time is left out. An answer may be an error, if its kind is in `TOLD`.
+Each kind of question has one function that answers it at every node.
+
+A node that does not answer within the time is left out. An answer may be an error, if its kind is
+in `TOLD`.
 """
 
 import asyncio
@@ -21,7 +24,10 @@ from botdrome.store.store import StoreUnavailable
 
 TOPIC = "asking"
 PATIENCE = 2.0
-"""Seconds for an answer, unless the asker says otherwise. A frozen node is declared dead after as long."""
+"""Seconds for an answer, unless the asker says otherwise.
+
+A frozen node is declared dead after as long.
+"""
 LARGEST = 4 << 20
 """Bytes of a question or an answer."""
 
@@ -42,7 +48,16 @@ class HomeMoves(NoAnswer):
     """What is asked for is moving to another node."""
 
 
-ERRORS = CallFailed, TooLate, ContestRefusal, UnknownContest, StoreUnavailable, NoAnswer, HomeMoves, TooMany
+ERRORS = (
+    CallFailed,
+    TooLate,
+    ContestRefusal,
+    UnknownContest,
+    StoreUnavailable,
+    NoAnswer,
+    HomeMoves,
+    TooMany,
+)
 TOLD = {one.__name__: one for one in ERRORS}
 """Errors whose words travel to the node that asked."""
 
@@ -85,12 +100,21 @@ class Asking:
         """`answer` answers questions of this kind, those of other nodes, too."""
         self._kinds[kind.__name__] = kind, answer
 
-    async def ask(self, node: NodeId | None, question: Struct, of: type[Answered], seconds: float = PATIENCE) -> Answered:
-        """Return the answer of a node, of this type. NoAnswer: there is none, or nobody knows the node (None)."""
+    async def ask(
+        self, node: NodeId | None, question: Struct, of: type[Answered], seconds: float = PATIENCE
+    ) -> Answered:
+        """Return the answer of a node, of this type.
+
+        NoAnswer: there is none, or nobody knows the node (None).
+        """
         return await self._here(question)  # type: ignore[no-any-return]
 
-    async def ask_all(self, question: Struct, of: type[Answered]) -> tuple[list[Answered], list[str]]:
-        """Return the answers of all nodes, this one's first, and the names of the nodes that did not answer."""
+    async def ask_all(
+        self, question: Struct, of: type[Answered]
+    ) -> tuple[list[Answered], list[str]]:
+        """Return the answers of all nodes, this one's first, and the names of the nodes that did
+        not answer.
+        """
         return [await self._here(question)], []
 
     async def _here(self, question: Struct) -> Any:
@@ -100,7 +124,9 @@ class Asking:
 class NodeAsking(Asking):
     """The questions of a node."""
 
-    def __init__(self, members: Members, links: Links, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(
+        self, members: Members, links: Links, start: Callable[[Coroutine[Any, Any, None]], None]
+    ) -> None:
         """`start` runs a background task."""
         super().__init__()
         self._members, self._links, self._start = members, links, start
@@ -110,36 +136,54 @@ class NodeAsking(Asking):
         links.on(TOPIC, self._receive)
         links.on_lost.append(self._lose)
 
-    async def ask(self, node: NodeId | None, question: Struct, of: type[Answered], seconds: float = PATIENCE) -> Answered:
+    async def ask(
+        self, node: NodeId | None, question: Struct, of: type[Answered], seconds: float = PATIENCE
+    ) -> Answered:
         if node == self._members.here.id:
             return await self._here(question)  # type: ignore[no-any-return]
         if node is None or node not in self._members.nodes:
-            raise NoAnswer("the node that can answer is not known at present: try again in a moment")
+            raise NoAnswer(
+                "the node that can answer is not known at present: try again in a moment"
+            )
         body = encode(question)
         if len(body) > LARGEST:
-            raise NoAnswer(f"a question to another node has at most {LARGEST} bytes, not {len(body)}")
+            raise NoAnswer(
+                f"a question to another node has at most {LARGEST} bytes, not {len(body)}"
+            )
         number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
         self._waiting[number] = node, answer
-        self._links.send(node, TOPIC, encode(Question(number, type(question).__name__, CLIENT_SOURCE.get(), body)))
+        self._links.send(
+            node,
+            TOPIC,
+            encode(Question(number, type(question).__name__, CLIENT_SOURCE.get(), body)),
+        )
         try:
             return msgspec.msgpack.decode(await asyncio.wait_for(answer, seconds), type=of)
         except (TimeoutError, asyncio.CancelledError) as given_up:
             self._links.send(node, TOPIC, encode(Withdrawn(number)))
             if isinstance(given_up, asyncio.CancelledError):
                 raise
-            raise LateAnswer(f"the node {_name(node)} did not answer within {seconds:g} s") from None
+            raise LateAnswer(
+                f"the node {_name(node)} did not answer within {seconds:g} s"
+            ) from None
         finally:
             self._waiting.pop(number, None)
 
-    async def ask_all(self, question: Struct, of: type[Answered]) -> tuple[list[Answered], list[str]]:
+    async def ask_all(
+        self, question: Struct, of: type[Answered]
+    ) -> tuple[list[Answered], list[str]]:
         here = self._members.here.id
         asked = [here, *(node for node in self._members.nodes if node != here)]
-        found = await asyncio.gather(*(self.ask(node, question, of) for node in asked), return_exceptions=True)
+        found = await asyncio.gather(
+            *(self.ask(node, question, of) for node in asked), return_exceptions=True
+        )
         for one in found:
             if isinstance(one, BaseException) and not isinstance(one, NoAnswer):
                 raise one
         answers = [one for one in found if not isinstance(one, BaseException)]
-        return answers, [_name(node) for node, one in zip(asked, found, strict=True) if isinstance(one, NoAnswer)]
+        return answers, [
+            _name(node) for node, one in zip(asked, found, strict=True) if isinstance(one, NoAnswer)
+        ]
 
     # Messages of other nodes.
 
@@ -166,9 +210,16 @@ class NodeAsking(Asking):
         reply: Answer | Refusal
         try:
             kind, answer = self._kinds[question.kind]
-            reply = Answer(question.number, encode(await answer(msgspec.msgpack.decode(question.body, type=kind))))
+            reply = Answer(
+                question.number,
+                encode(await answer(msgspec.msgpack.decode(question.body, type=kind))),
+            )
             if len(reply.body) > LARGEST:
-                reply = Refusal(question.number, "", f"the answer of a node has at most {LARGEST} bytes, not {len(reply.body)}")
+                reply = Refusal(
+                    question.number,
+                    "",
+                    f"the answer of a node has at most {LARGEST} bytes, not {len(reply.body)}",
+                )
         except Exception as problem:
             if type(problem).__name__ not in TOLD:
                 log_failure("a question of another node could not be answered")
@@ -181,7 +232,9 @@ class NodeAsking(Asking):
     def _lose(self, node: NodeId) -> None:
         for asked, answer in list(self._waiting.values()):
             if asked == node and not answer.done():
-                answer.set_exception(NoAnswer(f"the node {_name(node)} did not answer: the link to it was lost"))
+                answer.set_exception(
+                    NoAnswer(f"the node {_name(node)} did not answer: the link to it was lost")
+                )
         for key in [key for key in self._answering if key[0] == node]:
             self._answering.pop(key).cancel()
 

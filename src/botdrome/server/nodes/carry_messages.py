@@ -1,7 +1,10 @@
-"""The messages by which nodes carry connections. The front is the node that has the client's socket; the session is elsewhere.
+"""The messages by which nodes carry connections.
 
-The front numbers the channels. A channel ends with LostClient or ShutChannel, or with the link. To move on, the node of the
-session asks the front to hold the client's input, and then names the node to which the front opens the next channel.
+The front is the node that has the client's socket; the session is elsewhere.
+
+The front numbers the channels. A channel ends with LostClient or ShutChannel, or with the link. To
+move on, the node of the session asks the front to hold the client's input, and then names the node
+to which the front opens the next channel.
 """
 
 import msgspec
@@ -90,7 +93,17 @@ class MoveOn(CarryMessage, frozen=True, tag="n"):
     messages: list[bytes]
 
 
-FromFront = OpenChannel | Heard | Measured | InvalidInput | TooSlow | HeardAll | LostClient | FrontStops | InputHeld
+FromFront = (
+    OpenChannel
+    | Heard
+    | Measured
+    | InvalidInput
+    | TooSlow
+    | HeardAll
+    | LostClient
+    | FrontStops
+    | InputHeld
+)
 FromSession = Write | ShutChannel | HoldInput | MoveOn
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(FromFront | FromSession).decode

@@ -1,4 +1,6 @@
-"""Carried connections: the client's socket is at one node, its front, and the session at another."""
+"""Carried connections: the client's socket is at one node, its front, and the session
+at another.
+"""
 
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
@@ -7,7 +9,15 @@ from typing import Protocol
 
 import structlog
 
-from botdrome.server.network.connection import CLIENT_SOURCE, INTERNAL, NORMAL, TRY_LATER, Connection, Traffic, source_of
+from botdrome.server.network.connection import (
+    CLIENT_SOURCE,
+    INTERNAL,
+    NORMAL,
+    TRY_LATER,
+    Connection,
+    Traffic,
+    source_of,
+)
 from botdrome.server.network.peer import PEER, Luggage
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import carry_messages as carry
@@ -47,7 +57,10 @@ class FrontConnection(MovingConnection, Protocol):
         """Read no more, or read again."""
 
     def pack_up(self) -> Luggage | None:
-        """Return what another process needs to go on; None: not possible at present. Reading has paused."""
+        """Return what another process needs to go on; None: not possible at present.
+
+        Reading has paused.
+        """
 
     def abandon(self) -> None:
         """Forget the connection without a word to the client: another process has it."""
@@ -56,7 +69,9 @@ class FrontConnection(MovingConnection, Protocol):
 class HeldInput:
     """Holds what a client sends while its connection moves."""
 
-    def __init__(self, messages: Sequence[bytes] = (), invalid: str | None = None, ended: bool = False) -> None:
+    def __init__(
+        self, messages: Sequence[bytes] = (), invalid: str | None = None, ended: bool = False
+    ) -> None:
         self.messages = list(messages)
         self.invalid, self.ended, self.gone = invalid, ended, False
         self.on_lost: Callable[[], None] | None = None
@@ -86,7 +101,11 @@ class HeldInput:
         """Let the receiver take over. It has got the messages."""
         self._onward = receiver.received
         connection.redirect(receiver)
-        pending = receiver.unreadable(self.invalid) if self.invalid is not None else not self.ended or receiver.heard_all()
+        pending = (
+            receiver.unreadable(self.invalid)
+            if self.invalid is not None
+            else not self.ended or receiver.heard_all()
+        )
         if self.gone or not pending:
             receiver.lost()
             connection.close()
@@ -96,7 +115,13 @@ class Carrier:
     """The front's end of a channel. It takes the place of a session."""
 
     def __init__(
-        self, connection: FrontConnection, number: int, home: NodeId, send: Send, behind: Callable[[], bool], forget: Forget
+        self,
+        connection: FrontConnection,
+        number: int,
+        home: NodeId,
+        send: Send,
+        behind: Callable[[], bool],
+        forget: Forget,
     ) -> None:
         self.connection, self.number, self.home = connection, number, home
         self._send, self._behind, self.forget = send, behind, forget
@@ -107,13 +132,19 @@ class Carrier:
         self._ended = self._closed = False
 
     def open(self, errand: Errand, messages: list[bytes]) -> None:
-        self._send(carry.OpenChannel(self.number, errand, self.connection.address, self._network, messages))
+        self._send(
+            carry.OpenChannel(self.number, errand, self.connection.address, self._network, messages)
+        )
 
     def received(self, message: bytes) -> None:
         now = monotonic()
         if now >= self._next_look:
             self._look(now)
-        self._send(carry.Heard(self.number, now - self.connection.delay() if self._behind() else now, message))
+        self._send(
+            carry.Heard(
+                self.number, now - self.connection.delay() if self._behind() else now, message
+            )
+        )
 
     def _look(self, now: float) -> None:
         self._next_look, network = now + LOOK, self.connection.network_time()
@@ -164,9 +195,16 @@ def do_nothing(_: StreamReceiver) -> None:
 class CarriedConnection:
     """The session's end of a channel. It takes the place of a client's connection."""
 
-    def __init__(self, front: NodeId, opened: carry.OpenChannel, send: Send, delay: LinkDelay, forget: Forget) -> None:
+    def __init__(
+        self, front: NodeId, opened: carry.OpenChannel, send: Send, delay: LinkDelay, forget: Forget
+    ) -> None:
         self.front, self.address, self.traffic = front, opened.address, Traffic()
-        self._number, self._network, self._delay, self._late = opened.channel, opened.network, delay, 0.0
+        self._number, self._network, self._delay, self._late = (
+            opened.channel,
+            opened.network,
+            delay,
+            0.0,
+        )
         self._send, self.forget = send, forget
         self._receiver: StreamReceiver | None = None
         self.before_loss: Callable[[StreamReceiver], None] = do_nothing

@@ -14,7 +14,9 @@ RETRY = 1.0
 
 
 def rooms_of(game: str) -> Key:
-    """The rooms and contests of a game, which share bots: they have one home, claimed in the store."""
+    """The rooms and contests of a game, which share bots: they have one home, claimed
+    in the store.
+    """
     return f"rooms {game}"
 
 
@@ -32,7 +34,9 @@ class PlaceHere(Protocol):
 
 
 class Cluster:
-    def __init__(self, members: Members, links: Links, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(
+        self, members: Members, links: Links, start: Callable[[Coroutine[Any, Any, None]], None]
+    ) -> None:
         """`start` runs a background task."""
         self.members, self.links, self._start = members, links, start
         self.room_games: set[str] = set()
@@ -54,13 +58,18 @@ class Cluster:
         return members.here.draining and not all(node.draining for node in members.nodes.values())
 
     def key_of(self, wish: Wish) -> Key:
-        """Return the group of a wish. Wishes that differ in pace alone may meet (see `Seeker.accepts`)."""
+        """Return the group of a wish.
+
+        Wishes that differ in pace alone may meet (see `Seeker.accepts`).
+        """
         if wish.contest is not None or wish.game in self.room_games:
             return rooms_of(wish.game)
         return f"{wish.game} {wish.players} {wish.options} {wish.invite or ''}"
 
     def home(self, key: Key) -> NodeId | None:
-        """Return the home of a key; None: it is claimed in the store, and has no home at present."""
+        """Return the home of a key; None: it is claimed in the store, and has no home
+        at present.
+        """
         if key in PLACES:
             return self.members.room_home(key)
         return choose(key, list(self.members.nodes.values())).id
@@ -70,7 +79,9 @@ class Cluster:
         return spread(PLACES, nodes or list(self.members.nodes.values()))[key]
 
     def with_home(self, key: Key, act: Callable[[NodeId], None], anew: bool = False) -> None:
-        """Call with the home of a place: now, or once it is claimed, or `anew`, once it is read from the store."""
+        """Call with the home of a place: now, or once it is claimed, or `anew`, once it is read
+        from the store.
+        """
         home = None if anew else self.members.room_home(key)
         if home is not None:
             act(home)

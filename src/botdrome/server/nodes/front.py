@@ -1,7 +1,9 @@
-"""The ports that all nodes of one machine share: the front accepts connections and hands the sockets to the nodes in turn.
+"""The ports that all nodes of one machine share: the front accepts connections and hands the
+sockets to the nodes in turn.
 
-The kernel would share a port too (SO_REUSEPORT), but by a hash of the addresses: of four clients, one node may get all. It would
-also reset the connections that wait for a node that dies; here they wait at the front.
+The kernel would share a port too (SO_REUSEPORT), but by a hash of the addresses: of four clients,
+one node may get all. It would also reset the connections that wait for a node that dies; here they
+wait at the front.
 """
 
 import asyncio
@@ -17,7 +19,10 @@ from botdrome.server.settings import BadSetting, Settings
 log = structlog.get_logger()
 
 MOST_UNTAKEN = 8
-"""Sockets on their way to one node. A frozen node gets no more; the kernel's queue may hold as few as 10."""
+"""Sockets on their way to one node.
+
+A frozen node gets no more; the kernel's queue may hold as few as 10.
+"""
 AT_ONCE = 64
 """Connections accepted in one turn of the loop."""
 PAUSE = 1.0
@@ -25,7 +30,10 @@ PAUSE = 1.0
 
 
 class ListenRequest(msgspec.Struct, tag="listen"):
-    """A node takes connections on a port. `key` is the setting that has the port; 0 or -1: any free port."""
+    """A node takes connections on a port.
+
+    `key` is the setting that has the port; 0 or -1: any free port.
+    """
 
     name: str
     key: str
@@ -57,7 +65,10 @@ class NodeOpen(msgspec.Struct, tag="open"):
 
 
 class NodeAvoided(msgspec.Struct, tag="avoided"):
-    """Whether a node gets connections only if no other node takes them. It is avoided until it is warm, and while it drains."""
+    """Whether a node gets connections only if no other node takes them.
+
+    It is avoided until it is warm, and while it drains.
+    """
 
     avoided: bool
 
@@ -69,7 +80,9 @@ _decoder = msgspec.json.Decoder(NodeWords)
 class FrontNode:
     """A node, as the front sees it."""
 
-    def __init__(self, writer: asyncio.StreamWriter, sockets: socket.socket, opened: asyncio.Event) -> None:
+    def __init__(
+        self, writer: asyncio.StreamWriter, sockets: socket.socket, opened: asyncio.Event
+    ) -> None:
         self._writer, self._sockets, self.opened = writer, sockets, opened
         self.untaken = 0
         self.avoided = True
@@ -99,7 +112,9 @@ class SharedPort:
         return int(self.sockets[0].getsockname()[1])
 
     def hand(self, connection: socket.socket) -> bool:
-        """Hand a connection to the node that has the fewest on their way; of several, to the one whose turn it is."""
+        """Hand a connection to the node that has the fewest on their way; of several, to the one
+        whose turn it is.
+        """
         for node in sorted(self.nodes, key=lambda node: (node.avoided, node.untaken)):
             if node.untaken < MOST_UNTAKEN and node.hand(self.name, connection):
                 self.nodes.remove(node)
@@ -156,7 +171,9 @@ class Front:
         return ListenAnswer(wanted.name, port.number)
 
     async def _listen(self, wanted: ListenRequest) -> list[socket.socket]:
-        server = await listen(self._settings, wanted.key, wanted.port, asyncio.Protocol, serving=False)
+        server = await listen(
+            self._settings, wanted.key, wanted.port, asyncio.Protocol, serving=False
+        )
         sockets = [one.dup() for one in server.sockets]
         server.close()
         for one in sockets:

@@ -36,7 +36,10 @@ class WaitingElsewhere(NamedTuple):
     node: NodeId | None
     """None: the home of its wish is being claimed."""
     lent: bool = False
-    """It was paired here, and waits for its seat at a table of that node. Otherwise that is the home of its wish."""
+    """It was paired here, and waits for its seat at a table of that node.
+
+    Otherwise that is the home of its wish.
+    """
 
 
 class FrontDesk:
@@ -58,7 +61,10 @@ class FrontDesk:
         return True
 
     def lend(self, seeker: Seeker, client: Session, to: NodeId) -> int:
-        """Let a client that waited here wait for its seat at another node. Return its new ticket: timers of the old one end."""
+        """Let a client that waited here wait for its seat at another node.
+
+        Return its new ticket: timers of the old one end.
+        """
         seeker = replace(seeker, ticket=next(self._desk.tickets))
         self._desk.enqueue(seeker, client)
         self._waiting[seeker.ticket] = WaitingElsewhere(seeker, client, to, lent=True)
@@ -69,8 +75,14 @@ class FrontDesk:
         return found is not None and found.lent
 
     def send_away(self, client: WaitingClient) -> bool:
-        """Move a client of a drained node to another node of this machine, where it seeks again; False: it stays."""
-        if not self._cluster.members.here.draining or not can_move(client) or client.luggage is None:
+        """Move a client of a drained node to another node of this machine, where it seeks again;
+        False: it stays.
+        """
+        if (
+            not self._cluster.members.here.draining
+            or not can_move(client)
+            or client.luggage is None
+        ):
             return False
         if self._is_lent(client):
             return False
@@ -79,7 +91,9 @@ class FrontDesk:
         if able:
             self._desk.give_up(client)
             errand, messages = client.luggage
-            self._mover.move(client, choose(client.name, able).id, replace(errand, seeks=True), messages)
+            self._mover.move(
+                client, choose(client.name, able).id, replace(errand, seeks=True), messages
+            )
         return bool(able)
 
     def _home_of(self, seeker: Seeker) -> NodeId | None:
@@ -87,13 +101,17 @@ class FrontDesk:
 
     def _is_elsewhere(self, seeker: Seeker) -> bool:
         """Matches against house bots are played here, unless this node is drained."""
-        of_house = (seeker.opponent or "").startswith("house:") and not self._cluster.members.here.draining
+        of_house = (seeker.opponent or "").startswith(
+            "house:"
+        ) and not self._cluster.members.here.draining
         return not of_house and self._home_of(seeker) != self._cluster.here
 
     def _go(self, seeker: Seeker, client: Session, home: NodeId | None) -> None:
         self._waiting[seeker.ticket] = WaitingElsewhere(seeker, client, home)
         if home is None:
-            self._cluster.with_home(self._cluster.key_of(seeker.wish), lambda _: self.seek_again(seeker.ticket))
+            self._cluster.with_home(
+                self._cluster.key_of(seeker.wish), lambda _: self.seek_again(seeker.ticket)
+            )
         else:
             here, socket, fixed = place_of(client, self._cluster.here)
             who = (seeker.ticket, seeker.name, client.owner, client.version)
@@ -146,13 +164,24 @@ class FrontDesk:
         return True
 
     def follow(self, lost: NodeId | None = None) -> None:
-        """Homes have moved, or all that was told to a node is lost: seek anew at the present homes."""
+        """Homes have moved, or all that was told to a node is lost: seek anew at the
+        present homes.
+        """
         for ticket, found in tuple(self._waiting.items()):
-            moved = not found.lent and found.node is not None and (lost is not None or self._home_of(found.seeker) != found.node)
+            moved = (
+                not found.lent
+                and found.node is not None
+                and (lost is not None or self._home_of(found.seeker) != found.node)
+            )
             if moved or (found.lent and found.node == lost):
                 self.seek_again(ticket)
         for client in self._desk.waiting_clients:
             waits = client.seeker
-            if can_move(client) and waits is not None and waits.ticket not in self._waiting and self._is_elsewhere(waits):
+            if (
+                can_move(client)
+                and waits is not None
+                and waits.ticket not in self._waiting
+                and self._is_elsewhere(waits)
+            ):
                 self._desk.give_up(client)
                 self._desk.seek_again(client, waits)

@@ -1,7 +1,9 @@
-"""Handover: passes the sockets of clients to other processes of this machine, and takes those that they pass.
+"""Handover: passes the sockets of clients to other processes of this machine, and takes those that
+they pass.
 
-A socket goes over a Unix socket (SCM_RIGHTS) in one packet with what the other process has to know. The queue of such a socket
-holds some 170 of them. When a process ends, the system closes the sockets that are on the way to it.
+A socket goes over a Unix socket (SCM_RIGHTS) in one packet with what the other process has to know.
+The queue of such a socket holds some 170 of them. When a process ends, the system closes the
+sockets that are on the way to it.
 """
 
 import asyncio
@@ -40,7 +42,10 @@ class Parcel(Struct, frozen=True, array_like=True):
     rest: bytes
     """Then comes this input, as the client sent it."""
     client: AdmittedClient | None = None
-    """The client need not log in again. Its login is the first message, for nodes that do not know this field."""
+    """The client need not log in again.
+
+    Its login is the first message, for nodes that do not know this field.
+    """
 
 
 TakeSocket = Callable[[socket.socket, Parcel], None]
@@ -61,7 +66,9 @@ class Handover:
         self._to: dict[str, socket.socket] = {}
 
     def open(self) -> str:
-        """Take sockets, and return the path to which other nodes pass them; empty: this system cannot pass sockets."""
+        """Take sockets, and return the path to which other nodes pass them; empty: this system
+        cannot pass sockets.
+        """
         if not hasattr(socket, "SOCK_SEQPACKET") or not hasattr(socket, "send_fds"):
             return ""
         self._folder = tempfile.mkdtemp(prefix="botdrome-")  # for this user alone
@@ -71,7 +78,9 @@ class Handover:
             port.bind(path)
             port.listen(BACKLOG)
         except OSError as problem:
-            log.warning("connections are carried between the nodes of this machine", problem=str(problem))
+            log.warning(
+                "connections are carried between the nodes of this machine", problem=str(problem)
+            )
             self.close()
             return ""
         self._loop.add_reader(port.fileno(), self._accept, port)
@@ -90,7 +99,10 @@ class Handover:
     # To other nodes.
 
     def give(self, path: str, client: socket.socket, parcel: Parcel) -> bool:
-        """Pass a socket on. Return False if the queue is full. Raise CannotPass if that node takes no sockets."""
+        """Pass a socket on.
+
+        Return False if the queue is full. Raise CannotPass if that node takes no sockets.
+        """
         data = ENCODER.encode(parcel)
         if len(data) > LONGEST:
             raise CannotPass(f"{len(data)} bytes go with it, at most {LONGEST} can")

@@ -1,7 +1,8 @@
 """Held inputs: inputs of other nodes that this node keeps in memory until PostgreSQL has them.
 
-If such a node dies, the nodes that take over its matches ask all others for what they hold. A node that was asked for the inputs
-of another acknowledges nothing more to it: that node may be frozen, and would tell its players of moves that are lost.
+If such a node dies, the nodes that take over its matches ask all others for what they hold. A node
+that was asked for the inputs of another acknowledges nothing more to it: that node may be frozen,
+and would tell its players of moves that are lost.
 """
 
 import asyncio
@@ -80,7 +81,9 @@ class HeldInputs:
         self._gone: set[NodeId] = set()
         """Dead nodes whose inputs are dropped before long."""
         self._searches: set[Search] = set()
-        """Two may be about the same node: one for matches of dead nodes, one for matches that move here."""
+        """Two may be about the same node: one for matches of dead nodes, one for matches that move
+        here.
+        """
         links.on(TOPIC, self._receive)
         links.on_lost.append(self._lose)
         members.on_change.append(self._follow_members)
@@ -97,7 +100,11 @@ class HeldInputs:
                 await search.done.wait()
         self._searches.remove(search)
         if search.silent:
-            log.warning("nodes did not say which inputs of a dead node they hold", dead=node, silent=sorted(search.silent))
+            log.warning(
+                "nodes did not say which inputs of a dead node they hold",
+                dead=node,
+                silent=sorted(search.silent),
+            )
         return [*search.found, *self._held_of(node)]
 
     def _receive(self, node: NodeId, payload: bytes) -> None:

@@ -1,4 +1,6 @@
-"""HomeDesk: the clients of other nodes that wait here, and the connections that come for seats at tables here."""
+"""HomeDesk: the clients of other nodes that wait here, and the connections that come for seats at
+tables here.
+"""
 
 import asyncio
 from itertools import count
@@ -9,7 +11,14 @@ import structlog
 from botdrome.match.events import Player
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.nodes.cluster import Cluster
-from botdrome.server.nodes.desk_messages import ENCODER, AnyMessage, Come, PlayHouse, SeekAgain, SeekHere
+from botdrome.server.nodes.desk_messages import (
+    ENCODER,
+    AnyMessage,
+    Come,
+    PlayHouse,
+    SeekAgain,
+    SeekHere,
+)
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.nodes.placement import ClientPlace
 from botdrome.server.nodes.remote_client import RemoteClient
@@ -37,7 +46,9 @@ class HomeDesk:
         self._desk, self._cluster = desk, cluster
         self._waiting: dict[tuple[NodeId, int], RemoteClient] = {}
         self._going: dict[tuple[NodeId, int], NodeId] = {}
-        """The nodes that set tables for clients that waited here, until the fronts of the clients confirm it (GiveUp)."""
+        """The nodes that set tables for clients that waited here, until the fronts of the clients
+        confirm it (GiveUp).
+        """
         self._seats: dict[int, AwaitedSeat] = {}
         self._numbers = count(1)
         self._loop = asyncio.get_running_loop()
@@ -54,7 +65,9 @@ class HomeDesk:
         """A front repeats itself after trouble, so the client may wait here already."""
         if (front, message.ticket) in self._waiting:
             return
-        client = RemoteClient(self, front, message.ticket, message.name, message.owner, message.version)
+        client = RemoteClient(
+            self, front, message.ticket, message.name, message.owner, message.version
+        )
         client.place = ClientPlace(front, message.socket or front, message.fixed)
         self._waiting[front, message.ticket] = client
         self._desk.seek(client, message.name, message.wish, message.opponent, message.by_lot)

@@ -42,16 +42,24 @@ from botdrome.store.store import Store, StoreUnavailable
 log = structlog.get_logger()
 T = TypeVar("T")
 
-NOT_ALONE = "another server is using this store: contests and ratings that both count will be wrong; --db takes another"
-NO_POSTGRESQL = "nodes need a PostgreSQL that all of them use; db is {db}, but should be postgresql://USER:PASSWORD@HOST/DATABASE"
+NOT_ALONE = (
+    "another server is using this store: contests and ratings that both count will be "
+    "wrong; --db takes another"
+)
+NO_POSTGRESQL = (
+    "nodes need a PostgreSQL that all of them use; db is {db}, but should be "
+    "postgresql://USER:PASSWORD@HOST/DATABASE"
+)
 
 
 ANNOUNCING = 2.0
 """Seconds for telling the other nodes that this one stops."""
 SOONEST, LATEST = 0.1, 2.0
-"""Seconds before the first and between the last attempts to reach PostgreSQL and NATS at the start."""
+"""Seconds before the first and between the last attempts to reach PostgreSQL and NATS at the start.
+"""
 COMING = ("08", "53", "57")
-"""Classes of SQLSTATE of a PostgreSQL that will soon take connections: lost, too many, starting up."""
+"""Classes of SQLSTATE of a PostgreSQL that will soon take connections: lost, too many, starting up.
+"""
 
 
 class SingleServer:
@@ -79,11 +87,15 @@ class SingleServer:
         if not await self._store.claim():
             log.warning(NOT_ALONE)
             return
-        aborted = await self._store.abort_running("the server ended without notice", int(time() * 1000))
+        aborted = await self._store.abort_running(
+            "the server ended without notice", int(time() * 1000)
+        )
         if aborted:
             log.warning("matches were running when the server last ended", aborted=aborted)
 
-    async def open_rooms(self, rooms: Mapping[str, Rooms], served: Sequence[ServedProtocol], ports: Ports) -> None:
+    async def open_rooms(
+        self, rooms: Mapping[str, Rooms], served: Sequence[ServedProtocol], ports: Ports
+    ) -> None:
         for one in rooms.values():
             await one.open()
 
@@ -137,7 +149,9 @@ class JoinedNode:
     def show(self, arena: Arena, operator: Operator) -> None:
         """Show the nodes to people, and let the operator drain them."""
         arena.nodes = lambda: list(self.members.nodes.values())
-        arena.games_at = lambda node: [game for game in FORMATS if self.members.room_home(rooms_of(game)) == node.id]
+        arena.games_at = lambda node: [
+            game for game in FORMATS if self.members.room_home(rooms_of(game)) == node.id
+        ]
         arena.tables = self._tables = SharedTables(arena.tables, self.links)
         operator.set_draining = self.members.drain
         here = self.members.here
@@ -154,13 +168,20 @@ class JoinedNode:
         self._looked, self._spent = now, spent
         return round(share, 3)
 
-    async def open_rooms(self, rooms: Mapping[str, Rooms], served: Sequence[ServedProtocol], ports: Ports) -> None:
-        """Open the rooms of a game whenever they are at this node. Otherwise, clients that need them go where they are."""
+    async def open_rooms(
+        self, rooms: Mapping[str, Rooms], served: Sequence[ServedProtocol], ports: Ports
+    ) -> None:
+        """Open the rooms of a game whenever they are at this node.
+
+        Otherwise, clients that need them go where they are.
+        """
         desk = self._desk
         assert desk.cluster is not None
         desk.cluster.room_games |= {one.game for one in served if one.game}
         targets = [(target, one.game) for one in served for target in one.targets]
-        clients = self._clients = NodeClients(desk, desk.cluster, self.mover, rooms, targets, ports.arriving)
+        clients = self._clients = NodeClients(
+            desk, desk.cluster, self.mover, rooms, targets, ports.arriving
+        )
         self.members.settle = clients.settle
         ports.relay, self.forwarding = clients.relay, clients.forwarding("http")
 
@@ -179,7 +200,9 @@ class JoinedNode:
             ports.set_avoided(self.members.here.draining or not workers.warm)
 
         self.members.on_change.append(tell_front)
-        await self.members.announce(url, self.mover.open_handover(self._connections, longest, ports.arriving))
+        await self.members.announce(
+            url, self.mover.open_handover(self._connections, longest, ports.arriving)
+        )
         workers.on_warm = tell_front
         tell_front()
 
@@ -219,9 +242,15 @@ class JoinedNode:
 
 
 def _await_return(receiver: StreamReceiver, grace: float) -> None:
-    """Let the match wait for a player that is about to be lost because the node of its socket stops."""
+    """Let the match wait for a player that is about to be lost because the node of its socket
+    stops.
+    """
     table = receiver.table if isinstance(receiver, Session) else None
-    if isinstance(receiver, Session) and isinstance(table, KeptTable) and table.wait_for(receiver.player, grace):
+    if (
+        isinstance(receiver, Session)
+        and isinstance(table, KeptTable)
+        and table.wait_for(receiver.player, grace)
+    ):
         receiver.table = None
 
 
@@ -230,7 +259,9 @@ async def join_cluster(store: Store, settings: Settings) -> JoinedNode:
     if store.source.kind != "postgresql":
         raise BadSetting(f"nats: {NO_POSTGRESQL.format(db=settings.store_shown)}")
     try:
-        members = await once_reached(lambda: membership.join(store, settings.cluster), settings.cluster.wait)
+        members = await once_reached(
+            lambda: membership.join(store, settings.cluster), settings.cluster.wait
+        )
     except CannotJoin as problem:
         raise BadSetting(f"cluster: {problem}") from None
     except StoreUnavailable as problem:
@@ -248,7 +279,10 @@ async def join_cluster(store: Store, settings: Settings) -> JoinedNode:
 
 
 async def once_reached(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Try to reach PostgreSQL or NATS, with growing pauses: they may be about to start. Raise what is wrong in the end."""
+    """Try to reach PostgreSQL or NATS, with growing pauses: they may be about to start.
+
+    Raise what is wrong in the end.
+    """
     loop = asyncio.get_running_loop()
     until, pause = loop.time() + seconds, SOONEST
     while True:
@@ -258,7 +292,9 @@ async def once_reached(attempt: Callable[[], Awaitable[T]], seconds: float) -> T
             if not _may_come(problem) or loop.time() + pause > until:
                 raise
             if pause == SOONEST:
-                log.warning("this node waits for what it needs", seconds=seconds, problem=str(problem))
+                log.warning(
+                    "this node waits for what it needs", seconds=seconds, problem=str(problem)
+                )
         await asyncio.sleep(pause)
         pause = min(2 * pause, LATEST)
 

@@ -7,7 +7,10 @@ WINDOW = 30.0
 
 
 class LinkDelay:
-    """How long messages from another node take beyond the shortest time. The clocks of two nodes differ, and drift."""
+    """How long messages from another node take beyond the shortest time.
+
+    The clocks of two nodes differ, and drift.
+    """
 
     def __init__(self) -> None:
         self._least = self._next = inf

@@ -21,13 +21,19 @@ TICK = 1.0
 SOONEST, LATEST = 0.05, 1.0
 """Seconds before the first and between the last attempts to connect again."""
 BUSY = 0.001
-"""Seconds. A message that follows the last flush sooner waits for the end of the turn of the loop, and for others."""
+"""Seconds.
+
+A message that follows the last flush sooner waits for the end of the turn of the loop, and for
+others.
+"""
 EARLY = 1 << 20
 """Bytes kept from nodes that are not known yet. A node may speak before it is seen in the store."""
 
 
 class NatsLinks:
-    """The links of this node. `url` is the setting `nats`; clusters with different names can share a NATS server.
+    """The links of this node.
+
+    `url` is the setting `nats`; clusters with different names can share a NATS server.
 
     A NATS that needs no login is refused, unless `open_nats` is true.
     """
@@ -128,7 +134,11 @@ class NatsLinks:
         if (connection := self._connection) is None:
             return
         largest = connection.largest
-        frames = [publish(self._subjects[node], frame) for node, link in links.items() for frame in link.take(largest)]
+        frames = [
+            publish(self._subjects[node], frame)
+            for node, link in links.items()
+            for frame in link.take(largest)
+        ]
         if frames:
             connection.write(b"".join(frames))
 
@@ -167,10 +177,15 @@ class NatsLinks:
             try:
                 self._receivers[topic](node, payload)
             except Exception:
-                log.exception("a message of another node was not understood", node=node, topic=topic)
+                log.exception(
+                    "a message of another node was not understood", node=node, topic=topic
+                )
 
     def _keep(self, node: NodeId, frame: bytes) -> None:
-        """Keep a frame of a node that is not known yet. If too many are kept, the gap is noticed later."""
+        """Keep a frame of a node that is not known yet.
+
+        If too many are kept, the gap is noticed later.
+        """
         name, _, epoch = node.rpartition(".")
         if not epoch.isdigit() or int(epoch) <= self._gone.get(name, -1):
             return
@@ -181,7 +196,12 @@ class NatsLinks:
     def _refuse(self, node: NodeId, version: str) -> None:
         if node not in self._refused:
             self._refused.add(node)
-            log.error("a node of another version is refused: update one of them", node=node, theirs=version, ours=VERSION)
+            log.error(
+                "a node of another version is refused: update one of them",
+                node=node,
+                theirs=version,
+                ours=VERSION,
+            )
 
     def _lose(self, node: NodeId, reason: str) -> None:
         log.warning("a link between nodes was lost", node=node, reason=reason)
@@ -232,7 +252,9 @@ class NatsLinks:
 
     async def _connect(self, address: NatsAddress) -> None:
         connection = NatsConnection(self._receive, self._disconnected, self._open_nats)
-        await connection.open(address, f"{self._prefix}.{self._subject_here}.*.*", f"botdrome {self._here}")
+        await connection.open(
+            address, f"{self._prefix}.{self._subject_here}.*.*", f"botdrome {self._here}"
+        )
         self._connection = connection
 
     def _disconnected(self, reason: str) -> None:

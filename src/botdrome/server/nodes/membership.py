@@ -1,8 +1,9 @@
 """Membership: this node's place among the live nodes, which it knows from PostgreSQL.
 
-Each node beats: it changes its row, and reads those of the others. A node is dead when its lock is gone and it does not beat
-either, or when its beat stands still for long while this node's own beats go through. A dead node's epoch is raised, so that it
-can store nothing more, and its matches are orphans. Their homes adopt them.
+Each node beats: it changes its row, and reads those of the others. A node is dead when its lock is
+gone and it does not beat either, or when its beat stands still for long while this node's own beats
+go through. A dead node's epoch is raised, so that it can store nothing more, and its matches are
+orphans. Their homes adopt them.
 """
 
 import asyncio
@@ -54,14 +55,20 @@ class Membership:
         self.on_change: list[Callable[[], None]] = []
         self.on_draining: list[Callable[[], None]] = []
         self.take_over: TakeOver = self._abort
-        """Called with the matches of dead nodes that this node has adopted. An error is logged, and it is called again."""
+        """Called with the matches of dead nodes that this node has adopted.
+
+        An error is logged, and it is called again.
+        """
         self.load: Callable[[], dict[str, float]] = dict
         self.fenced: Fenced | None = None
         """Set when other nodes have declared this one dead. It must end."""
         self.on_fenced: Callable[[], object] = lambda: None
         self.leaving = False
         self.settle: Callable[[], Awaitable[bool]] = _has_no_rooms
-        """Waits after `on_draining` until what happened in the rooms is stored, but not for long. Returns whether it is."""
+        """Waits after `on_draining` until what happened in the rooms is stored, but not for long.
+
+        Returns whether it is.
+        """
         self._homes: dict[str, NodeId] = {}
         self._digest = ""
         self._freed = False
@@ -85,7 +92,9 @@ class Membership:
 
     async def claim(self, key: Key, choice: Choice | None = None) -> NodeId:
         while True:
-            home = await self._rows.claim(key, (choice or choose)(key, list(self.nodes.values())).id)
+            home = await self._rows.claim(
+                key, (choice or choose)(key, list(self.nodes.values())).id
+            )
             if home is None or home not in self.nodes:
                 await self._beat()  # one has died or joined since the last beat
             if home is not None and home in self.nodes:
@@ -117,7 +126,9 @@ class Membership:
 
     async def _keep_beating(self) -> None:
         while self.fenced is None:
-            await _set_within(self._wake, min(RELOCK, self._times.beat) if self._is_uneasy() else self._times.beat)
+            await _set_within(
+                self._wake, min(RELOCK, self._times.beat) if self._is_uneasy() else self._times.beat
+            )
             try:
                 if await self._rows.reconnect(self.here.epoch):
                     self._settled = self._loop.time() + self._times.death
@@ -134,7 +145,9 @@ class Membership:
     def _is_uneasy(self) -> bool:
         """Whether a node may be dead: then this one looks more often."""
         late = 2.5 * self._times.beat
-        return any(pulse.unlocked is not None or pulse.still > late for pulse in self._pulses.values())
+        return any(
+            pulse.unlocked is not None or pulse.still > late for pulse in self._pulses.values()
+        )
 
     async def _beat(self) -> None:
         async with self._in_turn:
@@ -144,11 +157,19 @@ class Membership:
         rows, digest = await self._rows.beat(self.here.name, self.here.epoch, self.load())
         now = self._loop.time()
         passed, self._beaten = min(now - self._beaten, 2 * self._times.beat), now
-        dead = {row.id for row in rows if row.id != self.here.id and self._is_dead(row, now, passed)}
+        dead = {
+            row.id for row in rows if row.id != self.here.id and self._is_dead(row, now, passed)
+        }
         for row in rows:
             if row.id in dead and await self._rows.bury(row.name, row.epoch):
-                log.warning("a node is dead", node=row.id, why=f"it beats no more, and its lock is {_held(row)}")
-        self._pulses = {row.id: self._pulses[row.id] for row in rows if row.id in self._pulses.keys() - dead}
+                log.warning(
+                    "a node is dead",
+                    node=row.id,
+                    why=f"it beats no more, and its lock is {_held(row)}",
+                )
+        self._pulses = {
+            row.id: self._pulses[row.id] for row in rows if row.id in self._pulses.keys() - dead
+        }
         await self._learn({row.id: _node(row) for row in rows if row.id not in dead}, digest)
         self._watch_next()
 
@@ -167,7 +188,9 @@ class Membership:
         return now >= max(pulse.unlocked + RELOCK, self._settled)
 
     def _watch_next(self) -> None:
-        """Wait for the lock of the next node in the order of their ids, to notice at once when its process ends."""
+        """Wait for the lock of the next node in the order of their ids, to notice at once when its
+        process ends.
+        """
         order = sorted(self.nodes)
         following = order[(order.index(self.here.id) + 1) % len(order)]
         if following == self._watched and self._watching is not None and not self._watching.done():
@@ -187,7 +210,10 @@ class Membership:
     async def _learn(self, nodes: dict[NodeId, Node], digest: str) -> None:
         """Take over what was read, and tell what changed."""
         here = nodes[self.here.id]
-        was_leaving, self.leaving = self.leaving, here.draining and not all(node.draining for node in nodes.values())
+        was_leaving, self.leaving = (
+            self.leaving,
+            here.draining and not all(node.draining for node in nodes.values()),
+        )
         self._freed = self._freed and self.leaving
         if self.leaving and not self._freed:
             for tell in self.on_draining:
@@ -208,7 +234,10 @@ class Membership:
     # Matches of dead nodes.
 
     async def recover(self) -> None:
-        """Adopt the matches of dead nodes, now and from now on. Matches of single servers are orphans, too: none is left."""
+        """Adopt the matches of dead nodes, now and from now on.
+
+        Matches of single servers are orphans, too: none is left.
+        """
         await self._sweep(of_single_servers=True)
         self._tasks.append(asyncio.ensure_future(self._keep_sweeping()))
 
@@ -244,7 +273,10 @@ class Membership:
 
 
 async def join(store: Store, settings: ClusterSection) -> Membership:
-    """Join the cluster. Until `announce` the node takes no matches. Raise CannotJoin or StoreUnavailable."""
+    """Join the cluster.
+
+    Until `announce` the node takes no matches. Raise CannotJoin or StoreUnavailable.
+    """
     rows = NodeRows(store.source)
     name = settings.name or f"{socket.gethostname()}-{secrets.token_hex(2)}"
     row = NodeRow(name, 0, machine_name(), "", __version__, MESSAGES, "", True, {})
@@ -279,7 +311,9 @@ def machine_name() -> str:
 
 
 def _node(row: NodeRow) -> Node:
-    return Node(row.name, row.epoch, row.machine, row.handover, row.version, row.url, row.draining, row.load)
+    return Node(
+        row.name, row.epoch, row.machine, row.handover, row.version, row.url, row.draining, row.load
+    )
 
 
 def _places(nodes: dict[NodeId, Node]) -> list[Node]:

@@ -1,20 +1,26 @@
-"""Migration: moves running matches from a node that is drained to others, without an interruption for anybody.
+"""Migration: moves running matches from a node that is drained to others, without an interruption
+for anybody.
 
-Theory of operation. The match is frozen: its clock stands, and what its players send is held. All its inputs are stored. Then
-this node releases it: one statement in the store takes the node from it, if the node still lives, and so the match is an
-orphan. The other node is told, adopts it, replays its inputs, stores them as its own, and answers. Now the table here is
-forgotten, and the connections of the players move with what was held. There the match goes on when all have come.
+Theory of operation. The match is frozen: its clock stands, and what its players send is held. All
+its inputs are stored. Then this node releases it: one statement in the store takes the node from
+it, if the node still lives, and so the match is an orphan. The other node is told, adopts it,
+replays its inputs, stores them as its own, and answers. Now the table here is forgotten, and the
+connections of the players move with what was held. There the match goes on when all have come.
 
-Adopting is one statement, too, and only one node succeeds. So a match is never at two nodes, whatever fails:
+Adopting is one statement, too, and only one node succeeds. So a match is never at two nodes,
+whatever fails:
 
 - The store is away before the release: the match thaws here.
-- Nobody knows whether the release has happened, the other node does not answer in time, or its link is lost: this node tries to
-  adopt the match itself. If it succeeds, or still owns the match, the match thaws here. If another node has it, the connections
-  move to that one. Until the store says so, the match stays frozen, and nobody loses time.
-- This node or the other one dies: the match is an orphan then, and is taken over like all matches of dead nodes (`takeover.py`).
-  Its inputs are in the rows of this node, which keeps them until the other one has stored its own.
+- Nobody knows whether the release has happened, the other node does not answer in time, or its link
+  is lost: this node tries to adopt the match itself. If it succeeds, or still owns the match, the
+  match thaws here. If another node has it, the connections move to that one. Until the store says
+  so, the match stays frozen, and nobody loses time.
+- This node or the other one dies: the match is an orphan then, and is taken over like all matches
+  of dead nodes (`takeover.py`). Its inputs are in the rows of this node, which keeps them until the
+  other one has stored its own.
 
-Matches of contests and rooms do not move, nor do those of bots with a tunnel, which ends at this node.
+Matches of contests and rooms do not move, nor do those of bots with a tunnel, which ends at this
+node.
 """
 
 import asyncio
@@ -95,7 +101,14 @@ class Departure:
         self.watchers = watchers
         chunk = self.table.saved_again(0, self.table.saved)
         small = sum(len(line) for line in chunk.lines) <= LARGEST
-        return MovingMatch(self.id, self.now, tuple(self._held), tuple(self.called), watchers, chunk if small else None)
+        return MovingMatch(
+            self.id,
+            self.now,
+            tuple(self._held),
+            tuple(self.called),
+            watchers,
+            chunk if small else None,
+        )
 
     def stay(self) -> None:
         self.table.thaw()
@@ -103,7 +116,9 @@ class Departure:
             give_back(session, held)
 
     def go(self, to: NodeId | None) -> None:
-        """Let the players follow; None: the match has no live owner at present, so they connect again."""
+        """Let the players follow; None: the match has no live owner at present, so they connect
+        again.
+        """
         self.table.depart()
         for player, (session, held) in self._held.items():
             session.table = None
@@ -111,13 +126,29 @@ class Departure:
                 session.turn_away({"error": MATCH_LOST}, TRY_LATER)
             elif session.luggage is not None:
                 _, (login,) = session.luggage
-                seat = MovedSeat(self.id, player, login, session.name, session.owner, session.version, session.registered)
+                seat = MovedSeat(
+                    self.id,
+                    player,
+                    login,
+                    session.name,
+                    session.owner,
+                    session.version,
+                    session.registered,
+                )
                 self._mover.move(session, to, Errand(NATIVE, seat=seat), (), held)
 
 
 class Migration:
-    def __init__(self, desk: Desk, cluster: Cluster, mover: Mover, kept: KeptMatches, shown: SharedTables) -> None:
-        self._desk, self._cluster, self._mover, self._kept, self._shown = desk, cluster, mover, kept, shown
+    def __init__(
+        self, desk: Desk, cluster: Cluster, mover: Mover, kept: KeptMatches, shown: SharedTables
+    ) -> None:
+        self._desk, self._cluster, self._mover, self._kept, self._shown = (
+            desk,
+            cluster,
+            mover,
+            kept,
+            shown,
+        )
         self._departures: dict[str, tuple[NodeId, Departure]] = {}
         self._task: asyncio.Task[None] | None = None
         self._in_turn = asyncio.Lock()
@@ -166,7 +197,14 @@ class Migration:
             for first in range(0, len(tables), AT_ONCE):
                 try:
                     async with self._in_turn:
-                        await self._move([table for table in tables[first : first + AT_ONCE] if _can_move(table)], to)
+                        await self._move(
+                            [
+                                table
+                                for table in tables[first : first + AT_ONCE]
+                                if _can_move(table)
+                            ],
+                            to,
+                        )
                 except Exception:
                     log_failure("matches could not move to another node")
 
@@ -175,12 +213,24 @@ class Migration:
         return [table for table in tables if isinstance(table, KeptTable) and _can_move(table)]
 
     def _target(self, table: KeptTable) -> NodeId | None:
-        """Return the node of a player's socket, else a node of this machine, else any; None: all are drained."""
+        """Return the node of a player's socket, else a node of this machine, else any; None: all
+        are drained.
+        """
         members = self._cluster.members
-        able = {one: node for one, node in members.nodes.items() if not node.draining and one != self._cluster.here}
-        fronts = {front_of(seated, self._cluster.here) for seated in table.seated.values() if isinstance(seated, Session)}
+        able = {
+            one: node
+            for one, node in members.nodes.items()
+            if not node.draining and one != self._cluster.here
+        }
+        fronts = {
+            front_of(seated, self._cluster.here)
+            for seated in table.seated.values()
+            if isinstance(seated, Session)
+        }
         near = [node for node in able.values() if node.machine == members.here.machine]
-        wanted = [able[front] for front in sorted(fronts & able.keys())] or near or list(able.values())
+        wanted = (
+            [able[front] for front in sorted(fronts & able.keys())] or near or list(able.values())
+        )
         return choose(table.entry.id, wanted).id if wanted else None
 
     async def _move(self, tables: Sequence[KeptTable], to: NodeId) -> None:
@@ -199,19 +249,30 @@ class Migration:
         try:
             released = await self._kept.rows.release(ids)
         except StoreUnavailable as problem:
-            log.warning("nobody knows whether matches could be released", matches=len(ids), problem=str(problem))
+            log.warning(
+                "nobody knows whether matches could be released",
+                matches=len(ids),
+                problem=str(problem),
+            )
         else:
             _stay([one for one in departures if one.id not in released])
             departures = [one for one in departures if one.id in released]
             await self._offer(departures, to)
         await asyncio.gather(*(self._conclude(one, to) for one in departures))
-        log.info("matches moved", node=to, matches=len(departures), seconds=round(perf_counter() - began, 3))
+        log.info(
+            "matches moved",
+            node=to,
+            matches=len(departures),
+            seconds=round(perf_counter() - began, 3),
+        )
 
     async def _let_calls_end(self, tables: Sequence[KeptTable]) -> None:
         """Let the bots that were called for a move answer, and call none of them meanwhile."""
         for table in tables:
             table.asks = False
-        seated = [one for table in tables for one in table.seated.values() if isinstance(one, UrlBot)]
+        seated = [
+            one for table in tables for one in table.seated.values() if isinstance(one, UrlBot)
+        ]
         calls = [call for bot in seated if (call := bot.call) is not None]
         if calls:
             await asyncio.wait(calls, timeout=CALLS)
@@ -221,7 +282,12 @@ class Migration:
         for one in departures:
             self._departures[one.id] = to, one
         here = self._cluster.here
-        self._send(to, TakeMatches([one.described(self._shown.watchers(one.table, here)) for one in departures]))
+        self._send(
+            to,
+            TakeMatches(
+                [one.described(self._shown.watchers(one.table, here)) for one in departures]
+            ),
+        )
         if departures:
             await asyncio.wait([one.taken for one in departures], timeout=ANSWER)
         for one in departures:
@@ -233,7 +299,9 @@ class Migration:
         owner = await self._owner(departure.id)
         if owner == self._cluster.here:
             return departure.stay()
-        log.warning("a match went on at another node than was asked", match=departure.id, node=owner)
+        log.warning(
+            "a match went on at another node than was asked", match=departure.id, node=owner
+        )
         return self._leave(departure, owner)
 
     def _leave(self, departure: Departure, to: NodeId) -> None:
@@ -263,7 +331,9 @@ class Migration:
         message = decode(payload)
         if isinstance(message, TakeMatches):
             self._desk.tasks.start(self._take(node, message))
-        elif (found := self._departures.get(message.match)) is not None and not found[1].taken.done():
+        elif (found := self._departures.get(message.match)) is not None and not found[
+            1
+        ].taken.done():
             found[1].taken.set_result(isinstance(message, MatchTaken))
 
     async def _take(self, node: NodeId, message: TakeMatches) -> None:
@@ -274,7 +344,9 @@ class Migration:
         for one in message.matches:
             if one.match in taken and (table := self._desk.tables[one.match]) is not None:
                 self._shown.arrive(table, one.watchers, self._cluster.here)
-            self._send(node, MatchTaken(one.match) if one.match in taken else MatchNotTaken(one.match))
+            self._send(
+                node, MatchTaken(one.match) if one.match in taken else MatchNotTaken(one.match)
+            )
 
     def _lose(self, node: NodeId) -> None:
         for to, departure in self._departures.values():
@@ -283,7 +355,12 @@ class Migration:
 
 
 def _can_move(table: KeptTable) -> bool:
-    return table.can_leave and table.resumes and table.entry.contest is None and all(map(_follows, table.seated.values()))
+    return (
+        table.can_leave
+        and table.resumes
+        and table.entry.contest is None
+        and all(map(_follows, table.seated.values()))
+    )
 
 
 def _follows(seated: object) -> bool:

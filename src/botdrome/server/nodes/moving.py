@@ -1,11 +1,13 @@
 """Mover: moves the connection of a client to another node.
 
-Theory of operation. The session ends without closing its connection, and what the client sends is held. If the other node runs
-on this machine, and nothing is encrypted, the socket itself is handed to its process, with what was read and not delivered.
-Otherwise this node keeps the socket: it is the front, and carries messages over a channel to the session and back. A session at
-the end of a channel may move too: the front then opens another channel, so that no message passes more than two nodes.
-The receiving node makes a new session. What the nodes know of a client that has logged in comes with its socket, over a Unix
-socket that only this user can open. Over NATS, the session gets the login as its first message, and checks it again.
+Theory of operation. The session ends without closing its connection, and what the client sends is
+held. If the other node runs on this machine, and nothing is encrypted, the socket itself is handed
+to its process, with what was read and not delivered. Otherwise this node keeps the socket: it is
+the front, and carries messages over a channel to the session and back. A session at the end of a
+channel may move too: the front then opens another channel, so that no message passes more than two
+nodes. The receiving node makes a new session. What the nodes know of a client that has logged in
+comes with its socket, over a Unix socket that only this user can open. Over NATS, the session gets
+the login as its first message, and checks it again.
 """
 
 import asyncio
@@ -77,14 +79,18 @@ class Mover:
         self.behind: Callable[[], bool] = never
         """Whether this node is late with reading."""
         self.before_loss: Callable[[StreamReceiver], None] = do_nothing
-        """Called with a session here whose client is about to be lost, because the node of its socket stops."""
+        """Called with a session here whose client is about to be lost, because the node of its
+        socket stops.
+        """
         self._numbers = count(1)
         self._carriers: dict[int, Carrier] = {}
         self._carried: dict[tuple[NodeId, int], CarriedConnection] = {}
         self._delays: defaultdict[NodeId, LinkDelay] = defaultdict(LinkDelay)
         self._handover: Handover | None = None
         self.take_port: TakePort
-        """Takes a client's socket whose input is not answered, with the name of its port and what it needs."""
+        """Takes a client's socket whose input is not answered, with the name of its port and what
+        it needs.
+        """
         links.on(carry.TOPIC, self._receive)
         links.on_lost.append(self._link_lost)
 
@@ -94,10 +100,16 @@ class Mover:
         return len(self._carriers) + len(self._carried)
 
     def move(
-        self, session: Session, to: NodeId, errand: Errand, messages: Sequence[bytes], held: HeldInput | None = None
+        self,
+        session: Session,
+        to: NodeId,
+        errand: Errand,
+        messages: Sequence[bytes],
+        held: HeldInput | None = None,
     ) -> None:
-        """End the session without closing its connection. The node `to` makes a new session on it and gives it the messages,
-        then those that were held."""
+        """End the session without closing its connection. The node `to` makes a new session on it
+        and gives it the messages, then those that were held.
+        """
         if session.closed:
             return None
         connection = connection_of(session)
@@ -120,36 +132,59 @@ class Mover:
             return connection.front == to
         return not cast(FrontConnection, connection).secure and self._handover_of(to) != ""
 
-    def _depart(self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand) -> None:
+    def _depart(
+        self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand
+    ) -> None:
         if to == self._members.here.id:
             receiver = self._arrive(connection, errand, held.messages)
             if receiver is not None:
                 held.hand_to(connection, receiver)
         elif not connection.secure and (path := self._handover_of(to)):
             connection.pause(True)
-            asyncio.get_running_loop().call_soon(self._hand_over, path, WAITS, connection, held, to, errand)
+            asyncio.get_running_loop().call_soon(
+                self._hand_over, path, WAITS, connection, held, to, errand
+            )
         else:
             self._carry(connection, held, to, errand)
 
     def _handover_of(self, to: NodeId) -> str:
         """Return where a node takes sockets from this one; empty: it does not."""
         there = self._members.nodes.get(to)
-        same = self._handover is not None and there is not None and there.machine == self._members.here.machine
+        same = (
+            self._handover is not None
+            and there is not None
+            and there.machine == self._members.here.machine
+        )
         return there.handover if same and there is not None else ""
 
     def _hand_over(
-        self, path: str, waits: tuple[float, ...], connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand
+        self,
+        path: str,
+        waits: tuple[float, ...],
+        connection: FrontConnection,
+        held: HeldInput,
+        to: NodeId,
+        errand: Errand,
     ) -> None:
-        """Pass the socket on, now that all input of the last turn is delivered. If that fails for long, carry the messages."""
+        """Pass the socket on, now that all input of the last turn is delivered.
+
+        If that fails for long, carry the messages.
+        """
         luggage, passed = connection.pack_up(), False
         if luggage is not None and self._handover is not None:
             try:
                 passed = self._handover.give(
-                    path, luggage.socket, Parcel(errand, luggage.origin, held.messages, luggage.rest, held.client)
+                    path,
+                    luggage.socket,
+                    Parcel(errand, luggage.origin, held.messages, luggage.rest, held.client),
                 )
             except CannotPass as problem:
                 waits = ()
-                log.debug("a connection is carried to a node of this machine", node=to, problem=str(problem))
+                log.debug(
+                    "a connection is carried to a node of this machine",
+                    node=to,
+                    problem=str(problem),
+                )
         if passed:
             return connection.abandon()
         if not waits or held.gone:
@@ -158,10 +193,14 @@ class Mover:
         asyncio.get_running_loop().call_later(waits[0], again)
         return None
 
-    def _carry(self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand) -> None:
+    def _carry(
+        self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand
+    ) -> None:
         number = next(self._numbers)
         forget = partial(_drop, self._carriers, number)
-        carrier = self._carriers[number] = Carrier(connection, number, to, partial(self._send, to), self.behind, forget)
+        carrier = self._carriers[number] = Carrier(
+            connection, number, to, partial(self._send, to), self.behind, forget
+        )
         carrier.open(errand, held.messages)
         held.hand_to(connection, carrier)
         connection.pause(False)
@@ -177,11 +216,19 @@ class Mover:
 
     # Connections that come.
 
-    def _arrive(self, connection: MovingConnection, errand: Errand, messages: Sequence[bytes]) -> StreamReceiver | None:
-        """Make a session and give it the messages. Return None if it has closed or moved the connection by then."""
+    def _arrive(
+        self, connection: MovingConnection, errand: Errand, messages: Sequence[bytes]
+    ) -> StreamReceiver | None:
+        """Make a session and give it the messages.
+
+        Return None if it has closed or moved the connection by then.
+        """
         arrival = self.arrivals.get(errand.protocol)
         if arrival is None:
-            log.error("a connection of an unknown protocol came from another node", protocol=errand.protocol)
+            log.error(
+                "a connection of an unknown protocol came from another node",
+                protocol=errand.protocol,
+            )
             connection.close(TRY_LATER)
             return None
         receiver = arrive(connection, arrival.make_session, errand)
@@ -195,7 +242,8 @@ class Mover:
     def open_handover(self, limits: ConnectionLimits, longest: int, shared: ShareArriving) -> str:
         """Pass sockets, and take them. Return the path for other nodes.
 
-        WebSocket messages have at most `longest` bytes. `shared` wraps the protocol of a client that another node accepted.
+        WebSocket messages have at most `longest` bytes. `shared` wraps the protocol of a client
+        that another node accepted.
         """
         self._limits, self._longest, self._shared = limits, longest, shared
         self._handover = Handover(self._take)
@@ -210,18 +258,27 @@ class Mover:
         if self._handover is not None:
             self._handover.close()
 
-    def give_port(self, transport: asyncio.Transport, to: NodeId, port: str, key: Key, seen: bytes) -> bool:
-        """Pass the socket of a client to a process of this machine before `seen` was answered. Return False if that fails."""
+    def give_port(
+        self, transport: asyncio.Transport, to: NodeId, port: str, key: Key, seen: bytes
+    ) -> bool:
+        """Pass the socket of a client to a process of this machine before `seen` was answered.
+
+        Return False if that fails.
+        """
         path, luggage = self._handover_of(to), pack_up(transport, seen)
         secure = transport.get_extra_info("sslcontext") is not None
         if not path or self._handover is None or luggage is None or secure:
             return False
         try:
             passed = self._handover.give(
-                path, luggage.socket, Parcel(Errand(PORT, port, key=key), luggage.origin, [], luggage.rest)
+                path,
+                luggage.socket,
+                Parcel(Errand(PORT, port, key=key), luggage.origin, [], luggage.rest),
             )
         except CannotPass as problem:
-            log.debug("a connection is relayed to a node of this machine", node=to, problem=str(problem))
+            log.debug(
+                "a connection is relayed to a node of this machine", node=to, problem=str(problem)
+            )
             return False
         if passed:
             transport.abort()
@@ -229,12 +286,18 @@ class Mover:
 
     def _take(self, client: socket.socket, parcel: Parcel) -> None:
         if parcel.errand.protocol == PORT:
-            return self.take_port(client, parcel.errand.target, parcel.errand.key, parcel.origin, parcel.rest)
+            return self.take_port(
+                client, parcel.errand.target, parcel.errand.key, parcel.origin, parcel.rest
+            )
         arrival = self.arrivals[parcel.errand.protocol]
         if parcel.client is not None:
             parcel = replace(parcel, messages=parcel.messages[1:])
-        make_session = partial(arrive, make=arrival.make_session, errand=parcel.errand, client=parcel.client)
-        make = partial(Arriving, parcel, arrival.make_framing, self._longest, make_session, self._limits)
+        make_session = partial(
+            arrive, make=arrival.make_session, errand=parcel.errand, client=parcel.client
+        )
+        make = partial(
+            Arriving, parcel, arrival.make_framing, self._longest, make_session, self._limits
+        )
         return self.accept(client, self._shared(make, parcel.origin))
 
     def accept(self, client: socket.socket, make: MakeProtocol) -> None:
@@ -261,7 +324,9 @@ class Mover:
         elif (carried := self._carried.get((sender, message.channel))) is not None:
             carried.run(partial(carried.receive, message))
 
-    def _serve(self, carrier: Carrier, message: carry.ShutChannel | carry.HoldInput | carry.MoveOn) -> None:
+    def _serve(
+        self, carrier: Carrier, message: carry.ShutChannel | carry.HoldInput | carry.MoveOn
+    ) -> None:
         match message:
             case carry.ShutChannel():
                 carrier.close(message.code, message.reason)
@@ -275,7 +340,9 @@ class Mover:
 
     def _open(self, front: NodeId, message: carry.OpenChannel) -> None:
         forget = partial(_drop, self._carried, (front, message.channel))
-        carried = CarriedConnection(front, message, partial(self._send, front), self._delays[front], forget)
+        carried = CarriedConnection(
+            front, message, partial(self._send, front), self._delays[front], forget
+        )
         carried.before_loss = self.before_loss
         self._carried[front, message.channel] = carried
         carried.run(partial(self._arrive, carried, message.errand, message.messages))

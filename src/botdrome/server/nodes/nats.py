@@ -34,13 +34,17 @@ class NatsRefused(NatsUnavailable):
 
 
 class NatsConnection(asyncio.Protocol):
-    """`receive` gets the subjects and payloads of messages; `ended` gets the reason, once the connection was open.
+    """`receive` gets the subjects and payloads of messages; `ended` gets the reason, once the
+    connection was open.
 
     A server that needs no login is refused, unless `open_server` is true.
     """
 
     def __init__(
-        self, receive: Callable[[list[tuple[bytes, bytes]]], None], ended: Callable[[str], None], open_server: bool = False
+        self,
+        receive: Callable[[list[tuple[bytes, bytes]]], None],
+        ended: Callable[[str], None],
+        open_server: bool = False,
     ) -> None:
         self._receive, self._ended, self._open_server = receive, ended, open_server
         self._reader = NatsReader()
@@ -56,7 +60,9 @@ class NatsConnection(asyncio.Protocol):
         """Connect, log in and subscribe. Raise NatsUnavailable."""
         try:
             async with asyncio.timeout(PATIENCE):
-                await asyncio.get_running_loop().create_connection(lambda: self, address.host, address.port)
+                await asyncio.get_running_loop().create_connection(
+                    lambda: self, address.host, address.port
+                )
                 info = await self._first
                 if not info.auth_required and not self._open_server:
                     raise NatsRefused(NO_LOGIN)
@@ -66,7 +72,9 @@ class NatsConnection(asyncio.Protocol):
                 await self._ready
         except TimeoutError:
             self.close()
-            raise NatsUnavailable(f"{address} does not answer as a NATS server does within {PATIENCE:g} s") from None
+            raise NatsUnavailable(
+                f"{address} does not answer as a NATS server does within {PATIENCE:g} s"
+            ) from None
         except (OSError, UnicodeError) as error:
             self.close()
             raise NatsUnavailable(f"cannot connect to {address}: {_words(error)}") from None
@@ -87,7 +95,9 @@ class NatsConnection(asyncio.Protocol):
         return True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses
+        self._transport = cast(
+            asyncio.Transport, transport
+        )  # uvloop's transports are not subclasses
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -109,7 +119,9 @@ class NatsConnection(asyncio.Protocol):
             with suppress(asyncio.InvalidStateError):
                 self._ready.set_result(None)
         elif isinstance(event, NatsInfo):
-            with suppress(asyncio.InvalidStateError):  # a server sends it again when its cluster changes
+            with suppress(
+                asyncio.InvalidStateError
+            ):  # a server sends it again when its cluster changes
                 self._first.set_result(event)
         elif isinstance(event, NatsError):
             self._fail(*_explained(event.words))
@@ -132,7 +144,9 @@ class NatsConnection(asyncio.Protocol):
     def write(self, data: bytes) -> None:
         self._transport.write(data)
         if self._transport.get_write_buffer_size() > UNWRITTEN:
-            self._fail(f"the NATS server reads too slowly: more than {UNWRITTEN >> 20} MB waited for it")
+            self._fail(
+                f"the NATS server reads too slowly: more than {UNWRITTEN >> 20} MB waited for it"
+            )
 
     def ping(self) -> None:
         """Ask for a sign of life; end the connection if several went unanswered."""

@@ -33,6 +33,10 @@ def _read_address(url: str) -> NatsAddress:
         if parts.scheme not in ("nats", "tls") or not parts.hostname:
             raise ValueError
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
-        return NatsAddress(parts.hostname, parts.port or PORT, parts.scheme == "tls", user, password)
+        return NatsAddress(
+            parts.hostname, parts.port or PORT, parts.scheme == "tls", user, password
+        )
     except ValueError:
-        raise BadSetting(f"nats: expected nats://HOST:PORT or nats://USER:PASSWORD@HOST:PORT, not {url!r}") from None
+        raise BadSetting(
+            f"nats: expected nats://HOST:PORT or nats://USER:PASSWORD@HOST:PORT, not {url!r}"
+        ) from None

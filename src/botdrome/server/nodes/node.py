@@ -29,7 +29,10 @@ class Node(Struct, frozen=True):
     draining: bool = False
     """It takes no new matches, because it is about to stop."""
     load: dict[str, float] = {}
-    """Tables, connections, waiting clients, CPU time. `placement.py` reads the tables, people the rest."""
+    """Tables, connections, waiting clients, CPU time.
+
+    `placement.py` reads the tables, people the rest.
+    """
 
     @property
     def id(self) -> NodeId:
@@ -50,7 +53,9 @@ class Members(Protocol):
     on_draining: list[Callable[[], None]]
     """Called when this node is drained, before it gives up its rooms."""
     leaving: bool
-    """Whether this node is drained, so that other nodes get its rooms, because one of them takes matches."""
+    """Whether this node is drained, so that other nodes get its rooms, because one of them takes
+    matches.
+    """
 
     def room_home(self, key: Key) -> NodeId | None:
         """Return the node that has claimed rooms; None: none has, as far as this node knows."""
@@ -59,11 +64,17 @@ class Members(Protocol):
         """Return the home of rooms; if they have none, claim them for the node of the choice."""
 
     async def give(self, key: Key, to: NodeId) -> NodeId:
-        """Make another node the home of rooms that are here. Return their home, which is still here if that node is dead."""
+        """Make another node the home of rooms that are here.
+
+        Return their home, which is still here if that node is dead.
+        """
 
 
 class Links(Protocol):
-    """Ordered messages to other nodes. Nothing here waits or raises; what a link loses is reported on both sides."""
+    """Ordered messages to other nodes.
+
+    Nothing here waits or raises; what a link loses is reported on both sides.
+    """
 
     @property
     def connected(self) -> bool:
@@ -79,7 +90,9 @@ class Links(Protocol):
         """Set the receiver of a topic."""
 
     on_lost: list[Callable[[NodeId], None]]
-    """Called when a node is dead or when messages from or to it were lost: whatever hangs on this link ends."""
+    """Called when a node is dead or when messages from or to it were lost: whatever hangs on this
+    link ends.
+    """
 
 
 Choice = Callable[[Key, list[Node]], Node]
@@ -87,12 +100,18 @@ Choice = Callable[[Key, list[Node]], Node]
 
 
 def choose(key: Key, nodes: list[Node]) -> Node:
-    """Return the home of a key by rendezvous hashing: when a node leaves, only its own keys move."""
-    return max(able(nodes), key=lambda node: blake2b(f"{key} {node.id}".encode(), digest_size=8).digest())
+    """Return the home of a key by rendezvous hashing: when a node leaves, only its own
+    keys move.
+    """
+    return max(
+        able(nodes), key=lambda node: blake2b(f"{key} {node.id}".encode(), digest_size=8).digest()
+    )
 
 
 def spread(keys: Sequence[Key], nodes: list[Node]) -> dict[Key, Node]:
-    """Choose a home for each key so that all nodes have about as many: hashing alone spreads few keys unevenly."""
+    """Choose a home for each key so that all nodes have about as many: hashing alone spreads few
+    keys unevenly.
+    """
     homes: dict[Key, Node] = {}
     left: list[Node] = []
     for key in keys:

@@ -12,7 +12,9 @@ from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.nodes.routing import Routing
 
 SETTLE, LOOK = 0.5, 0.01
-"""Seconds for what happened in rooms to be stored, in which this node does not beat, and between two looks at them."""
+"""Seconds for what happened in rooms to be stored, in which this node does not beat, and between
+two looks at them.
+"""
 
 
 class NodeClients:
@@ -27,7 +29,9 @@ class NodeClients:
     ) -> None:
         """`rooms` are those of each game, and `targets` as in `Routing`."""
         places = {rooms_of(game): one for game, one in rooms.items()}
-        self.rooms = {key: RoomsHere(cluster, key, one, desk.tasks.start) for key, one in places.items()}
+        self.rooms = {
+            key: RoomsHere(cluster, key, one, desk.tasks.start) for key, one in places.items()
+        }
         cluster.rooms = self.rooms
         self.relay = Relay(cluster, self.rooms, mover, make_peer)
         self._routing = Routing(targets)
@@ -51,7 +55,10 @@ class NodeClients:
         return key is not None and not self.rooms[key].open
 
     async def settle(self) -> bool:
-        """Wait until what happened in the rooms is stored, but not for long. Return whether it is."""
+        """Wait until what happened in the rooms is stored, but not for long.
+
+        Return whether it is.
+        """
         settling = self._settling or asyncio.ensure_future(self._all_stored())
         done, _ = await asyncio.wait([settling], timeout=SETTLE)
         self._settling = None if done else settling

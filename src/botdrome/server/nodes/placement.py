@@ -1,4 +1,6 @@
-"""Placement: chooses the node of each table, so that tables spread evenly and few connections have to move or be carried."""
+"""Placement: chooses the node of each table, so that tables spread evenly and few connections have
+to move or be carried.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -6,10 +8,14 @@ from typing import NamedTuple
 from botdrome.server.nodes.node import Members, Node, NodeId, able
 
 SLACK = 1 / 8
-"""A node with so much more tables than the least busy one is about as busy: connections do not move for less."""
+"""A node with so much more tables than the least busy one is about as busy: connections do not move
+for less.
+"""
 SETTLING = 2.0
-"""Seconds after which what a node tells counts as much as what was known of it. Short matches begin and end between two beats,
-so the number of tables in one beat says little, and tables would follow it from node to node."""
+"""Seconds after which what a node tells counts as much as what was known of it. Short matches begin
+and end between two beats, so the number of tables in one beat says little, and tables would follow
+it from node to node.
+"""
 
 
 class ClientPlace(NamedTuple):
@@ -23,7 +29,10 @@ class ClientPlace(NamedTuple):
 
 
 class Placement:
-    """The nodes know each other's number of tables from their beats. Between beats, the tables that are placed count."""
+    """The nodes know each other's number of tables from their beats.
+
+    Between beats, the tables that are placed count.
+    """
 
     def __init__(self, members: Members, clock: Callable[[], float]) -> None:
         """`clock` returns seconds."""
@@ -33,13 +42,17 @@ class Placement:
         self._groups: dict[str, set[NodeId]] = {}
         """By machine: the nodes that take sockets, and know the same games as this one."""
         self._tables: dict[NodeId, float] = {}
-        """An estimate for each node. Each table that is placed there adds one, and beats correct it."""
+        """An estimate for each node.
+
+        Each table that is placed there adds one, and beats correct it.
+        """
 
     def choose(self, clients: Sequence[ClientPlace | None]) -> NodeId:
-        """Return the node for a table of these clients: among those with few tables the one with the least work for connections.
+        """Return the node for a table of these clients: among those with few tables the one with
+        the least work for connections.
 
-        That is a node of one of the clients, or another one to which all sockets can be handed. None: a client cannot leave
-        this node.
+        That is a node of one of the clients, or another one to which all sockets can be handed.
+        None: a client cannot leave this node.
         """
         self._read()
         found = [client for client in clients if client is not None]
@@ -54,15 +67,23 @@ class Placement:
             return
         now, told = self._clock(), {node.id: node.load.get("tables", 0) for node in nodes.values()}
         passed, self._last = now - self._last, now
-        weight, known = passed / (passed + SETTLING), {one: self._tables.get(one, number) for one, number in told.items()}
-        self._nodes, self._tables = nodes, {one: known[one] + weight * (told[one] - known[one]) for one in told}
+        weight, known = (
+            passed / (passed + SETTLING),
+            {one: self._tables.get(one, number) for one, number in told.items()},
+        )
+        self._nodes, self._tables = (
+            nodes,
+            {one: known[one] + weight * (told[one] - known[one]) for one in told},
+        )
         self._able, self._groups = {node.id: node for node in able(list(nodes.values()))}, {}
         for node in self._able.values():
             if node.handover and node.version == self._members.here.version:
                 self._groups.setdefault(node.machine, set()).add(node.id)
 
     def _candidates(self, clients: list[ClientPlace]) -> set[NodeId]:
-        own = {node for client in clients for node in (client.session, client.socket)} & self._able.keys()
+        own = {
+            node for client in clients for node in (client.session, client.socket)
+        } & self._able.keys()
         machines = {None if client.fixed else self._machine(client.socket) for client in clients}
         return own | self._groups.get(machines.pop() or "", set()) if len(machines) == 1 else own
 

@@ -1,8 +1,9 @@
 """Relay: gives whole connections to another node, because what they ask for is there.
 
-On one machine the socket itself goes to the other process; otherwise its bytes are relayed over the link, both ways. A connection
-moves before its first byte is answered, or between two HTTP requests. One that is relayed moves on from its front, so that no
-byte passes more than two nodes. A node that gets a connection and is not the home any more places it again.
+On one machine the socket itself goes to the other process; otherwise its bytes are relayed over the
+link, both ways. A connection moves before its first byte is answered, or between two HTTP requests.
+One that is relayed moves on from its front, so that no byte passes more than two nodes. A node that
+gets a connection and is not the home any more places it again.
 """
 
 import asyncio
@@ -75,9 +76,14 @@ class RelayFront(asyncio.Protocol):
         transport = self.transport
         assert transport is not None
         self.home, self._number = home, number
-        peer, proxied = transport.get_extra_info("peername"), bool(transport.get_extra_info("proxied"))
+        peer, proxied = (
+            transport.get_extra_info("peername"),
+            bool(transport.get_extra_info("proxied")),
+        )
         tls = transport.get_extra_info("sslcontext") is not None
-        self._tell(relay.OpenRelay(number, self.port, self.key, str(peer[0]), int(peer[1]), proxied, tls))
+        self._tell(
+            relay.OpenRelay(number, self.port, self.key, str(peer[0]), int(peer[1]), proxied, tls)
+        )
         seen, self.seen = self.seen, b""
         if seen:
             self._tell(relay.Input(number, seen))
@@ -163,12 +169,17 @@ class RelayFront(asyncio.Protocol):
 
 
 class Relay:
-    def __init__(self, cluster: Cluster, rooms: Mapping[Key, RoomsHere], mover: Mover, make_peer: MakePeer) -> None:
-        """`make_peer` makes the layer between a connection that came from another node and its protocol."""
+    def __init__(
+        self, cluster: Cluster, rooms: Mapping[Key, RoomsHere], mover: Mover, make_peer: MakePeer
+    ) -> None:
+        """`make_peer` makes the layer between a connection that came from another node and its
+        protocol.
+        """
         self._cluster, self._rooms, self._mover, self._make_peer = cluster, rooms, mover, make_peer
         mover.take_port = self._take
         self.ports: dict[str, MakeProtocol] = {}
-        """The protocols of the ports, by their names, for connections that come from other nodes."""
+        """The protocols of the ports, by their names, for connections that come from other nodes.
+        """
         self._numbers = count(1)
         self._fronts: dict[int, RelayFront] = {}
         self._homes: dict[tuple[NodeId, int], RelayedTransport] = {}
@@ -176,7 +187,9 @@ class Relay:
         cluster.links.on_lost.append(self._link_lost)
 
     def routed(self, make: MakeProtocol, port: str, game: str) -> MakeProtocol:
-        """Return the protocol factory of a port whose clients meet in the rooms of a game; empty: they do not."""
+        """Return the protocol factory of a port whose clients meet in the rooms of a game; empty:
+        they do not.
+        """
         self.ports[port] = make
         return self._for(port, rooms_of(game)) if game else make
 
@@ -193,7 +206,10 @@ class Relay:
             relayed.give_back(key, seen + (transport.held if isinstance(transport, Peer) else b""))
 
     def place(self, front: RelayFront, refused: bool = False) -> None:
-        """Find the home of a connection, unless it is lost by now. `refused`: the node that was taken for it is not."""
+        """Find the home of a connection, unless it is lost by now.
+
+        `refused`: the node that was taken for it is not.
+        """
         if front.transport is None:
             return
         if front.sent_here:
@@ -206,14 +222,18 @@ class Relay:
             return None
         front.sent_here = False
         if home == self._cluster.here:
-            return self._rooms[front.key].when_open(partial(self._stay, front), partial(self.place, front))
+            return self._rooms[front.key].when_open(
+                partial(self._stay, front), partial(self.place, front)
+            )
         if self._mover.give_port(front.transport, home, front.port, front.key, front.seen):
             return None
         number = next(self._numbers)
         self._fronts[number] = front
         return front.open(home, number)
 
-    def _take(self, client: socket.socket, port: str, key: Key, origin: Origin, seen: bytes) -> None:
+    def _take(
+        self, client: socket.socket, port: str, key: Key, origin: Origin, seen: bytes
+    ) -> None:
         """A process of this machine has passed on the socket of a client."""
         if not self._serves(port, key):
             return client.close()
@@ -223,7 +243,11 @@ class Relay:
     def _serves(self, port: str, key: Key) -> bool:
         known = port in self.ports and key in self._rooms
         if not known:
-            log.error("a connection came from another node for a port that this node has not", port=port, key=key)
+            log.error(
+                "a connection came from another node for a port that this node has not",
+                port=port,
+                key=key,
+            )
         return known
 
     def _stay(self, front: RelayFront) -> None:
@@ -253,11 +277,15 @@ class Relay:
         if not self._serves(message.port, message.key):
             return self.send(front, relay.EndRelay(message.number, True))
         place = front, message.number
-        transport = RelayedTransport(message, partial(self.send, front), partial(self._forget_home, place))
+        transport = RelayedTransport(
+            message, partial(self.send, front), partial(self._forget_home, place)
+        )
         self._homes[place] = transport
         origin = Origin(message.address, message.client_port, message.proxied)
         begin = partial(transport.begin, self._make_peer(self.ports[message.port], origin))
-        return self._rooms[message.key].when_open(begin, partial(transport.give_back, message.key, b""))
+        return self._rooms[message.key].when_open(
+            begin, partial(transport.give_back, message.key, b"")
+        )
 
     def _forget_home(self, place: tuple[NodeId, int]) -> None:
         self._homes.pop(place, None)

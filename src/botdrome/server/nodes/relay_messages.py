@@ -1,8 +1,10 @@
-"""The messages by which nodes relay whole connections, byte by byte. The front is the node that has the client's socket.
+"""The messages by which nodes relay whole connections, byte by byte.
 
-The front numbers the connections. One ends with ClientLost or EndRelay, or with the link. It returns to the front if its next
-request is for a third node, or if the home has changed: Recall, then Recalled, which is the last message from the front, then
-GiveBack.
+The front is the node that has the client's socket.
+
+The front numbers the connections. One ends with ClientLost or EndRelay, or with the link. It
+returns to the front if its next request is for a third node, or if the home has changed: Recall,
+then Recalled, which is the last message from the front, then GiveBack.
 """
 
 import msgspec

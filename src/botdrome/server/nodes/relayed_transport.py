@@ -14,7 +14,12 @@ RELAYED = "relayed"
 class RelayedTransport(asyncio.Transport):
     """The front counts what the client leaves unread, and says when that is too much."""
 
-    def __init__(self, opening: relay.OpenRelay, send: Callable[[relay.RelayMessage], None], forget: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        opening: relay.OpenRelay,
+        send: Callable[[relay.RelayMessage], None],
+        forget: Callable[[], None],
+    ) -> None:
         super().__init__()
         self._opening, self._send, self._forget = opening, send, forget
         self._protocol: asyncio.Protocol
@@ -110,7 +115,10 @@ class RelayedTransport(asyncio.Transport):
             self._protocol.connection_lost(None)
 
     def give_back(self, key: Key, seen: bytes) -> None:
-        """Let the front bring the connection to the home of a key. `seen` counts anew, and what comes meanwhile."""
+        """Let the front bring the connection to the home of a key.
+
+        `seen` counts anew, and what comes meanwhile.
+        """
         early = self._early or []
         if self._closing or any(isinstance(message, relay.ClientLost) for message in early):
             return self.lost()
@@ -134,7 +142,10 @@ class RelayedTransport(asyncio.Transport):
                 if not self._protocol.eof_received():
                     self.close()
             case relay.OutputPaused():
-                self._protocol.pause_writing() if message.paused else self._protocol.resume_writing()
+                if message.paused:
+                    self._protocol.pause_writing()
+                else:
+                    self._protocol.resume_writing()
             case relay.ClientLost():
                 self.lost()
         return None

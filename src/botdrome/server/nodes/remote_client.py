@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 
 
 class RemoteClient:
-    """When it gets a seat, its connection is fetched. Until that has come, the seat hears nothing."""
+    """When it gets a seat, its connection is fetched.
 
-    def __init__(self, desk: "HomeDesk", front: NodeId, ticket: int, name: str, owner: str, version: str) -> None:
+    Until that has come, the seat hears nothing.
+    """
+
+    def __init__(
+        self, desk: "HomeDesk", front: NodeId, ticket: int, name: str, owner: str, version: str
+    ) -> None:
         self._desk, self.front, self.ticket = desk, front, ticket
         self.place = ClientPlace(front, front)
         self.name, self.owner, self.version = name, owner, version

@@ -1,11 +1,18 @@
-"""Resumed: a moved connection as its new session sees it until it has caught up; and the connections of sessions that move."""
+"""Resumed: a moved connection as its new session sees it until it has caught up; and the
+connections of sessions that move.
+"""
 
 from collections.abc import Callable
 from typing import cast
 
 from botdrome.server.network.connection import NORMAL, Connection, Traffic
 from botdrome.server.network.tcp import StreamReceiver
-from botdrome.server.nodes.carrying import CarriedConnection, FrontConnection, HeldInput, MovingConnection
+from botdrome.server.nodes.carrying import (
+    CarriedConnection,
+    FrontConnection,
+    HeldInput,
+    MovingConnection,
+)
 from botdrome.server.nodes.errand import AdmittedClient, Errand
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.session import Session
@@ -55,9 +62,15 @@ def admitted(session: Session) -> AdmittedClient | None:
 
 
 def arrive(
-    connection: MovingConnection, make: MakeArrival, errand: Errand, client: AdmittedClient | None = None
+    connection: MovingConnection,
+    make: MakeArrival,
+    errand: Errand,
+    client: AdmittedClient | None = None,
 ) -> StreamReceiver:
-    """Make the session of a connection that comes from another node. Without a client, it is about to log in again."""
+    """Make the session of a connection that comes from another node.
+
+    Without a client, it is about to log in again.
+    """
     if client is not None:
         return make(connection, errand, client)
     shown = Resumed(connection, errand.told) if errand.told else connection

@@ -1,7 +1,9 @@
-"""RoomsHere: opens the rooms and contests of a game while this node is their home, and gives them to another if nobody is there.
+"""RoomsHere: opens the rooms and contests of a game while this node is their home, and gives them
+to another if nobody is there.
 
-A node that starts first is the home of all rooms. When others have joined, each game goes to the node that `Cluster.place` names,
-as soon as nobody is in its rooms. Clients that come meanwhile wait, and go on to the new home.
+A node that starts first is the home of all rooms. When others have joined, each game goes to the
+node that `Cluster.place` names, as soon as nobody is in its rooms. Clients that come meanwhile
+wait, and go on to the new home.
 """
 
 import asyncio
@@ -37,15 +39,26 @@ class Rooms(NamedTuple):
 
 
 class RoomsHere:
-    def __init__(self, cluster: Cluster, key: Key, rooms: Rooms, start: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        key: Key,
+        rooms: Rooms,
+        start: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
         """`start` runs a background task."""
         self._cluster, self._key, self._rooms, self._start = cluster, key, rooms, start
         self.open = self._changing = self._asking = False
-        """`_changing`: a task opens the rooms, or gives them away. `_asking`: a task reads their home from the store."""
+        """`_changing`: a task opens the rooms, or gives them away.
+
+        `_asking`: a task reads their home from the store.
+        """
         self._waiting: list[tuple[Act, Act]] = []
         self._timer: asyncio.TimerHandle | None = None
         cluster.members.on_change.append(self._look)
-        cluster.members.on_draining.append(self._leave)  # before another node opens them: both would play the same contests
+        cluster.members.on_draining.append(
+            self._leave
+        )  # before another node opens them: both would play the same contests
         self._look()
 
     @property
@@ -54,7 +67,9 @@ class RoomsHere:
         return not self._changing and self._rooms.settled()
 
     def when_open(self, act: Act, elsewhere: Act) -> None:
-        """Call `act` when the rooms are open here, or `elsewhere` when another node is their home."""
+        """Call `act` when the rooms are open here, or `elsewhere` when another node is
+        their home.
+        """
         if self.open:
             return act()
         self._waiting.append((act, elsewhere))
@@ -112,7 +127,10 @@ class RoomsHere:
         self.open = True
 
     def _close(self) -> None:
-        """The rooms are at another node. If this one is drained, clients in them stay; newcomers go to the new home."""
+        """The rooms are at another node.
+
+        If this one is drained, clients in them stay; newcomers go to the new home.
+        """
         self._leave()
         waiting, self._waiting = self._waiting, []
         for _, elsewhere in waiting:
@@ -146,7 +164,9 @@ class RoomsHere:
         self._rooms.leave()
         await self._settle()
         home = await self._cluster.members.give(self._key, node)
-        log.debug("rooms move to another node, because nobody is in them", rooms=self._key, node=home)
+        log.debug(
+            "rooms move to another node, because nobody is in them", rooms=self._key, node=home
+        )
 
     async def _settle(self) -> None:
         while not self._rooms.settled():

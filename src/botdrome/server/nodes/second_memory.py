@@ -1,4 +1,6 @@
-"""Second memory: another node keeps the inputs of this node's matches in its memory until PostgreSQL has them."""
+"""Second memory: another node keeps the inputs of this node's matches in its memory until
+PostgreSQL has them.
+"""
 
 import asyncio
 from collections import deque
@@ -21,7 +23,10 @@ _decode = msgspec.msgpack.Decoder(int).decode
 
 
 class SecondMemory:
-    """See `OtherMemory`. If the node is lost, the next one gets all that PostgreSQL does not have yet."""
+    """See `OtherMemory`.
+
+    If the node is lost, the next one gets all that PostgreSQL does not have yet.
+    """
 
     def __init__(self, members: Members, links: Links) -> None:
         self._members, self._links = members, links
@@ -43,7 +48,11 @@ class SecondMemory:
 
     @property
     def answers(self) -> bool:
-        return self._up and not self.full and (self._asked is None or self._loop.time() - self._asked < PATIENCE)
+        return (
+            self._up
+            and not self.full
+            and (self._asked is None or self._loop.time() - self._asked < PATIENCE)
+        )
 
     @property
     def full(self) -> bool:

@@ -1,4 +1,7 @@
-"""SharedDesk: the desks of all nodes as one. A client waits at the home of its wish, and plays where a player's connection is."""
+"""SharedDesk: the desks of all nodes as one.
+
+A client waits at the home of its wish, and plays where a player's connection is.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -47,22 +50,31 @@ class SharedDesk:
     # What the desk asks.
 
     def seek(self, client: WaitingClient, seeker: Seeker) -> bool:
-        """Let a client wait at another node, or for the rooms of its game to open here; False: it waits here."""
+        """Let a client wait at another node, or for the rooms of its game to open here; False: it
+        waits here.
+        """
         return self._front.seek(client, seeker) or self._wait_for_rooms(client, seeker)
 
     def _wait_for_rooms(self, client: WaitingClient, seeker: Seeker) -> bool:
-        """Until its contest is read from the store, this node takes it for one without a document."""
+        """Until its contest is read from the store, this node takes it for one without
+        a document.
+        """
         key = self._cluster.key_of(seeker.wish)
         rooms = self._cluster.rooms.get(key)
         if rooms is None or rooms.open:
             return False
         if not isinstance(client, RemoteClient) and self._cluster.home(key) != self._cluster.here:
             return False
-        rooms.when_open(partial(self._seek_again, client, seeker), partial(self._seek_elsewhere, client, seeker))
+        rooms.when_open(
+            partial(self._seek_again, client, seeker), partial(self._seek_elsewhere, client, seeker)
+        )
         return True
 
     def _seek_elsewhere(self, client: WaitingClient, seeker: Seeker) -> None:
-        """The rooms are not here, or no more. The front of a client may learn of a new home before that does, or after it."""
+        """The rooms are not here, or no more.
+
+        The front of a client may learn of a new home before that does, or after it.
+        """
         if isinstance(client, RemoteClient) and client.seeker is seeker:
             client.turn_away({}, GOING)
         else:
@@ -74,11 +86,15 @@ class SharedDesk:
             self._desk.seek_again(client, seeker)
 
     def send_away(self, client: WaitingClient) -> bool:
-        """Move a client of a drained node, which seeks, to another node of this machine; False: it stays."""
+        """Move a client of a drained node, which seeks, to another node of this machine; False: it
+        stays.
+        """
         return self._front.send_away(client)
 
     def arrive(self, number: int, client: WaitingClient) -> bool:
-        """Give a connection that came from another node the seat for which it came; False: that waits no longer."""
+        """Give a connection that came from another node the seat for which it came; False: that
+        waits no longer.
+        """
         return self._home.arrive(number, client)
 
     def bring(self, client: WaitingClient, to: NodeId) -> bool:
@@ -88,11 +104,16 @@ class SharedDesk:
     def give_up(self, seeker: Seeker) -> None:
         self._front.give_up(seeker)
 
-    def open_elsewhere(self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]) -> bool:
+    def open_elsewhere(
+        self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]
+    ) -> bool:
         """Have a table set at another node; False: it is set here."""
         to = self._placement.choose([self._place_of(client) for client in clients])
         if to != self._cluster.here:
-            seats = [self._lend(seeker, client, to) for seeker, client in zip(seekers, clients, strict=True)]
+            seats = [
+                self._lend(seeker, client, to)
+                for seeker, client in zip(seekers, clients, strict=True)
+            ]
             self._home.tell(to, OpenTable(wish, tuple(seats)))
         return to != self._cluster.here
 
@@ -146,7 +167,9 @@ class SharedDesk:
             return
         match message:
             case TurnAway() if message.for_now:
-                self._front.put_off(message.ticket, str(message.words.get("error", "")), message.code)
+                self._front.put_off(
+                    message.ticket, str(message.words.get("error", "")), message.code
+                )
             case TurnAway():
                 client.turn_away(message.words, message.code)
             case WaitAtMost():
@@ -160,15 +183,25 @@ class SharedDesk:
             self._desk.against_the_house(seeker, client, message.opponent)
 
     def _open(self, message: OpenTable) -> None:
-        """Set a table for clients of this node and others. If one of this node's has gone, the others seek again."""
-        if any(seat.front == self._cluster.here and self._front.client(seat.ticket) is None for seat in message.seats):
+        """Set a table for clients of this node and others.
+
+        If one of this node's has gone, the others seek again.
+        """
+        if any(
+            seat.front == self._cluster.here and self._front.client(seat.ticket) is None
+            for seat in message.seats
+        ):
             return self._put_back(message)
         clients = [self._take(seat) for seat in message.seats]
-        return self._desk.open_table(message.wish, tuple(seat.name for seat in message.seats), clients)
+        return self._desk.open_table(
+            message.wish, tuple(seat.name for seat in message.seats), clients
+        )
 
     def _take(self, seat: TableSeat) -> WaitingClient:
         here = self._front.take(seat.ticket) if seat.front == self._cluster.here else None
-        return here or RemoteClient(self._home, seat.front, seat.ticket, seat.name, seat.owner, seat.version)
+        return here or RemoteClient(
+            self._home, seat.front, seat.ticket, seat.name, seat.owner, seat.version
+        )
 
     def _put_back(self, message: OpenTable) -> None:
         for seat in message.seats:

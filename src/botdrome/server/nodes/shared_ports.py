@@ -13,7 +13,14 @@ from typing import Any
 import msgspec
 
 from botdrome.server.network.listening import MakeProtocol, OpenPort
-from botdrome.server.nodes.front import ListenAnswer, ListenRequest, NodeAvoided, NodeOpen, PortClosed, SocketsTaken
+from botdrome.server.nodes.front import (
+    ListenAnswer,
+    ListenRequest,
+    NodeAvoided,
+    NodeOpen,
+    PortClosed,
+    SocketsTaken,
+)
 from botdrome.server.settings import BadSetting
 
 LONGEST_NAME = 1024
@@ -21,7 +28,10 @@ LONGEST_NAME = 1024
 
 
 class SharedPorts:
-    """`control` is a stream to the front. Connections come over `sockets`, with the names of their ports."""
+    """`control` is a stream to the front.
+
+    Connections come over `sockets`, with the names of their ports.
+    """
 
     def __init__(self, control: socket.socket, sockets: socket.socket) -> None:
         self._control, self._sockets = control, sockets
@@ -48,7 +58,9 @@ class SharedPorts:
             self._avoided = avoided
             self._say(NodeAvoided(avoided))
 
-    async def listen(self, name: str, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None) -> OpenPort:
+    async def listen(
+        self, name: str, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None
+    ) -> OpenPort:
         """Take connections on a port. Raise BadSetting if the front cannot listen there."""
         self._made[name] = make, secure
         waiting = self._answers[name] = self._loop.create_future()
@@ -96,7 +108,9 @@ class SharedPorts:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._start(self._serve(connection, *self._made[name]))
 
-    async def _serve(self, connection: socket.socket, make: MakeProtocol, secure: ssl.SSLContext | None) -> None:
+    async def _serve(
+        self, connection: socket.socket, make: MakeProtocol, secure: ssl.SSLContext | None
+    ) -> None:
         with suppress(OSError):  # the client has gone, or speaks no TLS
             await self._loop.connect_accepted_socket(make, connection, ssl=secure)
 

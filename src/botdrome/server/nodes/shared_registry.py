@@ -1,4 +1,6 @@
-"""SharedRegistry: tells the other nodes which bots and bans have changed, so that none of them goes by old data."""
+"""SharedRegistry: tells the other nodes which bots and bans have changed, so that none of them goes
+by old data.
+"""
 
 import msgspec
 from msgspec import Struct

@@ -1,6 +1,7 @@
 """SharedTables: the running matches of all nodes, as spectators see them.
 
-Each message of a match goes to a node once, however many people watch there. Lists of matches are told once a second.
+Each message of a match goes to a node once, however many people watch there. Lists of matches are
+told once a second.
 """
 
 import asyncio
@@ -25,14 +26,20 @@ MOST_LISTED = 200
 class RemoteSpectators:
     """The people at another node that watch a match here."""
 
-    def __init__(self, send: Callable[[watching.WatchMessage], None], match: str, over: Callable[[], None]) -> None:
+    def __init__(
+        self, send: Callable[[watching.WatchMessage], None], match: str, over: Callable[[], None]
+    ) -> None:
         """`over` is called when the match is over."""
         self._send, self._match, self._over = send, match, over
         self._first = True
 
     def show(self, message: bytes) -> None:
         first, self._first = self._first, False
-        self._send(watching.Snapshot(self._match, message) if first else watching.Show(self._match, message))
+        self._send(
+            watching.Snapshot(self._match, message)
+            if first
+            else watching.Show(self._match, message)
+        )
 
     def end(self) -> None:
         self._over()
@@ -69,7 +76,12 @@ class SharedTables:
     # For spectators here.
 
     def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
-        elsewhere = [table for one in self._lists.values() for table in one.tables if game in (None, table.game)]
+        elsewhere = [
+            table
+            for one in self._lists.values()
+            for table in one.tables
+            if game in (None, table.game)
+        ]
         return [*self._own.live(game, most), *elsewhere][:most]
 
     def count(self, game: str | None = None) -> int:
@@ -88,7 +100,9 @@ class SharedTables:
         return True
 
     def _ask(self, match: str, spectator: Spectator) -> None:
-        """Ask for the present position, unless the spectator has left within the same turn of the loop."""
+        """Ask for the present position, unless the spectator has left within the same turn of the
+        loop.
+        """
         watched = self._watched.get(match)
         if watched is not None and spectator in watched.arriving:
             self._send(watched.node, watching.Watch(match))
@@ -125,13 +139,18 @@ class SharedTables:
         return [node for node, match in self._shown if match == table.entry.id]
 
     def depart(self, table: Table, to: NodeId, told: Collection[NodeId], here: NodeId) -> None:
-        """A match goes on at another node, which was told these nodes: it shows them the match. The others have to ask."""
+        """A match goes on at another node, which was told these nodes: it shows them the match.
+
+        The others have to ask.
+        """
         match = table.entry.id
         for node in self._shown_of(table):
             del self._shown[node, match]
             if node not in told:
                 self._send(node, watching.WatchThere(match, to))
-        own = {one: None for one in table.audience.hand_over() if not isinstance(one, RemoteSpectators)}
+        own = {
+            one: None for one in table.audience.hand_over() if not isinstance(one, RemoteSpectators)
+        }
         if own:
             self._watched[match] = WatchedMatch(to, {}, own)
             if here not in told:
@@ -141,11 +160,18 @@ class SharedTables:
 
     def _watch_there(self, match: str, node: NodeId) -> None:
         if (watched := self._watched.get(match)) is not None:
-            watched.node, watched.arriving, watched.watching = node, watched.watching | watched.arriving, {}
+            watched.node, watched.arriving, watched.watching = (
+                node,
+                watched.watching | watched.arriving,
+                {},
+            )
             self._send(node, watching.Watch(match))
 
     def arrive(self, table: Table, told: Collection[NodeId], here: NodeId) -> None:
-        """A match that was at another node goes on here. Show it to the nodes at which people watch it."""
+        """A match that was at another node goes on here.
+
+        Show it to the nodes at which people watch it.
+        """
         match = table.entry.id
         watched = self._watched.pop(match, None)
         if watched is not None:
@@ -189,7 +215,9 @@ class SharedTables:
                 self._watch_there(message.match, message.node)
             case watching.EndOfMatch():
                 self._nodes.pop(message.match, None)
-                if (watched := self._watched.get(message.match)) is not None and watched.node == node:
+                if (
+                    watched := self._watched.get(message.match)
+                ) is not None and watched.node == node:
                     self._end(message.match)
 
     def _list(self, node: NodeId, tables: watching.LiveTables | None) -> None:
@@ -200,17 +228,24 @@ class SharedTables:
         if tables is not None:
             self._lists[node] = tables
             self._nodes |= {table.id: node for table in tables.tables}
-        old, new = ({table.id for table in one.tables} if one is not None else set() for one in (before, tables))
+        old, new = (
+            {table.id for table in one.tables} if one is not None else set()
+            for one in (before, tables)
+        )
         if old != new:
             for tell in tuple(self._watchers):
                 tell()
 
     def _show(self, node: NodeId, match: str) -> None:
-        """The spectators at a node share one stream, but each of them begins with the position at that moment."""
+        """The spectators at a node share one stream, but each of them begins with the position at
+        that moment.
+        """
         before = self._shown.pop((node, match), None)
         if before is not None:
             self._own.unwatch(match, before)
-        spectators = RemoteSpectators(partial(self._send, node), match, lambda: _drop(self._shown, (node, match)))
+        spectators = RemoteSpectators(
+            partial(self._send, node), match, lambda: _drop(self._shown, (node, match))
+        )
         if self._own.watch(match, spectators):
             self._shown[node, match] = spectators
         else:
@@ -224,7 +259,9 @@ class SharedTables:
             watched.node = node  # the match may have moved there
             arriving, watched.arriving = watched.arriving, {}
             watched.watching |= arriving
-        for spectator in tuple(arriving if isinstance(message, watching.Snapshot) else watched.watching):
+        for spectator in tuple(
+            arriving if isinstance(message, watching.Snapshot) else watched.watching
+        ):
             spectator.show(message.message)
 
     def _end(self, match: str) -> None:

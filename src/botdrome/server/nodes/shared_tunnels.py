@@ -1,4 +1,7 @@
-"""SharedTunnels: the tunnels of all nodes. A bot that keeps one open to any node can be called from every node."""
+"""SharedTunnels: the tunnels of all nodes.
+
+A bot that keeps one open to any node can be called from every node.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -17,7 +20,10 @@ TOPIC = "tunnels"
 
 
 class OpenTunnels(Struct, frozen=True, array_like=True, tag="o"):
-    """Names of bots that have a tunnel to the sender, and when these were opened. Of two for a name, the newer one stays."""
+    """Names of bots that have a tunnel to the sender, and when these were opened.
+
+    Of two for a name, the newer one stays.
+    """
 
     tunnels: dict[str, Epoch]
 
@@ -44,7 +50,9 @@ class TunnelElsewhere(NamedTuple):
 
 
 class SharedTunnels:
-    def __init__(self, tunnels: Tunnels, cluster: Cluster, asking: Asking, arrived: Callable[[str], None]) -> None:
+    def __init__(
+        self, tunnels: Tunnels, cluster: Cluster, asking: Asking, arrived: Callable[[str], None]
+    ) -> None:
         """`arrived` is told the name of a bot that can be called."""
         self._tunnels, self._links, self._members = tunnels, cluster.links, cluster.members
         self._asking, self._arrived = asking, arrived
@@ -72,10 +80,14 @@ class SharedTunnels:
     def closed(self, name: str) -> None:
         self._links.broadcast(TOPIC, msgspec.msgpack.encode(ClosedTunnel(name)))
 
-    async def post(self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]) -> BotAnswer:
+    async def post(
+        self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]
+    ) -> BotAnswer:
         call = CallThroughTunnel(name, body, limit_seconds, dict(headers))
         try:
-            return await self._asking.ask(self._elsewhere[name].node, call, BotAnswer, limit_seconds)
+            return await self._asking.ask(
+                self._elsewhere[name].node, call, BotAnswer, limit_seconds
+            )
         except LateAnswer:
             raise too_late(limit_seconds) from None
         except NoAnswer as problem:

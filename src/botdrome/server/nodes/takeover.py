@@ -1,6 +1,7 @@
 """Takeover: resumes the matches of a dead node here, from the inputs that it stored.
 
-Matches of contests are aborted, and played again by their contests. So are games of rooms, whose players can return nowhere else.
+Matches of contests are aborted, and played again by their contests. So are games of rooms, whose
+players can return nowhere else.
 """
 
 import asyncio
@@ -76,14 +77,26 @@ class Takeover:
         grace: float,
         retry: Callable[[Sequence[MatchEntry]], None],
     ) -> None:
-        """`grace`: the seconds in which players may return before the terms apply. `retry` has `take_over` called again."""
-        self._desk, self._rows, self._held, self._invitations, self._grace = desk, rows, held, invitations, grace
+        """`grace`: the seconds in which players may return before the terms apply.
+
+        `retry` has `take_over` called again.
+        """
+        self._desk, self._rows, self._held, self._invitations, self._grace = (
+            desk,
+            rows,
+            held,
+            invitations,
+            grace,
+        )
         self._retry = retry
         self._resumed: set[str] = set()
         """The matches from dead nodes that run here."""
 
     async def take_over(self, entries: Sequence[MatchEntry]) -> None:
-        """Resume matches that this node has adopted, or abort them. Calling it again skips those that run here."""
+        """Resume matches that this node has adopted, or abort them.
+
+        Calling it again skips those that run here.
+        """
         began = perf_counter()
         missing = [entry for entry in entries if self._desk.tables[entry.id] is None]
         pacer = Pacer()
@@ -107,11 +120,16 @@ class Takeover:
         )
 
     async def take_moved(self, moving: Sequence[MovingMatch]) -> list[str]:
-        """Adopt matches that a live node has released, and go on with them. Return the ids of those that run here now."""
+        """Adopt matches that a live node has released, and go on with them.
+
+        Return the ids of those that run here now.
+        """
         wanted, pacer = {one.match: one for one in moving}, Pacer()
         entries = await self._desk.store.adopt(list(wanted))
         try:
-            stored = await self._kept([entry for entry in entries if wanted[entry.id].inputs is None], pacer)
+            stored = await self._kept(
+                [entry for entry in entries if wanted[entry.id].inputs is None], pacer
+            )
             for entry in entries:
                 one = wanted[entry.id]
                 kept = stored.get(entry.id) or KeptMatch()
@@ -121,14 +139,22 @@ class Takeover:
         except Exception:
             log_failure("matches that move here could not be resumed")
             self._retry(entries)
-        tables = [table for entry in entries if isinstance(table := self._desk.tables[entry.id], ResumedTable)]
+        tables = [
+            table
+            for entry in entries
+            if isinstance(table := self._desk.tables[entry.id], ResumedTable)
+        ]
         if self._desk.tables.keeper is not None:
             await self._desk.tables.keeper.flush(tables)  # the former node deletes its own rows
         return [table.entry.id for table in tables]
 
     async def _kept(self, entries: Sequence[MatchEntry], pacer: Pacer) -> dict[str, KeptMatch]:
-        """Return each match as its last former node has kept it; if that one had stored nothing yet, as the one before."""
-        kept: dict[tuple[NodeId, str], KeptMatch] = {(node, entry.id): KeptMatch() for entry in entries for node in entry.former}
+        """Return each match as its last former node has kept it; if that one had stored nothing
+        yet, as the one before.
+        """
+        kept: dict[tuple[NodeId, str], KeptMatch] = {
+            (node, entry.id): KeptMatch() for entry in entries for node in entry.former
+        }
         for node in {node for node, _ in kept}:
             batches = await self._batches(node)
             pacer.begin()
@@ -137,23 +163,34 @@ class Takeover:
                     if (match := kept.get((node, chunk.match))) is not None:
                         match.add(chunk)
                 await pacer.rest()
-        last = {entry.id: [kept[node, entry.id] for node in entry.former if kept[node, entry.id].head] for entry in entries}
+        last = {
+            entry.id: [kept[node, entry.id] for node in entry.former if kept[node, entry.id].head]
+            for entry in entries
+        }
         return {match: found[-1] for match, found in last.items() if found}
 
     async def _batches(self, node: NodeId) -> list[bytes]:
-        """Return the inputs of a node in PostgreSQL and in the memories of others, in the order of writing."""
+        """Return the inputs of a node in PostgreSQL and in the memories of others, in the order of
+        writing.
+        """
         name, _, epoch = node.rpartition(".")
         rows, held = await asyncio.gather(self._rows.read(name, int(epoch)), self._held.of(node))
         return [data for _, data in sorted([*held, *rows], key=itemgetter(0))]
 
-    async def _resume(self, entry: MatchEntry, kept: KeptMatch, pacer: Pacer, moving: MovingMatch | None = None) -> None:
+    async def _resume(
+        self, entry: MatchEntry, kept: KeptMatch, pacer: Pacer, moving: MovingMatch | None = None
+    ) -> None:
         head = unpack_head(kept.head)
         try:
-            resumption = Resumption(head.setup, restored_game(head.setup), (DECODE(line).input for line in kept.lines))
+            resumption = Resumption(
+                head.setup, restored_game(head.setup), (DECODE(line).input for line in kept.lines)
+            )
             while resumption.advance(INPUTS):
                 await pacer.rest()
         except (BadRecord, *UNPLAYABLE) as problem:
-            log.error("the inputs of a match cannot be replayed", match=entry.id, problem=str(problem))
+            log.error(
+                "the inputs of a match cannot be replayed", match=entry.id, problem=str(problem)
+            )
             return await self._desk.store.abort([entry.id], BAD_INPUTS, int(time() * 1000))
         await pacer.rest()
         table = self._desk.tables.resume(entry, resumption, head.resumes)
@@ -194,7 +231,11 @@ class Takeover:
     def _seat_house(self, table: ResumedTable, player: Player) -> bool:
         entry = table.entry
         name = entry.players[player].partition(" ")[0]
-        found = house_bot(entry.game, name) if name.startswith("house:") and entry.owners[player] == NOBODY else None
+        found = (
+            house_bot(entry.game, name)
+            if name.startswith("house:") and entry.owners[player] == NOBODY
+            else None
+        )
         if found is not None:
             HouseSeat(self._desk.workers, table, player, found[1]).sit_down()
         return found is not None
@@ -202,7 +243,9 @@ class Takeover:
     def _call_back(self, table: ResumedTable) -> None:
         """Call the bots that were away before, until they answer."""
         match = table.match
-        for player in sorted(match.away - match.dismissed.keys()) if match.terms.gone == "wait" else ():
+        for player in (
+            sorted(match.away - match.dismissed.keys()) if match.terms.gone == "wait" else ()
+        ):
             if table.entry.owners[player].startswith(f"{BOT} "):
                 self._desk.tasks.start(self._await(table, player))
 
@@ -237,7 +280,9 @@ class Takeover:
 class KeptMatches:
     """The inputs of this node's matches, which other nodes can resume."""
 
-    def __init__(self, rows: InputRows, keeper: InputKeeper, takeover: Takeover, memory: SecondMemory | None) -> None:
+    def __init__(
+        self, rows: InputRows, keeper: InputKeeper, takeover: Takeover, memory: SecondMemory | None
+    ) -> None:
         self.rows, self.keeper, self.takeover, self._memory = rows, keeper, takeover, memory
 
     async def close(self) -> None:
@@ -250,15 +295,21 @@ class KeptMatches:
         await self.rows.close()
 
 
-async def keep_matches(desk: Desk, members: Membership, links: Links, invitations: Invitations) -> KeptMatches:
+async def keep_matches(
+    desk: Desk, members: Membership, links: Links, invitations: Invitations
+) -> KeptMatches:
     """Store the inputs of all matches from now on, and resume those of dead nodes."""
     here, settings = members.here, desk.settings.cluster
     hold = settings.holds_news_for
-    rows = InputRows(desk.store.source.place, desk.settings.store_shown, here.name, here.epoch, hold == "store")
+    rows = InputRows(
+        desk.store.source.place, desk.settings.store_shown, here.name, here.epoch, hold == "store"
+    )
     await rows.open()
     memory = SecondMemory(members, links) if hold == "memory" else None
     keeper = desk.tables.keeper = InputKeeper(rows, hold != "no", memory)
-    takeover = Takeover(desk, rows, HeldInputs(members, links), invitations, settings.grace, members.retry)
+    takeover = Takeover(
+        desk, rows, HeldInputs(members, links), invitations, settings.grace, members.retry
+    )
     members.take_over = takeover.take_over
     return KeptMatches(rows, keeper, takeover, memory)
 

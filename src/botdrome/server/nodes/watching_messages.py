@@ -14,14 +14,19 @@ class WatchMessage(Struct, frozen=True, array_like=True):
 
 
 class LiveTables(Struct, frozen=True, array_like=True, tag="t"):
-    """To all: the matches that run on a node, as far as pages list them, and the numbers of all by game."""
+    """To all: the matches that run on a node, as far as pages list them, and the numbers of all by
+    game.
+    """
 
     tables: list[LiveTable]
     numbers: dict[str, int]
 
 
 class Watch(WatchMessage, frozen=True, tag="w"):
-    """To the node of a match: show it, beginning with the present position. Repeated for each new spectator."""
+    """To the node of a match: show it, beginning with the present position.
+
+    Repeated for each new spectator.
+    """
 
 
 class Unwatch(WatchMessage, frozen=True, tag="u"):
@@ -49,4 +54,6 @@ class WatchThere(WatchMessage, frozen=True, tag="m"):
 
 
 encode = msgspec.msgpack.Encoder().encode
-decode = msgspec.msgpack.Decoder(LiveTables | Watch | Unwatch | Snapshot | Show | EndOfMatch | WatchThere).decode
+decode = msgspec.msgpack.Decoder(
+    LiveTables | Watch | Unwatch | Snapshot | Show | EndOfMatch | WatchThere
+).decode

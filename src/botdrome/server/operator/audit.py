@@ -15,7 +15,9 @@ from botdrome.store.store import Epoch, Note, Store
 
 BOOK = "audit"
 WRITING = 2.0
-"""Seconds that an action waits until its line is stored; if the store is down, the line is stored later."""
+"""Seconds that an action waits until its line is stored; if the store is down, the line is stored
+later.
+"""
 LONGEST = 500
 """Characters of each part of a line."""
 
@@ -36,8 +38,11 @@ class Audit:
 
     async def note(self, action: str, target: str = "", detail: str = "") -> None:
         at = int(time() * 1000)
-        line = AuditLine(at, "operator", CLIENT_SOURCE.get(), action, target[:LONGEST], detail[:LONGEST])
-        name = f"{at:015}-{next(self._numbers):09}-{secrets.token_hex(4)}"  # sorts by time, and is unique
+        line = AuditLine(
+            at, "operator", CLIENT_SOURCE.get(), action, target[:LONGEST], detail[:LONGEST]
+        )
+        # sorts by time, and is unique
+        name = f"{at:015}-{next(self._numbers):09}-{secrets.token_hex(4)}"
         written = asyncio.Event()
         self._tasks.start(self._write(Note(BOOK, name, msgspec.to_builtins(line)), written))
         try:

@@ -1,4 +1,7 @@
-"""The list of connected clients, as the operator sees it. Each node of a cluster lists its own; the operator sees all."""
+"""The list of connected clients, as the operator sees it.
+
+Each node of a cluster lists its own; the operator sees all.
+"""
 
 from collections.abc import Callable, Iterable
 from operator import attrgetter, methodcaller
@@ -48,36 +51,70 @@ class FoundClients(Struct, frozen=True):
 
 
 class RemoveClients(Struct, frozen=True):
-    """A question: remove the client of that number, or all of that name. The answer has their names."""
+    """A question: remove the client of that number, or all of that name.
+
+    The answer has their names.
+    """
 
     name: str | None
     number: int | None
     words: str
 
 
-OWN_COLUMNS = {"received": "traffic.received", "sent": "traffic.sent", "answerMs": "traffic.answer_time"}
+OWN_COLUMNS = {
+    "received": "traffic.received",
+    "sent": "traffic.sent",
+    "answerMs": "traffic.answer_time",
+}
 """Columns of a ConnectedClient that have other names than those of a line."""
-COLUMNS = ("node", "number", "protocol", "name", "game", "address", "since", "received", "sent", "answerMs", "match")
+COLUMNS = (
+    "node",
+    "number",
+    "protocol",
+    "name",
+    "game",
+    "address",
+    "since",
+    "received",
+    "sent",
+    "answerMs",
+    "match",
+)
 """By which the list can be sorted."""
 Listed = TypeVar("Listed")
 
 
-def find_clients(clients: Iterable[ConnectedClient], node: str, wanted: FindClients) -> FoundClients:
-    """Return the clients of one node. There may be thousands, so only those that are wanted become lines."""
+def find_clients(
+    clients: Iterable[ConnectedClient], node: str, wanted: FindClients
+) -> FoundClients:
+    """Return the clients of one node.
+
+    There may be thousands, so only those that are wanted become lines.
+    """
     words, column = wanted.search, wanted.column
-    found = [one for one in clients if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}\n{node}".lower()]
+    found = [
+        one
+        for one in clients
+        if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}\n{node}".lower()
+    ]
     value: Callable[[ConnectedClient], Any]
     if column == "node":
         value = attrgetter("number")
     else:
-        value = methodcaller("match") if column == "match" else attrgetter(OWN_COLUMNS.get(column, column))
+        value = (
+            methodcaller("match")
+            if column == "match"
+            else attrgetter(OWN_COLUMNS.get(column, column))
+        )
     ordered = _ordered(found, value, wanted.falling)
     return FoundClients([_line(one, node) for one in ordered[: min(wanted.most, MOST)]], len(found))
 
 
 def merged(found: list[FoundClients], silent: list[str], wanted: FindClients) -> FoundClients:
     """Put the lists of several nodes together."""
-    value: Callable[[ClientLine], Any] = attrgetter("answer" if wanted.column == "answerMs" else wanted.column)
+    value: Callable[[ClientLine], Any] = attrgetter(
+        "answer" if wanted.column == "answerMs" else wanted.column
+    )
     lines = _ordered([line for one in found for line in one.clients], value, wanted.falling)
     return FoundClients(lines[: wanted.most], sum(one.total for one in found), silent)
 
@@ -92,6 +129,6 @@ def _line(one: ConnectedClient, node: str) -> ClientLine:
     traffic = one.traffic
     answer = None if traffic.answer_time is None else round(traffic.answer_time * 1000, 1)
     return ClientLine(
-        node, one.number, one.protocol, one.name, one.game, one.address, one.since, traffic.received, traffic.sent, answer,
-        one.match(),
+        node, one.number, one.protocol, one.name, one.game, one.address, one.since,
+        traffic.received, traffic.sent, answer, one.match(),
     )  # fmt: skip

@@ -1,4 +1,7 @@
-"""ContestOrders: what organisers and owners of bots do with contests, from any node. The home of a contest carries it out."""
+"""ContestOrders: what organisers and owners of bots do with contests, from any node.
+
+The home of a contest carries it out.
+"""
 
 import asyncio
 from collections import Counter
@@ -69,7 +72,15 @@ class ContestOrders:
     def __init__(self, contests: Contests, bots: UrlBots, desk: Desk) -> None:
         self._contests, self._bots, self._desk = contests, bots, desk
         self._journal = ContestJournal(desk.store)
-        for kind in (CreateContest, ChangeContest, ActOnContest, TakeOut, PlayAgain, EnterContest, LeaveContest):
+        for kind in (
+            CreateContest,
+            ChangeContest,
+            ActOnContest,
+            TakeOut,
+            PlayAgain,
+            EnterContest,
+            LeaveContest,
+        ):
             desk.asking.on(kind, self._carry_out)
         desk.asking.on(FindAwaited, self._awaited)
         self._open: set[str] = set()
@@ -103,7 +114,9 @@ class ContestOrders:
         return (await self._journal.entry(name)).document
 
     async def create(self, document: ContestDocument) -> None:
-        """Raise ContestRefusal if the name is taken, or an entrant of the document is no house bot."""
+        """Raise ContestRefusal if the name is taken, or an entrant of the document is
+        no house bot.
+        """
         await self._order(CreateContest(document.game, document.name, document))
 
     async def change(self, name: str, document: ContestDocument) -> None:
@@ -122,7 +135,9 @@ class ContestOrders:
         await self._order(PlayAgain(await self._game_of(name), name, tuple(bots), failed))
 
     async def enter(self, bot: BotEntry, contest: str, password: str) -> None:
-        """Raise ContestRefusal with the rule that the bot breaks, or CallFailed if it cannot be called."""
+        """Raise ContestRefusal with the rule that the bot breaks, or CallFailed if it cannot be
+        called.
+        """
         await self._order(EnterContest(bot.game, contest, bot, password))
 
     async def withdraw(self, bot: BotEntry, contest: str) -> None:
@@ -160,7 +175,9 @@ class ContestOrders:
     # At the home.
 
     async def _carry_out(self, order: ContestOrder) -> bool:
-        """Carry out an order to its end, even if the node that asked is lost: half of it may be stored."""
+        """Carry out an order to its end, even if the node that asked is lost: half of it may be
+        stored.
+        """
         if order.game not in self._open:
             raise HomeMoves(MOVING.format(game=order.game))
         await asyncio.shield(self._counted(order))
@@ -192,7 +209,9 @@ class ContestOrders:
                 await self._withdraw(order.bot, name)
 
     async def _enter(self, bot: BotEntry, contest: str, password: str) -> None:
-        """A contest without a document takes only bots that the server can call; others name it when they log in."""
+        """A contest without a document takes only bots that the server can call; others name it
+        when they log in.
+        """
         if self._contests.of_game(bot.game, contest) is not None:
             await self._contests.enter(contest, bot, bot.name, password)
             if bot.url is None:

@@ -1,4 +1,6 @@
-"""Runs of Battlecube games that the operator starts, one after another, in the same way as any organiser."""
+"""Runs of Battlecube games that the operator starts, one after another, in the same way as any
+organiser.
+"""
 
 import asyncio
 import secrets
@@ -39,7 +41,9 @@ class CubeRun:
     unread = 0
     """It reads at once."""
 
-    def __init__(self, host: CubeHost, setup: dict[str, Any], players: list[dict[str, Any]], games: int) -> None:
+    def __init__(
+        self, host: CubeHost, setup: dict[str, Any], players: list[dict[str, Any]], games: int
+    ) -> None:
         self.sid = secrets.token_hex(8)
         self.setup, self.players, self.games = setup, players, games
         self.traffic = Traffic()
@@ -85,7 +89,10 @@ class CubeRun:
 
     def change(self, setup: dict[str, Any]) -> None:
         """For the game that runs, from its next round on, and for those that follow."""
-        self._do("GAME_SETUP_UPDATE", {key: value for key, value in setup.items() if key != "playerStartPositions"})
+        self._do(
+            "GAME_SETUP_UPDATE",
+            {key: value for key, value in setup.items() if key != "playerStartPositions"},
+        )
         self.setup = self.setup | setup
 
     def pause(self) -> None:
@@ -156,7 +163,9 @@ class CubeRun:
             self._loop.call_soon(self._start, context=self._context)
 
     def _failed(self, problem: dict[str, Any]) -> None:
-        """While a game runs, this is the answer to the operator's last request, unless the game itself is lost."""
+        """While a game runs, this is the answer to the operator's last request, unless the game
+        itself is lost.
+        """
         self.error = as_text(problem["details"])
         if self.match is None or problem["error"] == "GAME_LOST":
             self.match = None
@@ -191,7 +200,9 @@ class CubeRuns:
     def all(self) -> list[CubeRun]:
         return list(self._runs.values())
 
-    async def start(self, setup: dict[str, Any], players: list[dict[str, Any]], games: int) -> CubeRun:
+    async def start(
+        self, setup: dict[str, Any], players: list[dict[str, Any]], games: int
+    ) -> CubeRun:
         if not players:
             raise BadRun("a game needs players")
         if not 1 <= games <= MOST_GAMES:
@@ -207,4 +218,6 @@ class CubeRuns:
 
 def as_text(details: Details) -> str:
     """The error as text."""
-    return details if isinstance(details, str) else "; ".join(str(one["message"]) for one in details)
+    return (
+        details if isinstance(details, str) else "; ".join(str(one["message"]) for one in details)
+    )

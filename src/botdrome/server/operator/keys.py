@@ -1,4 +1,7 @@
-"""The operator's token, and the sessions that were opened with it. The store has only hashes of both."""
+"""The operator's token, and the sessions that were opened with it.
+
+The store has only hashes of both.
+"""
 
 import hmac
 import secrets
@@ -39,11 +42,15 @@ class OperatorKeys:
         """The token and the sessions, as they were last read."""
 
     async def open(self) -> str:
-        """Make a token if there is none, and return it so that it can be shown once; empty: there was one."""
+        """Make a token if there is none, and return it so that it can be shown once; empty: there
+        was one.
+        """
         return "" if await self._current() else await new_token(self._store)
 
     async def _current(self) -> str:
-        """Return the hash of the token. Other processes may have changed it, or the sessions, at any time.
+        """Return the hash of the token.
+
+        Other processes may have changed it, or the sessions, at any time.
 
         While the store is down, the last known token and sessions are used.
         """
@@ -56,7 +63,9 @@ class OperatorKeys:
         self._guesses.check(OPERATOR)
         current = await self._current()
         self._guesses.check(OPERATOR)
-        if not self._guesses.note(OPERATOR, bool(current) and hmac.compare_digest(hashed(token), current)):
+        if not self._guesses.note(
+            OPERATOR, bool(current) and hmac.compare_digest(hashed(token), current)
+        ):
             metrics.REFUSED.labels("operator").inc()
             raise NotOperator("that is not the operator's token")
         return current
@@ -72,7 +81,9 @@ class OperatorKeys:
         self._notes[hashed(secret)] = session
         with suppress(StoreUnavailable):  # then it holds here, until the store is back
             await self._store.keep([Note(BOOK, hashed(secret), session)])
-            await self._store.strike(BOOK, [name for expires, name in old if (expires, name) not in kept])
+            await self._store.strike(
+                BOOK, [name for expires, name in old if (expires, name) not in kept]
+            )
         return secret
 
     async def check_session(self, secret: str) -> float:

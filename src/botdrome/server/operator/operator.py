@@ -18,7 +18,13 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.origins import public_origins
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.operator.audit import Audit
-from botdrome.server.operator.client_list import FindClients, FoundClients, RemoveClients, find_clients, merged
+from botdrome.server.operator.client_list import (
+    FindClients,
+    FoundClients,
+    RemoveClients,
+    find_clients,
+    merged,
+)
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.operator.keys import OperatorKeys
@@ -41,8 +47,20 @@ class EndMatch(Struct, frozen=True):
 
 
 class Operator:
-    def __init__(self, desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, contests: ContestOrders) -> None:
-        self.keys, self.boats, self.runs, self.contests = keys, boats, CubeRuns(organisers), contests
+    def __init__(
+        self,
+        desk: Desk,
+        keys: OperatorKeys,
+        boats: BoatRooms,
+        organisers: CubeHost,
+        contests: ContestOrders,
+    ) -> None:
+        self.keys, self.boats, self.runs, self.contests = (
+            keys,
+            boats,
+            CubeRuns(organisers),
+            contests,
+        )
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
         """Whether the HTTP port uses TLS."""
@@ -61,19 +79,27 @@ class Operator:
 
     async def _find(self, wanted: FindClients) -> FoundClients:
         cluster = self._desk.cluster
-        return find_clients(self._clients.all, "" if cluster is None else cluster.members.here.name, wanted)
+        return find_clients(
+            self._clients.all, "" if cluster is None else cluster.members.here.name, wanted
+        )
 
     async def remove(self, name: str | None, number: int | None, node: str, reason: str) -> int:
-        """Remove the client of that number at a node, or all of that name; return how many there were."""
+        """Remove the client of that number at a node, or all of that name; return how many there
+        were.
+        """
         order = RemoveClients(name, number, _joined(REMOVED, reason))
         removed: list[str] = []
         at = self._node_called(node)
         if number is None:
-            removed = [one for names in (await self._asking.ask_all(order, list[str]))[0] for one in names]
+            removed = [
+                one for names in (await self._asking.ask_all(order, list[str]))[0] for one in names
+            ]
         elif at is not None or self._desk.cluster is None:
             removed = await self._asking.ask(at, order, list[str])
         if removed:
-            await self.audit.note("remove", removed[0], _joined(f"{len(removed)} connections", reason))
+            await self.audit.note(
+                "remove", removed[0], _joined(f"{len(removed)} connections", reason)
+            )
         return len(removed)
 
     def _node_called(self, name: str) -> NodeId | None:
@@ -83,7 +109,11 @@ class Operator:
 
     async def _remove(self, order: RemoveClients) -> list[str]:
         wanted, number = order.name, order.number
-        found = [one for one in self._clients.all if (one.name == wanted if number is None else one.number == number)]
+        found = [
+            one
+            for one in self._clients.all
+            if (one.name == wanted if number is None else one.number == number)
+        ]
         for client in found:
             client.remove(order.words)
         return [one.name for one in found]
@@ -91,7 +121,10 @@ class Operator:
     # Bans.
 
     async def ban(self, kind: Kind, subject: str, reason: str, until: Epoch | None) -> Ban:
-        """Ban a name or an address, and remove its clients. Raise BadBan if it is neither. Other nodes are told."""
+        """Ban a name or an address, and remove its clients.
+
+        Raise BadBan if it is neither. Other nodes are told.
+        """
         ban = await self.bans.add(kind, subject, reason, until)
         for client in self._clients.all:
             if self.bans.covers(ban, client.name, client.address):
@@ -132,19 +165,29 @@ class Operator:
 
     # Battlecube.
 
-    async def start_run(self, setup: dict[str, Any], players: list[dict[str, Any]], games: int) -> CubeRun:
+    async def start_run(
+        self, setup: dict[str, Any], players: list[dict[str, Any]], games: int
+    ) -> CubeRun:
         """Start Battlecube games, or raise BadRun."""
         run = await self.runs.start(setup, players, games)
         await self.audit.note(
-            "start Battlecube", run.sid, f"{plural(games, 'game')}: {', '.join(one['name'] for one in players)}"
+            "start Battlecube",
+            run.sid,
+            f"{plural(games, 'game')}: {', '.join(one['name'] for one in players)}",
         )
         return run
 
-    async def change_run(self, run: CubeRun, setup: dict[str, Any] | None, paused: bool | None) -> None:
+    async def change_run(
+        self, run: CubeRun, setup: dict[str, Any] | None, paused: bool | None
+    ) -> None:
         """Change, pause or resume a run, or raise BadRun."""
         if setup is not None:
             run.change(setup)
-            await self.audit.note("change Battlecube", run.sid, ", ".join(f"{key}={value}" for key, value in setup.items()))
+            await self.audit.note(
+                "change Battlecube",
+                run.sid,
+                ", ".join(f"{key}={value}" for key, value in setup.items()),
+            )
         if paused is not None:
             run.pause() if paused else run.resume()
             await self.audit.note("pause Battlecube" if paused else "resume Battlecube", run.sid)
@@ -163,10 +206,19 @@ class Operator:
 
     async def change_room(self, room: BoatRoom, values: dict[str, Any]) -> None:
         """Change the plan of a room, or raise BadPlan or BadRoom."""
-        plan = make_plan(asdict(room.plan) | values | {"title": room.plan.title, "port": room.plan.port})
+        plan = make_plan(
+            asdict(room.plan) | values | {"title": room.plan.title, "port": room.plan.port}
+        )
         if not room.change(plan):
-            raise BadRoom("players have joined by the present rules: start their game, or send them away first")
-        await self.audit.note("change boat room", plan.title, ", ".join(f"{key}={value}" for key, value in values.items()))
+            raise BadRoom(
+                "players have joined by the present rules: start their game, or send them away "
+                "first"
+            )
+        await self.audit.note(
+            "change boat room",
+            plan.title,
+            ", ".join(f"{key}={value}" for key, value in values.items()),
+        )
 
     async def order(self, room: BoatRoom, order: dict[str, Any]) -> str:
         """Carry out an order in a room and return what was done, or raise BadOrder."""
@@ -176,7 +228,12 @@ class Operator:
 
 
 async def open_operator(
-    desk: Desk, keys: OperatorKeys, boats: BoatRooms, organisers: CubeHost, caller: BotCaller, contests: ContestOrders
+    desk: Desk,
+    keys: OperatorKeys,
+    boats: BoatRooms,
+    organisers: CubeHost,
+    caller: BotCaller,
+    contests: ContestOrders,
 ) -> Operator:
     """Load the bans; they hold for bots that are called, too."""
     registry = desk.registry

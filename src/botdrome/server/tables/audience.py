@@ -14,14 +14,19 @@ from botdrome.wire.writers import MatchHeader
 
 class Spectator(Protocol):
     def show(self, message: bytes) -> None:
-        """Send a JSON message. Never wait or raise: a spectator that reads too slowly is dropped."""
+        """Send a JSON message.
+
+        Never wait or raise: a spectator that reads too slowly is dropped.
+        """
 
     def end(self) -> None:
         """The match is over and everything was shown."""
 
 
 def header_of(entry: MatchEntry) -> MatchHeader:
-    return MatchHeader(entry.id, entry.game, entry.players, entry.contest, entry.started, entry.pace)
+    return MatchHeader(
+        entry.id, entry.game, entry.players, entry.contest, entry.started, entry.pace
+    )
 
 
 class Audience:
@@ -36,8 +41,13 @@ class Audience:
     def __bool__(self) -> bool:
         return bool(self._spectators)
 
-    def join(self, spectator: Spectator, now: Milliseconds, bots: tuple[str, ...], view: View) -> None:
-        """Show a new spectator the current position, then everything that follows. `bots` are the players by seat."""
+    def join(
+        self, spectator: Spectator, now: Milliseconds, bots: tuple[str, ...], view: View
+    ) -> None:
+        """Show a new spectator the current position, then everything that follows.
+
+        `bots` are the players by seat.
+        """
         snapshot = msgspec.to_builtins(self._header) | {
             "limit": self._limit, "snapshot": True, "t": now, "bots": bots, "view": view,
         }  # fmt: skip
@@ -59,7 +69,12 @@ class Audience:
     def see(self, now: Milliseconds, shown: list[tuple[Event, View]]) -> None:
         """Show public events, each with the public view of the position after it."""
         for event, view in shown:
-            message: dict[str, Any] = {"match": self._header.match, "t": now, "event": event, "view": view}
+            message: dict[str, Any] = {
+                "match": self._header.match,
+                "t": now,
+                "event": event,
+                "view": view,
+            }
             encoded = msgspec.json.encode(message)
             for spectator in tuple(self._spectators):
                 spectator.show(encoded)

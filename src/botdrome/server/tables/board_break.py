@@ -1,4 +1,6 @@
-"""Board break: the time between two boards of a match, in which the last one is being stored; or in which the match moves."""
+"""Board break: the time between two boards of a match, in which the last one is being stored; or in
+which the match moves.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -8,9 +10,17 @@ from botdrome.match.terms import Milliseconds
 
 
 class BoardBreak:
-    """The table's clock stands still, and all events wait until the board is stored, or the match has moved."""
+    """The table's clock stands still, and all events wait until the board is stored, or the match
+    has moved.
+    """
 
-    def __init__(self, news: News, now: Milliseconds, since: float, storing: asyncio.Future[None] | None = None) -> None:
+    def __init__(
+        self,
+        news: News,
+        now: Milliseconds,
+        since: float,
+        storing: asyncio.Future[None] | None = None,
+    ) -> None:
         self.news = news
         """The news of the end of the board."""
         self.now, self.since = now, since

@@ -34,7 +34,8 @@ class FlightLine(Struct, frozen=True, omit_defaults=True):
 
 
 def written(packed: bytes, reason: str = "") -> bytes:
-    """Return JSON lines: the entries, then the cause of the end, and the reason if the match was aborted.
+    """Return JSON lines: the entries, then the cause of the end, and the reason if the match was
+    aborted.
 
     Early stores have them as lines already, or without sheets, or without steps.
     """
@@ -54,8 +55,12 @@ def written(packed: bytes, reason: str = "") -> bytes:
         else:
             lines.append(FlightLine(t, "out", text, step=step))
         asked = asked if came else t
-    return LINES.encode_lines([*lines, {"cause": cause, "reason": reason} if reason else {"cause": cause}])
+    return LINES.encode_lines(
+        [*lines, {"cause": cause, "reason": reason} if reason else {"cause": cause}]
+    )
 
 
 def _with_times(line: FlightLine, network: Milliseconds, arena: Milliseconds) -> FlightLine:
-    return replace(line, network=network, arena=arena, charged=max(0, (line.used or 0) - network - arena))
+    return replace(
+        line, network=network, arena=arena, charged=max(0, (line.used or 0) - network - arena)
+    )

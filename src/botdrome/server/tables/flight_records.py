@@ -1,4 +1,6 @@
-"""Flight records: the messages between the server and each seat, with the server's verdicts, for the bots' authors."""
+"""Flight records: the messages between the server and each seat, with the server's verdicts, for
+the bots' authors.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -11,7 +13,10 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.move_times import NOTHING, Uncharged
 
 BEGINNING, ENDING = 250, 150
-"""Bytes kept of a long message. The end is kept too: it says what a turn was worth in games with large boards."""
+"""Bytes kept of a long message.
+
+The end is kept too: it says what a turn was worth in games with large boards.
+"""
 SHOWN: Final = BEGINNING + ENDING
 """A message up to this length is kept whole."""
 ENTRY: Final = 6
@@ -27,9 +32,9 @@ PACK: Final = msgspec.msgpack.Encoder().encode
 class FlightRecord:
     """The record of one seat. It is bounded: the last part of a long match is kept.
 
-    The fields of all entries (time, whether it came in, message, verdict, steps so far, times that are not charged) are in one
-    list. A full list is packed into a sheet of bytes. So the garbage collector has nothing to follow, and little is left to do
-    when the match ends.
+    The fields of all entries (time, whether it came in, message, verdict, steps so far, times that
+    are not charged) are in one list. A full list is packed into a sheet of bytes. So the garbage
+    collector has nothing to follow, and little is left to do when the match ends.
     """
 
     __slots__ = ("_bytes", "_lost", "_room", "_row", "_row_bytes", "_sheets")
@@ -45,12 +50,25 @@ class FlightRecord:
         for message in messages:
             self._enter(now, False, message, "", step)
 
-    def came(self, now: Milliseconds, message: bytes, verdict: str, step: int, uncharged: Uncharged = NOTHING) -> None:
+    def came(
+        self,
+        now: Milliseconds,
+        message: bytes,
+        verdict: str,
+        step: int,
+        uncharged: Uncharged = NOTHING,
+    ) -> None:
         """`step` is the number of steps played before."""
         self._enter(now, True, message, verdict, step, None if uncharged == NOTHING else uncharged)
 
     def _enter(
-        self, now: Milliseconds, came: bool, message: bytes, verdict: str, step: int, uncharged: Uncharged | None = None
+        self,
+        now: Milliseconds,
+        came: bool,
+        message: bytes,
+        verdict: str,
+        step: int,
+        uncharged: Uncharged | None = None,
     ) -> None:
         said = message if len(message) <= SHOWN else _shortened(message)
         self._row.extend((now, came, said, verdict, step, uncharged))
@@ -76,7 +94,11 @@ class FlightRecord:
 
 
 def _shortened(message: bytes) -> bytes:
-    return b"%b [... %d bytes ...] %b" % (message[:BEGINNING], len(message) - SHOWN, message[-ENDING:])
+    return b"%b [... %d bytes ...] %b" % (
+        message[:BEGINNING],
+        len(message) - SHOWN,
+        message[-ENDING:],
+    )
 
 
 class FlightRecords:
@@ -90,28 +112,44 @@ class FlightRecords:
         """Players that missed a deadline, and when: their next message was meant for that step."""
 
     def move(
-        self, player: Player, now: Milliseconds, message: bytes, news: News, step: int, uncharged: Uncharged = NOTHING
+        self,
+        player: Player,
+        now: Milliseconds,
+        message: bytes,
+        news: News,
+        step: int,
+        uncharged: Uncharged = NOTHING,
     ) -> str:
-        """Record a player's message with the verdict that the news gives, and return the verdict."""
+        """Record a player's message with the verdict that the news gives, and return
+        the verdict.
+        """
         verdict = _verdict(player, news)
         if self._missed:
             verdict = self._in_view_of_the_time(player, verdict, now)
         self.flights[player].came(now, message, verdict, step, uncharged)
         return verdict
 
-    def silence(self, players: Iterable[Player], now: Milliseconds, due: Milliseconds, step: int) -> None:
+    def silence(
+        self, players: Iterable[Player], now: Milliseconds, due: Milliseconds, step: int
+    ) -> None:
         """Record that connected players missed the deadline of a step."""
         for player in players:
             self._missed[player] = due
             self.flights[player].came(now, b"", "no answer in time", step)
 
     def packed(self, causes: Sequence[Cause]) -> tuple[bytes, ...]:
-        return tuple([flight.packed(cause) for flight, cause in zip(self.flights, causes, strict=True)])
+        return tuple(
+            [flight.packed(cause) for flight, cause in zip(self.flights, causes, strict=True)]
+        )
 
     def _in_view_of_the_time(self, player: Player, verdict: str, now: Milliseconds) -> str:
         """Say by how much a move came late that the rules only know as out of turn."""
         due = self._missed.pop(player, None)
-        return verdict if due is None or verdict == "accepted" else f"late by {now - due} ms; {verdict}"
+        return (
+            verdict
+            if due is None or verdict == "accepted"
+            else f"late by {now - due} ms; {verdict}"
+        )
 
 
 def _verdict(player: Player, news: News) -> str:
@@ -119,5 +157,7 @@ def _verdict(player: Player, news: News) -> str:
         return "accepted"  # the usual case, kept fast
     for event, _ in news:
         if isinstance(event, (Refused, Late)) and event.player == player:
-            return f"illegal: {event.why}" if isinstance(event, Refused) else f"late by {event.by} ms"
+            return (
+                f"illegal: {event.why}" if isinstance(event, Refused) else f"late by {event.by} ms"
+            )
     return "accepted"

@@ -1,11 +1,13 @@
 """Input keeper: stores the inputs of all running matches of a node, every 10 ms in one row.
 
-A table that gets an input is entered in a list. The inputs themselves stay in the match, so that nothing has to be buffered
-while the store is away. Rows of matches that are over are deleted in steps: when the rows have grown to a multiple of what the
-running matches need, the inputs of those matches are written again, a little in each row, and all earlier rows are deleted.
+A table that gets an input is entered in a list. The inputs themselves stay in the match, so that
+nothing has to be buffered while the store is away. Rows of matches that are over are deleted in
+steps: when the rows have grown to a multiple of what the running matches need, the inputs of those
+matches are written again, a little in each row, and all earlier rows are deleted.
 
-Inputs are collected in batches. Usually a row has one batch. If another node keeps inputs in its memory, it gets a batch in each
-turn of the loop, and a row has several. A row has the number of its last batch.
+Inputs are collected in batches. Usually a row has one batch. If another node keeps inputs in its
+memory, it gets a batch in each turn of the loop, and a row has several. A row has the number of its
+last batch.
 """
 
 import asyncio
@@ -34,7 +36,9 @@ AGAIN = 1_000
 HEAD = 10
 """The number of inputs that take as long as the head of a match."""
 MULTIPLE, LEAST = 3, 4 << 20
-"""Rows are written again when they take this multiple of what the running matches need, and this many bytes more."""
+"""Rows are written again when they take this multiple of what the running matches need, and this
+many bytes more.
+"""
 
 
 class InputBatch:
@@ -50,7 +54,8 @@ class InputBatch:
 
 class InputKeeper:
     def __init__(self, rows: Rows, hold: bool = False, memory: OtherMemory | None = None) -> None:
-        """`hold`: news are told when their inputs are stored, or another node has them in its memory.
+        """`hold`: news are told when their inputs are stored, or another node has them in its
+        memory.
 
         Without such a node, inputs are stored at once, as fast as the store writes.
         """
@@ -58,7 +63,10 @@ class InputKeeper:
         if memory is not None:
             memory.acknowledge = self._acknowledge
         self.holding = hold
-        """Whether news wait at present. They do not while nobody takes inputs, since bots would lose on time."""
+        """Whether news wait at present.
+
+        They do not while nobody takes inputs, since bots would lose on time.
+        """
         self._loop = asyncio.get_running_loop()
         self._tables: dict[str, KeptTable] = {}
         self._touched: list[KeptTable] = []
@@ -148,7 +156,9 @@ class InputKeeper:
                 self._share_soon()
 
     def _wait(self) -> None:
-        """Write the next row 10 ms after the last one; if news wait for it, at the end of this turn of the loop."""
+        """Write the next row 10 ms after the last one; if news wait for it, at the end of this turn
+        of the loop.
+        """
         delay = self._last + INTERVAL - self._loop.time()
         if delay <= 0 or (self.holding and (self._memory is None or not self._memory.answers)):
             self._waiting = self._loop.call_soon(self._start)
@@ -250,7 +260,9 @@ class InputKeeper:
 
     def _stop_holding(self) -> None:
         if self.holding:
-            log.warning("news do not wait: inputs cannot be kept anywhere", matches=len(self._tables))
+            log.warning(
+                "news do not wait: inputs cannot be kept anywhere", matches=len(self._tables)
+            )
         self.holding = False
         self._unsafe.clear()
         for table in list(self._tables.values()):

@@ -40,14 +40,20 @@ class KeptMatch:
         self._lines: dict[int, bytes] = {}
 
     def add(self, chunk: InputChunk) -> None:
-        """Add a chunk, in the order of writing. Chunks may overlap, since inputs are written again."""
+        """Add a chunk, in the order of writing.
+
+        Chunks may overlap, since inputs are written again.
+        """
         self.head = chunk.head or self.head
         self._lines.update(enumerate(chunk.lines, chunk.first))
 
     @property
     def lines(self) -> list[bytes]:
         """All lines up to the first gap."""
-        end = next((index for index in range(len(self._lines)) if index not in self._lines), len(self._lines))
+        end = next(
+            (index for index in range(len(self._lines)) if index not in self._lines),
+            len(self._lines),
+        )
         return [self._lines[index] for index in range(end)]
 
 

@@ -1,4 +1,7 @@
-"""Kept table: a table of a node in a cluster. Its inputs are stored, so that another node can resume the match."""
+"""Kept table: a table of a node in a cluster.
+
+Its inputs are stored, so that another node can resume the match.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -27,7 +30,13 @@ HELD = "held: the match moves to another node"
 
 class KeptTable(Table):
     def __init__(
-        self, entry: MatchEntry, times: MoveTimes, store: Store, flight_bytes: int, metronome: Metronome, keeper: InputKeeper
+        self,
+        entry: MatchEntry,
+        times: MoveTimes,
+        store: Store,
+        flight_bytes: int,
+        metronome: Metronome,
+        keeper: InputKeeper,
     ) -> None:
         super().__init__(entry, times, store, flight_bytes, metronome)
         self._keeper = keeper
@@ -44,7 +53,10 @@ class KeptTable(Table):
         self._frozen = False
         """Whether the clock stands, and all events wait, because the match moves."""
         self._missing: set[Player] = set()
-        """Players that may connect again, since the nodes of their sockets stopped. The clock stands until they have."""
+        """Players that may connect again, since the nodes of their sockets stopped.
+
+        The clock stands until they have.
+        """
         self.leaving = False
         """Whether it is about to go on at another node."""
         self.asks = True
@@ -101,7 +113,10 @@ class KeptTable(Table):
         return dict(self._seated)
 
     def freeze(self) -> Milliseconds:
-        """Stop the clock, and let all that happens wait for `thaw`. Return the time. The table must be able to leave."""
+        """Stop the clock, and let all that happens wait for `thaw`.
+
+        Return the time. The table must be able to leave.
+        """
         now = self.now()
         self._break, self._frozen, self.leaving = BoardBreak([], now, self._loop.time()), True, True
         return now
@@ -123,7 +138,10 @@ class KeptTable(Table):
         self._look()
 
     def wait_for(self, player: Player, grace: float) -> bool:
-        """Stop the clock until a player has connected again, for at most `grace` seconds. False: the match cannot wait."""
+        """Stop the clock until a player has connected again, for at most `grace` seconds.
+
+        False: the match cannot wait.
+        """
         if player not in self._seated or not (self.can_leave or self._missing):
             return False
         if not self._missing:
@@ -173,7 +191,9 @@ class KeptTable(Table):
             try:
                 act()
             except Exception:
-                log.exception("what happened while a match moved could not be told", match=self.entry.id)
+                log.exception(
+                    "what happened while a match moved could not be told", match=self.entry.id
+                )
 
     def _submit_in_break(self, player: Player, raw: Raw, message: bytes) -> str:
         if not self._frozen or self._break is None:
@@ -185,7 +205,9 @@ class KeptTable(Table):
         self.submit(player, raw, message)
 
     def _let_look_unless_over(self, now: Milliseconds) -> None:
-        """In a function of its own, since the compiler takes the result to be None still where it was None before."""
+        """In a function of its own, since the compiler takes the result to be None still where it
+        was None before.
+        """
         if self.match.result is None:
             self._let_look(now)
 

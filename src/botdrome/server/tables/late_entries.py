@@ -1,8 +1,9 @@
 """LateEntries: entries of statistics by nodes that are not the home of the rooms any more.
 
-The home of rooms stores lines of statistics as a whole. A game that ends at another node, because the rooms have moved since it
-began, is stored there as an entry, in the same transaction as its result. The home looks for such entries and counts them: one
-transaction stores the lines and deletes the entry. So each counts once, whichever node dies.
+The home of rooms stores lines of statistics as a whole. A game that ends at another node, because
+the rooms have moved since it began, is stored there as an entry, in the same transaction as its
+result. The home looks for such entries and counts them: one transaction stores the lines and
+deletes the entry. So each counts once, whichever node dies.
 """
 
 import asyncio
@@ -48,7 +49,10 @@ class LateEntries:
         return Note(self._book, name, msgspec.to_builtins(entry))
 
     async def open(self, store: Store, watch: bool) -> None:
-        """Count the entries, after the lines were read. `watch`: look for others until the rooms are left."""
+        """Count the entries, after the lines were read.
+
+        `watch`: look for others until the rooms are left.
+        """
         self.close()
         turn = self._turn
         await self._count(store, turn)
@@ -94,7 +98,9 @@ class LateEntries:
             if isinstance(problem, StoreUnavailable):
                 raise  # it was closed, or this node was declared dead
             self._unreadable.add(name)
-            log_failure("a game that ended at another node cannot be counted", book=self._book, name=name)
+            log_failure(
+                "a game that ended at another node cannot be counted", book=self._book, name=name
+            )
         else:
             self._statistics.settle(name)
         await self._statistics.correct(store)

@@ -1,9 +1,10 @@
 """Ledger: lines of statistics. Readers see only stored values.
 
-A line is stored as a whole, so each change builds on earlier changes that are not on disk yet. Changes are stored in the
-order in which they were drafted, and are shown in that order as well: one that is reported early waits for those before it. If
-one cannot be stored, nothing of it remains: changes that were drafted on top of it are reckoned again when they are shown, and
-their lines are corrected on disk.
+A line is stored as a whole, so each change builds on earlier changes that are not on disk yet.
+Changes are stored in the order in which they were drafted, and are shown in that order as well: one
+that is reported early waits for those before it. If one cannot be stored, nothing of it remains:
+changes that were drafted on top of it are reckoned again when they are shown, and their lines are
+corrected on disk.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
@@ -63,7 +64,10 @@ class Ledger(Generic[K, L]):
         return lines
 
     def settle(self, entry: Hashable) -> Lines[K, L]:
-        """The lines of this entry are stored, if it has any. Return all lines that are shown from now on."""
+        """The lines of this entry are stored, if it has any.
+
+        Return all lines that are shown from now on.
+        """
         draft = self._open.pop(entry, None)
         if draft is None:
             return {}
@@ -71,7 +75,10 @@ class Ledger(Generic[K, L]):
         return self._advance()
 
     def drop(self, entry: Hashable) -> Lines[K, L]:
-        """This entry will not be stored, unless it is already. Return the lines that are shown from now on."""
+        """This entry will not be stored, unless it is already.
+
+        Return the lines that are shown from now on.
+        """
         draft = self._open.pop(entry, None)
         if draft is None:
             return {}

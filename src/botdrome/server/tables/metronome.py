@@ -1,7 +1,7 @@
 """Metronome: the timers of all tables that tick. Ticks go before messages that wait to be read.
 
-The event loop reads from every ready connection before it looks at its timers again. With a thousand bots that takes long, so a
-table that gets a message runs the ticks that are due first.
+The event loop reads from every ready connection before it looks at its timers again. With a
+thousand bots that takes long, so a table that gets a message runs the ticks that are due first.
 """
 
 import asyncio
@@ -61,7 +61,9 @@ class Metronome:
             self._ring()
 
     def _ring(self) -> None:
-        """Beats that fall due meanwhile wait for the next call, so that the loop serves others in between."""
+        """Beats that fall due meanwhile wait for the next call, so that the loop serves others in
+        between.
+        """
         self._ringing = True
         beats, now = self._beats, self._now()
         while beats and beats[0][0] <= now:
@@ -75,7 +77,10 @@ class Metronome:
         self._set_alarm()
 
     def _set_alarm(self) -> None:
-        """Set one timer for all beats. If it rings too early, it is set again. The loop's timers count whole milliseconds."""
+        """Set one timer for all beats.
+
+        If it rings too early, it is set again. The loop's timers count whole milliseconds.
+        """
         if not self._beats:
             return
         due = self._beats[0][0]
@@ -84,7 +89,9 @@ class Metronome:
                 return
             self._alarm.cancel()
         self._alarm_due = due
-        self._alarm = self._loop.call_later(max(0, ceil((due - self._now()) * 1000)) / 1000, self._go_off)
+        self._alarm = self._loop.call_later(
+            max(0, ceil((due - self._now()) * 1000)) / 1000, self._go_off
+        )
 
     def _go_off(self) -> None:
         self._alarm = None

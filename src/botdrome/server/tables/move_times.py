@@ -1,4 +1,6 @@
-"""Move times: tells a match what its players are not charged for, which is the network and the server's own delays."""
+"""Move times: tells a match what its players are not charged for, which is the network and the
+server's own delays.
+"""
 
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
@@ -27,10 +29,26 @@ def never() -> bool:
 
 
 class MoveTimes:
-    __slots__ = ("_banked", "_beat", "_behind", "_cap", "_clock", "_known", "_left_out", "_looks", "_read_first", "match")
+    __slots__ = (
+        "_banked",
+        "_beat",
+        "_behind",
+        "_cap",
+        "_clock",
+        "_known",
+        "_left_out",
+        "_looks",
+        "_read_first",
+        "match",
+    )
 
-    def __init__(self, match: Match, cap: Milliseconds, behind: Callable[[], bool], loop: AbstractEventLoop) -> None:
-        """`cap` is the highest credit for the network. `behind` says whether the loop is late with its work."""
+    def __init__(
+        self, match: Match, cap: Milliseconds, behind: Callable[[], bool], loop: AbstractEventLoop
+    ) -> None:
+        """`cap` is the highest credit for the network.
+
+        `behind` says whether the loop is late with its work.
+        """
         pace = match.terms.pace
         self.match, self._cap, self._behind = match, cap, behind
         self._beat, self._banked = pace.beat, bool(pace.bank)
@@ -52,7 +70,9 @@ class MoveTimes:
                 self._looks[player] = 0
         return news
 
-    def before_move(self, player: Player, seated: SeatedPlayer | None, now: Milliseconds) -> Uncharged:
+    def before_move(
+        self, player: Player, seated: SeatedPlayer | None, now: Milliseconds
+    ) -> Uncharged:
         """Credit a player whose move is about to be judged."""
         if self._clock is not None and self._clock.left_out != self._left_out:
             self._note_stall(now)
@@ -74,7 +94,9 @@ class MoveTimes:
             self._known[player] = (network, 0)
             self.match.credit(player, network, 0, now)
 
-    def _charge_nothing_for_delays(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> Uncharged:
+    def _charge_nothing_for_delays(
+        self, player: Player, seated: SeatedPlayer, now: Milliseconds
+    ) -> Uncharged:
         known, arena = self._known[player], int(seated.delay() * 1000)
         if arena and player in self.match.awaited:
             self.match.credit(player, known[0], arena, now)
@@ -82,7 +104,9 @@ class MoveTimes:
         return known
 
     def reads_first(self, now: Milliseconds) -> bool:
-        """Return whether a timer should wait until the loop has read the moves that arrived while it was busy."""
+        """Return whether a timer should wait until the loop has read the moves that arrived while
+        it was busy.
+        """
         if self._clock is not None and self._clock.left_out != self._left_out:
             self._note_stall(now)
         if self._beat:

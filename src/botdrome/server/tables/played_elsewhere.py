@@ -1,4 +1,6 @@
-"""Matches that are played elsewhere, such as by the offline runner, shown beside the server's own tables."""
+"""Matches that are played elsewhere, such as by the offline runner, shown beside the server's own
+tables.
+"""
 
 from collections.abc import Callable
 from time import time
@@ -40,7 +42,15 @@ class OutsideTable:
 
     def live(self) -> LiveTable:
         entry = self.entry
-        return LiveTable(entry.id, entry.game, entry.players, entry.contest, entry.started, self.steps, len(self.audience))
+        return LiveTable(
+            entry.id,
+            entry.game,
+            entry.players,
+            entry.contest,
+            entry.started,
+            self.steps,
+            len(self.audience),
+        )
 
 
 class PlayedElsewhere:
@@ -58,14 +68,18 @@ class PlayedElsewhere:
         store.begin(entry)
         self._outside[entry.id] = OutsideTable(entry, limit)
 
-    def move(self, match_id: str, t: Milliseconds, steps: int, order: tuple[Player, ...], news: Shown) -> None:
+    def move(
+        self, match_id: str, t: Milliseconds, steps: int, order: tuple[Player, ...], news: Shown
+    ) -> None:
         table = self._outside[match_id]
         first = table.view is None
         table.move(t, steps, order, news)
         if first:
             self._tell_watchers()
 
-    async def end(self, match_id: str, result: Result, view: View, record: bytes, store: Store) -> None:
+    async def end(
+        self, match_id: str, result: Result, view: View, record: bytes, store: Store
+    ) -> None:
         """Store the result, then show it."""
         status: Status = "aborted" if result.aborted else "ended"
         await store.finish(Finish(match_id, status, int(time() * 1000), result, view, record))
@@ -83,7 +97,11 @@ class PlayedElsewhere:
         return self._house.count(game) + len(self._seen(game))
 
     def _seen(self, game: str | None) -> list[OutsideTable]:
-        return [table for table in self._outside.values() if table.view is not None and game in (None, table.entry.game)]
+        return [
+            table
+            for table in self._outside.values()
+            if table.view is not None and game in (None, table.entry.game)
+        ]
 
     def watch(self, match_id: str, spectator: Spectator, node: str = "") -> bool:
         table = self._outside.get(match_id)

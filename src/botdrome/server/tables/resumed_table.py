@@ -1,9 +1,12 @@
-"""Resumed table: a match goes on at another node. Its clock stands still until its players have returned.
+"""Resumed table: a match goes on at another node.
 
-That takes at most the grace period. Players that return may move meanwhile; nobody loses time. Afterwards the terms decide about
-those that have not returned, as about players that left.
+Its clock stands still until its players have returned.
 
-If the former node lives, the connections of the players move here with the match. Then they notice nothing.
+That takes at most the grace period. Players that return may move meanwhile; nobody loses time.
+Afterwards the terms decide about those that have not returned, as about players that left.
+
+If the former node lives, the connections of the players move here with the match. Then they notice
+nothing.
 """
 
 from botdrome.match.events import Player, Returned
@@ -33,7 +36,9 @@ class ResumedTable(KeptTable):
         self.writers.recap = resumption.recap, standing(match, resumption.now), range(match.players)
 
     def go_on(self, expected: set[Player], grace: float) -> None:
-        """Go on when the expected players have returned, or the grace period (in seconds) is over."""
+        """Go on when the expected players have returned, or the grace period (in
+        seconds) is over.
+        """
         self.open, self.expected = True, expected
         now = self.now()
         for flight in self._flights:
@@ -47,13 +52,18 @@ class ResumedTable(KeptTable):
         return self._end_grace_if_complete()
 
     def move_in(self, expected: set[Player], now: Milliseconds, grace: float) -> None:
-        """Go on as if nothing had happened: the clock stands at `now`, and all events wait until everybody is here."""
+        """Go on as if nothing had happened: the clock stands at `now`, and all events wait until
+        everybody is here.
+        """
         self._stopped, self._frozen = now, True
         self._break = BoardBreak([], now, self._since)
         self.go_on(expected, grace)
 
     def take_again(self, player: Player, seated: SeatedPlayer) -> bool:
-        """Give a player whose connection moved with the match its seat, and tell it nothing. False: it is not expected."""
+        """Give a player whose connection moved with the match its seat, and tell it nothing.
+
+        False: it is not expected.
+        """
         if not self._frozen or self._stopped is None or player not in self.expected:
             return False
         self.expected.remove(player)
@@ -85,7 +95,9 @@ class ResumedTable(KeptTable):
         return True
 
     def leave(self, player: Player) -> None:
-        """A player that returned and leaves again before the grace period is over may still return."""
+        """A player that returned and leaves again before the grace period is over may
+        still return.
+        """
         if self._stopped is None or player not in self._seated or player in self.match.dismissed:
             return super().leave(player)
         del self._seated[player]

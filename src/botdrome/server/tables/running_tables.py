@@ -86,7 +86,11 @@ class RunningTables:
 
     def ending_in_contests(self, game: str) -> bool:
         """Whether the end of a match of a contest is being stored."""
-        tables = [table for table in self._tables.values() if table.entry.game == game and table.entry.contest is not None]
+        tables = [
+            table
+            for table in self._tables.values()
+            if table.entry.game == game and table.entry.contest is not None
+        ]
         return any(table.match.result is not None for table in tables)
 
     def leaving(self, match_id: str) -> bool:
@@ -108,16 +112,29 @@ class RunningTables:
         seed: int | None = None,
         versions: tuple[str, ...] = (),
     ) -> Table:
-        """Return a table for these players. `owners` are the owners of their seats (see `owners.py`).
+        """Return a table for these players.
 
-        `options` are those that the game was made with, and `pace` is the name of the pace of the terms. Without a seed, one
-        is drawn. `versions` are those of players that are no candidates.
+        `owners` are the owners of their seats (see `owners.py`).
+
+        `options` are those that the game was made with, and `pace` is the name of the pace of the
+        terms. Without a seed, one is drawn. `versions` are those of players that are no candidates.
         """
-        match = Match(game, len(names), terms, secrets.randbits(SEED_BITS) if seed is None else seed)
+        match = Match(
+            game, len(names), terms, secrets.randbits(SEED_BITS) if seed is None else seed
+        )
         match_id, started = os.urandom(8).hex(), int(time() * 1000)
         of_game = dict(options or {})
         entry = MatchEntry(
-            match_id, game.name, names, started, contest, of_game, seed_of(match), owners=owners, pace=pace, versions=versions
+            match_id,
+            game.name,
+            names,
+            started,
+            contest,
+            of_game,
+            seed_of(match),
+            owners=owners,
+            pace=pace,
+            versions=versions,
         )
         return self._table(entry, match)
 
@@ -127,17 +144,25 @@ class RunningTables:
         if self.keeper is None:
             table = Table(entry, times, self._store, settings.flight_bytes, self.metronome)
         else:
-            table = KeptTable(entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper)
+            table = KeptTable(
+                entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper
+            )
         table.subscribe(Subscriber(over=self._clear))
         self._tables[entry.id] = table
         return table
 
-    def resume(self, entry: MatchEntry, resumption: Resumption, resumes: bool = True) -> ResumedTable:
+    def resume(
+        self, entry: MatchEntry, resumption: Resumption, resumes: bool = True
+    ) -> ResumedTable:
         """Return a table for a match that another node played. `ResumedTable.go_on` starts it."""
         assert self.keeper is not None
         settings = self._settings.match
-        times = MoveTimes(resumption.match, round(settings.network_credit * 1000), self.behind, self._loop)
-        table = ResumedTable(entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper)
+        times = MoveTimes(
+            resumption.match, round(settings.network_credit * 1000), self.behind, self._loop
+        )
+        table = ResumedTable(
+            entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper
+        )
         table.resumes = resumes
         table.take_up(resumption)
         table.subscribe(Subscriber(over=self._clear))
@@ -145,14 +170,20 @@ class RunningTables:
         self._tell_watchers()
         return table
 
-    def start_table(self, table: Table, sitters: Sequence[Candidate | None], delay: float | None = None) -> None:
-        """Store the match as running, seat the candidates in the order of the players, and begin after the delay.
+    def start_table(
+        self, table: Table, sitters: Sequence[Candidate | None], delay: float | None = None
+    ) -> None:
+        """Store the match as running, seat the candidates in the order of the players, and begin
+        after the delay.
 
         None: a house bot has that seat, or a bot that the caller has seated.
 
         Without a delay the usual one is taken, and tables that tick get different phases.
         """
-        named = [table.entry.version(player) if sitter is None else sitter.version for player, sitter in enumerate(sitters)]
+        named = [
+            table.entry.version(player) if sitter is None else sitter.version
+            for player, sitter in enumerate(sitters)
+        ]
         table.entry = replace(table.entry, versions=tuple(named) if any(named) else ())
         self._store.begin(table.entry)
         for player, sitter in enumerate(sitters):
@@ -179,7 +210,9 @@ class RunningTables:
                 table.leave(player)
 
     def hold(self, table: Table) -> None:
-        """Let a table wait with its start for one more player, until `release` is called as often."""
+        """Let a table wait with its start for one more player, until `release` is
+        called as often.
+        """
         self._awaited.setdefault(table.entry.id, AwaitedPlayers()).number += 1
 
     def release(self, table: Table) -> None:

@@ -20,10 +20,17 @@ class SeatedPlayer(Protocol):
         """Send the messages."""
 
     def network_time(self) -> float:
-        """Return the seconds that a question and its answer are on the way, as the server measures it; 0: unknown."""
+        """Return the seconds that a question and its answer are on the way, as the server measures
+        it; 0: unknown.
+        """
 
     def delay(self) -> float:
-        """Return the seconds by which the server was late with the question, or with reading the answer that it has now."""
+        """Return the seconds by which the server was late with the question, or with reading the
+        answer that it has now.
+        """
 
     def dismiss(self, failed: bool) -> None:
-        """The match is over and was told. `failed`: it could not be stored, so no result was told."""
+        """The match is over and was told.
+
+        `failed`: it could not be stored, so no result was told.
+        """

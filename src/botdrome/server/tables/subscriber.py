@@ -1,4 +1,7 @@
-"""Subscriber: follows the match at a table. Spectators, statistics, contests, house bots and rooms all do so in this way."""
+"""Subscriber: follows the match at a table.
+
+Spectators, statistics, contests, house bots and rooms all do so in this way.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -12,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class Subscriber:
-    """The functions that a table calls. None of them waits or raises. Those that are not given are not called."""
+    """The functions that a table calls.
+
+    None of them waits or raises. Those that are not given are not called.
+    """
 
     __slots__ = ("changed", "notes", "notify", "over", "stored")
 
@@ -26,13 +32,19 @@ class Subscriber:
     ) -> None:
         """`notify` gets the news that everybody may see; a result only once it is stored.
 
-        `changed` is called after each change that does not end the match: a subscriber may look at the match then.
-        `notes` returns statistics that are stored together with a board or the result. They are told to nobody before
-        `stored` is called, which is never called for notes that could not be stored.
-        `over` is called last. `Table.stored` says whether the result was stored. A match without a result then goes on at
-        another node.
+        `changed` is called after each change that does not end the match: a subscriber may look at
+        the match then. `notes` returns statistics that are stored together with a board or the
+        result. They are told to nobody before `stored` is called, which is never called for notes
+        that could not be stored. `over` is called last. `Table.stored` says whether the result was
+        stored. A match without a result then goes on at another node.
         """
-        self.notify, self.changed, self.notes, self.stored, self.over = notify, changed, notes, stored, over
+        self.notify, self.changed, self.notes, self.stored, self.over = (
+            notify,
+            changed,
+            notes,
+            stored,
+            over,
+        )
 
 
 class Subscribers:
@@ -70,7 +82,9 @@ class Subscribers:
             changed()
 
     def notes(self, table: "Table") -> tuple[Note, ...]:
-        return tuple([note for one in self._all if one.notes is not None for note in one.notes(table)])
+        return tuple(
+            [note for one in self._all if one.notes is not None for note in one.notes(table)]
+        )
 
     def stored(self, table: "Table") -> None:
         for subscriber in self._all:

@@ -1,4 +1,6 @@
-"""Table: a match, its players, its subscribers and the real clock; the only place where they meet."""
+"""Table: a match, its players, its subscribers and the real clock; the only place where
+they meet.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -31,7 +33,14 @@ BETWEEN_BOARDS = "ignored: the next board has not started"
 
 
 class Table:
-    def __init__(self, entry: MatchEntry, times: MoveTimes, store: Store, flight_bytes: int, metronome: Metronome) -> None:
+    def __init__(
+        self,
+        entry: MatchEntry,
+        times: MoveTimes,
+        store: Store,
+        flight_bytes: int,
+        metronome: Metronome,
+    ) -> None:
         self.entry, self._times = entry, times
         self.match = match = times.match
         self.writers = MatchWriters(header_of(entry))
@@ -39,7 +48,9 @@ class Table:
         self._subscribers = Subscribers()
         self.open = False
         self.resumes = True
-        """Whether another node may resume the match; False: a room has players that can return nowhere else."""
+        """Whether another node may resume the match; False: a room has players that can return
+        nowhere else.
+        """
         self._board = 0
         self.shown: Game[Any] = match.position
         """The position that players and spectators were last told of."""
@@ -82,7 +93,9 @@ class Table:
     # Actions of players.
 
     def submit(self, player: Player, raw: Raw, message: bytes) -> str:
-        """Take a player's move as it was sent, and return what became of it: "accepted", or why it was not."""
+        """Take a player's move as it was sent, and return what became of it: "accepted", or why it
+        was not.
+        """
         if self._metronome is not None:
             self._metronome.catch_up()
         if self._break is not None:
@@ -118,7 +131,10 @@ class Table:
         self._inform(lambda now: self.match.expel(player, cause, now, detail))
 
     def amend(self, options: Mapping[str, Any], pause: Milliseconds | None = None) -> None:
-        """Change options, and the pause, from the next round on. Raise BadOption if the game does not allow it."""
+        """Change options, and the pause, from the next round on.
+
+        Raise BadOption if the game does not allow it.
+        """
         now = self.now()
         self._publish(self.match.amend(options, now, pause), now)
 
@@ -136,7 +152,10 @@ class Table:
         self._inform(self.match.conclude)
 
     def _inform(self, tell: Callable[[Milliseconds], News]) -> None:
-        """Tell the match something that may end a board or the match. In a break it waits for the next board."""
+        """Tell the match something that may end a board or the match.
+
+        In a break it waits for the next board.
+        """
         if self._break is not None:
             self._break.waiting.append(partial(self._inform, tell))
         else:
@@ -146,12 +165,23 @@ class Table:
     # Spectators.
 
     def watch(self, spectator: Spectator) -> None:
-        order = tuple([self.entry.players[player] for player in rotated(self.match.players, self._board)])
+        order = tuple(
+            [self.entry.players[player] for player in rotated(self.match.players, self._board)]
+        )
         self.audience.join(spectator, self.now(), order, self.shown.view(None))
 
     def live(self) -> LiveTable:
         entry, steps, spectators = self.entry, self.match.steps, len(self.audience)
-        return LiveTable(entry.id, entry.game, entry.players, entry.contest, entry.started, steps, spectators, entry.pace)
+        return LiveTable(
+            entry.id,
+            entry.game,
+            entry.players,
+            entry.contest,
+            entry.started,
+            steps,
+            spectators,
+            entry.pace,
+        )
 
     # News.
 
@@ -170,7 +200,9 @@ class Table:
 
     def _end_board(self, news: News, now: Milliseconds) -> None:
         """Store a board before its result is sent and before the next one starts."""
-        storing = self._loop.create_task(write_board(self._store, self.entry, self.match, partial(self._subscribers.notes, self)))
+        storing = self._loop.create_task(
+            write_board(self._store, self.entry, self.match, partial(self._subscribers.notes, self))
+        )
         self._break = BoardBreak(news, now, self._loop.time(), storing)
         storing.add_done_callback(self._board_stored)
 
@@ -194,7 +226,9 @@ class Table:
             try:
                 act()
             except Exception:
-                log.exception("what happened between two boards could not be told", match=self.entry.id)
+                log.exception(
+                    "what happened between two boards could not be told", match=self.entry.id
+                )
 
     def _let_look(self, now: Milliseconds) -> None:
         due = self.match.deadline
@@ -219,7 +253,14 @@ class Table:
     def _show(self, news: News, now: Milliseconds) -> None:
         self._subscribers.notify(news)
         if self.audience:
-            self.audience.see(now, [(event, position.view(None)) for event, position in news if meant_for(event) is None])
+            self.audience.see(
+                now,
+                [
+                    (event, position.view(None))
+                    for event, position in news
+                    if meant_for(event) is None
+                ],
+            )
 
     def _set_timer(self, due: Milliseconds, now: Milliseconds) -> None:
         """One timer serves many deadlines. When it rings too early, it is set again."""
@@ -235,7 +276,9 @@ class Table:
         now, due = self.now(), self.match.deadline
         if self._times.reads_first(now):
             return self._set_timer(now + 1, now)
-        awaited = set() if self.match.terms.pace.beat or self.match.resting else set(self.match.awaited)
+        awaited = (
+            set() if self.match.terms.pace.beat or self.match.resting else set(self.match.awaited)
+        )
         step = self.match.steps
         news = self.match.wake(now)
         if news and due is not None:
@@ -267,7 +310,11 @@ class Table:
         metrics.STORE.observe(monotonic() - since)
         self.stored = problem is None
         if isinstance(problem, AlreadyOver | StoreUnavailable):
-            log.error("a result was not stored, and is told to nobody", match=self.entry.id, why=str(problem))
+            log.error(
+                "a result was not stored, and is told to nobody",
+                match=self.entry.id,
+                why=str(problem),
+            )
         elif problem is not None:
             log.error("a match could not be stored", match=self.entry.id, exc_info=problem)
         else:
@@ -289,7 +336,9 @@ class Table:
             log.exception("the end of a match could not be told", match=self.entry.id)
 
     def _find_last_words(self) -> None:
-        """Write the last messages for the players now, so that the stored flight records have them."""
+        """Write the last messages for the players now, so that the stored flight
+        records have them.
+        """
         news, now, _ = self._last
         try:
             self._last_words = self._written(news, now)

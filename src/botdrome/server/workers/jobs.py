@@ -26,7 +26,10 @@ class ServerCaller(Protocol):
     """Calls functions of the server from a job in a worker process."""
 
     async def call(self, name: str, *args: Any, waits: bool = False) -> Any:
-        """Call a function of the server. With `waits` the call is slow, and the worker runs other jobs meanwhile."""
+        """Call a function of the server.
+
+        With `waits` the call is slow, and the worker runs other jobs meanwhile.
+        """
 
 
 class JobFailed(Exception):

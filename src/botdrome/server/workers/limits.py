@@ -1,4 +1,7 @@
-"""Limits shared by clients: slots, and the memory of unread results. No client can use all of it."""
+"""Limits shared by clients: slots, and the memory of unread results.
+
+No client can use all of it.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +15,10 @@ TOO_MANY_QUERIES = "Too many queries are waiting already; try again in a moment.
 
 
 class SharedSlots:
-    """Slots for clients. A client never holds more slots than are free, so a new client usually finds one."""
+    """Slots for clients.
+
+    A client never holds more slots than are free, so a new client usually finds one.
+    """
 
     def __init__(self, slots: int) -> None:
         self._free = slots
@@ -57,7 +63,8 @@ class UnreadResults:
     def add(self, job: int, client: str, size: int) -> list[int]:
         """Keep a result, and return the jobs whose results must be dropped to make room.
 
-        These are the oldest results of clients that keep more bytes than this one. Raise WorkersBusy if there are none.
+        These are the oldest results of clients that keep more bytes than this one. Raise
+        WorkersBusy if there are none.
         """
         kept, gone = dict(self._kept), list[int]()
         while sum(size for _, size in kept.values()) + size > self._most:

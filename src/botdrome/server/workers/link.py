@@ -80,7 +80,14 @@ class JobResult:
 
 class Job:
     def __init__(
-        self, number: int, client: str, target: str, args: tuple[Any, ...], calls: ServerCalls, long: bool, limit: float
+        self,
+        number: int,
+        client: str,
+        target: str,
+        args: tuple[Any, ...],
+        calls: ServerCalls,
+        long: bool,
+        limit: float,
     ) -> None:
         self.number, self.client, self.target, self.args = number, client, target, args
         self.calls, self.long, self.limit = calls, long, limit
@@ -92,7 +99,10 @@ class Job:
         self.timer: asyncio.TimerHandle | None = None
         self.link: WorkerLink | None = None
         self.orders: list[asyncio.Task[Any]] = []
-        """The calls that change something. If the worker is lost, the job is done again, but its orders are not."""
+        """The calls that change something.
+
+        If the worker is lost, the job is done again, but its orders are not.
+        """
         self._ordered = 0
         self._repeats = 0
 
@@ -101,7 +111,9 @@ class Job:
         if order and self._ordered < len(self.orders):
             task = self.orders[self._ordered]
         else:
-            task = asyncio.get_running_loop().create_task(self._call(name, args), context=self.context)
+            task = asyncio.get_running_loop().create_task(
+                self._call(name, args), context=self.context
+            )
             self.orders += [task] * order
         self._ordered += order
         return task
@@ -165,7 +177,9 @@ class WorkerLink(asyncio.Protocol):
         self.why = "a worker process has ended unexpectedly: try again"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses
+        self._transport = cast(
+            asyncio.Transport, transport
+        )  # uvloop's transports are not subclasses
 
     def data_received(self, data: bytes) -> None:
         for kind, *rest in self._reader.feed(data):

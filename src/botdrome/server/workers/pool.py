@@ -1,11 +1,15 @@
-"""Workers: a few processes for jobs that would block the event loop. Clients share worker time fairly.
+"""Workers: a few processes for jobs that would block the event loop.
 
-Theory of operation. A worker is a process with a socket to the server. One is started with the server, others when they are
-needed; each is used once it is warm, with its modules imported and the store open. It runs one job at a time. Clients take turns
-(`turns.py`) by the processor time that their jobs have used. Short jobs come before long ones, and one worker is always left for
-short jobs. A job may call functions of the server; during a slow call the worker runs other jobs. The server kills a worker whose
-job exceeds its time limit. An order is a call that changes something: a job with an order has no limit any more. If its worker is
-lost, another one does it again, with the answers that its orders got.
+Clients share worker time fairly.
+
+Theory of operation. A worker is a process with a socket to the server. One is started with the
+server, others when they are needed; each is used once it is warm, with its modules imported and the
+store open. It runs one job at a time. Clients take turns (`turns.py`) by the processor time that
+their jobs have used. Short jobs come before long ones, and one worker is always left for short
+jobs. A job may call functions of the server; during a slow call the worker runs other jobs. The
+server kills a worker whose job exceeds its time limit. An order is a call that changes something: a
+job with an order has no limit any more. If its worker is lost, another one does it again, with the
+answers that its orders got.
 """
 
 import asyncio
@@ -65,7 +69,10 @@ class Workers:
         """Set when the pool is closed and no worker has a job."""
 
     def start(self, warm_up: str = WARM_UP, *args: Any) -> None:
-        """Start one process now, and keep one from now on. `warm_up` is the first job of each process."""
+        """Start one process now, and keep one from now on.
+
+        `warm_up` is the first job of each process.
+        """
         self._warm_up, self.keeps_warm = (warm_up, args), True
         self._start_for(1)
 
@@ -75,16 +82,29 @@ class Workers:
         return self._warm or not self.keeps_warm
 
     async def read(self, store: Store, target: str, *args: Any) -> JobResult:
-        """Run a long job for the client of this request. Its first argument is the store's source, with all data so far."""
+        """Run a long job for the client of this request.
+
+        Its first argument is the store's source, with all data so far.
+        """
         client = CLIENT_SOURCE.get()
         with self._slots.held(client, TOO_MANY_QUERIES):
             await store.settled()
-            return await self.run(client, target, store.source, *args, calls=self.server_calls, long=True)
+            return await self.run(
+                client, target, store.source, *args, calls=self.server_calls, long=True
+            )
 
     async def run(
-        self, client: str, target: str, *args: Any, calls: ServerCalls | None = None, long: bool = False, limit: float = 0
+        self,
+        client: str,
+        target: str,
+        *args: Any,
+        calls: ServerCalls | None = None,
+        long: bool = False,
+        limit: float = 0,
     ) -> JobResult:
-        """Call `target`, a `module:function`, with these arguments. A coroutine function also gets a ServerCaller, first.
+        """Call `target`, a `module:function`, with these arguments.
+
+        A coroutine function also gets a ServerCaller, first.
 
         `limit` is the time limit in seconds; 0: the usual one.
         """
@@ -119,7 +139,9 @@ class Workers:
     def _next_turns(self) -> FairTurns[Job] | None:
         if self._short:
             return self._short
-        running = sum(any(link.jobs[number].long for number in link.running) for link in self._links)
+        running = sum(
+            any(link.jobs[number].long for number in link.running) for link in self._links
+        )
         return self._long if self._long and running < max(1, self._most - 1) else None
 
     def _turns(self, job: Job) -> FairTurns[Job]:
@@ -148,7 +170,9 @@ class Workers:
         job.link = link
         link.running.add(job.number)
         if not job.orders:
-            why = f"This took more than {job.limit:g} seconds and was stopped: ask for less at once."
+            why = (
+                f"This took more than {job.limit:g} seconds and was stopped: ask for less at once."
+            )
             job.timer = asyncio.get_running_loop().call_later(job.limit, link.close, why)
 
     def _leave_off(self, job: Job, cost: float) -> None:
@@ -225,7 +249,9 @@ class Workers:
         self.job_ended()
 
     def _stop_worker(self, worker: link_module.WorkerProcess) -> None:
-        stopping = asyncio.get_running_loop().run_in_executor(None, link_module.stop_process, worker)
+        stopping = asyncio.get_running_loop().run_in_executor(
+            None, link_module.stop_process, worker
+        )
         self._stopping.add(stopping)
         stopping.add_done_callback(self._stopping.discard)
 
@@ -247,22 +273,30 @@ class Workers:
         job.end(outcome)
         return self.job_ended()
 
-    def _start_call(self, job: Job, number: int, name: str, args: tuple[Any, ...], waits: bool) -> None:
+    def _start_call(
+        self, job: Job, number: int, name: str, args: tuple[Any, ...], waits: bool
+    ) -> None:
         if waits and self._slow_calls >= MOST_CALLS:
             assert job.link is not None
-            return job.link.send("answer", number, WorkersBusy("Too many bots are being called just now."))
+            return job.link.send(
+                "answer", number, WorkersBusy("Too many bots are being called just now.")
+            )
         if waits:
             self._slow_calls += 1
             self._leave_off(job, 0.0)
         called = job.call(name, args, name in self.orders)
         if job.orders:
             job.stop_timer()
-        task = asyncio.get_running_loop().create_task(self._answer(job, number, name, called, waits))
+        task = asyncio.get_running_loop().create_task(
+            self._answer(job, number, name, called, waits)
+        )
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
         return self._dispatch()
 
-    async def _answer(self, job: Job, number: int, name: str, called: asyncio.Task[Any], waits: bool) -> None:
+    async def _answer(
+        self, job: Job, number: int, name: str, called: asyncio.Task[Any], waits: bool
+    ) -> None:
         link = job.link
         assert link is not None
         try:
@@ -274,9 +308,15 @@ class Workers:
             if waits:
                 self._resume(job, link)
             try:
-                link.send("answer", number, portable(answer) if isinstance(answer, Exception) else answer)
+                link.send(
+                    "answer", number, portable(answer) if isinstance(answer, Exception) else answer
+                )
             except Exception as problem:
-                link.send("answer", number, JobFailed(f"the answer of {name} cannot be sent to a worker: {problem}"))
+                link.send(
+                    "answer",
+                    number,
+                    JobFailed(f"the answer of {name} cannot be sent to a worker: {problem}"),
+                )
 
     # The end.
 

@@ -1,7 +1,9 @@
-"""Fair turns: a queue in which clients share the work by cost, so that a client with many requests does not delay the others.
+"""Fair turns: a queue in which clients share the work by cost, so that a client with many requests
+does not delay the others.
 
-Each client has its own queue, and the client with the lowest charge comes next. The cost of a turn is known only after it, so
-the turn is first charged like the client's last turn, and corrected afterwards. An idle client gains no credit.
+Each client has its own queue, and the client with the lowest charge comes next. The cost of a turn
+is known only after it, so the turn is first charged like the client's last turn, and corrected
+afterwards. An idle client gains no credit.
 """
 
 from collections import deque
@@ -69,7 +71,11 @@ class FairTurns(Generic[T]):
         return client, cost, request
 
     def _forget(self) -> None:
-        kept = {client: queue for client, queue in self._queues.items() if queue.requests or queue.charged > self._now}
+        kept = {
+            client: queue
+            for client, queue in self._queues.items()
+            if queue.requests or queue.charged > self._now
+        }
         self._queues, self._most = kept, max(REMEMBERED, 2 * len(kept))
 
     def settle(self, client: str, charged: float, cost: float) -> None:

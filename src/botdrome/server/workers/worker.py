@@ -54,7 +54,10 @@ class Worker:
         self._unread = UnreadResults(MOST_UNREAD)
 
     def listen(self) -> None:
-        """Receive messages. This runs in its own thread, so that the process exits at once when the server is gone."""
+        """Receive messages.
+
+        This runs in its own thread, so that the process exits at once when the server is gone.
+        """
         reader = MessageReader()
         try:
             while data := self._connection.recv(1 << 16):
@@ -69,7 +72,9 @@ class Worker:
     def _received(self, message: tuple[Any, ...]) -> None:
         match message:
             case "job", job, client, target, args:
-                self._jobs[job] = task = self._loop.create_task(self._run(job, client, target, args))
+                self._jobs[job] = task = self._loop.create_task(
+                    self._run(job, client, target, args)
+                )
                 task.add_done_callback(lambda _: self._jobs.pop(job))
             case "answer", number, answer:
                 _resolve(self._calls.pop(number), answer)
@@ -89,12 +94,22 @@ class Worker:
         began = process_time()
         try:
             function = _found(target)
-            result = await function(_JobCaller(self, job), *args) if iscoroutinefunction(function) else function(*args)
+            result = (
+                await function(_JobCaller(self, job), *args)
+                if iscoroutinefunction(function)
+                else function(*args)
+            )
             if isinstance(result, PiecewiseResult):
                 return await self._deliver(job, client, result, process_time() - began)
             self.send("done", job, result, process_time() - began, False)
         except MemoryError:
-            self.send("done", job, JobFailed("the job needs more memory than a worker may have"), process_time() - began, False)
+            self.send(
+                "done",
+                job,
+                JobFailed("the job needs more memory than a worker may have"),
+                process_time() - began,
+                False,
+            )
         except Exception as problem:
             self.send("done", job, portable(problem), process_time() - began, False)
 
@@ -132,12 +147,19 @@ def _resolve(future: asyncio.Future[Any], answer: Any) -> None:
 
 def _log_in_server(worker: Worker, _: Any, level: str, event: MutableMapping[str, Any]) -> str:
     structlog.processors.format_exc_info(None, level, event)
-    worker.send("log", level, {key: value if isinstance(value, str) else repr(value) for key, value in event.items()})
+    worker.send(
+        "log",
+        level,
+        {key: value if isinstance(value, str) else repr(value) for key, value in event.items()},
+    )
     raise structlog.DropEvent
 
 
 def _limit_process() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):  # the server stops its workers after their running jobs
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # the server stops its workers after their running jobs
         signal.signal(number, signal.SIG_IGN)
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))

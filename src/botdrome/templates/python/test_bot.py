@@ -1,4 +1,7 @@
-"""Feed the positions of positions.jsonl to the bot. `moves` lists the legal moves, if they can be listed."""
+"""Feed the positions of positions.jsonl to the bot.
+
+`moves` lists the legal moves, if they can be listed.
+"""
 
 import json
 import unittest

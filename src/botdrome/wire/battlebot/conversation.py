@@ -1,4 +1,6 @@
-"""Battlebot's conversation, the native one: login, waiting for a table, one match or several, goodbye."""
+"""Battlebot's conversation, the native one: login, waiting for a table, one match or several,
+goodbye.
+"""
 
 import re
 from typing import Any
@@ -13,7 +15,15 @@ from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
 from botdrome.match.events import Player
 from botdrome.match.match import News
 from botdrome.match.terms import PACES, PaceName
-from botdrome.wire.battlebot.messages import DECODER, BadPlayerMessage, Battlebot, PlayerFrames, game_type, read_action, reason_of
+from botdrome.wire.battlebot.messages import (
+    DECODER,
+    BadPlayerMessage,
+    Battlebot,
+    PlayerFrames,
+    game_type,
+    read_action,
+    reason_of,
+)
 from botdrome.wire.conversation import (
     AGAIN,
     EXTRAS,
@@ -58,7 +68,8 @@ LONGEST_INVITE = 64
 SHORTEST_SECRET, LONGEST_SECRET = 16, 200
 """Characters of a guest's secret, which alone proves that a seat is its own."""
 PLAY_PATH = "/play"
-"""The path of clients that know notices: they may connect while no match begins, and are told why."""
+"""The path of clients that know notices: they may connect while no match begins, and are told why.
+"""
 FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in FORMATS.items()}
 
@@ -89,9 +100,16 @@ class Login(Struct, frozen=True):
 
     @property
     def notices(self) -> bool:
-        """Whether the client knows messages that the original never sends: it asked for them, or used a new key."""
+        """Whether the client knows messages that the original never sends: it asked for them, or
+        used a new key.
+        """
         asked = not self.features.isdisjoint((AGAIN, FRAMES, NOTICES, VIEWS))
-        return asked or self.guest or self.pace != "usual" or any((self.opponent, self.match, self.invite, self.version))
+        return (
+            asked
+            or self.guest
+            or self.pace != "usual"
+            or any((self.opponent, self.match, self.invite, self.version))
+        )
 
     def answer(self) -> bytes:
         """Return the answer to a good login. A contest is echoed as it was sent."""
@@ -102,7 +120,10 @@ class Login(Struct, frozen=True):
 
 
 class BadLogin(Exception):
-    """A login that fails. The reason is sent only for keys that the original lacks: its own failures are all alike."""
+    """A login that fails.
+
+    The reason is sent only for keys that the original lacks: its own failures are all alike.
+    """
 
     def answer(self) -> bytes:
         why = str(self)
@@ -142,13 +163,18 @@ def _text(message: dict[str, Any], key: str) -> str:
 
 
 def _contest(value: Any) -> str | None:
-    """Return the contest. As in JavaScript, null, empty text, 0 and false are none; other values but text fail."""
+    """Return the contest.
+
+    As in JavaScript, null, empty text, 0 and false are none; other values but text fail.
+    """
     if value in (None, "", 0):
         return None
     if not isinstance(value, str):
         raise BadLogin
     if len(value) > LONGEST_CONTEST:
-        raise BadLogin(f"the name of a contest has at most {LONGEST_CONTEST} characters, not {len(value)}")
+        raise BadLogin(
+            f"the name of a contest has at most {LONGEST_CONTEST} characters, not {len(value)}"
+        )
     return value
 
 
@@ -167,7 +193,10 @@ def _guest(message: dict[str, Any]) -> bool:
 
 
 def _pace(message: dict[str, Any], guest: bool) -> PaceName:
-    """Return the pace. Guests are people and play at a pace for people, at which matches are unrated."""
+    """Return the pace.
+
+    Guests are people and play at a pace for people, at which matches are unrated.
+    """
     value = message.get("pace", "slow" if guest else "usual")
     for pace in PACES[guest:]:
         if pace == value:
@@ -187,7 +216,9 @@ def _secret(message: dict[str, Any]) -> str:
     secret = message.get("secret")
     if isinstance(secret, str) and SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET:
         return secret
-    raise BadLogin(f"the secret of a guest is text of {SHORTEST_SECRET} to {LONGEST_SECRET} characters")
+    raise BadLogin(
+        f"the secret of a guest is text of {SHORTEST_SECRET} to {LONGEST_SECRET} characters"
+    )
 
 
 def _features(message: dict[str, Any]) -> frozenset[str]:
@@ -205,7 +236,9 @@ def _version(message: dict[str, Any]) -> str:
 
 
 def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
-    """Return the game and the number of players, or raise BadLogin if the game does not allow them."""
+    """Return the game and the number of players, or raise BadLogin if the game does not
+    allow them.
+    """
     if options is None and given is None:
         return row.game, max(2, row.game.players[0])
     if options is not None and not isinstance(options, dict):
@@ -251,7 +284,10 @@ def without_halves(json: bytes) -> bytes:
 
 
 def value_of(message: bytes) -> Any:
-    """Return the value of a message, lone surrogates or not. Raise UNREADABLE if it is no JSON or too large."""
+    """Return the value of a message, lone surrogates or not.
+
+    Raise UNREADABLE if it is no JSON or too large.
+    """
     try:
         return DECODER.decode(bounded(message))
     except TooManyValues:
@@ -292,12 +328,16 @@ def _admit_guest(login: Login) -> AdmitGuest:
 
 def _is_resignation(value: Any) -> bool:
     return (
-        isinstance(value, dict) and value.keys() == {"resign"} and (value["resign"] is True or isinstance(value["resign"], str))
+        isinstance(value, dict)
+        and value.keys() == {"resign"}
+        and (value["resign"] is True or isinstance(value["resign"], str))
     )
 
 
 class BattlebotConversation:
-    def __init__(self, login_limit: Seconds, message_rate: float, message_burst: int, now: Seconds) -> None:
+    def __init__(
+        self, login_limit: Seconds, message_rate: float, message_burst: int, now: Seconds
+    ) -> None:
         self.deadline: Seconds | None = now + login_limit
         self._limit = TokenBucket(message_rate, message_burst, now)
         self._login: Login | None = None
@@ -343,7 +383,10 @@ class BattlebotConversation:
         return () if self._player is None else (Submit(value, message),)
 
     def _seek_again(self, login: Login) -> Outs:
-        """The next match is any match, also after one that the login named. A guest's name may be a bot's by now."""
+        """The next match is any match, also after one that the login named.
+
+        A guest's name may be a bot's by now.
+        """
         if not self._between:
             return self._explain({"error": "ask for the next match when this one is over"})
         self._between, self.deadline = False, None
@@ -425,7 +468,9 @@ class BattlebotConversation:
         return self._fail(BadLogin(reply.words).answer() if self._explains else FAILED)
 
     def _name_match(self, header: MatchHeader) -> Outs:
-        """A client that plays several matches is told which one begins; frames tell it by themselves."""
+        """A client that plays several matches is told which one begins; frames tell it by
+        themselves.
+        """
         login = self._login
         assert login is not None
         return [msgspec.json.encode(header)] if AGAIN in login.features and not login.frames else ()
@@ -470,7 +515,9 @@ class BattlebotConversation:
 
     @property
     def _explains(self) -> bool:
-        """False: the client gets no message that the original does not send, and is closed without one instead."""
+        """False: the client gets no message that the original does not send, and is closed without
+        one instead.
+        """
         return self._login is not None and self._login.notices
 
     def _explain(self, message: dict[str, Any]) -> list[bytes]:
@@ -486,4 +533,8 @@ class BattlebotConversation:
 
     def _cut_off(self, refused: str, words: str) -> Outs:
         self._over = True
-        return RecordMessage(b"", words), *self._explain({"error": words}), Close(POLICY, words, refused)
+        return (
+            RecordMessage(b"", words),
+            *self._explain({"error": words}),
+            Close(POLICY, words, refused),
+        )

@@ -49,11 +49,19 @@ class UpdateParts:
         why: str = "",
         match: str = "",
     ) -> None:
-        """`names` are the players' names; `bots` are these by seat on this board. `why` says why a move was refused.
+        """`names` are the players' names; `bots` are these by seat on this board.
+
+        `why` says why a move was refused.
 
         `match` is the id of the match, with which a bot can return to it.
         """
-        self.names, self.bots, self.time_left, self.strikes, self.boards = names, bots, time_left, strikes, boards
+        self.names, self.bots, self.time_left, self.strikes, self.boards = (
+            names,
+            bots,
+            time_left,
+            strikes,
+            boards,
+        )
         self.result, self.turn, self.why, self.match = result, turn, why, match
 
 
@@ -61,7 +69,9 @@ Update = Callable[[UpdateParts, View], Message]
 
 
 def update_of(game: str, extras: bool) -> Update:
-    """Return the function that makes the updates of a game; `extras`: with keys that the original lacks."""
+    """Return the function that makes the updates of a game; `extras`: with keys that the original
+    lacks.
+    """
     plain = UPDATES.get(game, any_game)
     return EXTENDED.get(game, plain) if extras else plain
 
@@ -77,7 +87,9 @@ def any_game(scene: UpdateParts, view: View) -> Message:
     if scene.match:
         state["match"] = scene.match
     if scene.boards:
-        state["boardsPlayed"] = [dict(zip(scene.names, board.places, strict=True)) for board in scene.boards]
+        state["boardsPlayed"] = [
+            dict(zip(scene.names, board.places, strict=True)) for board in scene.boards
+        ]
     return {"state": state} | _kept(turn=scene.turn, why=scene.why)
 
 
@@ -121,7 +133,10 @@ NOUGHTS_REASONS: dict[Cause, str] = {
     "timeout": "timeout",
     "illegal moves": "Didn't write unit tests",
 }
-BUMBLEBOTS_REASONS: dict[Cause, str] = {"complete": "BUMBLEBOTS_FULL_TIME", "disconnect": "BUMBLEBOTS_DISCONNECT"}
+BUMBLEBOTS_REASONS: dict[Cause, str] = {
+    "complete": "BUMBLEBOTS_FULL_TIME",
+    "disconnect": "BUMBLEBOTS_DISCONNECT",
+}
 
 UPDATES: dict[str, Update] = {
     "noughts-and-crosses": noughts_and_crosses,
@@ -171,7 +186,9 @@ def _full_result(scene: UpdateParts) -> Message | None:
         return None
     by_name = {
         name: {"place": place, "score": score, "cause": cause}
-        for name, place, score, cause in zip(scene.names, result.places, result.scores, result.causes, strict=True)
+        for name, place, score, cause in zip(
+            scene.names, result.places, result.scores, result.causes, strict=True
+        )
     }
     return {"reason": _cause(result), "victor": _victor(scene), "players": by_name}
 
@@ -181,7 +198,9 @@ MOST_DIGITS = 1e21
 
 
 def _number(text: str) -> int | float | None:
-    """Return numbers as JavaScript writes them, so that turns are echoed alike: 1.0 is 1, and infinity is null."""
+    """Return numbers as JavaScript writes them, so that turns are echoed alike: 1.0 is 1, and
+    infinity is null.
+    """
     value = float(text)
     if isinf(value):
         return None
@@ -203,8 +222,11 @@ def greeting(game: str, name: str) -> bytes:
 class Battlebot:
     """Writes to the players of one match that use this protocol."""
 
-    def __init__(self, game: str, names: tuple[str, ...], epoch: int, match: str = "", extras: bool = False) -> None:
-        """`epoch` is the start of the match, in milliseconds since 1970; `match` its id, if it has one.
+    def __init__(
+        self, game: str, names: tuple[str, ...], epoch: int, match: str = "", extras: bool = False
+    ) -> None:
+        """`epoch` is the start of the match, in milliseconds since 1970; `match` its id, if it has
+        one.
 
         `extras`: these players also get the keys that the original lacks.
         """
@@ -213,8 +235,13 @@ class Battlebot:
         self._boards: tuple[BoardResult, ...] = ()
         self._alike, self._update = game in SAME_FOR_ALL, update_of(game, extras)
 
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
-        """Return the messages for the news of one input. Messages that are the same for all players are encoded once."""
+    def on_news(
+        self, news: News, standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
+        """Return the messages for the news of one input.
+
+        Messages that are the same for all players are encoded once.
+        """
         if len(news) == 1:
             event, position = news[0]
             if isinstance(event, Played):
@@ -232,7 +259,9 @@ class Battlebot:
         seats = ((player, seat_on(standing.board, player, standing.players)) for player in players)
         return {player: [self._message(scene, position.view(seat))] for player, seat in seats}
 
-    def _on_much(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+    def _on_much(
+        self, news: News, standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
         told: dict[Player, list[bytes]] = {player: [] for player in players}
         for number, board in enumerate(boards_of(news, standing.board)):
             event, position = news[number]
@@ -247,7 +276,11 @@ class Battlebot:
                     told[player].append(alike)
             else:
                 for player in those:
-                    told[player].append(self._message(scene, position.view(seat_on(board, player, standing.players))))
+                    told[player].append(
+                        self._message(
+                            scene, position.view(seat_on(board, player, standing.players))
+                        )
+                    )
         return told
 
     def _message(self, scene: UpdateParts, view: View) -> bytes:
@@ -264,9 +297,15 @@ class Battlebot:
                 self._bots = tuple([self._names[player] for player in event.order])
                 return self._told(standing)
             case Played():
-                return self._told(standing, self._turn(event, standing), result=_result_with(number, news))
+                return self._told(
+                    standing, self._turn(event, standing), result=_result_with(number, news)
+                )
             case Refused() if not silent:
-                return self._told(standing, self._named(event.player, event.move, standing, valid=False), event.why)
+                return self._told(
+                    standing,
+                    self._named(event.player, event.move, standing, valid=False),
+                    event.why,
+                )
             case Late() if not silent:
                 return self._told(standing, None, f"late by {event.by} ms")
             case BoardEnded():
@@ -275,9 +314,23 @@ class Battlebot:
                 return self._told(standing, result=event.result)
         return None
 
-    def _told(self, standing: Standing, turn: Message | None = None, why: str = "", result: Result | None = None) -> UpdateParts:
+    def _told(
+        self,
+        standing: Standing,
+        turn: Message | None = None,
+        why: str = "",
+        result: Result | None = None,
+    ) -> UpdateParts:
         return UpdateParts(
-            self._names, self._bots, standing.time_left, standing.strikes, self._boards, result, turn, why, self._match
+            self._names,
+            self._bots,
+            standing.time_left,
+            standing.strikes,
+            self._boards,
+            result,
+            turn,
+            why,
+            self._match,
         )
 
     def _turn(self, event: Played, standing: Standing) -> Message | None:
@@ -289,13 +342,20 @@ class Battlebot:
 
     def _named(self, player: Player, raw: Raw, standing: Standing, valid: bool) -> Message:
         words = raw if isinstance(raw, dict) else _spread(raw)
-        turn = {**words, "name": self._names[player], "time": self._epoch + standing.now, "valid": valid}
+        turn = {
+            **words,
+            "name": self._names[player],
+            "time": self._epoch + standing.now,
+            "valid": valid,
+        }
         turn.pop("type", None)
         return turn
 
 
 def _result_with(number: int, news: News) -> Result | None:
-    """Return the result of the match if this turn led to it by the rules: then one message tells both."""
+    """Return the result of the match if this turn led to it by the rules: then one message tells
+    both.
+    """
     if number >= 0 and number + 3 == len(news) and isinstance(news[number][0], Played):
         last: Event = news[-1][0]
         return last.result if isinstance(last, Ended) else None
@@ -303,8 +363,14 @@ def _result_with(number: int, news: News) -> Result | None:
 
 
 def _spread(raw: Raw) -> dict[str, Any]:
-    """Return any JSON value as the keys of an object: lists and texts by index, other values without keys."""
-    return {str(index): item for index, item in enumerate(raw)} if isinstance(raw, (list, tuple, str)) else {}
+    """Return any JSON value as the keys of an object: lists and texts by index, other values
+    without keys.
+    """
+    return (
+        {str(index): item for index, item in enumerate(raw)}
+        if isinstance(raw, (list, tuple, str))
+        else {}
+    )
 
 
 # Frames for players: a spectator's frames with the player's own view, its legal moves and the time
@@ -323,7 +389,10 @@ class BadPlayerMessage(Exception):
 
 
 def read_action(message: Any) -> tuple[Action, Raw]:
-    """Return the action and its value. Raise BadPlayerMessage unless the message has exactly one known key."""
+    """Return the action and its value.
+
+    Raise BadPlayerMessage unless the message has exactly one known key.
+    """
     match message:
         case {"move": raw} if len(message) == 1:
             return "move", raw
@@ -331,7 +400,9 @@ def read_action(message: Any) -> tuple[Action, Raw]:
             return "resign", raw
         case {"ping": raw} if len(message) == 1:
             return "ping", raw
-    raise BadPlayerMessage(f'send {{"move": ...}}, {{"resign": true}} or {{"ping": ...}}, not {shown(message)}')
+    raise BadPlayerMessage(
+        f'send {{"move": ...}}, {{"resign": true}} or {{"ping": ...}}, not {shown(message)}'
+    )
 
 
 def reason_of(resignation: Raw) -> str:
@@ -343,15 +414,22 @@ class PlayerFrames:
     """Writes to the players of one match that asked for frames."""
 
     def __init__(self, header: Mapping[str, Any], legal: bool = True) -> None:
-        """`header` begins each snapshot: match, game, players and so on. `legal`: frames list the legal moves."""
+        """`header` begins each snapshot: match, game, players and so on.
+
+        `legal`: frames list the legal moves.
+        """
         self._header, self._legal = dict(header), legal
         self._greeted: set[Player] = set()
 
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+    def on_news(
+        self, news: News, standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
         boards = boards_of(news, standing.board)
         return {player: self._messages(player, news, boards, standing) for player in players}
 
-    def _messages(self, player: Player, news: News, boards: Sequence[int], standing: Standing) -> list[bytes]:
+    def _messages(
+        self, player: Player, news: News, boards: Sequence[int], standing: Standing
+    ) -> list[bytes]:
         frames: list[Frame] = []
         for board, (event, position) in zip(boards, news, strict=True):
             if meant_for(event) not in (None, player):
@@ -361,7 +439,9 @@ class PlayerFrames:
             if returned or player not in self._greeted:
                 self._greeted.add(player)
                 frames.append(self._snapshot(board, standing, view))
-            frames.append({"match": self._header["match"], "t": standing.now, "event": event, "view": view})
+            frames.append(
+                {"match": self._header["match"], "t": standing.now, "event": event, "view": view}
+            )
         last, position = news[-1]
         if frames and not isinstance(last, Ended):
             frames[-1]["timeLeft"] = standing.time_left

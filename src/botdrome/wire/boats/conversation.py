@@ -51,7 +51,10 @@ GAME = "battleship"
 
 
 class LookAtRoom(Struct, Command, frozen=True):
-    """Show the room with this title, or the room that the client looks at. Answered by RoomShown or Refused."""
+    """Show the room with this title, or the room that the client looks at.
+
+    Answered by RoomShown or Refused.
+    """
 
     title: bytes = b""
     arriving: bool = False
@@ -73,7 +76,10 @@ class JoinRoom(Struct, Command, frozen=True):
 
 
 class ReturnToSeat(Struct, Command, frozen=True):
-    """Return to the seat of a guest whose name is now a registered bot's. Otherwise refuse the name with these words."""
+    """Return to the seat of a guest whose name is now a registered bot's.
+
+    Otherwise refuse the name with these words.
+    """
 
     request: JoinRoom
     words: bytes
@@ -116,7 +122,10 @@ class JoinRefused(Struct, Reply, frozen=True):
 
 
 class Kicked(Struct, Reply, frozen=True):
-    """The room disconnects the client. The last message may be empty; the other players get the reason."""
+    """The room disconnects the client.
+
+    The last message may be empty; the other players get the reason.
+    """
 
     words: bytes
     reason: bytes = b""
@@ -129,7 +138,10 @@ class GameStarts(Struct, Reply, frozen=True):
 
 
 CHAT_RATE, CHAT_BURST = 2.0, 20
-"""Messages to others a second in the long run, and at once. A player may also send one for each turn that it had."""
+"""Messages to others a second in the long run, and at once.
+
+A player may also send one for each turn that it had.
+"""
 LONGEST_REASON = 200
 """Bytes of a reason that the others are told."""
 TOO_LATE = b"you did not join in time"
@@ -140,7 +152,9 @@ TALKS_TOO_MUCH = b"you talk too much, that was not passed on"
 
 
 class BoatConversation:
-    def __init__(self, join_limit: Seconds, message_rate: float, message_burst: int, now: Seconds) -> None:
+    def __init__(
+        self, join_limit: Seconds, message_rate: float, message_burst: int, now: Seconds
+    ) -> None:
         self.deadline: Seconds | None = now + join_limit if join_limit else None
         self._limit = TokenBucket(message_rate, message_burst, now)
         self._chat_limit = TokenBucket(CHAT_RATE, CHAT_BURST, now)
@@ -176,7 +190,9 @@ class BoatConversation:
             return self._go(b"")
         if fields[0] in (b"G", b"P", b"L"):
             return self._anybody(fields, now)
-        return self._stranger(fields) if self._taunts is None else self._member(fields, message, now)
+        return (
+            self._stranger(fields) if self._taunts is None else self._member(fields, message, now)
+        )
 
     def _anybody(self, fields: list[bytes], now: Seconds) -> Outs:
         text = value(fields, 1)
@@ -226,7 +242,9 @@ class BoatConversation:
         return (Submit({"skip": True}, line),)
 
     def _refuse(self, refusal: RefusedShot, line: bytes, now: Seconds) -> Outs:
-        """Announce the turn again to a player whose turn it still is: some clients would wait for that forever."""
+        """Announce the turn again to a player whose turn it still is: some clients would wait for
+        that forever.
+        """
         lines, writer = [said(b"", refusal.words)], self._writer
         if writer is not None and writer.is_asked(self._player):
             lines.append(b"N|" + writer.roster.names[self._player])
@@ -260,7 +278,14 @@ class BoatConversation:
         except BadVersion as bad:
             return (retry(plain(str(bad))),)
         self._held = []
-        return (Admit(text_of(request.name), request.secret.decode("latin-1") or None, GAME, version=version),)
+        return (
+            Admit(
+                text_of(request.name),
+                request.secret.decode("latin-1") or None,
+                GAME,
+                version=version,
+            ),
+        )
 
     def _hold(self, line: bytes) -> Outs:
         assert self._held is not None
@@ -268,7 +293,9 @@ class BoatConversation:
         return self._go(TOO_MANY) if len(self._held) > self._most_held else ()
 
     def _logged_in(self, reply: Admitted | LoginRefused) -> Outs:
-        """A guest whose name was registered while it was away may return to its seat, and to nothing else."""
+        """A guest whose name was registered while it was away may return to its seat, and to
+        nothing else.
+        """
         request, held = self._request, self._held or []
         assert request is not None
         self._held = None

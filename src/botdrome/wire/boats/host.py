@@ -45,7 +45,9 @@ class RoomChanged(Struct, Reply, frozen=True):
 
 
 class HostConversation(Conversation):
-    """The first message is `{"token": ..., "room": TITLE}`, each later one an order. The room is shown after each change."""
+    """The first message is `{"token": ..., "room": TITLE}`, each later one an order. The room is
+    shown after each change.
+    """
 
     def __init__(self, login_limit: Seconds, message_burst: int, now: Seconds) -> None:
         self.deadline: Seconds | None = now + login_limit
@@ -56,11 +58,17 @@ class HostConversation(Conversation):
     def receive(self, message: bytes, now: Seconds) -> Outs:
         if self._held is not None:
             self._held.append(message)
-            return refuse("too many messages", refused="flood") if len(self._held) > self._most_held else ()
+            return (
+                refuse("too many messages", refused="flood")
+                if len(self._held) > self._most_held
+                else ()
+            )
         try:
             value = msgspec.json.decode(bounded(message), type=dict[str, Any])
         except UNREADABLE:
-            return (msgspec.json.encode({"error": NO_ORDER}),) if self._entered else refuse(NO_ORDER)
+            return (
+                (msgspec.json.encode({"error": NO_ORDER}),) if self._entered else refuse(NO_ORDER)
+            )
         if self._entered:
             return (GiveOrder(value),)
         self._held = []

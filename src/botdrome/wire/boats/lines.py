@@ -1,6 +1,7 @@
 """Xterm Boat Sinker's lines: one reader and one writer for servers and clients.
 
-Servers keep fields as bytes, since the protocol names no encoding. Clients show text: see `text_fields`.
+Servers keep fields as bytes, since the protocol names no encoding. Clients show text: see
+`text_fields`.
 """
 
 import re
@@ -64,9 +65,15 @@ class RefusedShot(Exception):
 
 
 def fields_of(line: bytes) -> list[bytes]:
-    """Return type and values, trimmed, without empty ones at the end and without anything after a carriage return."""
+    """Return type and values, trimmed, without empty ones at the end and without anything after a
+    carriage return.
+    """
     blank = line.split() != [line]  # rarely: this saves time for every shot
-    fields = [field.strip() for field in line.partition(b"\r")[0].split(b"|")] if blank else line.split(b"|")
+    fields = (
+        [field.strip() for field in line.partition(b"\r")[0].split(b"|")]
+        if blank
+        else line.split(b"|")
+    )
     while len(fields) > 1 and not fields[-1]:
         fields.pop()
     return fields
@@ -77,7 +84,10 @@ def value(fields: Sequence[bytes], at: int) -> bytes:
 
 
 def text_fields(line: bytes) -> list[str]:
-    """The fields as text. Bytes that are not UTF-8 come back as they were when `line_of` sends the field."""
+    """The fields as text.
+
+    Bytes that are not UTF-8 come back as they were when `line_of` sends the field.
+    """
     return [field.decode("utf-8", "surrogateescape").strip() for field in fields_of(line)]
 
 
@@ -102,7 +112,12 @@ def text_of(name: bytes) -> str:
 def name_problem(name: bytes, width: int) -> bytes:
     """Return why this is no valid name on boards of that width; empty: it is valid."""
     first = name[:1]
-    if len(name) < 2 or not (first.isascii() and first.isalpha()) or name.lower() in RESERVED or NOT_IN_NAMES.search(name):
+    if (
+        len(name) < 2
+        or not (first.isascii() and first.isalpha())
+        or name.lower() in RESERVED
+        or NOT_IN_NAMES.search(name)
+    ):
         return b"invalid name"
     return b"name too long" if len(name) > width else b""
 
@@ -112,7 +127,9 @@ def display_name(name: str, width: int, taken: Collection[bytes]) -> bytes:
     raw = name.encode()
     if not name_problem(raw, width) and raw not in taken and raw == raw.strip():
         return raw
-    kept = NOT_IN_NAMES.sub(b"", name.encode("ascii", "ignore")).lstrip(b"0123456789 !\"#$%&'*+,-./:;=?@\\^_`~")
+    kept = NOT_IN_NAMES.sub(b"", name.encode("ascii", "ignore")).lstrip(
+        b"0123456789 !\"#$%&'*+,-./:;=?@\\^_`~"
+    )
     base = kept[:width].strip() or b"bot"
     number, shown = 1, base
     while name_problem(shown, width) or shown in taken:
@@ -132,17 +149,25 @@ def is_fleet(board: bytes, boats: str, width: int, height: int) -> bool:
 
 
 def player_called(word: bytes, names: Sequence[bytes]) -> int | None:
-    """Find a player by exact name, unique beginning of a name in any case, or number in turn order."""
+    """Find a player by exact name, unique beginning of a name in any case, or number in
+    turn order.
+    """
     if word in names:
         return names.index(word)
-    found = [number for number, name in enumerate(names) if word and name.lower().startswith(word.lower())]
+    found = [
+        number
+        for number, name in enumerate(names)
+        if word and name.lower().startswith(word.lower())
+    ]
     if len(found) == 1:
         return found[0]
     number = int(word) if NUMBER.fullmatch(word) and word[:1] != b"+" else 0
     return number - 1 if 0 < number <= len(names) else None
 
 
-def aimed(fields: Sequence[bytes], names: Sequence[bytes], shooter: int, position: Battleship) -> Raw:
+def aimed(
+    fields: Sequence[bytes], names: Sequence[bytes], shooter: int, position: Battleship
+) -> Raw:
     """Read the shot `S|player|x|y` of the player whose turn it is, or raise RefusedShot."""
     _, called, across, down = fields if len(fields) == 4 else (*fields, b"", b"", b"")[:4]
     target = player_called(called, names)
@@ -167,17 +192,24 @@ NOBODY: Final[tuple[int, dict[bytes, PlainShot]]] = (-1, {})
 def plain_shots(target: int, width: int, height: int) -> dict[bytes, PlainShot]:
     """All shots at one player, by their coordinates in the most common form."""
     squares = [(x, y) for y in range(height) for x in range(width)]
-    return {b"%d|%d" % (x + 1, y + 1): (y * width + x, {"target": target, "x": x, "y": y}) for x, y in squares}
+    return {
+        b"%d|%d" % (x + 1, y + 1): (y * width + x, {"target": target, "x": x, "y": y})
+        for x, y in squares
+    }
 
 
 class Aim:
     """The shots of one game in their most common form: the whole name and plain numbers."""
 
     def __init__(self, names: Sequence[bytes], width: int, height: int) -> None:
-        self._at = {name: (target, plain_shots(target, width, height)) for target, name in enumerate(names)}
+        self._at = {
+            name: (target, plain_shots(target, width, height)) for target, name in enumerate(names)
+        }
 
     def plain(self, line: bytes, shooter: int, position: Battleship) -> Raw | None:
-        """Return what `fields_of` and `aimed` would find in this line; None: they have to look at it."""
+        """Return what `fields_of` and `aimed` would find in this line; None: they have to look at
+        it.
+        """
         if line[:2] != b"S|":
             return None
         called, _, written = line[2:].partition(b"|")
@@ -204,7 +236,10 @@ def square_name(x: int, y: int) -> str:
 
 
 def line_of(*fields: str) -> bytes:
-    """A client's line with its end. No field can contain a separator or a line end, and the line fits every server."""
+    """A client's line with its end.
+
+    No field can contain a separator or a line end, and the line fits every server.
+    """
     text = "|".join(field.translate(NEVER_SENT).strip() for field in fields)
     return text.encode("utf-8", "surrogateescape")[:LONGEST_SENT] + b"\n"
 
@@ -227,10 +262,15 @@ def said(sender: bytes, text: bytes, to_all: bool = False) -> bytes:
     return (b"M|%b|%b%b" % (sender, text, b"|All" if to_all else b""))[:LONGEST_LINE]
 
 
-def results(state: bytes, rounds: int, rows: Sequence[tuple[bytes, int, int, int, bytes]]) -> list[bytes]:
+def results(
+    state: bytes, rounds: int, rows: Sequence[tuple[bytes, int, int, int, bytes]]
+) -> list[bytes]:
     """F, and for each player a line R with score, skips, turns and status, best first."""
     ranked = sorted(rows, key=lambda row: -row[1])
-    return [b"F|%b|%d|%d" % (state, rounds, len(rows)), *(b"R|%b|%d|%d|%d|%b" % row for row in ranked)]
+    return [
+        b"F|%b|%d|%d" % (state, rounds, len(rows)),
+        *(b"R|%b|%d|%d|%d|%b" % row for row in ranked),
+    ]
 
 
 def plain(text: str) -> bytes:
@@ -266,8 +306,23 @@ class Offer(Struct, frozen=True):
         return self.width * self.height
 
     def info(self, started: bool, joined: int) -> bytes:
-        counts = (self.least, self.most, joined, self.goal, self.width, self.height, len(self.boats.names))
-        fields = ("G", VERSION, self.title, "Y" if started else "N", *map(str, counts), *self.boats.names)
+        counts = (
+            self.least,
+            self.most,
+            joined,
+            self.goal,
+            self.width,
+            self.height,
+            len(self.boats.names),
+        )
+        fields = (
+            "G",
+            VERSION,
+            self.title,
+            "Y" if started else "N",
+            *map(str, counts),
+            *self.boats.names,
+        )
         return "|".join(fields).encode()
 
 
@@ -280,7 +335,9 @@ class OfferedGame(Offer, frozen=True, kw_only=True):
 
 
 def offer_in(fields: Sequence[str]) -> OfferedGame:
-    """Read G|version|title|started|min|max|joined|goal|width|height|count|boat..., or raise BadOffer."""
+    """Read G|version|title|started|min|max|joined|goal|width|height|count|boat..., or raise
+    BadOffer.
+    """
     least, most, joined, goal, width, height, count = (number_in(fields, at) for at in range(4, 11))
     if not 1 <= width <= len(COLUMNS) or not 1 <= height <= len(COLUMNS):
         raise BadOffer(f"the server offers a board of {width} by {height}")
@@ -310,13 +367,19 @@ class Taunts:
         self.any = False
 
     def set(self, kind: bytes, text: bytes) -> None:
-        """Add a taunt; an empty text clears the kind. Unknown kinds and taunts beyond 16 KiB are ignored."""
+        """Add a taunt; an empty text clears the kind.
+
+        Unknown kinds and taunts beyond 16 KiB are ignored.
+        """
         texts = self._texts.get(kind.lower())
         if texts is None:
             return
         if not text:
             texts.clear()
-        elif sum(len(one) for many in self._texts.values() for one in many) + len(text) <= TAUNT_BYTES:
+        elif (
+            sum(len(one) for many in self._texts.values() for one in many) + len(text)
+            <= TAUNT_BYTES
+        ):
             texts.append(text)
         self.any = any(self._texts.values())
 
@@ -326,7 +389,9 @@ class Taunts:
 
 
 class Roster:
-    """The players of one game in turn order: their names on lines, why they are away, and their taunts."""
+    """The players of one game in turn order: their names on lines, why they are away, and their
+    taunts.
+    """
 
     def __init__(self, names: Sequence[bytes], taunts: Sequence[Taunts], chance: Chance) -> None:
         self.names, self.taunts, self.chance = tuple(names), tuple(taunts), chance
@@ -363,11 +428,17 @@ class NewsLines:
         return {player: [b"\n".join(lines)] for player, lines in heard.items() if lines}
 
     def _heard(self, player: Player) -> list[bytes]:
-        return [line for number, line in enumerate(self.lines) if self.only.get(number, player) == player]
+        return [
+            line
+            for number, line in enumerate(self.lines)
+            if self.only.get(number, player) == player
+        ]
 
 
 class BoatWriter:
-    """Writes for all players of one match that are on lines, and knows the position that they were last told."""
+    """Writes for all players of one match that are on lines, and knows the position that they were
+    last told.
+    """
 
     def __init__(self, roster: Roster) -> None:
         self.roster, self._names = roster, roster.names
@@ -385,7 +456,9 @@ class BoatWriter:
             Ended: self._ended,
         }
 
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+    def on_news(
+        self, news: News, standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
         if len(news) == 1:
             event, position = news[0]
             self.position = position  # type: ignore[assignment]
@@ -412,7 +485,11 @@ class BoatWriter:
 
     def board(self, player: Player, position: Battleship) -> bytes:
         squares = position.boards[player].encode()
-        status, score, skips = self.roster.statuses[player], position.scores[player], position.skips[player]
+        status, score, skips = (
+            self.roster.statuses[player],
+            position.scores[player],
+            position.skips[player],
+        )
         return b"B|%b|%b|%b|%d|%d" % (self._names[player], status, squares, score, skips)
 
     # Requests of the conversations.
@@ -425,7 +502,12 @@ class BoatWriter:
 
     def is_asked(self, player: Player) -> bool:
         position = self.position
-        return position is not None and self.roster.started and not self.over and position.to_move == (player,)
+        return (
+            position is not None
+            and self.roster.started
+            and not self.over
+            and position.to_move == (player,)
+        )
 
     def check_turn(self, player: Player) -> None:
         """Raise RefusedShot unless it is this player's turn."""
@@ -437,7 +519,10 @@ class BoatWriter:
             raise RefusedShot(NOT_YOUR_TURN)
 
     def plain_shot(self, player: Player, line: bytes) -> Raw | None:
-        """The shot in a line in its most common form, if it is allowed. None: `shot` has to look at it."""
+        """The shot in a line in its most common form, if it is allowed.
+
+        None: `shot` has to look at it.
+        """
         position, aim = self.position, self._aim
         if position is None or aim is None or self.over or position.to_move != (player,):
             return None
@@ -502,8 +587,19 @@ class BoatWriter:
 
     def _ended(self, event: Ended, position: Battleship, out: NewsLines) -> None:
         self.over = True
-        rows = list(zip(self._names, position.scores, position.skips, position.turns, self.roster.statuses, strict=True))
-        out.lines += results(b"aborted" if event.result.aborted else b"finished", position.turns[0], rows)
+        rows = list(
+            zip(
+                self._names,
+                position.scores,
+                position.skips,
+                position.turns,
+                self.roster.statuses,
+                strict=True,
+            )
+        )
+        out.lines += results(
+            b"aborted" if event.result.aborted else b"finished", position.turns[0], rows
+        )
 
     # Coming and going.
 
@@ -522,13 +618,25 @@ class BoatWriter:
         out.lines.append(said(b"", self._names[back] + b" reconnected", to_all=True))
 
     def _welcome_back(self, player: Player, position: Battleship) -> list[bytes]:
-        """All that a player that rejoins needs: its board with its boats, and the boards of the others."""
+        """All that a player that rejoins needs: its board with its boats, and the boards of the
+        others.
+        """
         others = [other for other in range(len(self._names)) if other != player]
         if not self.roster.started:
             return [joined(self._names[player]), *(joined(self._names[other]) for other in others)]
         own = b"Y|" + position.fleets[player].upper().encode()
-        company = [line for other in others for line in (joined(self._names[other]), self.board(other, position))]
-        return [joined(self._names[player]), own, *company, self._order(), *(self._turns[seat] for seat in position.to_move)]
+        company = [
+            line
+            for other in others
+            for line in (joined(self._names[other]), self.board(other, position))
+        ]
+        return [
+            joined(self._names[player]),
+            own,
+            *company,
+            self._order(),
+            *(self._turns[seat] for seat in position.to_move),
+        ]
 
     # To one alone.
 

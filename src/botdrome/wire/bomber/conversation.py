@@ -1,7 +1,8 @@
 """One Bomberman client's side of the protocol, over HTTP or a WebSocket, without I/O.
 
-A request becomes a command for the room, and the room's reply becomes an answer. HTTP requests share no connection, so a
-conversation lasts for one request or for one WebSocket; the room remembers the user between them.
+A request becomes a command for the room, and the room's reply becomes an answer. HTTP requests
+share no connection, so a conversation lasts for one request or for one WebSocket; the room
+remembers the user between them.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,9 +16,26 @@ from botdrome.games.game import IllegalMove
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused
 from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
-from botdrome.wire.bomber.request import DEFAULT, BadRequest, Message, Shape, read_message, read_name, read_number
+from botdrome.wire.bomber.request import (
+    DEFAULT,
+    BadRequest,
+    Message,
+    Shape,
+    read_message,
+    read_name,
+    read_number,
+)
 from botdrome.wire.bomber.state import FINISHED, REGISTRATION, StateWriter, told_death
-from botdrome.wire.conversation import BadVersion, Close, Command, Conversation, Outs, Reply, Seconds, read_version
+from botdrome.wire.conversation import (
+    BadVersion,
+    Close,
+    Command,
+    Conversation,
+    Outs,
+    Reply,
+    Seconds,
+    read_version,
+)
 from botdrome.wire.framing.websocket import POLICY
 from botdrome.wire.token_bucket import TokenBucket
 from botdrome.wire.writers import Standing
@@ -27,7 +45,12 @@ from botdrome.wire.writers import Standing
 ENCODER = msgspec.json.Encoder()
 ACCEPTED, CANNOT_MOVE, DEAD, DECLINED = "ACCEPTED", "CANNOT_MOVE", "DEAD", "DECLINED"
 OWN_WORDS = frozenset(WORDS)
-OVERWRITTEN, TOO_LATE, GAME_OVER, NOT_STARTED = "OVERWRITTEN", "TOO_LATE", "GAME_OVER", "NOT_STARTED"
+OVERWRITTEN, TOO_LATE, GAME_OVER, NOT_STARTED = (
+    "OVERWRITTEN",
+    "TOO_LATE",
+    "GAME_OVER",
+    "NOT_STARTED",
+)
 
 Told = dict[Player, list[bytes]]
 
@@ -40,7 +63,9 @@ class Response(Struct, frozen=True):
     sentence: str = ""
 
     def fields(self, wrapped: bool) -> dict[str, Any]:
-        """As the keys of a message; wrapped, all that is not accepted is DECLINED, as in the document's example."""
+        """As the keys of a message; wrapped, all that is not accepted is DECLINED, as in the
+        document's example.
+        """
         told = {"response": DECLINED if wrapped and self.word != ACCEPTED else self.word}
         if self.information:
             told["information"] = self.information
@@ -72,7 +97,11 @@ def read_action(value: Any) -> str:
 def refusal(why: str) -> Response:
     """The rules begin their refusals with a word for programs."""
     word, _, sentence = why.partition(": ")
-    return Response(CANNOT_MOVE, word, sentence) if sentence else Response(CANNOT_MOVE, CANNOT_MOVE, why)
+    return (
+        Response(CANNOT_MOVE, word, sentence)
+        if sentence
+        else Response(CANNOT_MOVE, CANNOT_MOVE, why)
+    )
 
 
 def refusal_in(verdict: str) -> Response | None:
@@ -84,7 +113,9 @@ def refusal_in(verdict: str) -> Response | None:
 
 
 class BomberWriter:
-    """Writes what users of the API could ask for, for their flight records: they are sent nothing."""
+    """Writes what users of the API could ask for, for their flight records: they are
+    sent nothing.
+    """
 
     def __init__(self, wrapped: bool, names: Sequence[str] = ()) -> None:
         self._wrapped, self._names = wrapped, names
@@ -116,7 +147,9 @@ class BomberWriter:
         ]
         return {"deaths": dead} if dead else {}
 
-    def _to_one(self, told: Told, players: Collection[Player], player: Player, response: Response) -> None:
+    def _to_one(
+        self, told: Told, players: Collection[Player], player: Player, response: Response
+    ) -> None:
         if player in players:
             told.setdefault(player, []).append(ENCODER.encode(response.fields(self._wrapped)))
 
@@ -128,7 +161,10 @@ def _to_all(told: Told, players: Collection[Player], fields: dict[str, Any]) -> 
 
 
 OK, BAD, FORBIDDEN, NOT_FOUND, CONFLICT, UNAVAILABLE = 200, 400, 403, 404, 409, 503
-TAKEN = ("its user has another password", "its user registered with a password or from another address")
+TAKEN = (
+    "its user has another password",
+    "its user registered with a password or from another address",
+)
 """Why a name cannot be had, with a password and without."""
 
 UserAnswer = tuple[int, bytes, bytes]
@@ -215,26 +251,44 @@ class BomberConversation:
         may_wait: bool = False,
         user_id: str | None = None,
     ) -> None:
-        """`wrapped`: the room's switch `wrapped_responses`. `may_wait`: whether a request may wait for the next state.
+        """`wrapped`: the room's switch `wrapped_responses`.
+
+        `may_wait`: whether a request may wait for the next state.
 
         `user_id`: for messages of a WebSocket that name none.
         """
-        self._shape, self._with_state, self._wrapped, self._may_wait = shape, with_state, wrapped, may_wait
+        self._shape, self._with_state, self._wrapped, self._may_wait = (
+            shape,
+            with_state,
+            wrapped,
+            may_wait,
+        )
         self._user_id = user_id
 
     def receive(self, message: Message) -> RoomCommand:
-        """Return what the client asks of the room. BadRequest if the message cannot be understood."""
+        """Return what the client asks of the room.
+
+        BadRequest if the message cannot be understood.
+        """
         if registers(message):
             version = _version(message.get("version"))
-            return RegisterUser(read_name(message["user_name"]), _password(message.get("password")), version)
+            return RegisterUser(
+                read_name(message["user_name"]), _password(message.get("password")), version
+            )
         action, user_id = message.get("action"), message.get("user_id", self._user_id)
         if action is None:
-            raise BadRequest("MISSING_FIELD", "action is missing, or user_name if this is a registration")
+            raise BadRequest(
+                "MISSING_FIELD", "action is missing, or user_name if this is a registration"
+            )
         if wants_state(message):
             after = read_number(message.get("after"), "after") if self._may_wait else None
             return ReadState(user_id, after)
         word = read_action(action)
-        number = read_number(message["state_number"], "state_number") if "state_number" in message else None
+        number = (
+            read_number(message["state_number"], "state_number")
+            if "state_number" in message
+            else None
+        )
         if user_id is None or user_id == "":
             raise BadRequest("MISSING_FIELD", "user_id is missing")
         return Act(user_id, word, number)
@@ -245,7 +299,11 @@ class BomberConversation:
         if isinstance(reply, ActionJudged):
             return OK, *self._judged(reply)
         if isinstance(reply, Registered):
-            return OK, self._shape.spelled({"user_id": reply.user_id, "time_left": reply.time_left}), b""
+            return (
+                OK,
+                self._shape.spelled({"user_id": reply.user_id, "time_left": reply.time_left}),
+                b"",
+            )
         return reply.status, declined(self._shape, reply.word, reply.sentence, **reply.more), b""
 
     def _told(self, user: UserState, fields: dict[str, Any] | None = None) -> tuple[bytes, bytes]:
@@ -265,14 +323,23 @@ class BomberSocketConversation(Conversation):
     deadline = None
 
     def __init__(
-        self, talk: BomberConversation, message_rate: float, message_burst: int, now: Seconds, fault: BadRequest | None = None
+        self,
+        talk: BomberConversation,
+        message_rate: float,
+        message_burst: int,
+        now: Seconds,
+        fault: BadRequest | None = None,
     ) -> None:
         """`fault`: the URL cannot be understood."""
         self._talk, self._fault = talk, fault
         self._limit = TokenBucket(message_rate, message_burst, now)
 
     def begin(self, now: Seconds) -> Outs:
-        return (FollowRoom(),) if self._fault is None else self._refuse(self._fault.word, self._fault.sentence)
+        return (
+            (FollowRoom(),)
+            if self._fault is None
+            else self._refuse(self._fault.word, self._fault.sentence)
+        )
 
     def receive(self, message: bytes, now: Seconds) -> Outs:
         if not self._limit.take(now):
@@ -330,12 +397,15 @@ class Round(Struct, frozen=True):
     last: int
     """The number of the last state."""
     running: int
-    """The number of the state whose round runs, whether or not the last round was resolved in time."""
+    """The number of the state whose round runs, whether or not the last round was resolved in time.
+    """
     alive: bool
 
 
 def refused_before(game: Round | None, number: int | None) -> tuple[Response | None, int]:
-    """Return the response to an action that is not tried, and the number of the state that it answers. None: try it."""
+    """Return the response to an action that is not tried, and the number of the state that it
+    answers. None: try it.
+    """
     if game is None or game.phase == REGISTRATION:
         return HAS_NOT_BEGUN, 0
     if game.over or game.phase == FINISHED:
@@ -348,7 +418,9 @@ def refused_before(game: Round | None, number: int | None) -> tuple[Response | N
 
 
 def accepted(previous: tuple[int, str] | None, step: int) -> Response:
-    """Return the response to an accepted action; `previous` is the user's last accepted one, and its round."""
+    """Return the response to an accepted action; `previous` is the user's last accepted one, and
+    its round.
+    """
     if previous is not None and previous[0] == step:
         return Response(ACCEPTED, f"{OVERWRITTEN} {previous[1]}")
     return IS_ACCEPTED
@@ -374,11 +446,16 @@ class Registration(Struct, frozen=True):
 
 
 def registration_refused(asked: Registration) -> RequestRefused | None:
-    """Return why a client cannot register. None: it can, or it is the user that registered before."""
+    """Return why a client cannot register.
+
+    None: it can, or it is the user that registered before.
+    """
     if asked.stopping:
         return RequestRefused(UNAVAILABLE, "CLOSING", asked.stopping)
     if asked.open and not asked.known:
-        return RequestRefused(UNAVAILABLE, "UNAVAILABLE", asked.no_games) if asked.no_games else None
+        return (
+            RequestRefused(UNAVAILABLE, "UNAVAILABLE", asked.no_games) if asked.no_games else None
+        )
     if asked.returns:
         return None
     if asked.open:
@@ -388,4 +465,6 @@ def registration_refused(asked: Registration) -> RequestRefused | None:
     if asked.known:
         return RequestRefused(CONFLICT, "NAME_TAKEN", "a user of that name plays", left)
     over = "the game is over, and the next one can be joined soon"
-    return RequestRefused(CONFLICT, "REGISTRATION_CLOSED", over if asked.phase == FINISHED else "the game runs", left)
+    return RequestRefused(
+        CONFLICT, "REGISTRATION_CLOSED", over if asked.phase == FINISHED else "the game runs", left
+    )

@@ -1,4 +1,6 @@
-"""Requests of Bomberman bots in every accepted encoding: JSON, Python literals, forms and the query of a URL."""
+"""Requests of Bomberman bots in every accepted encoding: JSON, Python literals, forms and the query
+of a URL.
+"""
 
 import ast
 import re
@@ -18,7 +20,9 @@ PART = re.compile(rb'\r\nContent-Disposition:[^\r\n]*[; ]name="?([^";\r\n]+)', r
 MOST_FIELDS = 100
 LONGEST_NAME = 32
 LONGEST_LITERAL, DEEPEST_LITERAL = 4096, 32
-"""Characters, and levels of nesting: the slowest literal within these bounds takes a few milliseconds to read."""
+"""Characters, and levels of nesting: the slowest literal within these bounds takes a few
+milliseconds to read.
+"""
 TOKEN = re.compile(
     r"""\s*(?:
         (?P<text>[uU]?(?:'(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*")(?!['"]))
@@ -29,9 +33,13 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-ESCAPE = re.compile(r"\\(?:(?P<bad>(?:u|U0000)[dD][89a-fA-F]|[4-7][0-7]{2}|N)|[\n\\'\"abfnrtvxuU0-7]|(?P<plain>.))", re.DOTALL)
-"""Refused are half a surrogate pair, an octal number above 377 and the name of a character. A backslash before any other
-character stands for itself."""
+ESCAPE = re.compile(
+    r"\\(?:(?P<bad>(?:u|U0000)[dD][89a-fA-F]|[4-7][0-7]{2}|N)|[\n\\'\"abfnrtvxuU0-7]|(?P<plain>.))",
+    re.DOTALL,
+)
+"""Refused are half a surrogate pair, an octal number above 377 and the name of a character. A
+backslash before any other character stands for itself.
+"""
 WORDS = {"true": "True", "false": "False", "null": "None"}
 """Many messages mix the words of JSON with those of Python."""
 LONGEST_NUMBER = 64
@@ -52,7 +60,9 @@ NOT_UTF8 = BadRequest("BAD_MESSAGE", "names and values are text in UTF-8")
 
 
 def read_message(body: bytes) -> Message:
-    """Read the message in a body: JSON, else a Python literal, else a form. An empty body is an empty message."""
+    """Read the message in a body: JSON, else a Python literal, else a form. An empty body is an
+    empty message.
+    """
     text = body.removeprefix(b"\xef\xbb\xbf").strip()
     if not text:
         return {}
@@ -78,7 +88,9 @@ def _literal(text: bytes) -> Any:
     except UnicodeDecodeError:
         raise BadRequest("BAD_MESSAGE", "a message is text in UTF-8") from None
     except BadLiteral as fault:
-        raise BadRequest("BAD_MESSAGE", f"a message is JSON, a Python literal or a form: {fault}") from None
+        raise BadRequest(
+            "BAD_MESSAGE", f"a message is JSON, a Python literal or a form: {fault}"
+        ) from None
     return {str(key): item for key, item in value.items()} if isinstance(value, dict) else value
 
 
@@ -87,7 +99,10 @@ class BadLiteral(Exception):
 
 
 def read_literal(text: str) -> Any:
-    """Return the value of a literal: dicts, lists, tuples, text, numbers, True, False and None. Nothing is evaluated."""
+    """Return the value of a literal: dicts, lists, tuples, text, numbers, True, False and None.
+
+    Nothing is evaluated.
+    """
     if len(text) > LONGEST_LITERAL:
         raise BadLiteral(f"a literal has at most {LONGEST_LITERAL} characters")
     try:
@@ -130,7 +145,9 @@ def read_form(text: bytes) -> dict[str, str]:
 
 
 def _read_parts(text: bytes, boundary: bytes) -> dict[str, str]:
-    """Read a form in parts: each has a head with the name of the field, an empty line and the value."""
+    """Read a form in parts: each has a head with the name of the field, an empty line and the
+    value.
+    """
     fields: dict[str, str] = {}
     for part in (b"\r\n" + text).split(b"\r\n" + boundary, MOST_FIELDS)[1:MOST_FIELDS]:
         head, _, value = part.partition(b"\r\n\r\n")
@@ -158,7 +175,11 @@ def read_name(value: Any) -> str:
     if not isinstance(value, str):
         raise BadRequest("BAD_NAME", "user_name is text")
     if len(value) > LONGEST_NAME or not value.isprintable() or "/" in value or not value.strip():
-        raise BadRequest("BAD_NAME", f"user_name has 1 to {LONGEST_NAME} printable characters, not only blanks, and no slash")
+        raise BadRequest(
+            "BAD_NAME",
+            f"user_name has 1 to {LONGEST_NAME} printable characters, not only blanks, and no "
+            "slash",
+        )
     return value
 
 
@@ -180,7 +201,16 @@ def read_switch(value: str | None, field: str) -> bool:
     return switch
 
 
-SWITCHES = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+SWITCHES = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
 
 
 # Shape: how a Bomberman client wants its states and answers spelled.

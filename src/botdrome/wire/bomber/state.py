@@ -1,4 +1,7 @@
-"""States of a Bomberman room. The part that all clients share is encoded once; the rest goes in front of it."""
+"""States of a Bomberman room.
+
+The part that all clients share is encoded once; the rest goes in front of it.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -54,9 +57,13 @@ def _joined(pieces: list[bytes], shape: Shape) -> bytes:
 
 
 def occupied(view: View, names: tuple[str, ...]) -> dict[Place, Tile]:
-    """The tiles that are more than terrain. Danger goes first. The tile of a bomb also names the user on it."""
+    """The tiles that are more than terrain.
+
+    Danger goes first. The tile of a bomb also names the user on it.
+    """
     tiles: dict[Place, Tile] = {
-        upgrade["at"]: {"field_type": "OCCUPIED_UPGRADE", "upgrade_type": upgrade["type"]} for upgrade in view["upgrades"]
+        upgrade["at"]: {"field_type": "OCCUPIED_UPGRADE", "upgrade_type": upgrade["type"]}
+        for upgrade in view["upgrades"]
     }
     for bomb in view["bombs"]:
         tiles[bomb["at"]] = {
@@ -76,7 +83,9 @@ def _row(row: int, tiles: str, shape: Shape) -> list[bytes]:
     """The tiles of a row of bare terrain."""
     without_free = shape.sparse and shape.state == "dict"
     return [
-        b"" if without_free and tile == FREE else _piece((row, column), {"field_type": FIELD_TYPES[tile]}, shape)
+        b""
+        if without_free and tile == FREE
+        else _piece((row, column), {"field_type": FIELD_TYPES[tile]}, shape)
         for column, tile in enumerate(tiles)
     ]
 
@@ -90,7 +99,9 @@ def _piece(place: Place, tile: Tile, shape: Shape) -> bytes:
     spelled = shape.spelled(tile | {"position": place})
     if shape.state != "dict":
         return spelled
-    key: object = "{},{}".format(*place) if shape.keys == "comma" else place if shape.python else str(place)
+    key: object = (
+        "{},{}".format(*place) if shape.keys == "comma" else place if shape.python else str(place)
+    )
     return shape.spelled(key) + b": " + spelled
 
 
@@ -98,7 +109,10 @@ REGISTRATION, PLAYING, FINISHED = "REGISTRATION", "PLAYING", "FINISHED"
 
 
 class State(Struct, frozen=True):
-    """A room as everybody may see it. There are no user_ids in here, and so there are none in anything that is made of it."""
+    """A room as everybody may see it.
+
+    There are no user_ids in here, and so there are none in anything that is made of it.
+    """
 
     phase: str
     number: int
@@ -122,8 +136,14 @@ class State(Struct, frozen=True):
 
     def spelled(self, shape: Shape) -> bytes:
         """All but the beginning, which is different for everyone who asks (see `beginning`)."""
-        tiles = b"".join(BRACKETS[shape.state]) if self.view is None else spelled_map(self.view, self.names, shape)
-        return shape.spelled("actual_state") + b": " + tiles + b", " + shape.spelled(self._facts())[1:]
+        tiles = (
+            b"".join(BRACKETS[shape.state])
+            if self.view is None
+            else spelled_map(self.view, self.names, shape)
+        )
+        return (
+            shape.spelled("actual_state") + b": " + tiles + b", " + shape.spelled(self._facts())[1:]
+        )
 
     def _facts(self) -> dict[str, Any]:
         facts = {
@@ -160,24 +180,44 @@ class State(Struct, frozen=True):
         ]
 
     def _outcome(self) -> dict[str, Any]:
-        """Return the winner and the scores. There is no winner after a tie for first place or an aborted game."""
+        """Return the winner and the scores.
+
+        There is no winner after a tie for first place or an aborted game.
+        """
         result = self.result
         if result is None or result.aborted:
             return {"winner": None, "scores": {}, "aborted": True}
         winner = None if result.winner is None else self.names[result.winner]
-        return {"winner": winner, "scores": {name: int(score) for name, score in zip(self.names, result.scores, strict=True)}}
+        return {
+            "winner": winner,
+            "scores": {
+                name: int(score) for name, score in zip(self.names, result.scores, strict=True)
+            },
+        }
 
 
 def told_death(death: Death, names: Sequence[str], fuse: int) -> dict[str, Any]:
     """Return the killers of a user, the number of the state, and the bombs."""
-    bombs = [{"user_name": names[bomb.seat], "position": bomb.at, "placed_in": bomb.due - fuse + 1} for bomb in death.bombs]
+    bombs = [
+        {"user_name": names[bomb.seat], "position": bomb.at, "placed_in": bomb.due - fuse + 1}
+        for bomb in death.bombs
+    ]
     killers = list(dict.fromkeys(bomb["user_name"] for bomb in bombs))
-    return {"state_number": death.round + 1, "cause": death.fate.upper(), "killed_by": killers, "bombs": bombs}
+    return {
+        "state_number": death.round + 1,
+        "cause": death.fate.upper(),
+        "killed_by": killers,
+        "bombs": bombs,
+    }
 
 
 def _closing(plan: View) -> dict[str, Any] | None:
-    """The tiles that turn into walls next, and the state after whose actions they do; None: none will."""
-    return None if plan["at"] is None else {"state_number": plan["at"] + 1, "positions": plan["next"]}
+    """The tiles that turn into walls next, and the state after whose actions they do; None: none
+    will.
+    """
+    return (
+        None if plan["at"] is None else {"state_number": plan["at"] + 1, "positions": plan["next"]}
+    )
 
 
 def beginning(shape: Shape, time_left: Milliseconds, own: dict[str, Any]) -> bytes:
@@ -191,7 +231,9 @@ def whereabouts(place: Place | None) -> dict[str, Any]:
 
 
 def beginning_for(place: Place | None, time_left: Milliseconds) -> bytes:
-    """`beginning` in JSON for a user that stands there: this one is asked for so often that it is written out."""
+    """`beginning` in JSON for a user that stands there: this one is asked for so often that it is
+    written out.
+    """
     if place is None:
         return b'{"alive":false,"time_left":%d, ' % time_left
     return b'{"user_position":[%d,%d],"alive":true,"time_left":%d, ' % (*place, time_left)
@@ -204,8 +246,12 @@ class StateWriter:
         self.state = state
         self._shared: dict[Shape, bytes] = {}
 
-    def told(self, shape: Shape, time_left: Milliseconds, seat: int | None, fields: dict[str, Any] | None) -> tuple[bytes, bytes]:
-        """Return the state for the user of a seat, or for anybody, in two parts; `fields` go first."""
+    def told(
+        self, shape: Shape, time_left: Milliseconds, seat: int | None, fields: dict[str, Any] | None
+    ) -> tuple[bytes, bytes]:
+        """Return the state for the user of a seat, or for anybody, in two parts;
+        `fields` go first.
+        """
         state, shared = self.state, self._shared.get(shape)
         if shared is None:
             shared = self._shared[shape] = state.spelled(shape)

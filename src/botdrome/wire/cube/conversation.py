@@ -1,4 +1,6 @@
-"""Battlecube's conversation with an organiser: events of socket.io in, commands for the server and ERROR events out."""
+"""Battlecube's conversation with an organiser: events of socket.io in, commands for the server and
+ERROR events out.
+"""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -6,7 +8,15 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from botdrome.wire.conversation import Command, Outs
-from botdrome.wire.cube.requests import CubeSetup, Fault, NewGame, claim_in, game_id_in, new_game_in, update_in
+from botdrome.wire.cube.requests import (
+    CubeSetup,
+    Fault,
+    NewGame,
+    claim_in,
+    game_id_in,
+    new_game_in,
+    update_in,
+)
 from botdrome.wire.cube.writer import CubeEvent
 from botdrome.wire.framing.socketio import SocketIoConversation
 

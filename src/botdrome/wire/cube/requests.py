@@ -1,4 +1,6 @@
-"""The requests of Battlecube's organisers, checked in the order and with the messages of the original."""
+"""The requests of Battlecube's organisers, checked in the order and with the messages of the
+original.
+"""
 
 import math
 import re
@@ -26,7 +28,9 @@ INVALID = "INVALID_GAME_CONFIGURATION"
 MISSING = object()
 LONGEST_ECHO = 400
 """Bytes of a faulty value that are sent back."""
-URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*")
+URI = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*"
+)
 OURS = re.compile(r"(house|bot|connect):.+", re.DOTALL)
 """Players that are not called by a URL: a name follows."""
 
@@ -43,7 +47,16 @@ def fault(path: Path, words: str, kind: str, **context: Any) -> Fault:
     """One element of the original's list of errors."""
     label = path[-1] if path else "value"
     where = {"key": label, "label": label} if path else {"label": label}
-    return Fault([{"message": f'"{label}" {words}', "path": list(path), "type": kind, "context": context | where}])
+    return Fault(
+        [
+            {
+                "message": f'"{label}" {words}',
+                "path": list(path),
+                "type": kind,
+                "context": context | where,
+            }
+        ]
+    )
 
 
 def echoed(value: Any) -> Any:
@@ -58,7 +71,10 @@ def echoed(value: Any) -> Any:
 
 
 def whole(least: int, most: int) -> Check:
-    """An integer, also as text. The original reports every number that is too small as not positive."""
+    """An integer, also as text.
+
+    The original reports every number that is too small as not positive.
+    """
 
     def check(value: Any, path: Path) -> int:
         number = _number(value)
@@ -69,7 +85,13 @@ def whole(least: int, most: int) -> Check:
         if number < least:
             raise fault(path, "must be a positive number", "number.positive", value=number)
         if number > most:
-            raise fault(path, f"must be less than or equal to {most}", "number.max", limit=most, value=number)
+            raise fault(
+                path,
+                f"must be less than or equal to {most}",
+                "number.max",
+                limit=most,
+                value=number,
+            )
         return int(number)
 
     return check
@@ -139,14 +161,18 @@ def listing(item: Check, most: int) -> Check:
         if not isinstance(items, list):
             raise fault(path, "must be an array", "array.base")
         if len(items) > most:
-            raise fault(path, f"must contain less than or equal to {most} items", "array.max", limit=most)
+            raise fault(
+                path, f"must contain less than or equal to {most} items", "array.max", limit=most
+            )
         return [item(element, (*path, at)) for at, element in enumerate(items)]
 
     return check
 
 
 def mapping(needed: Mapping[str, Check], allowed: Mapping[str, Check]) -> Check:
-    """An object with all keys of the one kind and perhaps those of the other, in the order of the checks, and no more."""
+    """An object with all keys of the one kind and perhaps those of the other, in the order of the
+    checks, and no more.
+    """
 
     def check(value: Any, path: Path) -> dict[str, Any]:
         given = unpacked(value)
@@ -159,10 +185,14 @@ def mapping(needed: Mapping[str, Check], allowed: Mapping[str, Check]) -> Check:
             if key not in given:
                 raise fault((*path, key), "is required", "any.required")
             read[key] = inner(given[key], (*path, key))
-        read |= {key: inner(given[key], (*path, key)) for key, inner in allowed.items() if key in given}
+        read |= {
+            key: inner(given[key], (*path, key)) for key, inner in allowed.items() if key in given
+        }
         for key in given:
             if key not in read:
-                raise fault((*path, echoed(key)), "is not allowed", "object.allowUnknown", child=echoed(key))
+                raise fault(
+                    (*path, echoed(key)), "is not allowed", "object.allowUnknown", child=echoed(key)
+                )
         return read
 
     return check
@@ -180,7 +210,9 @@ LONGEST_NAME, LONGEST_URL, LONGEST_ID = 64, 2048, 64
 def _version(value: Any, path: Path) -> str:
     version: str = text(LONGEST_VERSION)(value, path)
     if not version.isprintable():
-        raise fault(path, "must have printable characters only", "string.base", value=echoed(version))
+        raise fault(
+            path, "must have printable characters only", "string.base", value=echoed(version)
+        )
     return version
 
 
@@ -191,8 +223,13 @@ _NEEDED = {
 }
 _SPEED = {"speed": whole(0, SLOWEST)}
 _TASKS = {"numOfTasksPerTick": whole(1, MOST_TASKS)}
-_STARTS = {"playerStartPositions": listing(mapping({"name": text(LONGEST_NAME)} | _CELL, {}), MOST_PLAYERS)}
-_PLAYER = mapping({"name": text(LONGEST_NAME), "url": uri(LONGEST_URL)}, {"token": text(LONGEST_URL), "version": _version})
+_STARTS = {
+    "playerStartPositions": listing(mapping({"name": text(LONGEST_NAME)} | _CELL, {}), MOST_PLAYERS)
+}
+_PLAYER = mapping(
+    {"name": text(LONGEST_NAME), "url": uri(LONGEST_URL)},
+    {"token": text(LONGEST_URL), "version": _version},
+)
 _ID = {"id": text(LONGEST_ID)}
 _SETUP = mapping(_NEEDED | _TASKS, _SPEED | _STARTS)
 _UPDATE = mapping(_NEEDED | _TASKS, _SPEED | _STARTS | _ID)
@@ -225,11 +262,15 @@ class CubeSetup(Struct, frozen=True):
 
     @property
     def game(self) -> Battlecube:
-        return Battlecube(self.edge, self.ticks, self.tasks, tuple(cell for _, cell in self.starts or ()))
+        return Battlecube(
+            self.edge, self.ticks, self.tasks, tuple(cell for _, cell in self.starts or ())
+        )
 
     @property
     def pause(self) -> Milliseconds:
-        """At least 1 ms where several ticks need one answer, so that other games get their turn between them."""
+        """At least 1 ms where several ticks need one answer, so that other games get their turn
+        between them.
+        """
         return self.speed or int(self.tasks > 1)
 
     def terms(self, limit: Milliseconds) -> Terms:
@@ -272,7 +313,9 @@ def _setup(read: dict[str, Any]) -> CubeSetup:
         read["edgeLength"],
         read["numOfTasksPerTick"],
         read.get("speed", 0),
-        None if starts is None else tuple((start["name"], (start["x"], start["y"], start["z"])) for start in starts),
+        None
+        if starts is None
+        else tuple((start["name"], (start["x"], start["y"], start["z"])) for start in starts),
     )
 
 
@@ -282,14 +325,22 @@ def _check_cells(setup: CubeSetup) -> None:
         for axis, value in zip("xyz", cell, strict=True):
             if value >= setup.edge:
                 path = ("setup", "playerStartPositions", at, axis)
-                raise fault(path, f"must be less than {setup.edge}", "number.less", limit=setup.edge, value=value)
+                raise fault(
+                    path,
+                    f"must be less than {setup.edge}",
+                    "number.less",
+                    limit=setup.edge,
+                    value=value,
+                )
         if cell in seen:
             raise Fault(SAME_START)
         seen.add(cell)
 
 
 def update_in(args: list[Any]) -> tuple[str | None, CubeSetup]:
-    """Read GAME_SETUP_UPDATE: the id of the game (None: all games of the sender) and its new setup."""
+    """Read GAME_SETUP_UPDATE: the id of the game (None: all games of the sender) and
+    its new setup.
+    """
     read = _UPDATE(_first(args), ())
     return read.get("id"), _setup(read)
 

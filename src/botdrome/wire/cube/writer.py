@@ -1,4 +1,6 @@
-"""Writes a Battlecube game: the state of play, events for organisers and spectators, and the bodies of calls to bots."""
+"""Writes a Battlecube game: the state of play, events for organisers and spectators, and the bodies
+of calls to bots.
+"""
 
 import re
 from collections import deque
@@ -25,7 +27,8 @@ from botdrome.wire.writers import MatchHeader, Standing
 Cell = tuple[int, int, int]
 
 MOST_OUTSIDE = 1000
-"""Bombs outside the cube that are shown: they harm nobody, and bots can place any number of them."""
+"""Bombs outside the cube that are shown: they harm nobody, and bots can place any number of them.
+"""
 A_BOMB = b'{"x":%d,"y":%d,"z":%d,"type":"BOMB"}'
 
 
@@ -39,7 +42,10 @@ def shown_bombs(bombs: Sequence[Cell], edge: int) -> Sequence[Cell]:
 
 
 class BombPile:
-    """The bombs of one game as JSON. Nearly always these are the bombs of the last tick and a few more."""
+    """The bombs of one game as JSON.
+
+    Nearly always these are the bombs of the last tick and a few more.
+    """
 
     def __init__(self) -> None:
         self._bombs: tuple[Cell, ...] = ()
@@ -80,7 +86,9 @@ DID = {"move": "PLAYER_MOVE_ATTEMPT", "bomb": "PLAYER_PLACED_BOMB", "nothing": "
 ASKING = (Began, Played, Out)
 """News after which the bots may be asked."""
 LARGE = 1 << 16
-"""Bytes of a state that is not copied for each bot: with many bombs it has megabytes, and there may be 64 bots."""
+"""Bytes of a state that is not copied for each bot: with many bombs it has megabytes, and there may
+be 64 bots.
+"""
 
 
 class CubeEvent:
@@ -100,7 +108,9 @@ class CubeEvent:
 
 
 class FinalScores(Struct, frozen=True):
-    """The result, and the players with their scores: losers first, in the order in which they lost."""
+    """The result, and the players with their scores: losers first, in the order in
+    which they lost.
+    """
 
     result: str
     scores: tuple[tuple[Player, int], ...]
@@ -110,7 +120,9 @@ class FinalScores(Struct, frozen=True):
 class CubeWriter:
     """One game, from the given position on."""
 
-    def __init__(self, game_id: str, names: tuple[str, ...], urls: tuple[str, ...], position: Game[Any]) -> None:
+    def __init__(
+        self, game_id: str, names: tuple[str, ...], urls: tuple[str, ...], position: Game[Any]
+    ) -> None:
         """`urls` may be empty if no bot is called."""
         self.game_id, self.names, self._urls = game_id, names, urls
         self.final: FinalScores | None = None
@@ -143,7 +155,10 @@ class CubeWriter:
 
     def _write_state(self, view: View) -> Payload:
         names, bombs = self.names, view["bombs"]
-        players = [{"name": names[one["seat"]], "x": one["x"], "y": one["y"], "z": one["z"]} for one in view["players"]]
+        players = [
+            {"name": names[one["seat"]], "x": one["x"], "y": one["y"], "z": one["z"]}
+            for one in view["players"]
+        ]
         if len(bombs) > MOST_OUTSIDE:
             items: Any = self._pile.written(bombs, view["edge"])
         else:
@@ -166,8 +181,12 @@ class CubeWriter:
         """All bots of the game share this writer."""
         return self
 
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
-        """For each bot that is to move, the body of its call: in two parts if the second is large and shared by all."""
+    def on_news(
+        self, news: News, standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
+        """For each bot that is to move, the body of its call: in two parts if the second is large
+        and shared by all.
+        """
         event, position = news[-1]
         if isinstance(event, Ended) or not any(isinstance(event, ASKING) for event, _ in news):
             return {}
@@ -210,23 +229,35 @@ class CubeWriter:
         for one in view["happened"]:
             name, did = names[one["seat"]], one.get("did")
             if did is None:
-                told.append(CubeEvent("PLAYER_LOST", {"cause": one["lost"], "name": name, "id": game_id}))
+                told.append(
+                    CubeEvent("PLAYER_LOST", {"cause": one["lost"], "name": name, "id": game_id})
+                )
                 continue
             cell = {"x": one["x"], "y": one["y"], "z": one["z"]}
             if did == "move":
-                told.append(CubeEvent(DID[did], {"name": name} | cell | {"direction": one["direction"], "id": game_id}))
+                told.append(
+                    CubeEvent(
+                        DID[did],
+                        {"name": name} | cell | {"direction": one["direction"], "id": game_id},
+                    )
+                )
             else:
                 told.append(CubeEvent(DID[did], cell | {"name": name, "id": game_id}))
         return told
 
     def _lost(self, event: Out) -> CubeEvent:
-        """The match put a player out: the cause in the form of the original, and plain words beside it."""
+        """The match put a player out: the cause in the form of the original, and plain words beside
+        it.
+        """
         player, words = event.player, self.reasons.get(event.player) or event.detail or event.cause
         cause: Any = NO_ANSWER
         if event.cause == "illegal moves":
             words = words.partition(QUOTES)[0]
             cause = {"error": BAD_ANSWER, "details": _bad_answer(words)}
-        return CubeEvent("PLAYER_LOST", {"cause": cause, "name": self.names[player], "details": words, "id": self.game_id})
+        return CubeEvent(
+            "PLAYER_LOST",
+            {"cause": cause, "name": self.names[player], "details": words, "id": self.game_id},
+        )
 
     def game_ended(self, final: FinalScores, with_urls: bool) -> CubeEvent:
         """Only the organiser sees the URLs."""
@@ -238,7 +269,9 @@ class CubeWriter:
 
         winner = {} if final.winner is None else {"winner": scored(final.winner)}
         scores = [scored(one) for one in final.scores]
-        return CubeEvent("GAME_ENDED", winner | {"scores": scores, "id": self.game_id, "result": final.result})
+        return CubeEvent(
+            "GAME_ENDED", winner | {"scores": scores, "id": self.game_id, "result": final.result}
+        )
 
 
 def final_scores(view: View, stopped: bool) -> FinalScores:
@@ -246,29 +279,51 @@ def final_scores(view: View, stopped: bool) -> FinalScores:
     left = tuple((one["seat"], view["tick"]) for one in view["players"])
     if stopped:
         return FinalScores("STOPPED", lost + left)
-    return FinalScores("WINNER_FOUND", lost + left, left[0]) if len(left) == 1 else FinalScores("TIE", lost + left)
+    return (
+        FinalScores("WINNER_FOUND", lost + left, left[0])
+        if len(left) == 1
+        else FinalScores("TIE", lost + left)
+    )
 
 
 def empty_game(game_id: str, position: Game[Any]) -> list[CubeEvent]:
     """The whole game of no players: one tick, and a tie."""
     writer = CubeWriter(game_id, (), (), position)
     started = CubeEvent("GAME_STARTED", {"id": game_id})
-    return [started, *writer.next_tick(), writer.game_ended(final_scores(writer.view(position), stopped=False), with_urls=True)]
+    return [
+        started,
+        *writer.next_tick(),
+        writer.game_ended(final_scores(writer.view(position), stopped=False), with_urls=True),
+    ]
 
 
 def _bad_answer(words: str) -> Details:
-    """The original's error, but without the answer: it may come from any service on this machine."""
+    """The original's error, but without the answer: it may come from any service on
+    this machine.
+    """
     if words.startswith(WRONG_COUNT):
         return WRONG_COUNT
     found = A_POSITION.match(words)
     if found is None:
         return [_error("must be an array", [], "array.base", {})]
     at = int(found[1])
-    return [_error(f"at position {at} does not match any of the allowed types", [at], "array.includes", {"pos": at, "key": at})]
+    return [
+        _error(
+            f"at position {at} does not match any of the allowed types",
+            [at],
+            "array.includes",
+            {"pos": at, "key": at},
+        )
+    ]
 
 
 def _error(words: str, path: list[int], kind: str, context: Payload) -> Payload:
-    return {"message": f'"value" {words}', "path": path, "type": kind, "context": context | {"label": "value"}}
+    return {
+        "message": f'"value" {words}',
+        "path": path,
+        "type": kind,
+        "context": context | {"label": "value"},
+    }
 
 
 def _first_part(name: str, url: str) -> bytes:

@@ -1,4 +1,6 @@
-"""Duel arena's conversation: login, then any number of matches, each after the client asks for an opponent."""
+"""Duel arena's conversation: login, then any number of matches, each after the client asks for an
+opponent.
+"""
 
 import json
 from collections.abc import Callable, Collection
@@ -11,7 +13,16 @@ from msgspec import Meta, Struct
 from botdrome.games.game import Raw
 from botdrome.games.gomoku import MARKS, Point
 from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
-from botdrome.match.events import Began, BoardEnded, BoardResult, Ended, Out, Played, Player, Refused
+from botdrome.match.events import (
+    Began,
+    BoardEnded,
+    BoardResult,
+    Ended,
+    Out,
+    Played,
+    Player,
+    Refused,
+)
 from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
 from botdrome.wire.conversation import (
@@ -82,7 +93,9 @@ def read_frame(frame: bytes) -> Any:
 
 
 def _as_python_reads_it(frame: bytes, why_not: str) -> Any:
-    """Accept `NaN`, `Infinity` and lone surrogates like Python, in which the original and many bots are written."""
+    """Accept `NaN`, `Infinity` and lone surrogates like Python, in which the original and many bots
+    are written.
+    """
     try:
         return json.loads(frame.decode())
     except (ValueError, RecursionError):
@@ -103,9 +116,11 @@ def number_in(message: dict[str, Any], key: str) -> int:
 
 
 class Enter(Struct, Command, frozen=True):
-    """Enter the hall under the name that the client gave, in place of an earlier client of that name.
+    """Enter the hall under the name that the client gave, in place of an earlier client of that
+    name.
 
-    `secret` is the password that it gave: it shows that an earlier client of that name was the same.
+    `secret` is the password that it gave: it shows that an earlier client of that name was the
+    same.
     """
 
     called: str
@@ -193,7 +208,8 @@ def _end_of_question(time_left: Milliseconds | None, color: str) -> bytes:
 class Duel:
     """Writes to the players of one match that use this protocol.
 
-    The text of a board grows by one move at a time and is the same for both of them. `new_id` gives the id of a question.
+    The text of a board grows by one move at a time and is the same for both of them. `new_id` gives
+    the id of a question.
     """
 
     def __init__(self, names: tuple[str, ...], first_board: int, new_id: Callable[[], str]) -> None:
@@ -215,7 +231,9 @@ class Duel:
 
     # News of the match.
 
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> dict[Player, list[bytes]]:
+    def on_news(
+        self, news: News, standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
         """Return the messages for the news of one input: results first, then the next question."""
         told: dict[Player, list[bytes]] = {player: [] for player in players}
         goes_on = False
@@ -229,7 +247,9 @@ class Duel:
                     goes_on = True
                 case Refused() if event.strikes and event.player in told:
                     sent = self._sent if event.move is self._played else event.move
-                    told[event.player].append(self._invalid(json.dumps(sent["x"]), json.dumps(sent["y"])))
+                    told[event.player].append(
+                        self._invalid(json.dumps(sent["x"]), json.dumps(sent["y"]))
+                    )
                 case Out() if event.cause != "illegal moves" and event.player in told:
                     told[event.player].append(self._invalid("null", "null"))
                 case BoardEnded():
@@ -241,7 +261,9 @@ class Duel:
         return told
 
     def resume(self, player: Player, standing: Standing) -> list[bytes]:
-        """Return the messages for a client that takes over the seat: the opponent, and an open question again."""
+        """Return the messages for a client that takes over the seat: the opponent, and an open
+        question again.
+        """
         messages = [starting_game(self._names[1 - player])]
         if self._asked == player:
             self._id = self._new_id()
@@ -251,7 +273,11 @@ class Duel:
     def _lay_board(self, event: Began, position: Any, told: dict[Player, list[bytes]]) -> None:
         self.lengths.append(0)
         self._order = event.order
-        board = {"_id": self.first_board + event.board, "_size": position.size, "_win_length": position.win_length}
+        board = {
+            "_id": self.first_board + event.board,
+            "_size": position.size,
+            "_win_length": position.win_length,
+        }
         self._board = json.dumps(board).encode()[:-1] + b', "_moves": ['
         for point in position.history.listed():
             self._add_stone(point)
@@ -273,7 +299,9 @@ class Duel:
         decided = result.places.count(1) == 1
         for player, messages in told.items():
             if decided:
-                messages.append(self._about_board(b"win" if result.places[player] == 1 else b"lose"))
+                messages.append(
+                    self._about_board(b"win" if result.places[player] == 1 else b"lose")
+                )
             elif player in self.draws:
                 messages.append(self._about_board(b"draw"))
 
@@ -281,7 +309,11 @@ class Duel:
         return b'{"event": "%b", "board": %b]}}' % (event, self._board)
 
     def _invalid(self, x: str, y: str) -> bytes:
-        return b'{"event": "invalid_move", "x": %b, "y": %b, "board": %b]}}' % (x.encode(), y.encode(), self._board)
+        return b'{"event": "invalid_move", "x": %b, "y": %b, "board": %b]}}' % (
+            x.encode(),
+            y.encode(),
+            self._board,
+        )
 
     def _ask(self, position: Any, standing: Standing, told: dict[Player, list[bytes]]) -> None:
         (seat,) = position.to_move
@@ -294,12 +326,16 @@ class Duel:
 
     def _question(self, standing: Standing) -> bytes:
         end = _end_of_question(standing.time_left, self._color)
-        return b"".join((b'{"event": "get_move", "id": "', self._id.encode(), b'", "board": ', self._board, end))
+        return b"".join(
+            (b'{"event": "get_move", "id": "', self._id.encode(), b'", "board": ', self._board, end)
+        )
 
     # Input of a player.
 
     def plain_move(self, player: Player, frame: bytes) -> Raw | None:
-        """Return the move of a usual answer, at half the cost of `read_frame` and `read_move`; None if it is unusual."""
+        """Return the move of a usual answer, at half the cost of `read_frame` and `read_move`; None
+        if it is unusual.
+        """
         try:
             answer = PLAIN_ANSWERS.decode(frame)
         except UNREADABLE:
@@ -310,13 +346,18 @@ class Duel:
         return {"x": answer.x, "y": answer.y}
 
     def read_move(self, player: Player, message: dict[str, Any]) -> Raw:
-        """Return the move in a `make_move`: the first that answers the open question. Raise Ignored for all others."""
+        """Return the move in a `make_move`: the first that answers the open question.
+
+        Raise Ignored for all others.
+        """
         if self._asked != player:
             raise Ignored("no move is asked for")
         if message.get("id") != self._id:
             raise Ignored("its id is not that of the open question")
         self._sent = {key: number_in(message, key) for key in ("x", "y")}
-        self._played = {key: max(-GREATEST, min(number, GREATEST)) for key, number in self._sent.items()}
+        self._played = {
+            key: max(-GREATEST, min(number, GREATEST)) for key, number in self._sent.items()
+        }
         self._asked = None
         return self._played
 
@@ -328,7 +369,12 @@ SURPLUS = 4
 
 class DuelConversation:
     def __init__(
-        self, make_writer: MakeWriter, login_limit: Seconds, message_rate: float, message_burst: int, now: Seconds
+        self,
+        make_writer: MakeWriter,
+        login_limit: Seconds,
+        message_rate: float,
+        message_burst: int,
+        now: Seconds,
     ) -> None:
         """`make_writer` returns a `Duel`."""
         self.deadline: Seconds | None = now + login_limit
@@ -353,7 +399,10 @@ class DuelConversation:
     def receive(self, message: bytes, now: Seconds) -> Outs:
         if self._over:
             return ()
-        if self._duel is not None and (move := self._duel.plain_move(self._player, message)) is not None:
+        if (
+            self._duel is not None
+            and (move := self._duel.plain_move(self._player, message)) is not None
+        ):
             return (Submit(move, message),)
         try:
             value = read_frame(message)
@@ -379,7 +428,9 @@ class DuelConversation:
         return ()
 
     def _answered(self, duel: Duel, value: Any, message: bytes) -> Outs:
-        """Some bots answer each question twice, at any speed, so a number of ignored answers is free."""
+        """Some bots answer each question twice, at any speed, so a number of ignored answers is
+        free.
+        """
         try:
             return (Submit(duel.read_move(self._player, value), message),)
         except Ignored as problem:

@@ -1,6 +1,8 @@
-"""A conversation in Socket.IO over Engine.IO: handshake, heartbeat, rate limit, the default namespace and its events.
+"""A conversation in Socket.IO over Engine.IO: handshake, heartbeat, rate limit, the default
+namespace and its events.
 
-A protocol on top of it subclasses it and reads the events. The transport may change from polling to a WebSocket meanwhile.
+A protocol on top of it subclasses it and reads the events. The transport may change from polling to
+a WebSocket meanwhile.
 """
 
 import re
@@ -12,7 +14,17 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.games.reading import TooManyValues, bounded
-from botdrome.wire.conversation import CannotPlay, Close, Command, Conversation, Outs, Removed, Reply, Seconds, Unreadable
+from botdrome.wire.conversation import (
+    CannotPlay,
+    Close,
+    Command,
+    Conversation,
+    Outs,
+    Removed,
+    Reply,
+    Seconds,
+    Unreadable,
+)
 from botdrome.wire.framing.websocket import MALFORMED, NORMAL, NOT_UTF8, POLICY
 from botdrome.wire.token_bucket import TokenBucket
 
@@ -74,7 +86,9 @@ class EngineIo3:
         return [self._packet(text) for text in _split(payload) if text]
 
     def _packet(self, text: str) -> bytes:
-        return _binary_message(text[1:2], _decoded(text[2:])) if text[0] == "b" else _text_packet(text)
+        return (
+            _binary_message(text[1:2], _decoded(text[2:])) if text[0] == "b" else _text_packet(text)
+        )
 
     def read_binary_payload(self, payload: bytes) -> list[bytes]:
         """For each packet: a byte for text or binary, the digits of the length, 255, the packet."""
@@ -104,7 +118,10 @@ class EngineIo4:
 
     def read_payload(self, payload: str) -> list[bytes]:
         _check_count(payload.count(SEPARATOR) + 1)
-        return [BINARY + _decoded(text[1:]) if text[:1] == "b" else _text_packet(text) for text in payload.split(SEPARATOR)]
+        return [
+            BINARY + _decoded(text[1:]) if text[:1] == "b" else _text_packet(text)
+            for text in payload.split(SEPARATOR)
+        ]
 
     def read_binary_payload(self, payload: bytes) -> list[bytes]:
         raise BadPacket("a payload is text")
@@ -189,12 +206,19 @@ def _split_binary(payload: bytes) -> Iterator[tuple[int, bytes]]:
 
 def jsonp(index: str, payload: str) -> str:
     """An answer for a client that polls with script elements."""
-    text = msgspec.json.encode(payload).decode().replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    text = (
+        msgspec.json.encode(payload)
+        .decode()
+        .replace("\u2028", "\\u2028")
+        .replace("\u2029", "\\u2029")
+    )
     return f"___eio[{index}]({text});"
 
 
 def from_jsonp(form: str) -> str:
-    """The payload in a form field, where a line break is `\\n` and a backslash before `n` is doubled."""
+    """The payload in a form field, where a line break is `\\n` and a backslash before `n` is
+    doubled.
+    """
     return re.sub(r"(\\)?\\n", lambda found: "\\n" if found[1] else "\n", form)
 
 
@@ -225,9 +249,14 @@ class SocketPacket(NamedTuple):
 def read_packet(text: str) -> SocketPacket:
     found = PLAIN.fullmatch(text) or WITH_ATTACHMENTS.fullmatch(text)
     if found is None:
-        raise BadPacket("a packet begins with its type, 0 to 6; 5 and 6 with the number of their attachments and a dash")
+        raise BadPacket(
+            "a packet begins with its type, 0 to 6; 5 and 6 with the number of their attachments "
+            "and a dash"
+        )
     kind, attachments, namespace, json = found.groups()
-    packet = SocketPacket(kind, (namespace or DEFAULT).partition("?")[0], _value(json), int(attachments or 0))
+    packet = SocketPacket(
+        kind, (namespace or DEFAULT).partition("?")[0], _value(json), int(attachments or 0)
+    )
     if kind in (EVENT, BINARY_EVENT) and not _is_event(packet.data):
         raise BadPacket("an event is a list that begins with its name")
     if packet.attachments > MOST_ATTACHMENTS:
@@ -245,7 +274,9 @@ def _value(json: str) -> Any:
 
 
 def _name_alone(json: str) -> Any:
-    """An event that is too large or nested too deeply to be parsed: its name is enough to answer with an error."""
+    """An event that is too large or nested too deeply to be parsed: its name is enough to answer
+    with an error.
+    """
     found = NAMED.match(json)
     if found is None:
         raise BadPacket("the data of a packet is too large or nested too deeply")
@@ -302,7 +333,10 @@ def event(name: str, payload: Any) -> bytes:
 
 
 def connected(version: int, sid: str) -> bytes:
-    """The client is connected to the default namespace. Clients of Engine.IO 3 know their id already."""
+    """The client is connected to the default namespace.
+
+    Clients of Engine.IO 3 know their id already.
+    """
     return b"40" if version == 3 else b"40" + ENCODER.encode({"sid": sid})
 
 
@@ -319,7 +353,9 @@ class SocketIoLimits(Struct, frozen=True, kw_only=True):
     ping_interval: Seconds = 25.0
     ping_timeout: Seconds = 60.0
     patience: Seconds = 10.0
-    """For a client to connect to the namespace, to complete a body or an event, and to change its transport."""
+    """For a client to connect to the namespace, to complete a body or an event, and to change its
+    transport.
+    """
     longest: int = 100_000
     """Bytes of one message, or of one POST."""
     rate: float = 200.0
@@ -333,7 +369,10 @@ class SocketIoLimits(Struct, frozen=True, kw_only=True):
 
 
 class Handshake(Struct, frozen=True):
-    """What the server tells a new client. `sid` is secret, since it gives access to the session; `socket_id` is not."""
+    """What the server tells a new client.
+
+    `sid` is secret, since it gives access to the session; `socket_id` is not.
+    """
 
     sid: str
     socket_id: str
@@ -368,7 +407,9 @@ class SocketIoConversation(Conversation):
 
     def _planned(self, outs: Outs) -> Outs:
         """Set the deadline before the commands are executed."""
-        due = self._next_check if self._expected is None else min(self._next_check, self._expected[0])
+        due = (
+            self._next_check if self._expected is None else min(self._next_check, self._expected[0])
+        )
         due = due if self._next_ping is None else min(due, self._next_ping)
         self.deadline = None if self._over else due
         return outs
@@ -468,10 +509,16 @@ class SocketIoConversation(Conversation):
         return self._join()
 
     def _join(self) -> Outs:
-        """Clients of Engine.IO 3 use the id of the session as their own, others get a new one each time."""
+        """Clients of Engine.IO 3 use the id of the session as their own, others get a new one each
+        time.
+        """
         self._connected = True
         self._joined += 1
-        sid = self._handshake.sid if self._version == 3 else f"{self._handshake.socket_id}{self._joined}"
+        sid = (
+            self._handshake.sid
+            if self._version == 3
+            else f"{self._handshake.socket_id}{self._joined}"
+        )
         return connected(self._version, sid), SocketConnected(sid)
 
     def on_event(self, name: str, args: list[Any]) -> Outs:

@@ -14,7 +14,10 @@ class Framing(Protocol):
         """Bytes received but not returned yet. While it is empty, `feed(b"")` returns nothing."""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the messages that are complete now. Raise BadFrame once all messages before it were returned."""
+        """Return the messages that are complete now.
+
+        Raise BadFrame once all messages before it were returned.
+        """
 
     def pack(self, messages: list[bytes]) -> bytes:
         """Return messages as one piece of the stream."""
@@ -56,7 +59,9 @@ class Frames:
     def pack(self, messages: list[bytes]) -> bytes:
         if len(messages) == 1:
             return len(messages[0]).to_bytes(LENGTH) + messages[0]
-        return b"".join([part for message in messages for part in (len(message).to_bytes(LENGTH), message)])
+        return b"".join(
+            [part for message in messages for part in (len(message).to_bytes(LENGTH), message)]
+        )
 
 
 class Lines:
@@ -76,7 +81,9 @@ class Lines:
         longest, rest = self._longest, self.rest
         whole = max(0, len(rest) - 1) // longest * longest
         self.rest = rest[whole:]
-        pieces = [line[at : at + longest] for line in lines for at in range(0, len(line) or 1, longest)]
+        pieces = [
+            line[at : at + longest] for line in lines for at in range(0, len(line) or 1, longest)
+        ]
         return pieces + [rest[at : at + longest] for at in range(0, whole, longest)]
 
     def pack(self, messages: list[bytes]) -> bytes:

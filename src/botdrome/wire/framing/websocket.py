@@ -1,12 +1,13 @@
 """WebSocket: the handshake and the frames of RFC 6455, on the server's side. Bytes in, bytes out.
 
-Hand-written clients may differ in harmless ways: a key of any kind, frames without a mask, lengths in more
-bytes than they need.
+Hand-written clients may differ in harmless ways: a key of any kind, frames without a mask, lengths
+in more bytes than they need.
 
-Theory of operation. `accepted` judges the headers of a request and gives the answer to it. Nearly all that comes afterwards are
-short frames in one piece, with all of a message: `whole` reads these, and nothing else. All else is for a Reader: it is fed
-what comes, and gives one message, ping or close after the other. A length is judged as soon as it is known, so that nothing
-is kept that will be refused. `packed` and the rest write what a server sends.
+Theory of operation. `accepted` judges the headers of a request and gives the answer to it. Nearly
+all that comes afterwards are short frames in one piece, with all of a message: `whole` reads these,
+and nothing else. All else is for a Reader: it is fed what comes, and gives one message, ping or
+close after the other. A length is judged as soon as it is known, so that nothing is kept that will
+be refused. `packed` and the rest write what a server sends.
 """
 
 import re
@@ -34,9 +35,32 @@ SHORT: Final = 125
 MOST_PARTS: Final = 4096
 """Frames of one message."""
 
-NORMAL, GOING, MALFORMED, NOT_UTF8, POLICY, TOO_BIG, INTERNAL, TRY_LATER = 1000, 1001, 1002, 1007, 1008, 1009, 1011, 1013
+NORMAL, GOING, MALFORMED, NOT_UTF8, POLICY, TOO_BIG, INTERNAL, TRY_LATER = (
+    1000,
+    1001,
+    1002,
+    1007,
+    1008,
+    1009,
+    1011,
+    1013,
+)
 """Codes with which a server closes."""
-CLOSE_CODES = {1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, *range(3000, 5000)}
+CLOSE_CODES = {
+    1000,
+    1001,
+    1002,
+    1003,
+    1007,
+    1008,
+    1009,
+    1010,
+    1011,
+    1012,
+    1013,
+    1014,
+    *range(3000, 5000),
+}
 """Codes that a client may send."""
 
 
@@ -46,7 +70,10 @@ VERSIONS = {b"13", b"8", b"7"}
 """Versions 7 and 8 are drafts with the same frames."""
 KEY = re.compile(rb"[!-~]+")
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-ANSWER = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n%b\r\n"
+ANSWER = (
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Accept: %b\r\n%b\r\n"
+)
 SUBPROTOCOL = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -59,9 +86,12 @@ class BadHandshake(Exception):
 
 
 def accepted(headers: Mapping[bytes, bytes], subprotocol: bytes | None = None) -> bytes:
-    """Return the answer to a handshake with these headers, by lower-case name: its head, with the empty line.
+    """Return the answer to a handshake with these headers, by lower-case name: its head, with the
+    empty line.
 
-    `subprotocol` is the one that was agreed on; empty: none was; None: the first that the client offers."""
+    `subprotocol` is the one that was agreed on; empty: none was; None: the first that the client
+    offers.
+    """
     key = headers.get(b"sec-websocket-key", b"")
     if KEY.fullmatch(key) is None:
         raise BadHandshake("the field Sec-WebSocket-Key is missing, or not one word")
@@ -73,7 +103,9 @@ def accepted(headers: Mapping[bytes, bytes], subprotocol: bytes | None = None) -
         raise BadHandshake("a request for a WebSocket has no body")
     if headers.get(b"sec-websocket-version") not in VERSIONS:
         words = "the field Sec-WebSocket-Version is not 13"
-        raise BadHandshake(words, "426 Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n")
+        raise BadHandshake(
+            words, "426 Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        )
     agreed = _first_offered(headers) if subprotocol is None else subprotocol
     more = b"Sec-WebSocket-Protocol: %b\r\n" % agreed if agreed else b""
     return ANSWER % (b64encode(sha1(key + GUID).digest()), more)
@@ -105,7 +137,12 @@ def unmasked(mask: bytes, payload: bytes) -> bytes:
 def whole(data: bytes, longest: int) -> bytes | None:
     """Return the payload of a short, whole frame; None if a Reader is needed."""
     length = len(data) - 6
-    if 0 <= length <= SHORT and data[1] == MASKED | length and data[0] in WHOLE and length <= longest:
+    if (
+        0 <= length <= SHORT
+        and data[1] == MASKED | length
+        and data[0] in WHOLE
+        and length <= longest
+    ):
         masks = (data[2:6] * 32)[:length]  # the same as unmasked(), without the call
         return (int.from_bytes(data[6:]) ^ int.from_bytes(masks)).to_bytes(length)
     return None
@@ -142,16 +179,25 @@ class Reader:
 
     @property
     def rest(self) -> bytes:
-        """What another reader has to be fed to go on from here: the parts of a message as one part, and the bytes after them."""
+        """What another reader has to be fed to go on from here: the parts of a message as one part,
+        and the bytes after them.
+        """
         if not self._opcode:
             return bytes(self._buffer)
-        return bytes((self._opcode, 127)) + self._gathered.to_bytes(8) + b"".join(self._parts) + self._buffer
+        return (
+            bytes((self._opcode, 127))
+            + self._gathered.to_bytes(8)
+            + b"".join(self._parts)
+            + self._buffer
+        )
 
     def feed(self, data: bytes) -> None:
         self._buffer += data
 
     def next(self) -> tuple[int, bytes] | None:
-        """Return the next message, ping, pong or close with its opcode; None if it is incomplete."""
+        """Return the next message, ping, pong or close with its opcode; None if it is
+        incomplete.
+        """
         while (frame := self._frame()) is not None:
             first, payload = frame
             if first in CONTROL:
@@ -203,7 +249,11 @@ class Reader:
             if length > SHORT:
                 raise Violation(MALFORMED, f"a ping, a pong and a close have at most {SHORT} bytes")
         elif (first & 0xF == CONTINUATION) != (self._opcode != CONTINUATION):
-            begun = "before the last one is whole" if self._opcode else "with a part that is not its first"
+            begun = (
+                "before the last one is whole"
+                if self._opcode
+                else "with a part that is not its first"
+            )
             raise Violation(MALFORMED, f"a message begins {begun}")
 
 
@@ -222,7 +272,11 @@ def packed(messages: list[bytes]) -> bytes:
 def _head(length: int) -> bytes:
     if length <= SHORT:
         return SHORT_HEADS[length]
-    return b"\x81\x7e" + length.to_bytes(2, "big") if length < 1 << 16 else b"\x81\x7f" + length.to_bytes(8, "big")
+    return (
+        b"\x81\x7e" + length.to_bytes(2, "big")
+        if length < 1 << 16
+        else b"\x81\x7f" + length.to_bytes(8, "big")
+    )
 
 
 def ping(payload: bytes) -> bytes:

@@ -1,10 +1,11 @@
 """A link to another node: numbered batches of messages, so that no loss goes unnoticed.
 
-Both ends of a link have the same generation. An end that notices a loss raises it, counts its batches from 1 again, and greets
-the other end with the new generation; that end follows. Each end reports a loss whenever its generation rises, and drops batches
-of earlier generations.
-A batch has the next number of its direction. A greeting has the number of the last batch, so a loss of that one is noticed too.
-Ends greet each other every second. Messages wait until something was heard from the other end; if that takes long, they are lost.
+Both ends of a link have the same generation. An end that notices a loss raises it, counts its
+batches from 1 again, and greets the other end with the new generation; that end follows. Each end
+reports a loss whenever its generation rises, and drops batches of earlier generations. A batch has
+the next number of its direction. A greeting has the number of the last batch, so a loss of that one
+is noticed too. Ends greet each other every second. Messages wait until something was heard from the
+other end; if that takes long, they are lost.
 """
 
 import struct
@@ -15,7 +16,10 @@ import msgspec
 VERSION = 1
 """Of these batches. The first byte of each batch has it."""
 GREETING, LAST, MORE = range(3)
-"""Kinds of frames: no messages, the last frame of a batch, or an earlier one. Few batches are too large for one frame."""
+"""Kinds of frames: no messages, the last frame of a batch, or an earlier one.
+
+Few batches are too large for one frame.
+"""
 HEAD = struct.Struct("!BBIQ")
 """Version, kind, generation, number."""
 SILENCE = 3.0
@@ -71,11 +75,16 @@ class NodeLink:
             for start in range(0, len(body), room):
                 self._sent += 1
                 kind = MORE if start + room < len(body) else LAST
-                frames.append(HEAD.pack(VERSION, kind, self.generation, self._sent) + body[start : start + room])
+                frames.append(
+                    HEAD.pack(VERSION, kind, self.generation, self._sent)
+                    + body[start : start + room]
+                )
         return frames
 
     def receive(self, frame: bytes, now: float) -> tuple[str, Messages]:
-        """Return the reason of a loss, or an empty string; and the messages that were received after it."""
+        """Return the reason of a loss, or an empty string; and the messages that were received
+        after it.
+        """
         if frame[:1] != bytes([VERSION]):
             raise OtherVersion(str(frame[0]) if frame else "none")
         if len(frame) < HEAD.size:
@@ -86,7 +95,10 @@ class NodeLink:
             return "", ()
         self._heard, lost = now, ""
         if generation > self.generation:
-            lost, self.greets = "the other node has lost messages", True  # it may wait for an answer
+            lost, self.greets = (
+                "the other node has lost messages",
+                True,
+            )  # it may wait for an answer
             self._begin(generation)
         if not self.up:
             self.up = self.greets = True
@@ -122,12 +134,18 @@ class NodeLink:
         return reason
 
     def disconnect(self, reason: str, now: float) -> str:
-        """Lose the link because nothing comes through, and let messages wait until something is heard."""
+        """Lose the link because nothing comes through, and let messages wait until something is
+        heard.
+        """
         self.up, self._heard = False, now
         return self.lose(reason)
 
     def tick(self, now: float) -> str:
-        """Greet. If nothing was heard for long and a message was sent, received or waits, return the reason of the loss."""
+        """Greet.
+
+        If nothing was heard for long and a message was sent, received or waits, return the reason
+        of the loss.
+        """
         self.greets = True
         silence = now - self._heard
         if silence < SILENCE:

@@ -1,4 +1,6 @@
-"""The client's side of the NATS protocol: https://docs.nats.io/reference/reference-protocols/nats-protocol."""
+"""The client's side of the NATS protocol:
+https://docs.nats.io/reference/reference-protocols/nats-protocol.
+"""
 
 from typing import Final
 
@@ -81,7 +83,10 @@ class NatsReader:
 
 
 def _size(words: list[bytes]) -> int:
-    """Return the size of a payload. The words are its subject, the number of the subscription, and maybe where to answer."""
+    """Return the size of a payload.
+
+    The words are its subject, the number of the subscription, and maybe where to answer.
+    """
     if len(words) in (3, 4) and words[-1].isdigit():
         return int(words[-1])
     raise BadFrame("a message without its size")
@@ -97,8 +102,16 @@ def _info(text: bytes) -> NatsInfo:
 def connect(name: str, version: str, tls: bool, user: str = "", password: str = "") -> bytes:
     """Log in. A user without a password is a token."""
     login = {"user": user, "pass": password} if password else {"auth_token": user} if user else {}
-    options = {"verbose": False, "pedantic": False, "echo": False, "tls_required": tls, "name": name}
-    return b"CONNECT %b\r\n" % msgspec.json.encode(options | {"lang": "python", "version": version, "protocol": 1} | login)
+    options = {
+        "verbose": False,
+        "pedantic": False,
+        "echo": False,
+        "tls_required": tls,
+        "name": name,
+    }
+    return b"CONNECT %b\r\n" % msgspec.json.encode(
+        options | {"lang": "python", "version": version, "protocol": 1} | login
+    )
 
 
 def subscribe(subject: str) -> bytes:

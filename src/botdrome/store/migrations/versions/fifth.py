@@ -1,4 +1,7 @@
-"""The likeness of names: names that look alike are found by it. It is filled in when the store is opened."""
+"""The likeness of names: names that look alike are found by it.
+
+It is filled in when the store is opened.
+"""
 
 from alembic import op
 from sqlalchemy import Column, Text

@@ -12,7 +12,13 @@ NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def number_of_match() -> Column[int]:
-    return Column("number", NUMBER, ForeignKey("matches.number", ondelete="CASCADE"), primary_key=True, autoincrement=False)
+    return Column(
+        "number",
+        NUMBER,
+        ForeignKey("matches.number", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    )
 
 
 def upgrade() -> None:
@@ -87,9 +93,19 @@ def indexes() -> None:
     op.create_index("matches_by_time", "matches", ["started", "number"])
     op.create_index("matches_by_game", "matches", ["game", "started", "number"])
     op.create_index(
-        "matches_by_contest", "matches", ["game", "contest", "started"], sqlite_where=in_a_contest, postgresql_where=in_a_contest
+        "matches_by_contest",
+        "matches",
+        ["game", "contest", "started"],
+        sqlite_where=in_a_contest,
+        postgresql_where=in_a_contest,
     )
-    op.create_index("matches_running", "matches", ["started", "number"], sqlite_where=running, postgresql_where=running)
+    op.create_index(
+        "matches_running",
+        "matches",
+        ["started", "number"],
+        sqlite_where=running,
+        postgresql_where=running,
+    )
     op.create_index("seats_by_name", "seats", ["name", "started", "number"])
 
 

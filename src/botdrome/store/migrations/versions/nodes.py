@@ -26,6 +26,10 @@ def upgrade() -> None:
         Column("load", Text, nullable=False),
     )
     op.create_index("nodes_by_epoch", "nodes", ["name", "epoch"], unique=True)
-    op.create_table("homes", Column("key", SMALL_TEXT, primary_key=True), Column("node", SMALL_TEXT, nullable=False))
+    op.create_table(
+        "homes",
+        Column("key", SMALL_TEXT, primary_key=True),
+        Column("node", SMALL_TEXT, nullable=False),
+    )
     op.add_column("matches", Column("node", SMALL_TEXT, nullable=False, server_default=""))
     op.add_column("matches", Column("former", Text))

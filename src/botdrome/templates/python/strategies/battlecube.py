@@ -1,6 +1,13 @@
 """A bot for Battlecube: bomb a rival that stood still, otherwise step to the safest cell."""
 
-STEPS = {"+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0), "+Z": (0, 0, 1), "-Z": (0, 0, -1)}
+STEPS = {
+    "+X": (1, 0, 0),
+    "-X": (-1, 0, 0),
+    "+Y": (0, 1, 0),
+    "-Y": (0, -1, 0),
+    "+Z": (0, 0, 1),
+    "-Z": (0, 0, -1),
+}
 
 
 def bot(view):
@@ -28,7 +35,9 @@ def best_step(view, own, rivals):
 
 
 def safety(edge, cell, bombs, rivals):
-    """Bombs and the outside are deadly; a cell that a rival can reach is dangerous; the middle is better than the edge."""
+    """Bombs and the outside are deadly; a cell that a rival can reach is dangerous; the middle is
+    better than the edge.
+    """
     if not all(0 <= place < edge for place in cell):
         return -10000
     worth = -sum(abs(2 * place - edge + 1) for place in cell)

@@ -8,7 +8,10 @@ def bot(view):
 
 
 def place(view):
-    """Put each boat on free squares at random. Botdrome seeds `random`: the same match gives the same fleet."""
+    """Put each boat on free squares at random.
+
+    Botdrome seeds `random`: the same match gives the same fleet.
+    """
     width, height = view["width"], view["height"]
     board = [["."] * width for _ in range(height)]
     for boat in view["boats"]:
@@ -39,7 +42,9 @@ def shoot(view):
 
 
 def worth_of(board, x, y):
-    """Squares that continue a row of hits come first, then squares beside a hit, then every other square."""
+    """Squares that continue a row of hits come first, then squares beside a hit, then every other
+    square.
+    """
     worth = 1 + (x + y) % 2
     for dx, dy in [(1, 0), (-1, 0), (0, 1), (0, -1)]:
         if hit(board, x + dx, y + dy):

@@ -1,4 +1,6 @@
-"""A bot for Bomberman: leave the reach of bombs, bomb crates and rivals if there is a way out, take upgrades."""
+"""A bot for Bomberman: leave the reach of bombs, bomb crates and rivals if there is a way out, take
+upgrades.
+"""
 
 STEPS = {"MOVE_UP": (-1, 0), "MOVE_DOWN": (1, 0), "MOVE_LEFT": (0, -1), "MOVE_RIGHT": (0, 1)}
 
@@ -12,7 +14,9 @@ def bot(view):
     if me["bombsLeft"] and is_target(view, own, me["range"]) and can_escape(view, own, me["range"]):
         return {"action": "PLACE_BOMB"}
     upgrades = [tuple(upgrade["at"]) for upgrade in view["upgrades"]]
-    step = first_step(view, own, lambda tile: tile in upgrades or is_target(view, tile, me["range"]), danger)
+    step = first_step(
+        view, own, lambda tile: tile in upgrades or is_target(view, tile, me["range"]), danger
+    )
     return {"action": step or "WAIT"}
 
 
@@ -49,7 +53,9 @@ def tile_at(view, tile):
 
 def is_target(view, at, reach):
     """Whether a bomb here would burn a crate or a rival."""
-    rivals = [tuple(user["at"]) for user in view["users"] if user["alive"] and user["seat"] != view["you"]]
+    rivals = [
+        tuple(user["at"]) for user in view["users"] if user["alive"] and user["seat"] != view["you"]
+    ]
     return any(tile_at(view, tile) == "+" or tile in rivals for tile in burned(view, at, reach))
 
 
@@ -60,7 +66,9 @@ def can_escape(view, own, reach):
 
 def first_step(view, own, wanted, avoided=(), most=1000):
     """The first step of the shortest way to a wanted tile; None if there is no way."""
-    blocked = {tuple(bomb["at"]) for bomb in view["bombs"]} | {tuple(user["at"]) for user in view["users"] if user["alive"]}
+    blocked = {tuple(bomb["at"]) for bomb in view["bombs"]} | {
+        tuple(user["at"]) for user in view["users"] if user["alive"]
+    }
     queue, seen = [(own, None, 0)], {own}
     for tile, first, steps in queue:
         if first and wanted(tile):
@@ -69,7 +77,12 @@ def first_step(view, own, wanted, avoided=(), most=1000):
             continue
         for action, (down, right) in STEPS.items():
             beside = (tile[0] + down, tile[1] + right)
-            if tile_at(view, beside) == "." and beside not in seen and beside not in blocked and beside not in avoided:
+            if (
+                tile_at(view, beside) == "."
+                and beside not in seen
+                and beside not in blocked
+                and beside not in avoided
+            ):
                 seen.add(beside)
                 queue.append((beside, first or action, steps + 1))
     return None
