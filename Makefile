@@ -2,8 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PURE := games match contest wire bots analysis formats
-PURE_TESTS := games match contest wire bots analysis contract golden test_formats.py
+PURE := games match contest wire bots analysis catalogue
+PURE_TESTS := games match contest wire bots analysis contract golden test_catalogue.py
 READY := .venv/.ready
 DOCS := .venv/docs
 

@@ -14,7 +14,7 @@ import msgspec
 from tools.socketio import node
 from tools.web import WEB, install_packages
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.game import Game, Raw
 from botdrome.games.options import with_options
 from botdrome.match.film import film_lines, frames, header_of
@@ -40,7 +40,7 @@ Longer matches of Bumblebots do not exist; Battlecube has at most 100,000 turns.
 
 def played(game: Game[Any], players: int) -> Match:
     """Return a match in which no player places bombs."""
-    match, draw, now = Match(game, players, FORMATS[game.name].terms, 1), random.Random(1), 0
+    match, draw, now = Match(game, players, CATALOGUE[game.name].terms, 1), random.Random(1), 0
     match.start()
     while match.result is None and match.steps < STEPS:
         for player in tuple(match.awaited):
@@ -54,7 +54,7 @@ def played(game: Game[Any], players: int) -> Match:
         if (
             match.result is None
             and match.deadline is not None
-            and FORMATS[game.name].terms.pace.beat
+            and CATALOGUE[game.name].terms.pace.beat
         ):
             now = match.deadline
             match.wake(now)
@@ -86,7 +86,7 @@ def timed(work: Callable[[], bytes]) -> tuple[bytes, float]:
 
 
 def measure(name: str, options: dict[str, Any], players: int, script: Path, folder: Path) -> str:
-    game = with_options(FORMATS[name].game, options)
+    game = with_options(CATALOGUE[name].game, options)
     match = played(game, players)
     record = read(unchecked_file(match, [f"bot {player}" for player in range(players)]))
     film, seconds = timed(lambda: b"".join(film_lines(header_of(record), frames(record, game))))

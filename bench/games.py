@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 
 
@@ -48,7 +48,7 @@ ASKS: dict[str, Ask] = {
 
 def play_for(seconds: float, name: str, ask: Ask) -> tuple[int, float]:
     """Return the number of units and their CPU time."""
-    row, bot = FORMATS[name], house_bots(name)["random"]
+    row, bot = CATALOGUE[name], house_bots(name)["random"]
     units, seed, began = 0, 0, time.process_time()
     while time.process_time() - began < seconds:
         seed += 1
@@ -63,7 +63,7 @@ def main(names: list[str]) -> None:
         "between them\n"
     )
     print(f"{'game':22}{'best':>10}{'median':>10}  {'unit':10}{'target':>8}{'yardstick':>16}")
-    for name in names or list(FORMATS):
+    for name in names or list(CATALOGUE):
         ask = ASKS[name]
         play_for(0.3, name, ask)
         gc.collect()

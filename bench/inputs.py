@@ -22,7 +22,7 @@ from tests.server.nodes.memory_links import MemoryLinks, Network
 from tests.store.postgres import cpu_seconds, new_database, running_server
 
 from botdrome.app import COLLECTIONS
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
@@ -53,7 +53,7 @@ def moves() -> list[dict[str, int]]:
 
 
 def tables(desk: Desk, matches: int) -> list[Table]:
-    row = FORMATS["gomoku"]
+    row = CATALOGUE["gomoku"]
     terms = replace(row.terms, boards=1, pace=replace(row.terms.pace, limit=None))
     made = [
         desk.tables.set_table(row.game, terms, ("ada", "bob"), ("", "")) for _ in range(matches)

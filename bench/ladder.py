@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.schedule import Fixture, fixtures
 from botdrome.contest.strength import rate
-from botdrome.formats import FORMATS
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
 from botdrome.runner.batches import in_processes
@@ -61,7 +61,7 @@ def play(game: str, portion: Sequence[Fixture]) -> list[Played]:
 
 
 def play_match(game: str, fixture: Fixture) -> Played:
-    row, ladder = FORMATS[game], list(house_bots(game).values())
+    row, ladder = CATALOGUE[game], list(house_bots(game).values())
     times: list[list[float]] = [[] for _ in fixture.entrants]
     bots = [
         timed(seated(ladder[entrant], seed_of_bot(fixture.seed, seat)), times[seat])
@@ -130,7 +130,7 @@ class Ladder:
 
 
 def main(games: list[str]) -> None:
-    for game in games or list(FORMATS):
+    for game in games or list(CATALOGUE):
         ladder = Ladder(game)
         ladder.climb()
         print(

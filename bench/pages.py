@@ -22,7 +22,7 @@ from tools import browser as browsers
 from bench.figures import percentiles, shown
 from bench.server import Server, server, start_load
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.game import Raw, View
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
@@ -121,7 +121,7 @@ def seeking(chromium: Browser, running: Server) -> None:
 
 
 def long_match() -> bytes:
-    row = FORMATS["bomberman"]
+    row = CATALOGUE["bomberman"]
     game = with_options(row.game, {"rounds": STEPS, "closing": 0})
     match = simulate(Match(game, 2, row.terms, 1), [wanderer, wanderer])
     return match_file(match, ["one", "two"])

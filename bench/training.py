@@ -28,7 +28,7 @@ import numpy as np
 from msgspec import Struct
 
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match
 from botdrome.rl.aec import AecEnvironment
@@ -285,14 +285,14 @@ def main(names: list[str]) -> None:
         policy, games = (
             (names[1], names[2:]) if names[1:] and names[1] in POLICIES else ("matrix", names[1:])
         )
-        return beside_plain_loops(games or list(FORMATS), policy)
+        return beside_plain_loops(games or list(CATALOGUE), policy)
     beside_pettingzoo()
     print("CPU time per move in us, best of slices, and the median ratio (target: at most 1.5)")
     print(f"  {'game':22}{'players':>8}{'match':>10}{'environment':>14}{'ratio':>9}")
-    for name in names or list(FORMATS):
+    for name in names or list(CATALOGUE):
         beside_bare_match(name)
     print()
-    return beside_plain_loops(names or list(FORMATS), "matrix")
+    return beside_plain_loops(names or list(CATALOGUE), "matrix")
 
 
 if __name__ == "__main__":

@@ -8,24 +8,24 @@ from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "botdrome"
-PURE = {"games", "match", "formats", "contest", "wire", "bots", "analysis"}
+PURE = {"games", "match", "catalogue", "contest", "wire", "bots", "analysis"}
 MAY_IMPORT = {
     "games": set(),
     "bots": {"games", "match"},
     "match": {"games"},
-    "formats": {"games", "match"},
-    "contest": {"games", "match", "formats"},
-    "wire": {"games", "match", "formats"},
-    "analysis": {"games", "bots", "match", "formats", "contest"},
-    "store": {"games", "match", "formats", "contest"},
-    "server": {"games", "bots", "match", "formats", "contest", "wire", "store"},
-    "api": {"games", "bots", "match", "formats", "contest", "wire", "store", "server"},
+    "catalogue": {"games", "match"},
+    "contest": {"games", "match", "catalogue"},
+    "wire": {"games", "match", "catalogue"},
+    "analysis": {"games", "bots", "match", "catalogue", "contest"},
+    "store": {"games", "match", "catalogue", "contest"},
+    "server": {"games", "bots", "match", "catalogue", "contest", "wire", "store"},
+    "api": {"games", "bots", "match", "catalogue", "contest", "wire", "store", "server"},
     "client": {"wire", "games", "bots"},
     "runner": {
         "games",
         "bots",
         "match",
-        "formats",
+        "catalogue",
         "contest",
         "analysis",
         "wire",
@@ -33,16 +33,16 @@ MAY_IMPORT = {
         "encodings",
         "store",
     },
-    "encodings": {"games", "formats"},
-    "rl": {"games", "bots", "match", "formats", "client", "encodings", "runner"},
-    "library": {"games", "match", "formats", "contest", "client", "runner"},
+    "encodings": {"games", "catalogue"},
+    "rl": {"games", "bots", "match", "catalogue", "client", "encodings", "runner"},
+    "library": {"games", "match", "catalogue", "contest", "client", "runner"},
     "protocols": {"server", "api"},
     "app": {"store", "server", "api", "protocols"},
     "doctor": {
         "games",
         "bots",
         "match",
-        "formats",
+        "catalogue",
         "wire",
         "client",
         "runner",
@@ -50,7 +50,7 @@ MAY_IMPORT = {
         "protocols",
         "app",
     },
-    "rehearsal": {"games", "bots", "formats", "contest", "wire", "client"},
+    "rehearsal": {"games", "bots", "catalogue", "contest", "wire", "client"},
     "__main__": {"cli"},
     "cli": PURE
     | {"doctor", "rehearsal", "app", "protocols", "client", "runner", "store", "server", "api"},

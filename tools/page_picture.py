@@ -10,7 +10,7 @@ from tools import browser as browsers
 
 from botdrome.bots.house import HOUSE, seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
 
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def example_file() -> bytes:
-    row = FORMATS["bomberman"]
+    row = CATALOGUE["bomberman"]
     bots = [seated(HOUSE[row.name]["sapper"], player) for player in range(len(NAMES))]
     return match_file(simulate(Match(row.game, len(NAMES), row.terms, SEED), bots), NAMES)
 

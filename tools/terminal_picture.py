@@ -9,9 +9,9 @@ from rich.text import Text
 
 from botdrome.bots.house import HOUSE, seated
 from botdrome.bots.simulate import simulate
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli.frames import drawn, frames
 from botdrome.cli.tournament_report import TournamentReport, score_table
-from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
 from botdrome.runner.tournament import TournamentPlan, play_all
@@ -25,7 +25,7 @@ def main() -> None:
     console = Console(
         record=True, width=84, force_terminal=True, color_system="truecolor", file=StringIO()
     )
-    row, names = FORMATS["bomberman"], ["ada", "bob", "cleo", "dan"]
+    row, names = CATALOGUE["bomberman"], ["ada", "bob", "cleo", "dan"]
     bots = [seated(HOUSE[row.name]["sapper"], player) for player in range(len(names))]
     match = simulate(Match(row.game, len(names), row.terms, SEED), bots)
     reel = frames(read(match_file(match, names)), row.game)

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from botdrome.api.replays import film_of_file
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.games.game import View
 from botdrome.match.film import SNAPSHOTS
 from botdrome.match.match import Match
@@ -26,7 +26,9 @@ def films() -> Iterator[tuple[Path, bytes]]:
     """Yield each file with its contents."""
     views = {}
     golden = [
-        (name, file.read_bytes()) for name in FORMATS if (file := GOLDEN / f"{name}.jsonl").exists()
+        (name, file.read_bytes())
+        for name in CATALOGUE
+        if (file := GOLDEN / f"{name}.jsonl").exists()
     ]
     for name, data in [*golden, ("troubles", troubles())]:
         yield TARGET / f"{name}.jsonl", film_of_file(data)
@@ -47,7 +49,7 @@ def troubles() -> bytes:
     """Return a battleship match with refused and late moves, in which players leave, return and are
     expelled.
     """
-    row = FORMATS["battleship"]
+    row = CATALOGUE["battleship"]
     match = Match(row.game, 3, row.terms, 2)
     match.start()
     match.submit(0, {"board": ["A"]}, 1000)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
@@ -14,7 +14,7 @@ NAMES = ("ada", "bob")
 
 
 def noughts(terms: Terms | None = None) -> Match:
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     match = Match(row.game, 2, terms or row.terms, 7)
     match.start()
     return match
@@ -23,7 +23,7 @@ def noughts(terms: Terms | None = None) -> Match:
 def new_match(
     game: str, players: int = 2, seed: int = 1, terms: Terms | None = None, **options: Any
 ) -> Match:
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     match = Match(with_options(row.game, options), players, terms or row.terms, seed)
     match.start()
     return match

@@ -7,7 +7,7 @@ import pytest
 from botdrome.analysis.playouts import METHODS, Judge, method_of, method_text, play_on, share
 from botdrome.analysis.questions import questions
 from botdrome.bots.house import HOUSE
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.chance import Chance
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
@@ -16,7 +16,7 @@ from tests.match.telling import mark
 
 
 def test_every_game_has_a_method_with_a_bot_of_the_house() -> None:
-    assert METHODS.keys() == FORMATS.keys()
+    assert METHODS.keys() == CATALOGUE.keys()
     for game, method in METHODS.items():
         assert method.bot in HOUSE[game]
     assert method_of("another game").bot == "random"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from botdrome.bots.house import house_bots, house_view, seated
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Played, meant_for
 from botdrome.match.match import Match, News
 from botdrome.match.record import match_file, seeded_match
@@ -20,7 +20,7 @@ class HandTable:
     """One running match."""
 
     def __init__(self, entry: MatchEntry) -> None:
-        row = FORMATS[entry.game]
+        row = CATALOGUE[entry.game]
         self.entry, self.match = (
             entry,
             seeded_match(row.game, len(entry.players), row.terms, entry.seed),
@@ -119,7 +119,7 @@ async def played_noughts(
 ) -> None:
     """Play noughts and crosses: time, row and column of each turn; then a player may leave."""
     store.begin(entry)
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     match = Match(row.game, 2, row.terms, 0)
     match.start()
     time = 0
@@ -136,7 +136,7 @@ async def played_noughts(
 async def played_by_the_house(store: Store, entry: MatchEntry) -> None:
     """A match of any game between random bots of the house."""
     store.begin(entry)
-    row = FORMATS[entry.game]
+    row = CATALOGUE[entry.game]
     match = seeded_match(row.game, len(entry.players), row.terms, entry.seed)
     bots = [
         seated(house_bots(entry.game)["random"], player) for player in range(len(entry.players))

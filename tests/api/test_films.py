@@ -10,7 +10,7 @@ import pytest
 from botdrome.api.problems import Problem
 from botdrome.api.replays import FilmLimits, film_of_file
 from botdrome.api.rest.endpoint import MOST_FILES, TOO_MANY_FILES
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import bot_owner
@@ -62,7 +62,7 @@ async def test_a_match_that_is_over_has_a_film(
     assert list(views(frames))[-1]["board"] == [["X", "", "O"], ["X", "O", ""], ["X", "", ""]]
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_a_film_is_packed_for_clients_that_take_it_so(
     http: httpx.AsyncClient, store: Store, game: str
 ) -> None:

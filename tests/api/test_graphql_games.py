@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.api.arguments import GAME_TYPES
 from botdrome.api.graphql.context import MOST_GAMES
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import read, verify
 from botdrome.store.store import Store
@@ -67,7 +67,7 @@ async def test_every_game_can_be_read(
     assert [seat["place"] for seat in found["seats"]] == list(kept.result.places)
     assert [seat["cause"] for seat in found["seats"]] == list(kept.result.causes)
     assert found["state"] == json.loads(json.dumps(kept.view))
-    verify(read(found["record"].encode()), FORMATS[entry.game].game)
+    verify(read(found["record"].encode()), CATALOGUE[entry.game].game)
     winner = kept.result.winner
     assert found["result"]["victor"] == (
         None if winner is None else {"name": entry.players[winner]}
@@ -115,7 +115,7 @@ REASONS = {
 async def test_reasons_have_the_words_of_the_native_protocol(
     http: httpx.AsyncClient, store: Store, way: str
 ) -> None:
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     match = Match(row.game, 2, row.terms, 0)
     match.start()
     if way == "complete":

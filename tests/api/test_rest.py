@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import NOBODY, bot_owner
 from botdrome.server.tables.flight_records import FlightRecord
@@ -88,7 +88,7 @@ async def test_bots_are_listed(http: httpx.AsyncClient) -> None:
         (b'{"game": "gomoku", "name": ""}', 400, "a name must not be empty"),
         (b'{"game": "gomoku", "name": "taken"}', 409, "Bot already registered with that name"),
         (b'{"game": "chess", "name": "n"}', 404, "there is no game 'chess'; there "
-                                                 "are " + ", ".join(FORMATS)),
+                                                 "are " + ", ".join(CATALOGUE)),
         (b'{"name": "n"}', 400, BODY + "Object missing required field `game`"),
         (b'{"game": "gomoku", "name": 5}', 400, BODY + "Expected `str`, got `int` - at `$.name`"),
         (b'{"game": "gomoku", "name": "n", "admin": true}', 400, BODY + "Object contains unknown "
@@ -156,7 +156,7 @@ async def test_a_match_is_read_in_full(http: httpx.AsyncClient, store: Store) ->
     }
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_matches_of_all_games_can_be_read(
     http: httpx.AsyncClient, store: Store, game: str
 ) -> None:
@@ -206,14 +206,14 @@ async def test_matches_are_filtered_and_counted(http: httpx.AsyncClient, store: 
         ("matches?status=lost", 400, "status is one of running, ended, aborted, not 'lost'"),
         ("bots?colour=red", 400, "there is no parameter 'colour'; there are game, owner, sort, "
                                  "limit, offset"),
-        ("matches?game=chess", 404, "there is no game 'chess'; there are " + ", ".join(FORMATS)),
+        ("matches?game=chess", 404, "there is no game 'chess'; there are " + ", ".join(CATALOGUE)),
         ("matches?bot=a%00b", 400, "a text must not contain the character NUL"),
         ("matches/a%00b", 400, "a text must not contain the character NUL"),
         ("games?limit=5", 400, "there is no parameter 'limit'"),
         ("matches/unknown", 404, "there is no match 'unknown'"),
         ("matches/unknown/record", 404, "there is no match 'unknown'"),
         ("bots/unknown", 404, "there is no bot 'unknown'"),
-        ("contests/chess", 404, "there is no game 'chess'; there are " + ", ".join(FORMATS)),
+        ("contests/chess", 404, "there is no game 'chess'; there are " + ", ".join(CATALOGUE)),
         ("contests/gomoku/unknown", 404, "there are no matches in a contest 'unknown' of gomoku"),
         ("contests/gomoku/unknown?method=odd", 400, "method is one of ambitious, balanced, "
                                                     "punitive, not 'odd'"),
@@ -371,11 +371,11 @@ async def test_the_tables_that_run(http: httpx.AsyncClient, tables: HandTables) 
 
 async def test_the_games_on_offer(http: httpx.AsyncClient) -> None:
     games = {game["name"]: game for game in (await get(http, "games"))["games"]}
-    assert games.keys() == FORMATS.keys()
+    assert games.keys() == CATALOGUE.keys()
     assert games["gomoku"]["gameType"] == "GOMOKU"
     assert games["noughts-and-crosses"]["players"] == [2, 2]
     assert "size" in [option["name"] for option in games["gomoku"]["options"]]
-    assert games["battleship"]["terms"] == msgspec.to_builtins(FORMATS["battleship"].terms)
+    assert games["battleship"]["terms"] == msgspec.to_builtins(CATALOGUE["battleship"].terms)
     assert "house:random" in games["bomberman"]["house"]
 
 

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from botdrome.api.app import WARM_UP
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.document import document_from
 from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.progress import ContestProgress
-from botdrome.formats import FORMATS
 from botdrome.server.arena import Arena, ServerAddresses
 from botdrome.server.arena_questions import Unplayed
 from botdrome.server.duel.player_records import BOARDS, DuelBoard, board_name
@@ -311,7 +311,7 @@ async def test_the_standings_of_a_contest_say_how_many_games_were_distinct(
 # The hall.
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_a_game_with_a_position_by_example(http: httpx.AsyncClient, game: str) -> None:
     found = await get(http, f"games/{game}")
     sample = found["sample"]

@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from botdrome.api.app import Api
 from botdrome.api.problems import Problem
 from botdrome.api.spectators import Viewing
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.server.arena import Arena
 from botdrome.server.failures import STORE_AWAY
 from botdrome.store.store import Finish, Store, StoreUnavailable
@@ -116,7 +116,7 @@ async def test_who_leaves_is_forgotten(server: str, tables: HandTables) -> None:
     await until(lambda: not table.audience)
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_a_match_that_is_over_is_shown_whole(server: str, store: Store, game: str) -> None:
     await played_by_the_house(store, entry_of("m", "Ann", "Bob", game=game, seed=5))
     async with watch(server, "m") as socket:

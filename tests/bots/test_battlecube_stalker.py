@@ -9,14 +9,14 @@ import pytest
 from botdrome.bots.battlecube import distance, own_cell, random, stalker, survivor, ways_from
 from botdrome.bots.house import HouseBot, seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.battlecube import CRASHED, OUTSIDE, Battlecube
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
 from tests.games.cubes import STAY, after, bomb, cube, step
 
-TERMS = FORMATS["battlecube"].terms
+TERMS = CATALOGUE["battlecube"].terms
 
 
 def places(game: Battlecube, bots: Sequence[HouseBot], seed: int) -> tuple[int, ...]:

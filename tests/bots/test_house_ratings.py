@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from botdrome.bots.house import HOUSE_RATINGS, house_bots
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 
 PAGE = Path(__file__).parents[2] / "docs" / "house-bots.md"
 
@@ -20,5 +20,5 @@ def test_they_are_those_of_the_docs() -> None:
 
 def test_every_house_bot_has_one() -> None:
     assert {game: set(ratings) for game, ratings in HOUSE_RATINGS.items()} == {
-        game: set(house_bots(game)) for game in FORMATS
+        game: set(house_bots(game)) for game in CATALOGUE
     }

@@ -7,11 +7,11 @@ import pytest
 from botdrome.bots import noughts_and_crosses as bots
 from botdrome.bots.house import seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match
 
-FORMAT = FORMATS["noughts-and-crosses"]
+FORMAT = CATALOGUE["noughts-and-crosses"]
 
 
 def winners(one: Any, two: Any, matches: int) -> list[int | None]:

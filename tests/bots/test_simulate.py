@@ -1,12 +1,12 @@
 """Matches at full speed always end."""
 
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from tests.docs.example_game import RockPaperScissors
 
-NOUGHTS = FORMATS["noughts-and-crosses"]
+NOUGHTS = CATALOGUE["noughts-and-crosses"]
 
 
 def test_a_bot_that_insists_on_an_illegal_move_is_out() -> None:

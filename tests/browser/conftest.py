@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tools import browser as browsers
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from tests.browser.arena import BrowserArena, serving
 from tests.browser.guests import played
 from tests.browser.looking import looking
@@ -30,7 +30,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 @pytest.fixture(scope="session")
 def stored(arena: BrowserArena) -> dict[str, str]:
     """A match of each game that is over."""
-    return {game: played(arena, game) for game in FORMATS}
+    return {game: played(arena, game) for game in CATALOGUE}
 
 
 @pytest.fixture(scope="session")

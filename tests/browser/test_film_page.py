@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from botdrome.api.pages import WEB
+from botdrome.catalogue import restored
 from botdrome.cli.replay import film_page, show_match
-from botdrome.formats import restored
 from botdrome.match.film import film_lines, frames, header_of
 from tests.browser.faults import serious_faults
 from tests.golden.test_golden import NEWEST, file_of

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from botdrome.formats import restored
+from botdrome.catalogue import restored
 from botdrome.match.record import verify
 from tests.browser.arena import BrowserArena
 from tests.browser.looking import looking

@@ -5,7 +5,7 @@ accessibility.
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from tests.browser.arena import OPERATOR, BrowserArena
 from tests.browser.looking import looking
 from tests.browser.test_every_page import check
@@ -13,14 +13,14 @@ from tests.browser.test_every_page import check
 PARTS = ["", "/clients", "/matches", "/bans", "/battlecube", "/boats", "/nodes", "/audit"]
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_a_match_of_each_game(page: Page, stored: dict[str, str], game: str) -> None:
     page.goto(f"/matches/{stored[game]}?step=2")
     expect(page.get_by_role("slider", name="Position in the match")).to_be_visible()
     check(page)
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_the_page_of_each_game(page: Page, game: str) -> None:
     page.goto(f"/games/{game}")
     check(page)

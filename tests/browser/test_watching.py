@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from tests.browser.arena import BrowserArena
 from tests.browser.guests import seated
 from tests.docs.pages import blocks
 from tests.patience import PATIENCE
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_a_live_match_is_watched_to_its_end(page: Page, arena: BrowserArena, game: str) -> None:
     with seated(arena, game) as guest:
         guest.move()
@@ -34,7 +34,7 @@ def test_a_live_match_is_watched_to_its_end(page: Page, arena: BrowserArena, gam
     expect(page.get_by_role("link", name="Download the match file")).to_be_visible()
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str) -> None:
     page.goto(f"/matches/{stored[game]}")
     steps = page.locator(".caption-step")

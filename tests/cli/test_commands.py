@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from botdrome.bots.house import house_bots
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli.app import app
-from botdrome.formats import FORMATS
 from tests.cli.commands import run
 
 
@@ -290,14 +290,14 @@ def test_what_stands_in_brackets_is_no_markup() -> None:
 
 def test_games_lists_every_game_with_options_and_examples() -> None:
     text = run("games").stdout
-    for row in FORMATS.values():
+    for row in CATALOGUE.values():
         assert row.name in text
-    assert text.count("view: {") >= len(FORMATS)
-    assert text.count("move: ") >= len(FORMATS)
+    assert text.count("view: {") >= len(CATALOGUE)
+    assert text.count("move: ") >= len(CATALOGUE)
     assert "house:perfect" in text
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_one_game_in_full(game: str) -> None:
     text = run("games", game).stdout
     views = [
@@ -317,7 +317,7 @@ def test_an_unknown_game_is_named() -> None:
 # verify and replay
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_a_saved_match_verifies_and_replays(game: str, tmp_path: Path) -> None:
     file = saved(tmp_path, game)
     assert run("verify", str(file)).stdout.startswith(f"{file}: ")
@@ -383,7 +383,7 @@ def test_a_step_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_the_demo_shows_every_game_and_a_tournament() -> None:
     result = run("demo", "--pause", "0")
     assert result.exit_code == 0
-    for game in FORMATS:
+    for game in CATALOGUE:
         assert f"{game}  step" in result.stdout
     assert "500 matches" in result.stdout
     assert "then open http://127.0.0.1:3000/" in result.output

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.catalogue import restored
 from botdrome.cli.duel import DuelReport
 from botdrome.contest.sequential import SequentialTest
-from botdrome.formats import restored
 from botdrome.match.record import verify
 from botdrome.runner.duel import DuelPlan, play_blocks
 from tests.cli.commands import run

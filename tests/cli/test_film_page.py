@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli import replay
 from botdrome.cli.app import app
 from botdrome.cli.replay import NOT_BUILT
-from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
 
@@ -32,7 +32,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def saved_match(folder: Path, game: str, *names: str) -> Path:
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     match = Match(row.game, len(names), row.terms, 1)
     match.start()
     match.abort(10)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli.mcp_games import RULES
 from botdrome.client.kept_tokens import kept_bots
-from botdrome.formats import FORMATS
 from tests.cli.commands import run
 from tests.client.relay import relay
 from tests.server.clients import bot, deaf_port, registered, server
@@ -201,11 +201,11 @@ async def test_a_server_that_is_not_there_is_a_tool_error(tmp_path: Path) -> Non
 
 
 async def test_the_games_are_described(tmp_path: Path) -> None:
-    assert set(RULES) == set(FORMATS)
+    assert set(RULES) == set(CATALOGUE)
     async with model("http://127.0.0.1:1", tmp_path) as one:
         listed = (await one.call("games"))["games"]
-        assert [game["game"] for game in listed] == list(FORMATS)
-        for name in FORMATS:
+        assert [game["game"] for game in listed] == list(CATALOGUE)
+        for name in CATALOGUE:
             game = await one.call("games", game=name)
             assert game["rules"] == RULES[name] and "house:random" in game["house_bots"]
             assert all(example["view"] and example["move"] for example in game["examples"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import restored
+from botdrome.catalogue import restored
 from botdrome.match.record import verify
 from botdrome.match.terms import Bank
 from tests.cli.commands import run

@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from botdrome.catalogue import restored
 from botdrome.cli.frames import frames
-from botdrome.formats import restored
 from tests.cli.test_commands import saved
 from tests.patience import PATIENCE
 from tests.runner.programs import program

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from botdrome.app import RunningServer
+from botdrome.catalogue import CATALOGUE
 from botdrome.client.join import Join, JoinWish, RemotePlayer
-from botdrome.formats import FORMATS
 from botdrome.runner.function_player import FunctionPlayer
 from botdrome.runner.remote_player import remote_player
 from botdrome.runner.seats import FunctionSeat
@@ -39,7 +39,7 @@ async def joining(
 ) -> tuple[Join, Shown]:
     """A new bot, ready to join; a text is an entrant."""
     token = (await registered(house, name, game))["password"]
-    row, shown, options = FORMATS[game], Shown(), wanted.get("options", {})
+    row, shown, options = CATALOGUE[game], Shown(), wanted.get("options", {})
 
     def make_player() -> RemotePlayer:
         if isinstance(bot, str):

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from botdrome.bots.house import house_bots, seated
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.client.join import Unwelcome
-from botdrome.formats import FORMATS, restored
 from botdrome.match.record import replay
 from botdrome.store.store import Wanted
 from tests.client.joining import joining
@@ -51,7 +51,7 @@ class Witness:
         return self._bot(view)
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_a_function_sees_the_views_that_it_sees_offline(tmp_path: Path, game: str) -> None:
     async with server(tmp_path) as house:
         witness = Witness(game)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import fields
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.document import (
     EXAMPLE,
     KEYS,
@@ -21,7 +22,6 @@ from botdrome.contest.document import (
     read_document,
     to_toml,
 )
-from botdrome.formats import FORMATS
 from botdrome.match.terms import Bank
 
 HEAD = 'name = "cup"\ngame = "gomoku"\n'
@@ -226,7 +226,7 @@ def test_the_clock_changes_the_terms_of_the_game() -> None:
     def pace(**clock: Any) -> Any:
         return document_from({"name": "a", "game": "gomoku", "clock": clock}).terms.pace
 
-    assert document_from({"name": "a", "game": "gomoku"}).terms is FORMATS["gomoku"].terms
+    assert document_from({"name": "a", "game": "gomoku"}).terms is CATALOGUE["gomoku"].terms
     assert (pace(limit=100).limit, pace(limit=100).bank) == (100, UNSET)
     assert (pace(bank=60_000).limit, pace(bank=60_000).bank) == (5000, Bank(60_000))
     assert (pace(control="40/60+0.6").limit, pace(control="40/60+0.6").bank) == (

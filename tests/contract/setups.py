@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.battleship import Battleship
 from botdrome.games.bomberman import Bomberman
@@ -45,7 +45,7 @@ FURTHER: list[Setup] = [
 def setups() -> list[Setup]:
     plain = [
         (row.game, players)
-        for row in FORMATS.values()
+        for row in CATALOGUE.values()
         for players in {row.game.players[0], min(row.game.players[-1], 4)}
     ]
     return plain + FURTHER

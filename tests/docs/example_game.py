@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from botdrome.formats import Format
+from botdrome.catalogue import CatalogueEntry
 from botdrome.match.terms import Pace, Terms
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-game.md"
@@ -15,6 +15,12 @@ module = ModuleType("rock_paper_scissors")
 sys.modules[module.__name__] = module
 exec(compile(CODE, str(PAGE), "exec"), module.__dict__)
 RockPaperScissors = module.RockPaperScissors
-FORMAT: Format = eval(
-    ROW, {"Format": Format, "RockPaperScissors": RockPaperScissors, "Terms": Terms, "Pace": Pace}
+FORMAT: CatalogueEntry = eval(
+    ROW,
+    {
+        "CatalogueEntry": CatalogueEntry,
+        "RockPaperScissors": RockPaperScissors,
+        "Terms": Terms,
+        "Pace": Pace,
+    },
 )

@@ -30,7 +30,7 @@ DOORS = {
     "native WebSocket, and bots with a URL": "tests/server/lobby/test_url_bots.py",
     "people with the generic page, and house bots": "tests/server/battlebot/test_people.py",
 }
-"""Tests that run for each game in `FORMATS`."""
+"""Tests that run for each game in `CATALOGUE`."""
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +39,15 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sources")
     package = shutil.copytree(ROOT / "src" / "botdrome", folder / "botdrome")
     (package / "games" / "rock_paper_scissors.py").write_text(CODE)
-    formats = (package / "formats.py").read_text()
-    formats = formats.replace("    for row in (\n", f"    for row in (\n        {ROW.strip()},\n")
-    formats = formats.replace(
-        "\nclass Format",
-        "\nfrom botdrome.games.rock_paper_scissors import RockPaperScissors\n\nclass Format",
+    catalogue = (package / "catalogue.py").read_text()
+    catalogue = catalogue.replace(
+        "    for row in (\n", f"    for row in (\n        {ROW.strip()},\n"
     )
-    (package / "formats.py").write_text(formats)
+    catalogue = catalogue.replace(
+        "\nclass CatalogueEntry",
+        "\nfrom botdrome.games.rock_paper_scissors import RockPaperScissors\n\nclass CatalogueEntry",
+    )
+    (package / "catalogue.py").write_text(catalogue)
     return folder
 
 

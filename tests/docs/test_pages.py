@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli.app import app
-from botdrome.formats import FORMATS
 from botdrome.games.options import options_of
 from botdrome.match.record import Setup
 from botdrome.match.terms import Pace, Terms
@@ -18,7 +18,7 @@ from tests.docs.pages import DOCS, ROOT
 
 @pytest.mark.parametrize("page", sorted((DOCS / "games").glob("*.md")), ids=lambda page: page.stem)
 def test_the_page_of_a_game_names_all_options(page: Path) -> None:
-    for option in options_of(FORMATS[page.stem.replace("_", "-")].game):
+    for option in options_of(CATALOGUE[page.stem.replace("_", "-")].game):
         assert f"`{option}`" in page.read_text(), f"the page does not name the option {option}"
 
 

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.encodings.by_game import encoding_of
 from botdrome.encodings.encoding import BadAction, Encoding
-from botdrome.formats import FORMATS
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.battleship import Battleship
 from botdrome.games.bomberman import Bomberman
@@ -188,7 +188,7 @@ def test_a_set_up_with_too_many_actions_is_refused(
 
 
 def test_every_game_has_an_encoding() -> None:
-    for row in FORMATS.values():
+    for row in CATALOGUE.values():
         assert encoding_of(row.game, 2).actions > 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import botdrome
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from tests.rl.playing import play_out
 
 MODEL = """
@@ -33,7 +33,7 @@ def model(tmp_path: Path) -> str:
     return f"policy:{tmp_path / 'model.py'}"
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_a_policy_plays_as_in_training(game: str, model: str) -> None:
     (result,) = botdrome.play([model, model], game, seed=6)
     assert result.causes == ("complete", "complete")

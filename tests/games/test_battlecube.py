@@ -10,7 +10,7 @@ import pytest
 from botdrome.bots.battlecube import random
 from botdrome.bots.house import seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.battlecube import BOMBED, CRASHED, OUTSIDE, Battlecube, Cell
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
@@ -305,7 +305,7 @@ def test_single_tasks_are_listed() -> None:
 
 
 def test_a_seed_always_gives_the_same_game() -> None:
-    row = FORMATS["battlecube"]
+    row = CATALOGUE["battlecube"]
     match = simulate(
         Match(row.game, 8, row.terms, seed=11), [seated(random, seat) for seat in range(8)]
     )

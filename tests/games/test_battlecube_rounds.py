@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.battlecube import CRASHED, Battlecube
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
@@ -120,7 +120,7 @@ def test_a_seat_that_has_lost_cannot_be_put_out_nor_can_a_winner() -> None:
 
 
 def test_the_match_puts_out_whoever_answers_badly_and_goes_on_with_the_others() -> None:
-    row = FORMATS["battlecube"]
+    row = CATALOGUE["battlecube"]
     game = Battlecube(edge=4, starts=((1, 1, 1), (0, 1, 1), (3, 3, 3), (3, 0, 0)))
     match = Match(game, 4, row.terms, seed=1)
     match.start()
@@ -234,7 +234,9 @@ def test_room_is_needed_only_for_those_that_live() -> None:
 
 
 def test_a_match_can_be_changed_while_it_runs() -> None:
-    match = Match(Battlecube(starts=((0, 0, 0), (7, 7, 7))), 2, FORMATS["battlecube"].terms, seed=1)
+    match = Match(
+        Battlecube(starts=((0, 0, 0), (7, 7, 7))), 2, CATALOGUE["battlecube"].terms, seed=1
+    )
     match.start()
     match.amend({"edge": 3}, now=0)
     for player in (0, 1):

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from botdrome.bots.bumblebots import random
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.bumblebots import (
     EMPTY,
     FLOWER,
@@ -90,7 +90,7 @@ def test_orders_without_use_are_orders(raw: Raw, invalid: int) -> None:
     "later", [{}, {"foo": 1}, {"orders": None}, {"orders": False}, {"Eve": "R"}, [], 5]
 )
 def test_a_message_without_orders_leaves_those_before_it_alone(later: Raw) -> None:
-    match = Match(Bumblebots(), 2, FORMATS["bumblebots"].terms, seed=1)
+    match = Match(Bumblebots(), 2, CATALOGUE["bumblebots"].terms, seed=1)
     match.start()
     drone = next(iter(match.position.view(None)["drones"][0]))
     match.submit(0, {"orders": {drone: "DR"}}, 10)
@@ -100,7 +100,7 @@ def test_a_message_without_orders_leaves_those_before_it_alone(later: Raw) -> No
 
 
 def test_a_later_message_with_orders_replaces_those_before_it() -> None:
-    match = Match(Bumblebots(), 2, FORMATS["bumblebots"].terms, seed=1)
+    match = Match(Bumblebots(), 2, CATALOGUE["bumblebots"].terms, seed=1)
     match.start()
     drone = next(iter(match.position.view(None)["drones"][0]))
     match.submit(0, {"orders": {drone: "DR"}}, 10)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
@@ -32,7 +32,7 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
 
 def complaint(game: str, players: int, options: dict[str, Any], by: str) -> str:
     try:
-        made = with_options(FORMATS[game].game, options)
+        made = with_options(CATALOGUE[game].game, options)
         made.check(players) if by == "check" else made.start(players, Chance(0))
     except BadOption as problem:
         return str(problem)

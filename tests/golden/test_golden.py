@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
 from botdrome.match.record import TIMED, VERSION, VERSIONS, match_file, read, verify
@@ -25,7 +25,7 @@ SEED = 2026
 
 def play(name: str) -> bytes:
     """The best house bot on every other seat, a random one on the rest."""
-    row, bots = FORMATS[name], list(house_bots(name).values())
+    row, bots = CATALOGUE[name], list(house_bots(name).values())
     players = min(4, row.game.players[-1])
     seats = [seated((bots[-1], bots[0])[player % 2], SEED + player) for player in range(players)]
     match = simulate(Match(row.game, players, row.terms, SEED), seats)
@@ -34,7 +34,7 @@ def play(name: str) -> bytes:
 
 def play_timed(name: str) -> bytes:
     """A match on a chess clock, with credit for the network and the arena."""
-    row = FORMATS[name]
+    row = CATALOGUE[name]
     match = Match(row.game, 2, replace(row.terms, pace=Pace(1000, bank=Bank(2000, 50, 3))), SEED)
     bots, now = (
         [seated(list(house_bots(name).values())[-1], SEED + player) for player in range(2)],
@@ -55,7 +55,7 @@ def file_of(name: str, version: int) -> Path:
 
 
 FILES = [
-    (name, version) for name in FORMATS for version in VERSIONS if file_of(name, version).exists()
+    (name, version) for name in CATALOGUE for version in VERSIONS if file_of(name, version).exists()
 ]
 NEWEST = [name for name, version in FILES if version == VERSION]
 every_file = pytest.mark.parametrize(("name", "version"), FILES)
@@ -67,19 +67,19 @@ def test_a_golden_match_holds(name: str, version: int) -> None:
     assert record.setup.botdrome == version
     assert record.result is not None
     assert all(line.news for line in record.lines)
-    verify(record, with_options(FORMATS[name].game, record.setup.options))
+    verify(record, with_options(CATALOGUE[name].game, record.setup.options))
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CATALOGUE)
 def test_a_golden_match_can_be_written_for_every_game(name: str) -> None:
     data = play(name)
     assert data == play(name)
-    verify(read(data), FORMATS[name].game)
+    verify(read(data), CATALOGUE[name].game)
 
 
 if __name__ == "__main__":
-    for name in FORMATS:
+    for name in CATALOGUE:
         if not file_of(name, VERSION).exists():
             file_of(name, VERSION).write_bytes(play(name))
     if not file_of("gomoku", TIMED).exists():

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import botdrome
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.match.match import Match
 from botdrome.match.record import verify
 from botdrome.match.terms import offline
@@ -37,9 +37,9 @@ def test_the_end_of_a_game() -> None:
     assert position.scores == (1, 0) and position.to_move == ()
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_a_seed_gives_the_positions_of_a_match(game: str) -> None:
-    setup = FORMATS[game]
+    setup = CATALOGUE[game]
     match = Match(setup.game, 2, offline(setup.terms), 77)
     match.start()
     position = botdrome.game(game).start(seed=77)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import botdrome
-from botdrome.formats import restored
+from botdrome.catalogue import restored
 from botdrome.match.record import verify
 from tests.docs.pages import blocks
 from tests.server.clients import deaf_port, server

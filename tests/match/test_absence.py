@@ -5,12 +5,12 @@ battleship.
 import pytest
 
 from botdrome.bots.battleship import random
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match
 from tests.match.telling import told
 
-ROW = FORMATS["battleship"]
+ROW = CATALOGUE["battleship"]
 LIMIT, ABSENCE = 60_000, 5_000
 EMPTY = "." * 100
 FLEET = {

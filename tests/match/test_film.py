@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.match.events import Late, Refused
 from botdrome.match.film import SNAPSHOTS, FilmFrame, FilmHeader, film_lines, frames, header_of
@@ -18,7 +18,7 @@ from tests.golden.test_golden import every_file, file_of
 from tests.match.films import views
 from tests.match.telling import mark
 
-NOUGHTS = FORMATS["noughts-and-crosses"]
+NOUGHTS = CATALOGUE["noughts-and-crosses"]
 
 
 def record_of(match: Match) -> Record:
@@ -37,7 +37,7 @@ def told(record: Record, game: Any) -> list[Any]:
 @every_file
 def test_a_film_shows_what_the_match_told(name: str, version: int) -> None:
     record = read(file_of(name, version).read_bytes())
-    game = with_options(FORMATS[name].game, record.setup.options)
+    game = with_options(CATALOGUE[name].game, record.setup.options)
     film, wanted = list(frames(record, game)), told(record, game)
     assert [(frame.t, frame.event) for frame in film] == [(t, event) for t, event, _ in wanted]
     assert [msgspec.json.encode(view) for view in views(film)] == [
@@ -48,9 +48,9 @@ def test_a_film_shows_what_the_match_told(name: str, version: int) -> None:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CATALOGUE)
 def test_its_changes_give_the_views(name: str, seed: int) -> None:
-    row = FORMATS[name]
+    row = CATALOGUE[name]
     players = min(5, row.game.players[-1])
     match = simulate(
         Match(row.game, players, row.terms, seed),
@@ -107,7 +107,7 @@ def test_the_last_frame_has_the_headlines() -> None:
 
 
 def test_a_secret_move_that_was_refused_is_left_out() -> None:
-    row = FORMATS["battleship"]
+    row = CATALOGUE["battleship"]
     match = Match(row.game, 2, row.terms, 1)
     match.start()
     match.submit(0, {"board": ["AAAAA"]}, 10)
@@ -122,7 +122,7 @@ def test_a_secret_move_that_was_refused_is_left_out() -> None:
 
 def test_lines_can_be_read_as_the_types_say() -> None:
     record = read(file_of("bomberman", 2).read_bytes())
-    game = FORMATS["bomberman"].game
+    game = CATALOGUE["bomberman"].game
     header, *rest = film_lines(header_of(record), frames(record, game))
     assert msgspec.json.decode(header, type=FilmHeader) == header_of(record)
     assert [msgspec.json.decode(line, type=FilmFrame) for line in rest] == list(
@@ -135,7 +135,7 @@ def test_a_film_ends_where_its_record_does_not_lead_on() -> None:
     lines = list(record.lines)
     lines[5] = msgspec.structs.replace(lines[5], by=9)
     with pytest.raises(BadRecord, match=r"^line 7: it cannot be played"):
-        list(frames(Record(record.setup, tuple(lines), record.result), FORMATS["gomoku"].game))
+        list(frames(Record(record.setup, tuple(lines), record.result), CATALOGUE["gomoku"].game))
 
 
 def test_it_says_how_long_the_players_took() -> None:
@@ -154,7 +154,7 @@ def test_it_says_how_long_the_players_took() -> None:
 
 
 def test_players_that_move_together_have_times_of_their_own() -> None:
-    row = FORMATS["bumblebots"]
+    row = CATALOGUE["bumblebots"]
     match = Match(row.game, 2, row.terms, 1)
     match.start()
     orders: dict[str, Any] = {"orders": {}}

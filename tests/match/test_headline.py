@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Event, Refused
 from botdrome.match.headline import Headlines, headlines_of, ordinal
 from botdrome.match.match import Match
@@ -21,7 +21,7 @@ class Course:
     def __init__(
         self, game: str = "noughts-and-crosses", players: int = 2, terms: Terms = STRICT
     ) -> None:
-        self.match = Match(FORMATS[game].game, players, terms, 1)
+        self.match = Match(CATALOGUE[game].game, players, terms, 1)
         self.headlines = Headlines()
         self.take(self.match.start())
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.battlecube import Battlecube
 from botdrome.match import inputs
 from botdrome.match import match as matches
@@ -11,9 +11,9 @@ from botdrome.match.match import Match
 from botdrome.match.record import match_file, read, unchecked_file, verify
 from tests.match.telling import told
 
-BEES = FORMATS["bumblebots"]
-BOATS = FORMATS["battleship"]
-CUBE = FORMATS["battlecube"]
+BEES = CATALOGUE["bumblebots"]
+BOATS = CATALOGUE["battleship"]
+CUBE = CATALOGUE["battlecube"]
 WAIT = [{"task": "NOOP"}]
 
 

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.game import BadOption
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace
 from botdrome.wire.writers import standing
 from tests.match.telling import mark, told
 
-NOUGHTS = FORMATS["noughts-and-crosses"]
+NOUGHTS = CATALOGUE["noughts-and-crosses"]
 WIN_FOR_ONE = [mark(0, 0, 0), mark(1, 1, 0), mark(0, 0, 1), mark(1, 1, 1), mark(0, 0, 2)]
 
 

@@ -2,22 +2,22 @@
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.battlecube import Battlecube
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, PaceName, Terms, paced
 from tests.match.telling import told
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_the_usual_pace_is_that_of_the_format(game: str) -> None:
-    assert paced(FORMATS[game].terms, "usual") is FORMATS[game].terms
+    assert paced(CATALOGUE[game].terms, "usual") is CATALOGUE[game].terms
 
 
 @pytest.mark.parametrize("pace", ["slow", "stepped"])
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_people_have_time_and_may_err_and_come_back(game: str, pace: PaceName) -> None:
-    terms = FORMATS[game].terms
+    terms = CATALOGUE[game].terms
     slow = paced(terms, pace)
     assert (slow.strikes, slow.hasty, slow.gone, slow.absence, slow.reunion) == (
         None,
@@ -33,7 +33,7 @@ def test_people_have_time_and_may_err_and_come_back(game: str, pace: PaceName) -
 
 
 def test_a_stepped_game_goes_on_with_the_last_answer() -> None:
-    row = FORMATS["bumblebots"]
+    row = CATALOGUE["bumblebots"]
     match = Match(row.game, 2, paced(row.terms, "stepped"), seed=1)
     match.start()
     assert match.submit(0, {"orders": {}}, 40) == []
@@ -56,7 +56,7 @@ def test_in_a_beat_a_tick_keeps_its_length_though_all_who_are_awaited_are_away()
 
 
 def test_three_missed_moves_in_a_row_are_enough() -> None:
-    row = FORMATS["bomberman"]
+    row = CATALOGUE["bomberman"]
     match = Match(row.game, 2, paced(row.terms, "stepped"), seed=1)
     match.start()
     for step in range(3):
@@ -67,7 +67,7 @@ def test_three_missed_moves_in_a_row_are_enough() -> None:
 
 def abandoned(pace: PaceName, game: str = "bumblebots") -> Match:
     """Both players have lost their connections after a second."""
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     match = Match(row.game, 2, paced(row.terms, pace), seed=1)
     match.start()
     for player in (0, 1):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.game import BadOption
 from botdrome.match.board import MOST_CREDIT
 from botdrome.match.match import Match
@@ -79,7 +79,7 @@ def test_a_credit_has_bounds(network: int, arena: int) -> None:
 
 
 def test_ticks_and_matches_that_are_over_have_no_credit() -> None:
-    row = FORMATS["bumblebots"]
+    row = CATALOGUE["bumblebots"]
     ticking, over = Match(row.game, 2, row.terms, 1), noughts()
     ticking.start()
     over.abort(3)

@@ -4,7 +4,7 @@ import pytest
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance, SplitMix
 from botdrome.games.options import with_options
 from botdrome.match.match import Match
@@ -20,11 +20,11 @@ from botdrome.match.record import (
 )
 from tests.match.telling import mark
 
-NOUGHTS = FORMATS["noughts-and-crosses"]
+NOUGHTS = CATALOGUE["noughts-and-crosses"]
 
 
 def played(name: str, seed: int = 5) -> Match:
-    row = FORMATS[name]
+    row = CATALOGUE[name]
     players = min(3, row.game.players[-1])
     bots = [seated(house_bots(name)["random"], seed + player) for player in range(players)]
     return simulate(Match(row.game, players, row.terms, seed), bots)
@@ -34,20 +34,20 @@ def names(match: Match) -> list[str]:
     return [f"bot {player}" for player in range(match.players)]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CATALOGUE)
 def test_a_match_replays_from_its_file_to_the_same_news(name: str) -> None:
     match = played(name)
     data = match_file(match, names(match))
     record = read(data)
     assert record.result == match.result
-    game = with_options(FORMATS[name].game, record.setup.options)
+    game = with_options(CATALOGUE[name].game, record.setup.options)
     verify(record, game)
     again = [news_as_bytes(news) for _, news in replay(record, game)]
     assert again == [news_as_bytes(news) for _, news in replay(read(data), game)]
 
 
 def test_every_kind_of_input_replays() -> None:
-    row = FORMATS["battleship"]
+    row = CATALOGUE["battleship"]
     match = Match(row.game, 3, row.terms, 2)
     match.start()
     match.submit(0, "rubbish", 5)
@@ -65,7 +65,7 @@ def test_every_kind_of_input_replays() -> None:
 
 
 def test_an_early_end_counts_and_replays() -> None:
-    row = FORMATS["battleship"]
+    row = CATALOGUE["battleship"]
     match = Match(row.game, 2, row.terms, 2)
     match.start()
     match.conclude(10)
@@ -92,7 +92,7 @@ def test_a_file_without_checks_is_held_to_its_result() -> None:
     assert [line.input for line in record.lines] == [
         line.input for line in read(match_file(match, ["a", "b"])).lines
     ]
-    verify(record, FORMATS["gomoku"].game)
+    verify(record, CATALOGUE["gomoku"].game)
     unfinished = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
     unfinished.start()
     assert read(unchecked_file(unfinished, ["a", "b"])).result is None
@@ -157,7 +157,7 @@ def test_a_file_that_is_not_whole_says_where(data: bytes, problem: str) -> None:
 
 
 def test_a_match_of_version_1_is_written_and_read_with_its_own_chance() -> None:
-    row = FORMATS["bumblebots"]
+    row = CATALOGUE["bumblebots"]
     old, new = (Match(row.game, 2, row.terms, 5, generator) for generator in (SplitMix, Chance))
     assert old.view(None) != new.view(None)
     for match, version, seed in ((old, 1, 5), (new, 2, f"{5:032x}")):

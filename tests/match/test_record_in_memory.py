@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance, SplitMix
 from botdrome.match.match import Match
 from botdrome.match.record import read, record_of, seed_number, setup_of, unchecked_file
@@ -10,7 +10,7 @@ from tests.match.telling import mark
 
 
 def test_a_record_in_memory_is_that_of_the_file() -> None:
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     match = Match(row.game, 2, row.terms, 5)
     match.start()
     match.submit(0, mark(0, 1, 1), 7)
@@ -20,7 +20,7 @@ def test_a_record_in_memory_is_that_of_the_file() -> None:
 
 @pytest.mark.parametrize("generator", [Chance, SplitMix])
 def test_the_number_in_a_seed(generator: type[Chance]) -> None:
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     assert (
         seed_number(setup_of(Match(row.game, 2, row.terms, 300, generator), ("ada", "bob"))) == 300
     )

@@ -3,13 +3,13 @@
 import msgspec
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 
 
 @pytest.mark.parametrize("game", ["bumblebots", "battleship", "battlecube"])
 def test_scores_that_the_rules_count_in_whole_numbers_are_told_so(game: str) -> None:
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     match = Match(row.game, 2, row.terms, seed=1)
     match.start()
     match.conclude(0)
@@ -18,7 +18,7 @@ def test_scores_that_the_rules_count_in_whole_numbers_are_told_so(game: str) -> 
 
 
 def test_the_result_if_a_match_ended_now_is_the_one_of_its_end() -> None:
-    row = FORMATS["gomoku"]
+    row = CATALOGUE["gomoku"]
     match = Match(row.game, 2, row.terms, seed=1)
     match.start()
     foretold = match.result_if_ended("aborted")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Began, BoardEnded, Ended
 from botdrome.match.match import Match
 from botdrome.match.record import BadRecord, Resumption, setup_of
 
-ROW = FORMATS["gomoku"]
+ROW = CATALOGUE["gomoku"]
 
 
 def a_match(moves: int) -> Match:

@@ -5,7 +5,7 @@ games.
 import pytest
 
 from botdrome.bots.house import house_bots, house_view, seated
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match
 
@@ -23,9 +23,9 @@ def state(match: Match) -> object:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CATALOGUE)
 def test_matches_go_as_in_the_long_way(name: str, seed: int) -> None:
-    row, chance = FORMATS[name], Chance(seed)
+    row, chance = CATALOGUE[name], Chance(seed)
     players = 2 if 2 in row.game.players else row.game.players.start
     short, long = (Match(row.game, players, row.terms, seed) for _ in range(2))
     long._disturbed = True  # as after a player has left: every step closes in the long way

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.events import Began, BoardEnded, BoardResult
 from botdrome.match.match import Match
@@ -18,7 +18,7 @@ TOP, MIDDLE, BOTTOM = ([{"x": x, "y": y} for x in range(5)] for y in (0, 2, 4))
 
 
 def begun(game: Gomoku | None = None) -> Match:
-    match = Match(game or Gomoku(), 2, FORMATS["gomoku"].terms, seed=1)
+    match = Match(game or Gomoku(), 2, CATALOGUE["gomoku"].terms, seed=1)
     match.start()
     return match
 

@@ -1,12 +1,12 @@
 """A long record is written piece by piece, and is the same as one that is written at once."""
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import read, unchecked_file, unchecked_pieces
 
 
 def test_a_long_record_has_several_pieces() -> None:
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     match = Match(row.game, 2, row.terms, 7)
     match.start()
     for _ in range(20):

@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 
 import botdrome
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 
 CYCLES = 150
 MORE: list[tuple[str, dict[str, Any]]] = [
@@ -20,7 +20,7 @@ MORE: list[tuple[str, dict[str, Any]]] = [
 ]
 every_game = pytest.mark.parametrize(
     ("game", "options"),
-    [*((name, {}) for name in FORMATS), *MORE],
+    [*((name, {}) for name in CATALOGUE), *MORE],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import botdrome
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.rl.drawing import COLOURS, NIGHT, TILE
 from tests.rl.playing import choose
 
@@ -57,7 +57,7 @@ def test_boards_stand_side_by_side() -> None:
     assert env.render().shape == (6 * TILE, (3 * 5 + 2) * TILE, 3)
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 @pytest.mark.parametrize("options", [{}, {"parallel": True}, {"opponents": ["house:random"]}])
 def test_every_game_is_drawn(game: str, options: dict[str, Any]) -> None:
     kinds = {}

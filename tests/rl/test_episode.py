@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import botdrome
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.encodings.encoding import BadAction
-from botdrome.formats import FORMATS, restored
 from botdrome.match.record import verify
 from botdrome.rl.episode import place_rewards
 from tests.rl.playing import choose, play_out
@@ -104,7 +104,7 @@ def test_a_dead_player_ends_before_the_others() -> None:
         )
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_the_record_replays(game: str) -> None:
     env = botdrome.env(game)
     play_out(env, 9)
@@ -116,7 +116,7 @@ def test_the_record_replays(game: str) -> None:
     )
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_both_kinds_play_the_same_match(game: str) -> None:
     one, all_at_once = botdrome.env(game), botdrome.env(game, parallel=True)
     play_out(one, 9)

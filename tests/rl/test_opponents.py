@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import botdrome
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.match.record import verify
 from botdrome.rl.single import SingleEnvironment
 from tests.rl.playing import choose
@@ -52,7 +52,7 @@ def play_out(env: SingleEnvironment, seed: int) -> tuple[float, dict[str, Any]]:
     return total, info
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_seed_gives_the_same_match(game: str, player: int) -> None:
     found = []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import botdrome
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.rl.opponents import is_policy
 from tests.rl.playing import choose
 
@@ -34,7 +34,7 @@ def test_what_is_a_policy() -> None:
     )
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_a_policy_plays_what_the_same_agent_plays(game: str) -> None:
     """Each side moves by the same rule, so it is the match of the environment for both."""
     env = botdrome.env(game, opponents=[choose])
@@ -86,7 +86,7 @@ def test_a_pool_names_members_that_cannot_start() -> None:
         botdrome.env("gomoku", opponents=[botdrome.PolicyPool("house:nobody")])
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_masks_are_those_of_the_observations(game: str) -> None:
     single = botdrome.env(game, opponents=["house:random"])
     found, _ = single.reset(seed=1)

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 import botdrome
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.encodings.by_game import encoding_of
 from botdrome.encodings.encoding import Encoding
-from botdrome.formats import FORMATS, restored
 from botdrome.games.options import with_options
 from botdrome.match.events import Ended
 from botdrome.match.record import replay
@@ -37,10 +37,10 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_an_environment_and_a_server_tell_the_same(game: str, tmp_path: Path) -> None:
     options = SHORT[game]
-    encoding = encoding_of(with_options(FORMATS[game].game, options), 2)
+    encoding = encoding_of(with_options(CATALOGUE[game].game, options), 2)
     async with server(tmp_path) as house:
         logins = [person(name, game, invite="us", options=options) for name in ("ada", "bob")]
         async with bot(house, logins[0]) as ada, bot(house, logins[1]) as bob:

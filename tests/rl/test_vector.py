@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import botdrome
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.rl.vector import VectorEnvironment
 from tests.rl.playing import choose
 
@@ -48,7 +48,7 @@ def same_as_single(envs: VectorEnvironment, game: str, steps: int, **options: An
     return ended
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_one_process_plays_the_same_matches_as_single_environments(game: str) -> None:
     envs = botdrome.vector_env(game, 3, opponents=["house:random"], player=None)
     assert same_as_single(envs, game, 12, player=None) > 0 or game != "noughts-and-crosses"

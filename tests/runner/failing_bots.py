@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.runner.bot_process import ISOLATED, Isolation
@@ -161,7 +161,7 @@ def played_by(
         make_seat(bot, game, name, 1, isolation)
         for bot, name in ((entrant, "one"), (opponent, "two"))
     ]
-    match = Match(FORMATS[game].game, 2, terms, 1)
+    match = Match(CATALOGUE[game].game, 2, terms, 1)
     table = OfflineTable(match, seats, ("one", "two"))
     try:
         table.play()

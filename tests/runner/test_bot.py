@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms
 from botdrome.runner.bot import Bot, BotInstance, CannotLoad, load
@@ -15,7 +15,7 @@ from botdrome.runner.table import OfflineTable
 from tests.runner import programs
 from tests.runner.programs import program
 
-NOUGHTS = FORMATS["noughts-and-crosses"].game
+NOUGHTS = CATALOGUE["noughts-and-crosses"].game
 TERMS = Terms(Pace(60_000), strikes=3)
 MATCH = {"game": "gomoku", "options": {}, "players": ["a", "b"], "you": 0, "seed": 5, "limit": 5000}
 
@@ -234,7 +234,7 @@ def test_a_match_that_is_over_is_only_told() -> None:
 
 
 def test_the_second_board_is_continued_with_the_result_of_the_first(tmp_path: Path) -> None:
-    game = FORMATS["gomoku"].game
+    game = CATALOGUE["gomoku"].game
     seen = tmp_path / "seen"
     code = f"import sys\nfor _ in range(2): open({str(seen)!r}, 'a').write(sys.stdin.readline())\n"
     match = Match(game, 2, Terms(Pace(60_000), strikes=1, boards=2), 1)

@@ -7,7 +7,7 @@ import pytest
 from botdrome.analysis.check_report import Kind
 from botdrome.analysis.position_file import encoded, read_position
 from botdrome.analysis.questions import questions
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.runner.bot_process import Isolation
 from botdrome.runner.checking import Checker, CheckPlan, ask_position, house_records, windows
 from tests.runner import programs
@@ -76,14 +76,14 @@ def kinds(checker: Checker) -> set[Kind]:
     return {finding.kind for finding in checker.report.findings}
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_house_bots_have_no_problems(game: str) -> None:
     report = checked("house:random", game, positions=40, matches=2).report
     assert (report.findings, report.positions, sum(report.matches)) == ([], 40, 2)
     assert report.repeated >= 10
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_positions_come_from_all_seats_and_phases(game: str) -> None:
     plan = CheckPlan("house:random", game, {}, 120, 0, 1)
     parts = list(windows(plan))

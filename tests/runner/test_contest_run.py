@@ -10,6 +10,7 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.document import (
     BadDocument,
     ClockRules,
@@ -20,7 +21,6 @@ from botdrome.contest.document import (
 )
 from botdrome.contest.formats.format import ContestFixture
 from botdrome.contest.progress import ContestProgress, fixture_result
-from botdrome.formats import FORMATS
 from botdrome.match.record import read, verify
 from botdrome.match.terms import Bank
 from botdrome.runner import contest_run
@@ -60,7 +60,7 @@ async def test_its_matches_are_stored_with_records_as_on_a_server(tmp_path: Path
         }
         for match in matches:
             record = read(await store.record(match.id) or b"")
-            verify(record, FORMATS[match.game].game)
+            verify(record, CATALOGUE[match.game].game)
             assert (record.result, record.setup.seed, record.setup.names) == (
                 match.result,
                 match.seed,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.match.record import Record
 from botdrome.match.terms import Pace
 from botdrome.runner.following import follow, rerun
@@ -50,7 +50,7 @@ def written(folder: Path, code: str, name: str = "my_bot.py") -> str:
     return str(folder / name)
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_house_bots_play_their_own_matches_again(game: str, tmp_path: Path) -> None:
     plan = TournamentPlan(
         game, ("house:random", "house:random"), ("one", "two"), 2, 1, 5, save=str(tmp_path)

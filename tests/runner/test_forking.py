@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.games.game import Raw
 from botdrome.match.events import Player
 from botdrome.match.match import Match
@@ -26,7 +26,7 @@ def forked(step: int, *entrants: str, number: int = 0) -> Continuation:
     return continue_match(*recorded(lost_by_bob()), step, entrants, NAMES, number, nobody)
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_recorded_moves_lead_to_the_recorded_result(game: str, tmp_path: Path) -> None:
     plan = TournamentPlan(
         game, ("house:random", "house:random"), NAMES, 2, 1, 5, save=str(tmp_path)

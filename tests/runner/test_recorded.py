@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.client.program import CannotStart
-from botdrome.formats import FORMATS
 from botdrome.match.record import match_file
 from botdrome.runner.recorded import recorded_turns
 from botdrome.runner.seats import check_bot
@@ -25,7 +25,7 @@ def played(game: str, *entrants: str, save: str = "", seed: int = 5) -> MatchOut
     return outcome
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 def test_two_recorded_players_play_their_match_again(game: str, tmp_path: Path) -> None:
     first = played(game, "house:random", "house:random", save=str(tmp_path))
     again = played(game, f"replay:{first.file}", f"replay:{first.file}:1")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.record import match_file, read, verify
 from botdrome.match.terms import Pace, Terms, offline
 from botdrome.runner.bot_process import Isolation
@@ -23,12 +23,12 @@ def bot_of(folder: Path, code: str) -> str:
 def test_a_step_into_a_crate_is_an_illegal_move(tmp_path: Path) -> None:
     bot = bot_of(tmp_path, "def bot(view):\n    return {'action': 'MOVE_UP'}")
     match, table, _ = played_by(
-        bot, offline(FORMATS["bomberman"].terms), IN_PROCESS, bot, "bomberman"
+        bot, offline(CATALOGUE["bomberman"].terms), IN_PROCESS, bot, "bomberman"
     )
     assert set(match.result.causes) <= {"illegal moves", "complete"}
     assert "illegal moves" in match.result.causes
     assert not any("timeout" in fault for fault in table.faults.values())
-    verify(read(match_file(match, ("one", "two"))), FORMATS["bomberman"].game)
+    verify(read(match_file(match, ("one", "two"))), CATALOGUE["bomberman"].game)
 
 
 CRATE = """
@@ -64,7 +64,7 @@ def test_the_refusal_is_the_headline(tmp_path: Path, game: str, code: str, headl
 @pytest.mark.parametrize("game", ["bomberman", "bumblebots", "battleship"])
 def test_nonsense_in_time_is_no_timeout(tmp_path: Path, game: str) -> None:
     bot = bot_of(tmp_path, "def bot(view):\n    return 'nonsense'")
-    match, table, _ = played_by(bot, offline(FORMATS[game].terms), IN_PROCESS, bot, game)
+    match, table, _ = played_by(bot, offline(CATALOGUE[game].terms), IN_PROCESS, bot, game)
     assert match.result.causes[0] == "illegal moves"
     assert table.headline(0).endswith(" illegal move") or " illegal move;" in table.headline(0)
     assert table.refused[0] == 30, "three tries in each of ten steps"

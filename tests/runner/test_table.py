@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from botdrome.bots.house import house_bots, seated
+from botdrome.catalogue import CATALOGUE
 from botdrome.client.program import CannotStart
-from botdrome.formats import FORMATS
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace, Terms, offline
 from botdrome.runner.bot_process import BotFault
@@ -21,7 +21,7 @@ from botdrome.runner.table import OfflineTable
 from tests.runner import programs
 from tests.runner.programs import program
 
-NOUGHTS = FORMATS["noughts-and-crosses"].game
+NOUGHTS = CATALOGUE["noughts-and-crosses"].game
 SOON = Terms(Pace(150, first=150), strikes=3, hasty="illegal")
 PATIENT = Terms(Pace(20_000), strikes=3)
 NAMES = ("one", "two")
@@ -127,7 +127,7 @@ def test_a_program_that_talks_out_of_turn_is_flooding(tmp_path: Path) -> None:
 
 
 def test_a_program_at_fault_is_ended_while_the_others_play_on(tmp_path: Path) -> None:
-    row = FORMATS["battleship"]
+    row = CATALOGUE["battleship"]
     house = [make_seat("house:random", "battleship", "b", seed) for seed in (1, 2)]
     bad = make_seat(program(tmp_path, programs.FLOODING), "battleship", "a", 1)
     match = Match(row.game, 3, row.terms, 1)
@@ -200,7 +200,7 @@ def test_a_function_that_takes_too_long_is_late() -> None:
 
 
 def test_a_late_move_that_puts_nobody_out_is_no_refused_one() -> None:
-    match = Match(FORMATS["bumblebots"].game, 2, offline(FORMATS["bumblebots"].terms), 1)
+    match = Match(CATALOGUE["bumblebots"].game, 2, offline(CATALOGUE["bumblebots"].terms), 1)
     slow = TimedSeat("bumblebots", 0.0)
     table = OfflineTable(match, [slow, TimedSeat("bumblebots", 0.0)], ("one", "two"))
     slow.late_on = (3, 4, 20)
@@ -223,7 +223,7 @@ class TimedSeat(FunctionSeat):
 
 
 def timed(game: str, *spent: float) -> Match:
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     match = Match(row.game, len(spent), offline(row.terms), 1)
     OfflineTable(
         match, [TimedSeat(game, each) for each in spent], ("one", "two", "three")[: len(spent)]
@@ -233,7 +233,7 @@ def timed(game: str, *spent: float) -> Match:
 
 @pytest.mark.parametrize("game", ["bumblebots", "battleship", "gomoku"])
 def test_the_same_seed_gives_the_same_record_however_slow_the_bots_are(game: str) -> None:
-    first, usual = (float(FORMATS[game].terms.pace.allowed(step) or 0) / 1000 for step in (0, 1))
+    first, usual = (float(CATALOGUE[game].terms.pace.allowed(step) or 0) / 1000 for step in (0, 1))
     assert timed(game, 0, 0).inputs == timed(game, usual, 0).inputs, "within the limit"
     late = timed(game, first + 0.001, 0)
     assert late.inputs == timed(game, first + 0.9, 0).inputs, "beyond it"

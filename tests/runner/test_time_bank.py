@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read, verify
 from botdrome.match.terms import Terms, read_time_control
@@ -14,7 +14,7 @@ from tests.runner import programs
 from tests.runner.programs import program
 from tests.runner.test_table import NAMES, first_free, played
 
-NOUGHTS = FORMATS["noughts-and-crosses"].game
+NOUGHTS = CATALOGUE["noughts-and-crosses"].game
 
 
 class Thinker(FunctionSeat):

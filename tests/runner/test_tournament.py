@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.record import read, verify
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
 from tests.runner import programs
@@ -58,7 +58,7 @@ def test_matches_are_kept_with_what_programs_wrote_to_their_standard_error(tmp_p
     ]
     for outcome in outcomes:
         record = read(Path(outcome.file).read_bytes())
-        verify(record, FORMATS["noughts-and-crosses"].game)
+        verify(record, CATALOGUE["noughts-and-crosses"].game)
         assert record.result == outcome.result
     assert (folder / "noughts-and-crosses-7-00001.0.stderr").read_text() == "thinking\n"
     assert (folder / "noughts-and-crosses-7-00002.1.stderr").read_text() == "thinking\n"

@@ -14,7 +14,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import RunningServer, open_server
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.protocols import load_settings
 from tests.patience import PATIENCE as PATIENCE
 
@@ -44,10 +44,10 @@ def leap(seconds: float) -> None:
 @contextmanager
 def unhurried(game: str) -> Iterator[None]:
     """Matches of this game wait for their players longer than any test does."""
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(
-            FORMATS,
+            CATALOGUE,
             game,
             replace(row, terms=replace(row.terms, pace=replace(row.terms.pace, limit=3_600_000))),
         )

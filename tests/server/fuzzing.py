@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.app import RunningServer
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from tests.api.tables import entry_of, played_by_the_house
 from tests.server.clients import bot, play_noughts, registered, server
@@ -74,7 +74,7 @@ class Fuzz:
         self._logins: list[dict[str, Any]] = []
 
     async def run(self) -> None:
-        for number, game in enumerate(FORMATS):
+        for number, game in enumerate(CATALOGUE):
             self._logins += [
                 await registered(self._house, f"fuzz {game} {number} {side}", game)
                 for side in range(2)

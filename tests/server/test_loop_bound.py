@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from botdrome.app import RunningServer
 from botdrome.bots.house import HOUSE
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.server.duel.leaderboard import PLAYERS
 from botdrome.server.duel.player_records import DuelRecord
@@ -64,7 +64,7 @@ async def _fill(house: RunningServer) -> None:
     for number in range(BOTS):
         bot = store.register(BotEntry(f"bot {number}", "gomoku", "somebody", NOON + number, None))
         await bot
-    row = FORMATS["gomoku"]
+    row = CATALOGUE["gomoku"]
     for number in range(LIVE):
         house.desk.tables.set_table(
             row.game,
@@ -94,7 +94,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runni
 
 @pytest.fixture(scope="module")
 async def target(house: RunningServer) -> Target:
-    logins = {game: await registered(house, f"tester of {game}", game) for game in FORMATS}
+    logins = {game: await registered(house, f"tester of {game}", game) for game in CATALOGUE}
     return Target(house.port, house.ports, logins, "host")
 
 
@@ -124,7 +124,7 @@ async def _played(house: RunningServer, table: Table) -> None:
 
 
 async def test_a_match_of_64_house_bots_from_its_start_to_its_end(house: RunningServer) -> None:
-    row = FORMATS["battlecube"]
+    row = CATALOGUE["battlecube"]
 
     async def play() -> None:
         game = with_options(row.game, {"ticks": 10})
@@ -140,7 +140,7 @@ async def test_a_match_of_64_house_bots_from_its_start_to_its_end(house: Running
 
 async def test_the_end_of_a_long_match(house: RunningServer) -> None:
     """6 MB of record and full flight records."""
-    row = FORMATS["battlecube"]
+    row = CATALOGUE["battlecube"]
     move = [{"task": "MOVE", "direction": "+X"}, {"task": "NOOP"}] * 1
 
     async def play() -> None:

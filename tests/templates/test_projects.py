@@ -15,9 +15,9 @@ from tools import bubblewrap
 from tools.toolchains import PROGRAMS
 from typer.testing import CliRunner
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli.app import app
 from botdrome.cli.new import LANGUAGES
-from botdrome.formats import FORMATS
 
 NEEDED = "NEED_TOOLCHAINS"
 """With this variable set, a missing compiler is a failure."""
@@ -74,7 +74,7 @@ def test_a_project_of_each_game_builds_tests_and_plays(
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", JAVA)
     if language == "typescript":
         (folder / "node_modules").symlink_to(NODE_MODULES)
-    for game in FORMATS:
+    for game in CATALOGUE:
         botdrome("new", game, str(tmp_path / game), "--lang", language)
         shutil.copytree(tmp_path / game, folder, dirs_exist_ok=True)
         *preparing, play, _ = commands_of((folder / "README.md").read_text())
@@ -114,6 +114,6 @@ def test_every_language_has_every_game() -> None:
             for file in (templates / language / "strategies").iterdir()
             if file.is_file()
         }
-        assert found == set(FORMATS), language
+        assert found == set(CATALOGUE), language
         assert re.fullmatch(r"[\w/]+\.\w+", row.strategy)
         assert shlex.split(row.bot)

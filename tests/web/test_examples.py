@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 
 SOURCE = Path(__file__).parents[2] / "web" / "src" / "pages" / "examples.ts"
@@ -19,7 +19,7 @@ EXAMPLES = dict(re.findall(r"'?([\w-]+)'?: `(.*?)`", SOURCE.read_text(), re.DOTA
 def test_an_example_bot_plays_a_whole_match(game: str) -> None:
     program: dict[str, Any] = {}
     exec(EXAMPLES[game], program)
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     match = Match(row.game, 2, row.terms, 5)
     simulate(match, [program["bot"], seated(house_bots(game)["random"], 1)])
     assert match.result is not None

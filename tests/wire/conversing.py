@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match, News
 from botdrome.wire.conversation import Command, Conversation, Dismissed, Outs, Reply, Seated, Submit
 from botdrome.wire.writers import MatchHeader, MatchWriters, standing
@@ -38,7 +38,7 @@ class MemoryTable:
     """A match between clients in memory. Their moves are played, and all get the news."""
 
     def __init__(self, game: str, *talks: Talk) -> None:
-        row = FORMATS[game]
+        row = CATALOGUE[game]
         self.talks = talks
         self.match = Match(row.game, len(talks), row.terms, 1)
         self.writers = MatchWriters(MatchHeader("m1", game, ("ada", "bob")[: len(talks)], None, 5))

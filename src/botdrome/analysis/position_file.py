@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.analysis.questions import Question, questions
-from botdrome.formats import restored_game
+from botdrome.catalogue import restored_game
 from botdrome.games.game import Game, Raw, View
 from botdrome.match.events import Player, Result
 from botdrome.match.inputs import InputLine

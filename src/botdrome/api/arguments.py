@@ -3,21 +3,21 @@
 from datetime import UTC, datetime
 
 from botdrome.api.problems import Problem
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.store.store import Epoch
 from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import can_be_shown
 
-GAME_TYPES: dict[str, str] = {game_type(name): name for name in FORMATS}
+GAME_TYPES: dict[str, str] = {game_type(name): name for name in CATALOGUE}
 """NOUGHTS_AND_CROSSES is noughts-and-crosses."""
 
 
 def game_called(name: str) -> str:
     """The name of a format, given it or its game type."""
     game = GAME_TYPES.get(name, name)
-    if game not in FORMATS:
-        raise Problem(f"there is no game {name!r}; there are {', '.join(FORMATS)}", 404)
+    if game not in CATALOGUE:
+        raise Problem(f"there is no game {name!r}; there are {', '.join(CATALOGUE)}", 404)
     return game
 
 

@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from botdrome.api.bot_versions import BotVersions, VersionChains, bot_of, rated_key
 from botdrome.bots.house import HOUSE_RATINGS
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.strength import LARGEST, MEAN, Ratings, SingleMatch, rate, rate_blocks
-from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, bounded
@@ -63,7 +63,7 @@ def standard_form(game: str, options: str) -> str | None:
     """
     try:
         wanted = msgspec.json.decode(bounded(options.encode(errors="replace")), type=dict[str, Any])
-        set_up = with_options(FORMATS[game].game, wanted)
+        set_up = with_options(CATALOGUE[game].game, wanted)
     except (BadOption, *UNREADABLE):
         return None
     return msgspec.json.encode(unusual(set_up), order="sorted").decode()

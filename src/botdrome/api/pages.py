@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 
 STATIC = Path(__file__).with_name("static")
 WEB = STATIC / "web"
@@ -33,7 +33,7 @@ PAGES = (
     "/history", "/board/{id}", "/embed/{id}",
 )  # fmt: skip
 """The paths of pages, as in `web/src/router.ts`. All others are 404."""
-GAME = next(iter(FORMATS))
+GAME = next(iter(CATALOGUE))
 NOT_BUILT = (
     "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
 )
@@ -49,7 +49,7 @@ def page(name: str) -> Callable[[Request], Awaitable[Response]]:
 
 async def shell(request: Request) -> Response:
     named = request.path_params
-    known = named.get("game", GAME) in FORMATS and named.get("name") != ""
+    known = named.get("game", GAME) in CATALOGUE and named.get("name") != ""
     return shell_page(request.url.path, 200 if known else 404)
 
 

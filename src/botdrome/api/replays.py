@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from botdrome.api.bodies import PIECE
 from botdrome.api.problems import Problem, no_match
-from botdrome.formats import restored
+from botdrome.catalogue import restored
 from botdrome.games.game import Raw
 from botdrome.match.events import Ended, Played, Player, meant_for
 from botdrome.match.film import FilmHeader, FilmPlayer, film_lines, frames, header_of

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.formats.format import Standing
 from botdrome.contest.progress import ContestProgress
-from botdrome.formats import FORMATS
 from botdrome.games.game import View
 from botdrome.games.options import with_options
 from botdrome.match.record import seeded_match
@@ -38,7 +38,7 @@ def native_state(entry: MatchEntry, view: View) -> Message:
 
 def first_view(entry: MatchEntry) -> View:
     """The position at the start, for a match without any other position."""
-    row = FORMATS[entry.game]
+    row = CATALOGUE[entry.game]
     game = with_options(row.game, entry.options)
     return seeded_match(game, len(entry.players), row.terms, entry.seed).view(None)
 

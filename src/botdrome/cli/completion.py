@@ -2,6 +2,6 @@
 
 
 def game_names(incomplete: str) -> list[str]:
-    from botdrome.formats import FORMATS
+    from botdrome.catalogue import CATALOGUE
 
-    return [name for name in FORMATS if name.startswith(incomplete)]
+    return [name for name in CATALOGUE if name.startswith(incomplete)]

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
+from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.cli.frames import drawn, frames
 from botdrome.cli.play import PlayOptions, run
 from botdrome.cli.terminal import Terminal
-from botdrome.formats import FORMATS, Format
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
 
@@ -24,7 +24,7 @@ AT_A_TABLE = 4
 
 def show_demo(pause: float) -> int:
     console = Terminal()
-    for row in FORMATS.values():
+    for row in CATALOGUE.values():
         _show(row, console, pause)
     console.print(
         Text(
@@ -47,7 +47,7 @@ def _command() -> str:
     return "botdrome" if shutil.which("botdrome") else sys.argv[0]
 
 
-def _show(row: Format, console: Terminal, pause: float) -> None:
+def _show(row: CatalogueEntry, console: Terminal, pause: float) -> None:
     """Show a match of house bots, the best against the weakest, in at most MOST_FRAMES
     positions.
     """

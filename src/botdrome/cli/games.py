@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.bots.house import house_bots, house_view, seated
+from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
-from botdrome.formats import FORMATS, Format
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_of
 from botdrome.match.match import Match
@@ -19,7 +19,7 @@ SEED = 1
 
 def show_games(name: str | None) -> int:
     try:
-        rows = [format_called(name)] if name else list(FORMATS.values())
+        rows = [format_called(name)] if name else list(CATALOGUE.values())
     except CommandError as problem:
         complain(problem)
         return REFUSED
@@ -31,7 +31,7 @@ def show_games(name: str | None) -> int:
     return 0
 
 
-def described(row: Format) -> list[RenderableType]:
+def described(row: CatalogueEntry) -> list[RenderableType]:
     players = row.game.players
     count = str(players[0]) if len(players) == 1 else f"{players[0]} to {players[-1]}"
     head = Text(row.name, style="bold cyan").append(f"   {count} players", style="not bold")
@@ -39,7 +39,7 @@ def described(row: Format) -> list[RenderableType]:
     return [head, house, _options(row), *_examples(row)]
 
 
-def _options(row: Format) -> RenderableType:
+def _options(row: CatalogueEntry) -> RenderableType:
     options = options_of(row.game).values()
     if not options:
         return Text("options: none")
@@ -57,7 +57,7 @@ def _options(row: Format) -> RenderableType:
     return table
 
 
-def _examples(row: Format) -> list[RenderableType]:
+def _examples(row: CatalogueEntry) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for label, view, move in examples(row):
         parts += [
@@ -68,7 +68,7 @@ def _examples(row: Format) -> list[RenderableType]:
     return parts
 
 
-def examples(row: Format) -> list[tuple[str, View, Raw]]:
+def examples(row: CatalogueEntry) -> list[tuple[str, View, Raw]]:
     """Return examples of a view and a move, at the start and a few moves later."""
     match = Match(row.game, row.game.players[0] if row.game.players[0] > 1 else 2, row.terms, SEED)
     bots = [

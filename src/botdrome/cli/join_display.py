@@ -6,11 +6,11 @@ from collections import Counter
 
 from rich.text import Text
 
+from botdrome.catalogue import restored
 from botdrome.cli.terminal import Terminal
 from botdrome.client.join import Ending, RemotePlayer
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.client.terminal_text import shown
-from botdrome.formats import restored
 from botdrome.games.reading import plural
 from botdrome.match.headline import headlines_of
 from botdrome.match.record import BadRecord

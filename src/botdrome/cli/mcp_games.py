@@ -5,8 +5,8 @@ and moves.
 from typing import Any
 
 from botdrome.bots.house import house_bots
+from botdrome.catalogue import CatalogueEntry
 from botdrome.cli.games import examples
-from botdrome.formats import Format
 from botdrome.games.options import options_of
 
 RULES = {
@@ -60,7 +60,7 @@ RULES = {
 }
 
 
-def summary(row: Format) -> dict[str, Any]:
+def summary(row: CatalogueEntry) -> dict[str, Any]:
     players = row.game.players
     house = [f"house:{bot}" for bot in house_bots(row.name)]
     return {
@@ -71,7 +71,7 @@ def summary(row: Format) -> dict[str, Any]:
     }
 
 
-def description(row: Format) -> dict[str, Any]:
+def description(row: CatalogueEntry) -> dict[str, Any]:
     options = [
         {"name": option.name, "default": option.default, "meaning": option.description}
         for option in options_of(row.game).values()

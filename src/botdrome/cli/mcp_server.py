@@ -12,6 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field, ValidationError
 
 from botdrome import __version__
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli.games import examples
 from botdrome.cli.mcp_games import description, summary
 from botdrome.cli.mcp_table import ModelTable
@@ -20,7 +21,6 @@ from botdrome.cli.terminal import REFUSED, CommandError, complain, format_called
 from botdrome.client.join import JoinWish
 from botdrome.client.kept_tokens import UnusableTokens
 from botdrome.client.rest import CONFLICT, RestServer, ServerProblem
-from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.games.reading import shown
@@ -102,7 +102,7 @@ class ModelTools:
         With a game: also its options, and examples of views and moves.
         """
         if not game:
-            return {"games": [summary(row) for row in FORMATS.values()]}
+            return {"games": [summary(row) for row in CATALOGUE.values()]}
         try:
             return description(format_called(game))
         except CommandError as problem:

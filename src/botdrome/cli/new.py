@@ -10,8 +10,8 @@ from msgspec import Struct
 from rich.text import Text
 
 from botdrome.bots.house import house_bots, house_view, seated
+from botdrome.catalogue import CatalogueEntry
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
-from botdrome.formats import Format
 from botdrome.match.match import Match
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -81,7 +81,7 @@ def _language(name: str) -> Language:
     return LANGUAGES[name]
 
 
-def _write(row: Format, language: str, chosen: Language, folder: Path) -> None:
+def _write(row: CatalogueEntry, language: str, chosen: Language, folder: Path) -> None:
     source = TEMPLATES / language
     strategy = source / STRATEGIES / (row.name.replace("-", "_") + Path(chosen.strategy).suffix)
     if not strategy.exists():
@@ -96,7 +96,7 @@ def _write(row: Format, language: str, chosen: Language, folder: Path) -> None:
     (folder / "README.md").write_text(_readme(row.name, chosen))
 
 
-def positions(row: Format) -> Iterator[dict[str, object]]:
+def positions(row: CatalogueEntry) -> Iterator[dict[str, object]]:
     """Views of matches between random bots, each with the legal moves if there is a list of all."""
     seed = questions = 0
     while True:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from rich.text import Text
 
+from botdrome.catalogue import CatalogueEntry
 from botdrome.cli.isolation import IsolationFlags
 from botdrome.cli.live_standings import LiveStandings
 from botdrome.cli.openings import NONE, openings_called
@@ -26,7 +27,6 @@ from botdrome.cli.terminal import (
 from botdrome.cli.tournament_report import TournamentReport, live_table, score_table
 from botdrome.client.program import CannotStart
 from botdrome.contest.schedule import Fixture
-from botdrome.formats import Format
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
@@ -161,7 +161,7 @@ def _on_dask(report: TournamentReport, address: str) -> Generator[MatchOutcome, 
     return play_on_dask(report.plan, address, unplayed, complain)
 
 
-def table_size(row: Format, bots: int, players: int | None) -> int:
+def table_size(row: CatalogueEntry, bots: int, players: int | None) -> int:
     """Return the number of seats at a table: all bots, up to the game's limit."""
     allowed = row.game.players
     seats = players if players is not None else min(bots, allowed[-1])

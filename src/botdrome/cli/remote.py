@@ -16,6 +16,7 @@ from rich.text import Text
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from botdrome.catalogue import restored
 from botdrome.cli.analysis.sources import players_text
 from botdrome.cli.frames import Frame, drawn, told
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
@@ -24,7 +25,6 @@ from botdrome.client.kept_tokens import UnusableTokens, kept_bots
 from botdrome.client.rest import RestServer, ServerProblem, segment
 from botdrome.client.server_url import connection_problem, socket_url
 from botdrome.client.terminal_text import shown
-from botdrome.formats import restored
 from botdrome.match.events import AnyEvent, Began, Event, Played
 from botdrome.match.headline import Headlines, replayed_headlines
 from botdrome.match.record import BadRecord

@@ -13,10 +13,10 @@ from rich.live import Live
 from rich.text import Text
 
 from botdrome.api.pages import WEB
+from botdrome.catalogue import restored
 from botdrome.cli.frames import Frame, drawn, frames
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.cli.viewer import HELP, Viewer, next_keys, single_keys
-from botdrome.formats import restored
 from botdrome.games.game import Game
 from botdrome.games.reading import plural
 from botdrome.match.film import FilmHeader, film_lines, header_of

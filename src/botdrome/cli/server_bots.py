@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
 from botdrome.client.kept_tokens import (
     KeptBot,
@@ -17,7 +18,6 @@ from botdrome.client.kept_tokens import (
     tokens_file,
 )
 from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
-from botdrome.formats import FORMATS
 
 MOST_LISTED = 1000
 ALIKE = "looks like it: "
@@ -84,7 +84,7 @@ def run_register(name: str, game: str, server: str, owner: str) -> int:
 
 def list_bots(server: str | None, game: str | None) -> int:
     try:
-        games = list(FORMATS) if game is None else [format_called(game).name]
+        games = list(CATALOGUE) if game is None else [format_called(game).name]
         rest = None if server is None else RestServer(server)
     except (CommandError, ValueError) as problem:
         complain(problem)

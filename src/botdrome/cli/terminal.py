@@ -10,8 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.client.terminal_text import shown_lines
-from botdrome.formats import FORMATS, Format
 from botdrome.games.game import BadOption
 
 
@@ -41,10 +41,10 @@ def complain(words: object) -> None:
     )
 
 
-def format_called(name: str) -> Format:
-    if name not in FORMATS:
-        raise CommandError(f"there is no game {name!r}; there are {', '.join(FORMATS)}")
-    return FORMATS[name]
+def format_called(name: str) -> CatalogueEntry:
+    if name not in CATALOGUE:
+        raise CommandError(f"there is no game {name!r}; there are {', '.join(CATALOGUE)}")
+    return CATALOGUE[name]
 
 
 def read_options(words: Sequence[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import fields, replace
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
@@ -47,9 +47,9 @@ CLOSED = ("knockout", "double-elimination", "groups")
 
 def problems_of(document: "ContestDocument") -> Iterator[str]:
     """Yield what is wrong, the most basic first. Each problem begins with the key."""
-    row = FORMATS.get(document.game)
+    row = CATALOGUE.get(document.game)
     if row is None:
-        yield f"game: there is no game {document.game!r}; there are {', '.join(FORMATS)}"
+        yield f"game: there is no game {document.game!r}; there are {', '.join(CATALOGUE)}"
         return
     players = row.game.players
     if document.seats not in players:
@@ -157,7 +157,7 @@ def _entry_problems(document: "ContestDocument") -> Iterator[str]:
 
 def _clock_problems(document: "ContestDocument") -> Iterator[str]:
     clock = document.clock
-    if (clock.control or clock.bank) and FORMATS[document.game].terms.pace.beat:
+    if (clock.control or clock.bank) and CATALOGUE[document.game].terms.pace.beat:
         key = "control" if clock.control else "bank"
         yield (
             f"clock.{key}: {document.game} is played in ticks of fixed length; use limit, for "
@@ -553,12 +553,12 @@ class ContestDocument(DocumentPart, frozen=True):
     @property
     def seats(self) -> int:
         """The number of players at a table."""
-        return self.players or max(2, FORMATS[self.game].game.players[0])
+        return self.players or max(2, CATALOGUE[self.game].game.players[0])
 
     @property
     def terms(self) -> Terms:
         """The terms of the game, with the time control of the document."""
-        terms, clock = FORMATS[self.game].terms, self.clock
+        terms, clock = CATALOGUE[self.game].terms, self.clock
         pace = terms.pace
         if clock.control:
             control = read_time_control(clock.control)

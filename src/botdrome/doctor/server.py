@@ -8,9 +8,9 @@ from typing import Any
 
 from botdrome.app import RunningServer, open_server
 from botdrome.bots.house import house_bots
+from botdrome.catalogue import CATALOGUE
 from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
 from botdrome.doctor.ailments import PATIENT, ProtocolName
-from botdrome.formats import FORMATS
 from botdrome.match.events import Player
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.runner.remote_player import remote_player
@@ -98,7 +98,7 @@ class DoctorServer:
             await Join(
                 self._server.url,
                 wish,
-                lambda: remote_player(bot, FORMATS[self.game], name, {}),
+                lambda: remote_player(bot, CATALOGUE[self.game], name, {}),
                 NoDisplay(),
             ).run()
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.encodings.by_game import encoding_of
 from botdrome.encodings.encoding import Array, BadAction, Encoding
-from botdrome.formats import FORMATS
 from botdrome.games.game import Raw, View
 from botdrome.games.options import with_options
 
@@ -21,7 +21,7 @@ class PolicyBot:
         self._policy = policy
 
     def begin(self, match: dict[str, Any]) -> None:
-        game = with_options(FORMATS[match["game"]].game, match["options"])
+        game = with_options(CATALOGUE[match["game"]].game, match["options"])
         self._encoding = encoding_of(game, len(match["players"]))
 
     def move(self, view: View) -> Raw:

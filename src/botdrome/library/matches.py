@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.schedule import Fixture, fixtures
-from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, IllegalMove
 from botdrome.games.options import options_in, with_options
@@ -30,9 +30,9 @@ def game(name: str, **options: Any) -> "GameSetup":
 
 
 def _setup(name: str, **options: Any) -> "GameSetup":
-    if name not in FORMATS:
-        raise BadOption(f"there is no game {name!r}; there are {', '.join(FORMATS)}")
-    return GameSetup(with_options(FORMATS[name].game, options))
+    if name not in CATALOGUE:
+        raise BadOption(f"there is no game {name!r}; there are {', '.join(CATALOGUE)}")
+    return GameSetup(with_options(CATALOGUE[name].game, options))
 
 
 class GameSetup(Struct, frozen=True):
@@ -205,7 +205,7 @@ def _played(
     fixture: Fixture, bots: Sequence[Any], all_names: Sequence[str], setup: GameSetup
 ) -> MatchResult:
     match = Match(
-        setup._game, len(fixture.entrants), offline(FORMATS[setup.name].terms), fixture.seed
+        setup._game, len(fixture.entrants), offline(CATALOGUE[setup.name].terms), fixture.seed
     )
     names, seats = tuple(all_names[number] for number in fixture.entrants), list[Seat]()
     try:

@@ -4,9 +4,9 @@ import asyncio
 import secrets
 from typing import Any
 
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
 from botdrome.client.rest import RestServer, ServerProblem
-from botdrome.formats import FORMATS, restored
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.library.matches import MatchResult
@@ -60,9 +60,9 @@ class ServerClient:
         plays until the contest is over. `version` is that of the bot; by default the checksum of
         its file, if it is given as text.
         """
-        if game not in FORMATS:
-            raise BadOption(f"there is no game {game!r}; there are {', '.join(FORMATS)}")
-        with_options(FORMATS[game].game, options)
+        if game not in CATALOGUE:
+            raise BadOption(f"there is no game {game!r}; there are {', '.join(CATALOGUE)}")
+        with_options(CATALOGUE[game].game, options)
         if isinstance(bot, str):
             check_bot(bot, game)
         if version is None:
@@ -121,6 +121,6 @@ class PlayedMatches:
 
 def _player(bot: Any, game: str, name: str, options: dict[str, Any]) -> RemotePlayer:
     if isinstance(bot, str):
-        return remote_player(bot, FORMATS[game], name, options)
+        return remote_player(bot, CATALOGUE[game], name, options)
     seat = FunctionSeat(bot, trusted=False, seed=secrets.randbelow(SEED_SIZE))
-    return FunctionPlayer(seat, FORMATS[game], name, options)
+    return FunctionPlayer(seat, CATALOGUE[game], name, options)

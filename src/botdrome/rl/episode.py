@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.encodings.encoding import Array, Arrays, BadAction, Encoding, Memory
-from botdrome.formats import FORMATS
 from botdrome.games.game import Game, IllegalMove, Raw, View
 from botdrome.match.events import Player
 from botdrome.match.inputs import Input
@@ -36,7 +36,7 @@ class TrainingSetup(Struct, frozen=True):
 
 def training_terms(game: str, boards: int | None) -> Terms:
     """Return the terms of a game as offline, except that a player may miss any number of steps."""
-    terms = offline(FORMATS[game].terms)
+    terms = offline(CATALOGUE[game].terms)
     return replace(terms, patience=None, boards=terms.boards if boards is None else boards)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, overload
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.encodings.by_game import encoding_of
-from botdrome.formats import FORMATS
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.rl.aec import AecEnvironment
@@ -89,13 +89,13 @@ def training_setup(
     views: bool,
     options: dict[str, Any],
 ) -> TrainingSetup:
-    if game not in FORMATS:
-        raise BadOption(f"there is no game {game!r}; there are {', '.join(FORMATS)}")
+    if game not in CATALOGUE:
+        raise BadOption(f"there is no game {game!r}; there are {', '.join(CATALOGUE)}")
     if rewards not in ("place", "score"):
         raise BadOption(f'rewards: "place" or "score", not {rewards!r}')
     if boards is not None and boards < 1:
         raise BadOption(f"boards: 1 or more, not {boards}")
-    setup = with_options(FORMATS[game].game, options)
+    setup = with_options(CATALOGUE[game].game, options)
     count = max(2, setup.players.start) if players is None else players
     if count not in setup.players:
         raise BadOption(

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from botdrome import __version__
 from botdrome.bots.house import HOUSE, HouseBot
+from botdrome.catalogue import CATALOGUE
 from botdrome.client.program import FAREWELL, Program, wait_for
-from botdrome.formats import FORMATS
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import SplitMix
 from botdrome.match.match import Match
@@ -93,7 +93,7 @@ class SeatShooter:
     def run(self, number: int) -> BoardRun:
         trial, fleet = self._trial, self._trial.position(number)
         seed = trial.seed_of_bot(number)
-        match = Match(trial.game(), 2, offline(FORMATS[GAME].terms), seed)
+        match = Match(trial.game(), 2, offline(CATALOGUE[GAME].terms), seed)
         seat = make_seat(trial.bot, GAME, "bot", seed)
         try:
             table = OfflineTable(

@@ -17,7 +17,7 @@ from botdrome.analysis.position_file import PositionFile, Puzzle, last_question,
 from botdrome.analysis.questions import Question, questions, refusal, same_move
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.match.events import Player, Result
@@ -48,7 +48,7 @@ class CheckPlan(Struct, frozen=True):
 
     @property
     def rules(self) -> Game[Any]:
-        return with_options(FORMATS[self.game].game, self.options)
+        return with_options(CATALOGUE[self.game].game, self.options)
 
 
 class Window(Struct, frozen=True):
@@ -82,7 +82,7 @@ def house_records(plan: CheckPlan) -> Iterator[Record]:
     """Yield matches of house bots: each with other bots and, where the game allows it, another
     number of players.
     """
-    row, bots = FORMATS[plan.game], house_bots(plan.game)
+    row, bots = CATALOGUE[plan.game], house_bots(plan.game)
     quick = list(dict.fromkeys(("random", method_of(plan.game).bot)))
     sizes = [size for size in row.game.players if 2 <= size <= MOST_PLAYERS] or [
         row.game.players[0]

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from botdrome.bots.house import HOUSE
+from botdrome.catalogue import CatalogueEntry
 from botdrome.client.server_link import ServerLink
-from botdrome.formats import Format
 from botdrome.games.options import options_in, with_options
 from botdrome.match.events import AnyEvent, Began, Ended, Event, Out, Played, Refused, Returned
 from botdrome.runner.bot_process import START, BotFault
@@ -30,7 +30,11 @@ class FunctionPlayer(FramePlayer):
     """
 
     def __init__(
-        self, seat: FunctionSeat | ProcessSeat, row: Format, name: str, options: dict[str, Any]
+        self,
+        seat: FunctionSeat | ProcessSeat,
+        row: CatalogueEntry,
+        name: str,
+        options: dict[str, Any],
     ) -> None:
         super().__init__(name)
         self._seat, self._row, self._options = seat, row, options

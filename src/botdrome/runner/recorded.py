@@ -5,8 +5,8 @@
 from pathlib import Path
 
 from botdrome.analysis.questions import Question, retold
+from botdrome.catalogue import restored
 from botdrome.client.program import CannotStart
-from botdrome.formats import restored
 from botdrome.games.game import Raw
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.schedule import Fixture, fixtures
-from botdrome.formats import FORMATS
 from botdrome.games.chance import Chance
 from botdrome.games.game import random_opening
 from botdrome.games.options import with_options
@@ -83,7 +83,7 @@ class TournamentPlan(Struct, frozen=True):
         )
 
     def terms(self) -> Terms:
-        usual = FORMATS[self.game].terms
+        usual = CATALOGUE[self.game].terms
         terms = offline(usual if self.pace is None else replace(usual, pace=self.pace))
         terms = replace(terms, boards=1) if self.random_openings else terms
         return (
@@ -119,7 +119,7 @@ class MatchOutcome(Struct, frozen=True):
 
 def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
     match = Match(
-        with_options(FORMATS[plan.game].game, plan.game_options(fixture)),
+        with_options(CATALOGUE[plan.game].game, plan.game_options(fixture)),
         plan.seats,
         plan.terms(),
         fixture.seed,

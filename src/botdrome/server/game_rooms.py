@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.protocol import ServedProtocol
@@ -14,7 +14,7 @@ def rooms_by_game(
 ) -> dict[str, Rooms]:
     return {
         game: _rooms(game, [one for one in served if one.game == game], orders, tables)
-        for game in FORMATS
+        for game in CATALOGUE
     }
 
 

@@ -13,10 +13,10 @@ from zipfile import BadZipFile, ZipFile
 import msgspec
 from msgspec.structs import replace
 
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.contest.document import BadDocument, ContestDocument, check_document, stored_document
 from botdrome.contest.formats.format import ContestFixture, FixtureResult
 from botdrome.contest.progress import ContestProgress, fixture_result, match_seed, unplayed
-from botdrome.formats import FORMATS, restored
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.record import BadRecord, fingerprint, replay_match, seed_text
@@ -207,7 +207,7 @@ def _check_fixture(
         name,
         "options",
         setup.options,
-        options_in(with_options(FORMATS[document.game].game, document.options)),
+        options_in(with_options(CATALOGUE[document.game].game, document.options)),
     )
     _same(
         name,

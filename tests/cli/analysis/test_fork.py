@@ -8,9 +8,9 @@ from typer.testing import CliRunner, Result
 
 from botdrome.analysis.position_file import encoded, position_file
 from botdrome.analysis.questions import questions
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.cli.analysis.person import typed_move
 from botdrome.cli.app import app
-from botdrome.formats import FORMATS, restored
 from botdrome.games.chance import Chance
 from botdrome.match.record import verify
 from tests.analysis.matches import lost_by_bob, recorded
@@ -124,14 +124,14 @@ def test_an_illegal_move_of_a_person_costs_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_moves_are_typed_in_short(game: str, text: str, move: object) -> None:
-    position = FORMATS[game].game.start(2, Chance(1))
+    position = CATALOGUE[game].game.start(2, Chance(1))
     assert typed_move(text, list(position.moves(0))) == (move, "")
 
 
 def test_a_short_move_must_be_unique() -> None:
-    position = FORMATS["gomoku"].game.start(2, Chance(1))
+    position = CATALOGUE["gomoku"].game.start(2, Chance(1))
     assert typed_move("7", list(position.moves(0))) == (None, "15 legal moves end like that")
-    drones = FORMATS["bumblebots"].game.start(2, Chance(1))
+    drones = CATALOGUE["bumblebots"].game.start(2, Chance(1))
     named = [raw for raw in drones.moves(0) if raw["orders"]]
     ((drone, direction),) = named[0]["orders"].items()
     assert typed_move(f"{drone} {direction}", named) == (named[0], "")

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from botdrome.app import RunningServer
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish
-from botdrome.formats import FORMATS
 from botdrome.server.failures import STORE_AWAY
 from botdrome.store.store import StoreUnavailable
 from tests.patience import until
@@ -151,10 +151,10 @@ async def test_a_match_that_the_server_cuts_off_ends_with_a_state(tmp_path: Path
 async def test_every_end_is_a_state_for_both(
     tmp_path: Path, loser: Any, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = FORMATS[GAME]
+    row = CATALOGUE[GAME]
     limit = 10 if loser is nothing else 3_600_000
     monkeypatch.setitem(
-        FORMATS,
+        CATALOGUE,
         GAME,
         replace(row, terms=replace(row.terms, pace=replace(row.terms.pace, limit=limit))),
     )

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from botdrome.bots.house import house_bots
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.record import read, verify
 from botdrome.match.terms import PaceName, paced
 from botdrome.server.duel.player_records import book_of
@@ -30,7 +30,7 @@ SHORT: dict[str, dict[str, Any]] = {
 """Options with which a game is over soon."""
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_a_person_plays_a_house_bot(game: str, tmp_path: Path) -> None:
     opponent = f"house:{next(iter(house_bots(game)))}"
     async with (
@@ -56,8 +56,8 @@ async def test_a_person_plays_a_house_bot(game: str, tmp_path: Path) -> None:
         data = await house.desk.store.record(snapshot["match"])
         assert entry is not None and (entry.status, entry.pace) == ("ended", "stepped")
         record = read(data or b"")
-        assert record.setup.terms == paced(FORMATS[game].terms, "stepped")
-        verify(record, type(FORMATS[game].game)(**record.setup.options))
+        assert record.setup.terms == paced(CATALOGUE[game].terms, "stepped")
+        verify(record, type(CATALOGUE[game].game)(**record.setup.options))
 
 
 @pytest.mark.parametrize("game", ["battleship", "battlecube", "bomberman"])
@@ -86,7 +86,7 @@ async def test_a_message_that_is_no_action_is_answered_in_words(tmp_path: Path) 
         assert await eve.receive() == {"pong": 7}
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_a_player_resigns_and_the_match_is_over(game: str, tmp_path: Path) -> None:
     async with (
         server(tmp_path) as house,

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from websockets.asyncio.client import connect
 
-from botdrome.formats import FORMATS, Format
+from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from tests.server.clients import PATIENCE, Client, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -24,10 +24,10 @@ def recorded(scenario: str) -> list[dict[str, Any]]:
     ]
 
 
-def hurried(game: str) -> Format:
+def hurried(game: str) -> CatalogueEntry:
     """The terms of the game, but for the time, which is a second."""
-    row = FORMATS[game]
-    return Format(row.game, replace(row.terms, pace=replace(row.terms.pace, limit=1000)))
+    row = CATALOGUE[game]
+    return CatalogueEntry(row.game, replace(row.terms, pace=replace(row.terms.pace, limit=1000)))
 
 
 def timeless(message: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ async def test_a_recorded_conversation(
     times.
     """
     if scenario == "nac-timeout":
-        monkeypatch.setitem(FORMATS, "noughts-and-crosses", hurried("noughts-and-crosses"))
+        monkeypatch.setitem(CATALOGUE, "noughts-and-crosses", hurried("noughts-and-crosses"))
     lines = recorded(scenario)
     async with server(tmp_path) as house:
         names = dict.fromkeys(line["bot"] for line in lines if "bot" in line)

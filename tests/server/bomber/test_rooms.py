@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.match.record import read, verify
 from botdrome.server.bomber.plan import read_plans
@@ -41,7 +41,7 @@ async def test_whole_games_at_their_own_pace_one_after_the_other(tmp_path: Path)
             record = await house.arena.store.record(ends[0]["game_id"])
             assert record is not None
             kept = read(record)
-            verify(kept, with_options(FORMATS["bomberman"].game, kept.setup.options))
+            verify(kept, with_options(CATALOGUE["bomberman"].game, kept.setup.options))
 
 
 async def test_a_late_action_counts_for_the_round_that_now_runs(tmp_path: Path) -> None:

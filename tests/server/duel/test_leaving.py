@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS, Format
+from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.terms import Pace, Terms
 from tests.patience import until
@@ -163,10 +163,12 @@ async def test_both_go(tmp_path: Path) -> None:
 async def test_a_late_move_is_dropped_and_its_board_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    terms = FORMATS["gomoku"].terms
+    terms = CATALOGUE["gomoku"].terms
     assert (terms.pace.limit, terms.pace.allowed(1)) == (5000, 5500)
     pace = Pace(60_000, grace=10, first=500)
-    monkeypatch.setitem(FORMATS, "gomoku", Format(Gomoku(), Terms(pace, strikes=1, boards=2)))
+    monkeypatch.setitem(
+        CATALOGUE, "gomoku", CatalogueEntry(Gomoku(), Terms(pace, strikes=1, boards=2))
+    )
     began = monotonic()
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
         assert question["timeout"] == 0.5

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from botdrome.bots.house import HOUSE
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.match.terms import Pace
 from botdrome.server.lobby.house import HouseSeat
@@ -22,7 +22,7 @@ from tests.server.workers.chores import broken, dies, dies_once
 pytestmark = pytest.mark.anyio
 
 CHORES = "tests.server.workers.chores"
-ROW = FORMATS["noughts-and-crosses"]
+ROW = CATALOGUE["noughts-and-crosses"]
 
 
 async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:

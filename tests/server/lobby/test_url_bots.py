@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.app import RunningServer
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.terms import Pace
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.tables.flight_lines import written
@@ -42,14 +42,14 @@ async def flight(house: RunningServer, match: MatchEntry, name: str) -> list[Any
     return [json.loads(line) for line in written(found).splitlines()]
 
 
-@pytest.mark.parametrize("game", FORMATS)
+@pytest.mark.parametrize("game", CATALOGUE)
 async def test_every_game_can_be_played_by_http(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str
 ) -> None:
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     if not row.terms.pace.beat:
         monkeypatch.setitem(
-            FORMATS, game, replace(row, terms=replace(row.terms, pace=Pace(60_000)))
+            CATALOGUE, game, replace(row, terms=replace(row.terms, pace=Pace(60_000)))
         )
     async with server(tmp_path) as house, url_bot(game) as called:
         await with_address(house, "called", called, game)
@@ -258,9 +258,9 @@ async def test_where_illegal_moves_are_free_it_is_not_asked_for_ever(tmp_path: P
 
 
 async def test_a_bot_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     monkeypatch.setitem(
-        FORMATS, row.name, replace(row, terms=replace(row.terms, pace=Pace(100, first=60_000)))
+        CATALOGUE, row.name, replace(row, terms=replace(row.terms, pace=Pace(100, first=60_000)))
     )
     async with server(tmp_path) as house, url_bot() as called:
         await with_address(house, "called", called)

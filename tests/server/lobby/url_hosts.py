@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from botdrome.app import RunningServer
 from botdrome.bots.house import HOUSE
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from tests.server.calling.hosts import Asked, Host, answer, host
 from tests.server.clients import Client
@@ -35,7 +35,7 @@ def brain(game: str) -> Brain:
 
     def any_other(name: str, message: Any) -> Any:
         if game not in HOUSE:
-            return next(iter(FORMATS[game].game.start(2, CHANCE).moves(0)))
+            return next(iter(CATALOGUE[game].game.start(2, CHANCE).moves(0)))
         return HOUSE[game]["random"](message["state"], CHANCE)
 
     return {"noughts-and-crosses": noughts, "bumblebots": bees}.get(game, any_other)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.formats import restored
+from botdrome.catalogue import restored
 from botdrome.match.record import verify
 from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode

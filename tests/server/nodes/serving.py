@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from botdrome.app import RunningServer
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.joining import JoinedNode
 from tests.patience import until
@@ -57,7 +57,7 @@ async def spread_out(nodes: list[RunningServer]) -> None:
         rooms, cluster = one.node._clients.rooms, one.desk.cluster
         return all(
             rooms[key].open == (cluster.place(key).id == cluster.here)
-            for key in map(rooms_of, FORMATS)
+            for key in map(rooms_of, CATALOGUE)
         )
 
     await until(lambda: all(map(are_open, nodes)))

@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.app import RunningServer
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish
-from botdrome.formats import FORMATS
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.put_off import RETRY
 from botdrome.server.network.connection import TRY_LATER
@@ -56,10 +56,10 @@ async def test_matches_of_house_bots_and_called_bots_move(two: list[RunningServe
 async def test_a_called_bot_that_was_away_is_called_again(
     two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row, asked, up = FORMATS[GAME], asyncio.Event(), asyncio.Event()
+    row, asked, up = CATALOGUE[GAME], asyncio.Event(), asyncio.Event()
     monkeypatch.setattr("botdrome.server.lobby.url_bot.PAUSES", (0.01,))
     monkeypatch.setitem(
-        FORMATS, GAME, replace(row, terms=replace(row.terms, gone="wait", absence=3_600_000))
+        CATALOGUE, GAME, replace(row, terms=replace(row.terms, gone="wait", absence=3_600_000))
     )
 
     def fail(_: asyncio.StreamWriter, message: Any) -> bytes | None:

@@ -8,7 +8,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import RunningServer
-from botdrome.formats import restored
+from botdrome.catalogue import restored
 from botdrome.match.record import verify
 from botdrome.server.nodes import migration
 from botdrome.server.nodes.migration import Migration

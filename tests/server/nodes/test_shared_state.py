@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.nodes.joining import JoinedNode
 from tests.patience import until
@@ -94,7 +94,7 @@ async def test_rooms_of_a_drained_node_open_at_another(postgres_url: str, nats_u
         await of(other).members.drain(of(home).members.here.name)
         await until(
             lambda: all(
-                other.desk.cluster.has_rooms(game) for game in FORMATS if other.desk.cluster
+                other.desk.cluster.has_rooms(game) for game in CATALOGUE if other.desk.cluster
             )
         )
         await spread_out([ant, bee])

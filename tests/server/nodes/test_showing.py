@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.catalogue import CATALOGUE
 from botdrome.cli.nodes import change_node, list_nodes
-from botdrome.formats import FORMATS
 from tests.server.clients import server
 from tests.server.nodes.serving import nodes, spread_out
 
@@ -28,7 +28,7 @@ async def test_nodes_are_listed_and_drained(
     async with nodes(postgres_url, nats_url, 2, operator_token=TOKEN) as (ant, bee):
         await spread_out([ant, bee])
         found = await shown(bee)
-        assert sorted(found["ant"]["games"] + found["bee"]["games"]) == sorted(FORMATS)
+        assert sorted(found["ant"]["games"] + found["bee"]["games"]) == sorted(CATALOGUE)
         assert [found[name]["url"] for name in ("ant", "bee")] == [ant.url, bee.url]
         assert not found["ant"]["draining"] and found["ant"]["tables"] == 0
         assert await asyncio.to_thread(change_node, ant.url, TOKEN, "bee", True) == 0

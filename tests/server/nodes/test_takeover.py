@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.match.record import verify
 from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
@@ -55,7 +55,7 @@ class Playing:
         names: tuple[str, str] = ("ada", "bob"),
         contest: str | None = None,
     ) -> KeptTable:
-        row = FORMATS[GAME]
+        row = CATALOGUE[GAME]
         owners = tuple("" if name.startswith("house:") else f"bot 1 {name}" for name in names)
         table = self.desk.tables.set_table(row.game, row.terms, names, owners, contest=contest)
         self.node.store.begin(table.entry)

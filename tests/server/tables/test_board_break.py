@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.match.match import News
 from botdrome.match.record import read, verify
@@ -107,7 +107,7 @@ async def test_a_record_with_a_break_in_it_replays(
         stored = await at.store.record("m")
         assert stored is not None
         record = read(stored)
-        verify(record, with_options(FORMATS["gomoku"].game, record.setup.options))
+        verify(record, with_options(CATALOGUE["gomoku"].game, record.setup.options))
 
 
 async def test_the_clock_stands_still_in_a_break(
@@ -256,6 +256,6 @@ async def test_a_killed_server_keeps_the_board(
         assert [board.places for board in stored.result.boards] == [(1, 2), (1, 1)]
         record = await at.store.record("m")
         assert record is not None
-        verify(read(record), FORMATS["gomoku"].game)
+        verify(read(record), CATALOGUE["gomoku"].game)
         at.table.abort("enough")
         await at.write_all()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import Setup, new_match
 from botdrome.server.tables import input_keeper
@@ -80,7 +80,7 @@ def lines_of(table: KeptTable) -> list[bytes]:
 def a_table(
     store: Store, keeper: InputKeeper, match_id: str, *seated: Hearer, game: str = GAME
 ) -> KeptTable:
-    row, entry = FORMATS[game], MatchEntry(match_id, game, ("ada", "bob"), 0)
+    row, entry = CATALOGUE[game], MatchEntry(match_id, game, ("ada", "bob"), 0)
     store.begin(entry)
     times = MoveTimes(Match(row.game, 2, row.terms, 1), 300, never, asyncio.get_running_loop())
     table = KeptTable(entry, times, store, 1024, Metronome(), keeper)
@@ -112,7 +112,7 @@ async def test_inputs_of_all_matches_are_in_one_row() -> None:
         }
         head = unpack_head(rows.matches["one"].head)
         assert head.entry == one.entry
-        again = new_match(head.setup, FORMATS[GAME].game)
+        again = new_match(head.setup, CATALOGUE[GAME].game)
         assert (again.seed, again.terms, again.players) == (one.match.seed, one.match.terms, 2)
         two.abort("")
         one.submit(1, {"mark": "O", "space": [2, 2]}, b"")

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.events import Played, Refused
@@ -189,7 +189,7 @@ def test_a_token_is_known_by_its_hash_alone() -> None:
 
 
 def test_the_house_sends_a_bot_of_middle_strength_unless_one_is_named() -> None:
-    usual = {game: found[0] for game in FORMATS if (found := house_bot(game, "house"))}
+    usual = {game: found[0] for game in CATALOGUE if (found := house_bot(game, "house"))}
     assert usual == {
         "noughts-and-crosses": "house:blocker", "battlecube": "house:dodger",
         "battleship": "house:trawler", "bomberman": "house:sapper", "bumblebots": "house:forager",

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Began, Ended
 from botdrome.match.match import Match
 from botdrome.server.tables.played_elsewhere import PlayedElsewhere
@@ -69,7 +69,7 @@ async def test_spectators_see_both_kinds_of_tables(store: Store) -> None:
 
 
 async def test_the_end_is_told_when_it_is_on_disk(store: Store) -> None:
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     match, entry = Match(row.game, 2, row.terms, 1), entry_of("there", "Cy", "Dee")
     tables, seen = PlayedElsewhere(HandTables()), Seen()
     tables.begin(entry, None, store)

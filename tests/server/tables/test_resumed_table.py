@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS, restored_game
+from botdrome.catalogue import CATALOGUE, restored_game
 from botdrome.match.inputs import DECODE
 from botdrome.match.record import Resumption
 from botdrome.protocols import load_settings
@@ -50,7 +50,7 @@ class TwoNodes:
         """Return a table of the dead node after these moves."""
         there = RunningTables(self.store, load_settings({"db": "sqlite:///:memory:"}))
         there.keeper = InputKeeper(self.rows)
-        row = FORMATS[game]
+        row = CATALOGUE[game]
         table = there.set_table(row.game, row.terms, ("ada", "bob"), ("", ""))
         assert isinstance(table, KeptTable)
         self.store.begin(table.entry)

@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Player
 from botdrome.match.match import Match, News
 from botdrome.server.tables.metronome import Metronome
@@ -30,7 +30,11 @@ async def running(
     folder: Path, game: str, *seated: SeatedPlayer, behind: Callable[[], bool] = never
 ) -> AsyncIterator[tuple[Table, Store, asyncio.Event]]:
     """A table where a match has begun, and the event set when it is over and stored."""
-    store, row, over = await open_store(f"sqlite:///{folder}/x.db"), FORMATS[game], asyncio.Event()
+    store, row, over = (
+        await open_store(f"sqlite:///{folder}/x.db"),
+        CATALOGUE[game],
+        asyncio.Event(),
+    )
     entry = MatchEntry("m", game, ("ada", "bob"), 0)
     store.begin(entry)
     times = MoveTimes(Match(row.game, 2, row.terms, 1), 300, behind, asyncio.get_running_loop())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS, Format
+from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.chance import Chance
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.match import Match, News
@@ -38,7 +38,9 @@ NAMES = ("Ada", "Bob")
 class Conversation:
     """A match, and the messages to each player."""
 
-    def __init__(self, row: Format, names: tuple[str, ...] = NAMES, extras: bool = False) -> None:
+    def __init__(
+        self, row: CatalogueEntry, names: tuple[str, ...] = NAMES, extras: bool = False
+    ) -> None:
         self.match = Match(row.game, len(names), row.terms, seed=1)
         self._dialect = Battlebot(row.name, names, epoch=1_000_000, extras=extras)
         self.told: list[list[Any]] = [[] for _ in names]
@@ -74,7 +76,7 @@ def test_the_original_said_the_same(scenario: str) -> None:
     names = tuple(dict.fromkeys(line["bot"] for line in lines if line["dir"] == "open"))
     began = next(line["t"] for line in lines if "state" in line.get("msg", {}))
     terms = Terms(Pace(4000), strikes=3, hasty="illegal")
-    talk = Conversation(Format(FORMATS["noughts-and-crosses"].game, terms), names)
+    talk = Conversation(CatalogueEntry(CATALOGUE["noughts-and-crosses"].game, terms), names)
     for line in lines:
         now = int(line["t"] - began)
         if line["dir"] == "send" and "gameType" not in line["msg"]:
@@ -138,7 +140,7 @@ def test_what_is_no_number_is_not_read(said: str) -> None:
 
 
 def test_a_turn_has_the_time_of_day() -> None:
-    talk = Conversation(FORMATS["noughts-and-crosses"])
+    talk = Conversation(CATALOGUE["noughts-and-crosses"])
     talk.say(0, mark(0, 1, 1), 250)
     assert talk.told[1][-1]["turn"]["time"] == 1_000_250
 
@@ -155,13 +157,13 @@ def test_a_turn_has_the_time_of_day() -> None:
     ],
 )
 def test_a_turn_that_is_no_object_is_spread_into_one(sent: Any, spread: dict[str, Any]) -> None:
-    talk = Conversation(FORMATS["noughts-and-crosses"])
+    talk = Conversation(CATALOGUE["noughts-and-crosses"])
     talk.say(0, sent)
     assert talk.told[0][-1]["turn"] == spread | {"name": "Ada", "time": 1_000_000, "valid": False}
 
 
 def test_bumblebots_is_flat_and_by_name() -> None:
-    talk = Conversation(FORMATS["bumblebots"])
+    talk = Conversation(CATALOGUE["bumblebots"])
     first = talk.told[0][0]
     assert set(first) >= {
         "bots",
@@ -203,8 +205,8 @@ def test_bumblebots_has_the_keys_of_the_original_in_their_order_and_our_own_on_r
         "result",
         "turnNumber",
     ]
-    assert list(Conversation(FORMATS["bumblebots"]).told[0][0]) == original
-    extended = Conversation(FORMATS["bumblebots"], extras=True).told[0][0]
+    assert list(Conversation(CATALOGUE["bumblebots"]).told[0][0]) == original
+    extended = Conversation(CATALOGUE["bumblebots"], extras=True).told[0][0]
     assert list(extended) == [*original, "ticks", "record"]
     assert extended["ticks"] == 100
     assert extended["record"]["Ada"] == {"missed": 0, "invalid": 0, "blocked": 0}
@@ -222,14 +224,14 @@ def test_an_update_of_bumblebots_has_the_bytes_of_the_original(update: dict[str,
 
 
 def test_a_match_of_the_original_has_no_record_of_conduct() -> None:
-    view = FORMATS["bumblebots"].game.start(2, Chance(1)).view(None)
+    view = CATALOGUE["bumblebots"].game.start(2, Chance(1)).view(None)
     del view["record"]
     scene = UpdateParts(NAMES, NAMES, None, (0, 0), (), None, None)
     assert list(update_of("bumblebots", extras=True)(scene, view))[-2:] == ["turnNumber", "ticks"]
 
 
 def test_a_bot_is_told_the_id_with_which_it_can_come_back() -> None:
-    view = FORMATS["gomoku"].game.start(2, Chance(1)).view(None)
+    view = CATALOGUE["gomoku"].game.start(2, Chance(1)).view(None)
     state = update_of("gomoku", extras=True)(
         UpdateParts(NAMES, NAMES, None, (0, 0), (), None, None, match="m1"), view
     )["state"]
@@ -239,7 +241,7 @@ def test_a_bot_is_told_the_id_with_which_it_can_come_back() -> None:
 @pytest.mark.parametrize("nonsense", [None, 5, "go", [], {"orders": None}, {"orders": "UL"}])
 def test_bumblebots_answers_nothing_to_what_are_no_orders(nonsense: Any) -> None:
     """A client that counts updates would take an answer for the next tick."""
-    talk = Conversation(FORMATS["bumblebots"])
+    talk = Conversation(CATALOGUE["bumblebots"])
     talk.say(0, nonsense, 100)
     assert [len(told) for told in talk.told] == [1, 1]
     talk.say(0, nonsense, 507)
@@ -247,7 +249,7 @@ def test_bumblebots_answers_nothing_to_what_are_no_orders(nonsense: Any) -> None
 
 
 def test_bumblebots_without_bots_ends_as_a_disconnection() -> None:
-    talk = Conversation(FORMATS["bumblebots"])
+    talk = Conversation(CATALOGUE["bumblebots"])
     talk.hear(talk.match.leave(0, 1), 1)
     talk.hear(talk.match.leave(1, 2), 2)
     assert talk.told[0][-1]["result"] == {"reason": "BUMBLEBOTS_DISCONNECT", "victor": None}
@@ -281,7 +283,7 @@ def test_a_refused_move_comes_with_the_reason_to_its_sender_alone() -> None:
 
 
 def test_a_late_move_is_told_by_how_much() -> None:
-    row = Format(ROCK_PAPER_SCISSORS.game, Terms(Pace(5000), late="pass"))
+    row = CatalogueEntry(ROCK_PAPER_SCISSORS.game, Terms(Pace(5000), late="pass"))
     talk = Conversation(row)
     talk.say(0, {"throw": "rock"}, 5037)
     assert [message.get("why") for message in talk.told[0]] == [None, None, "late by 37 ms"]
@@ -305,7 +307,7 @@ def test_the_end_names_places_scores_and_causes() -> None:
 
 
 def test_seats_are_named_anew_on_every_board() -> None:
-    talk = Conversation(FORMATS["gomoku"])
+    talk = Conversation(CATALOGUE["gomoku"])
     assert talk.told[0][0]["state"]["bots"] == ["Ada", "Bob"]
     assert talk.told[0][0]["state"]["timeLeft"] == 5000, "the grace is not announced"
     talk.hear(talk.match.wake(5500), 5500)
@@ -317,13 +319,13 @@ def test_seats_are_named_anew_on_every_board() -> None:
 
 
 def test_a_secret_move_is_told_to_nobody() -> None:
-    talk = Conversation(FORMATS["battleship"])
+    talk = Conversation(CATALOGUE["battleship"])
     talk.hear(talk.match.wake(60_000), 60_000)
     assert "turn" not in talk.told[0][-1]
 
 
 def test_who_comes_back_is_told_how_it_stands_and_nobody_else() -> None:
-    talk = Conversation(FORMATS["battleship"])
+    talk = Conversation(CATALOGUE["battleship"])
     talk.hear(talk.match.leave(0, 10), 10)
     talk.hear(talk.match.rejoin(0, 20), 20)
     assert [len(messages) for messages in talk.told] == [2, 1]
@@ -331,5 +333,5 @@ def test_who_comes_back_is_told_how_it_stands_and_nobody_else() -> None:
 
 
 def test_time_without_limit_has_no_time_left() -> None:
-    talk = Conversation(Format(ROCK_PAPER_SCISSORS.game, Terms(Pace(None))))
+    talk = Conversation(CatalogueEntry(ROCK_PAPER_SCISSORS.game, Terms(Pace(None))))
     assert talk.told[0][0]["state"]["timeLeft"] is None

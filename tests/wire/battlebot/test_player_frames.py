@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.battlecube import Battlecube
 from botdrome.match.events import Began
 from botdrome.match.match import Match, News
@@ -31,7 +31,7 @@ class Play:
 
 
 def noughts() -> Play:
-    row = FORMATS["noughts-and-crosses"]
+    row = CATALOGUE["noughts-and-crosses"]
     return Play(Match(row.game, 2, paced(row.terms, "slow"), seed=1))
 
 
@@ -115,7 +115,7 @@ def test_the_end_has_neither_time_nor_moves() -> None:
 
 
 def test_the_second_board_has_the_seats_moved_on() -> None:
-    row = FORMATS["gomoku"]
+    row = CATALOGUE["gomoku"]
     play = Play(Match(row.game, 2, row.terms, seed=1))
     play.tell(play.match.start())
     ann, bob = play.tell(play.match.submit(0, "nonsense", 30), 30)

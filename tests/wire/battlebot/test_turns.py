@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from botdrome.bots.house import house_bots, house_view, seated
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.match.events import Played
 from botdrome.match.match import Match, News
@@ -68,7 +68,7 @@ def compared(setup: Setup, seed: int) -> int:
     )
     short, long = Battlebot(game.name, names, 1_000_000), TheLongWay(game.name, names, 1_000_000)
     steps = 0
-    for news, stands in news_of(Match(game, players, FORMATS[game.name].terms, seed), seed):
+    for news, stands in news_of(Match(game, players, CATALOGUE[game.name].terms, seed), seed):
         if news:
             assert short.on_news(news, stands, listening) == long.on_news(news, stands, listening)
             steps += len(news) == 1 and isinstance(news[0][0], Played)
@@ -76,7 +76,7 @@ def compared(setup: Setup, seed: int) -> int:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CATALOGUE)
 def test_both_ways_tell_the_same(name: str) -> None:
     steps = sum(
         compared(setup, seed) for setup in setups() if setup[0].name == name for seed in SEEDS

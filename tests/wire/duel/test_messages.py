@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import pytest
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
@@ -21,7 +21,7 @@ class Play:
     def __init__(
         self,
         players: Collection[int] = BOTH,
-        terms: Terms = FORMATS["gomoku"].terms,
+        terms: Terms = CATALOGUE["gomoku"].terms,
         size: int = 15,
     ) -> None:
         self.players = players
@@ -44,7 +44,7 @@ class Play:
 
 def test_the_stones_of_an_opening_are_told_with_the_first_question() -> None:
     play = Play()
-    play.match = Match(Gomoku(opening=((7, 7), (8, 8), (6, 6))), 2, FORMATS["gomoku"].terms, 7)
+    play.match = Match(Gomoku(opening=((7, 7), (8, 8), (6, 6))), 2, CATALOGUE["gomoku"].terms, 7)
     assert '"_moves": [[7, 7], [8, 8], [6, 6]]}' in play.start()[1][1]
     assert '"_moves": [[7, 7], [8, 8], [6, 6], [0, 1]]}' in play.move(1, 0, 1)[0][0]
 

@@ -10,7 +10,7 @@ from botdrome.api.arguments import game_called
 from botdrome.api.rest.endpoint import GameName, GameType, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.bots.house import HouseBot, house_bots, house_view, seated
-from botdrome.formats import FORMATS, Format
+from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_of
 from botdrome.match.match import Match
@@ -47,7 +47,7 @@ def sample(game: str) -> Sample:
 
 
 def _played(game: str, name: str, bot: HouseBot) -> list[Sample]:
-    row = FORMATS[game]
+    row = CATALOGUE[game]
     match = Match(row.game, max(2, min(PLAYERS, row.game.players[-1])), row.terms, SEED)
     bots = [seated(bot, SEED + player) for player in range(match.players)]
     names = [
@@ -101,15 +101,15 @@ class Games(Struct):
 
 
 async def games(_arena: Arena, _request: RestRequest) -> Games:
-    return Games([_game(row) for row in FORMATS.values()])
+    return Games([_game(row) for row in CATALOGUE.values()])
 
 
 async def game(_context: ReadContext, request: RestRequest) -> GameInFull:
     name = game_called(request.path("game"))
-    return GameInFull(**msgspec.structs.asdict(_game(FORMATS[name])), sample=sample(name))
+    return GameInFull(**msgspec.structs.asdict(_game(CATALOGUE[name])), sample=sample(name))
 
 
-def _game(row: Format) -> RestGame:
+def _game(row: CatalogueEntry) -> RestGame:
     players = row.game.players
     options = [
         GameOption(option.name, option.description, option.default)

@@ -33,7 +33,7 @@ from botdrome.api.rest.endpoint import (
 from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.results import Rank, RankingMethod
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.operator.operator import Operator
@@ -41,7 +41,7 @@ from botdrome.server.workers.limits import SharedSlots
 from botdrome.store.tallies import CONTEST_ORDERS, OPPONENT_ORDERS
 
 BASE = "/api/v1"
-GAME = Parameter("game", f"One of {', '.join(FORMATS)}.")
+GAME = Parameter("game", f"One of {', '.join(CATALOGUE)}.")
 METHODS = tuple(method.name.lower() for method in RankingMethod)
 METHOD = Parameter(
     "method",

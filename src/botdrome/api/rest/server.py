@@ -8,7 +8,7 @@ from botdrome import __version__
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import GameName, RestRequest
 from botdrome.api.server_calls import ReadContext
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.server.arena import Arena
 
 
@@ -106,6 +106,6 @@ async def search(context: ReadContext, request: RestRequest) -> SearchResult:
     text = (request.text("q") or "").strip()
     if not 0 < len(text) <= LONGEST_SEARCH:
         raise Problem(f"q is a text of 1 to {LONGEST_SEARCH} characters, not one of {len(text)}")
-    found = await context.store.reports.search(text, FORMATS, MOST_FOUND)
+    found = await context.store.reports.search(text, CATALOGUE, MOST_FOUND)
     contests = [FoundContest(game, name) for game, name in found.contests]
     return SearchResult(found.bots, found.players, contests, found.matches)

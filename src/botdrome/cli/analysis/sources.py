@@ -16,9 +16,9 @@ from botdrome.analysis.position_file import (
     is_position_file,
     read_position,
 )
+from botdrome.catalogue import restored
 from botdrome.cli.terminal import CommandError
 from botdrome.client.server_url import connection_problem
-from botdrome.formats import restored
 from botdrome.games.game import Game
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Record

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish, in_a_wish
-from botdrome.formats import FORMATS
 from botdrome.games.battleship import Battleship, boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
@@ -93,7 +93,7 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         limit = round(self.turn_limit * 1000) or None
         pace = Pace(limit, first=limit or 60_000)
         return msgspec.structs.replace(
-            FORMATS["battleship"].terms,
+            CATALOGUE["battleship"].terms,
             pace=pace,
             absence=round(self.absence * 1000),
             early_end=True,

@@ -7,8 +7,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Seeker
-from botdrome.formats import FORMATS
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.server.contests.contest_hold import ContestHold
@@ -139,7 +139,7 @@ class ContestDesk:
 
     def _with_rules(self, game: Game[Any], sizes: range, bot: str) -> list[RunningContest]:
         found = [(contest, contest.document) for contest in self.contests.expecting(game.name, bot)]
-        usual = FORMATS[game.name].game
+        usual = CATALOGUE[game.name].game
         return [
             one
             for one, document in found

@@ -5,8 +5,8 @@ for them.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.document import ContestDocument
-from botdrome.formats import FORMATS
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.match.terms import Milliseconds, Terms
@@ -31,7 +31,7 @@ class ContestTable(NamedTuple):
 def contest_table(
     document: ContestDocument, seed: int, prepare: Callable[[Table], None]
 ) -> ContestTable:
-    game = with_options(FORMATS[document.game].game, document.options)
+    game = with_options(CATALOGUE[document.game].game, document.options)
     limit = (
         document.terms.pace.limit
         if document.clock.control or document.clock.limit is not None

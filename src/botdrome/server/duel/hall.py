@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish, paired
-from botdrome.formats import FORMATS
 from botdrome.server.duel.board_ids import BoardIds, question_ids
 from botdrome.server.duel.ended_boards import ended_boards, epoch_now
 from botdrome.server.duel.leaderboard import DuelLeaderboard
@@ -235,7 +235,7 @@ class DuelHall:
         )
         if again:
             pairs += zip(rest[::2], rest[1::2], strict=False)
-        seats = max(self._ids.left - SPARE_IDS, 0) // FORMATS[GAME].terms.boards
+        seats = max(self._ids.left - SPARE_IDS, 0) // CATALOGUE[GAME].terms.boards
         for pair in () if self.desk.closing else pairs[:seats]:
             self._seat(
                 [
@@ -263,7 +263,10 @@ class DuelHall:
     def _seat(self, pair: list[tuple[str, WaitingClient]]) -> None:
         """The player that begins is drawn at random."""
         self._random.shuffle(pair)
-        row, players = FORMATS[GAME], [GatheredPlayer(name, client.owner) for name, client in pair]
+        row, players = (
+            CATALOGUE[GAME],
+            [GatheredPlayer(name, client.owner) for name, client in pair],
+        )
         table = open_table(self.desk, row.game, row.terms, {}, players)
         self.desk.tables.start_table(table, [client for _, client in pair])
 
@@ -295,7 +298,7 @@ class DuelHall:
         """
         writer = self._writers.get(header.match)
         if writer is None:
-            boards, called = FORMATS[header.game].terms.boards, self._called
+            boards, called = CATALOGUE[header.game].terms.boards, self._called
             names = tuple(called.get(name, name) for name in header.players)
             writer = self._writers[header.match] = Duel(
                 names, self._ids.take(boards), question_ids()

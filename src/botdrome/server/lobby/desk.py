@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish, table_wish
-from botdrome.formats import FORMATS
 from botdrome.games.options import with_options
 from botdrome.match.terms import paced
 from botdrome.server import metrics
@@ -291,7 +291,7 @@ class Desk:
         return None
 
     def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
-        row, options = FORMATS[wish.game], msgspec.json.decode(wish.options)
+        row, options = CATALOGUE[wish.game], msgspec.json.decode(wish.options)
         game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
         return self.tables.set_table(game, terms, names, owners, options, wish.contest, wish.pace)
 

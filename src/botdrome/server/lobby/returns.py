@@ -6,7 +6,7 @@ It runs elsewhere, or it is over.
 import asyncio
 from typing import TYPE_CHECKING
 
-from botdrome.formats import restored
+from botdrome.catalogue import restored
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Resumption
 from botdrome.server.failures import STORE_AWAY

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import msgspec
 import structlog
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Seeker, Wish
-from botdrome.formats import FORMATS
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.calling.tunnels import SCHEME
@@ -267,4 +267,4 @@ class UrlBots:
 
 def _usual(game: str, contest: str) -> Wish:
     """The wish of a bot that is entered in a contest."""
-    return Wish(game, max(2, FORMATS[game].game.players[0]), contest=contest)
+    return Wish(game, max(2, CATALOGUE[game].game.players[0]), contest=contest)

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish
-from botdrome.formats import FORMATS
 from botdrome.server.failures import log_failure
 from botdrome.server.nodes.node import Key, Links, Members, Node, NodeId, choose, spread
 
@@ -20,7 +20,7 @@ def rooms_of(game: str) -> Key:
     return f"rooms {game}"
 
 
-PLACES: tuple[Key, ...] = tuple(map(rooms_of, FORMATS))
+PLACES: tuple[Key, ...] = tuple(map(rooms_of, CATALOGUE))
 """The keys whose homes are claimed, in the order in which they are spread over the nodes."""
 
 

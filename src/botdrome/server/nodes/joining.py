@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import structlog
 
-from botdrome.formats import FORMATS
+from botdrome.catalogue import CATALOGUE
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.battlebot.host import NATIVE
@@ -150,7 +150,7 @@ class JoinedNode:
         """Show the nodes to people, and let the operator drain them."""
         arena.nodes = lambda: list(self.members.nodes.values())
         arena.games_at = lambda node: [
-            game for game in FORMATS if self.members.room_home(rooms_of(game)) == node.id
+            game for game in CATALOGUE if self.members.room_home(rooms_of(game)) == node.id
         ]
         arena.tables = self._tables = SharedTables(arena.tables, self.links)
         operator.set_draining = self.members.drain

@@ -12,7 +12,7 @@ from time import perf_counter, time
 
 import structlog
 
-from botdrome.formats import restored_game
+from botdrome.catalogue import restored_game
 from botdrome.match.events import Player
 from botdrome.match.inputs import DECODE
 from botdrome.match.record import UNPLAYABLE, BadRecord, Resumption

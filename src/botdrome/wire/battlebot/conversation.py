@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.formats import FORMATS, Format
+from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.game import BadOption, Game
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
@@ -71,11 +71,11 @@ PLAY_PATH = "/play"
 """The path of clients that know notices: they may connect while no match begins, and are told why.
 """
 FAILED = b'{"authentication":"failed"}'
-GAMES = {game_type(name): row for name, row in FORMATS.items()}
+GAMES = {game_type(name): row for name, row in CATALOGUE.items()}
 
 
 class Login(Struct, frozen=True):
-    format: Format
+    format: CatalogueEntry
     name: str
     password: str
     echoed: dict[str, Any]
@@ -235,7 +235,7 @@ def _version(message: dict[str, Any]) -> str:
         raise BadLogin(str(problem)) from None
 
 
-def _set_up(row: Format, options: Any, given: Any) -> tuple[Game[Any], int]:
+def _set_up(row: CatalogueEntry, options: Any, given: Any) -> tuple[Game[Any], int]:
     """Return the game and the number of players, or raise BadLogin if the game does not
     allow them.
     """

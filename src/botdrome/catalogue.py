@@ -1,4 +1,4 @@
-"""The available formats: each is a game and its terms."""
+"""The catalogue: the games on offer, each with its terms."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from botdrome.match.record import BadRecord, Record, Setup, read
 from botdrome.match.terms import Pace, Terms
 
 
-class Format(Struct, frozen=True):
+class CatalogueEntry(Struct, frozen=True):
     game: Game[Any]
     terms: Terms
 
@@ -25,15 +25,17 @@ class Format(Struct, frozen=True):
         return self.game.name
 
 
-FORMATS: dict[str, Format] = {
+CATALOGUE: dict[str, CatalogueEntry] = {
     row.name: row
     for row in (
-        Format(NoughtsAndCrosses(), Terms(Pace(5000), strikes=3, hasty="illegal")),
-        Format(Bumblebots(), Terms(Pace(250, first=500, beat=True), late="pass", gone="pass")),
-        Format(Gomoku(), Terms(Pace(5000, grace=10), strikes=1, boards=2)),
-        Format(Battleship(), Terms(Pace(60_000), late="pass", gone="wait", absence=5_000)),
-        Format(Battlecube(), Terms(Pace(5000), strikes=1)),
-        Format(Bomberman(), Terms(Pace(200, beat=True), late="pass", gone="pass")),
+        CatalogueEntry(NoughtsAndCrosses(), Terms(Pace(5000), strikes=3, hasty="illegal")),
+        CatalogueEntry(
+            Bumblebots(), Terms(Pace(250, first=500, beat=True), late="pass", gone="pass")
+        ),
+        CatalogueEntry(Gomoku(), Terms(Pace(5000, grace=10), strikes=1, boards=2)),
+        CatalogueEntry(Battleship(), Terms(Pace(60_000), late="pass", gone="wait", absence=5_000)),
+        CatalogueEntry(Battlecube(), Terms(Pace(5000), strikes=1)),
+        CatalogueEntry(Bomberman(), Terms(Pace(200, beat=True), late="pass", gone="pass")),
     )
 }
 
@@ -49,9 +51,9 @@ def restored(data: bytes) -> tuple[Record, Game[Any]]:
 
 def restored_game(setup: Setup) -> Game[Any]:
     """Return the game of a match file, set up as it was. Raise BadRecord with the reason."""
-    row = FORMATS.get(setup.game)
+    row = CATALOGUE.get(setup.game)
     if row is None:
-        raise BadRecord(1, f"there is no game {setup.game!r}; there are {', '.join(FORMATS)}")
+        raise BadRecord(1, f"there is no game {setup.game!r}; there are {', '.join(CATALOGUE)}")
     try:
         return with_options(row.game, setup.options)
     except BadOption as problem:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from botdrome.formats import FORMATS, restored
+from botdrome.catalogue import CATALOGUE, restored
 from botdrome.match.match import Match
 from botdrome.match.record import BadRecord, match_file
 
-ROW = FORMATS["gomoku"]
+ROW = CATALOGUE["gomoku"]
 
 
 def file(**changes: str) -> bytes:
