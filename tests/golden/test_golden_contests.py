@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.store.contest_check import check_archive
+from botdrome.store.contest_archive import check_archive
 
 ARCHIVES = sorted((Path(__file__).parent / "contests").glob("*.zip"))
 

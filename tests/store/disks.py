@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from botdrome.store.changes import Change, ChangeBot, Outcome
+from botdrome.store.changes import Begin, Change, ChangeBot, End, Outcome
 from botdrome.store.journal import Journal
-from botdrome.store.match_batch import Begin, End
 from botdrome.store.store import StoreUnavailable, UnknownBot, Unstorable
 
 PROBE = ""

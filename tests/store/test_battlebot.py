@@ -9,9 +9,8 @@ from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.record import read, verify
 from botdrome.store.archive import AnyExportLine, ExportedBot
 from botdrome.store.archive import _line as archive_line
-from botdrome.store.battlebot import translated
+from botdrome.store.battlebot import DECODER, translated
 from botdrome.store.identity import hashed
-from botdrome.store.mongoexport import DECODER
 from botdrome.store.store import BotEntry
 from tests.store.battlebot_database import (
     LEFT_COLUMN,

@@ -11,9 +11,9 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.store import claim
-from botdrome.store.claim import Claim
+from botdrome.store import postgres
 from botdrome.store.opening import open_store
+from botdrome.store.postgres import Claim
 from botdrome.store.store import Store
 from tests.patience import PAUSE, until
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claim, "BEAT", 0.0)
+    monkeypatch.setattr(postgres, "BEAT", 0.0)
 
 
 @asynccontextmanager
@@ -34,13 +34,13 @@ async def a_store(url: str) -> AsyncIterator[Store]:
 
 def on_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock files of others cannot be seen."""
-    monkeypatch.setattr(claim, "_lives", lambda owner: None)
+    monkeypatch.setattr(postgres, "_lives", lambda owner: None)
 
 
 async def beat(url: str) -> tuple[str, int]:
     connection = await asyncpg.connect(url)
     try:
-        row = await connection.fetchrow(claim.READ)
+        row = await connection.fetchrow(postgres.READ)
         return row["owner"], row["beat"]
     finally:
         await connection.close()
@@ -105,7 +105,7 @@ async def test_a_server_that_died_on_another_machine_loses_its_claim_after_a_whi
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_another_machine(monkeypatch)
-    monkeypatch.setattr(claim, "LEASE", 0.1)
+    monkeypatch.setattr(postgres, "LEASE", 0.1)
     async with a_store(postgres_url) as store:
         dead = Silent(connecting(postgres_url))  # type: ignore[arg-type]
         assert await dead.take()
@@ -121,7 +121,7 @@ async def test_a_server_that_died_on_another_machine_loses_its_claim_after_a_whi
 async def test_a_server_that_died_on_this_machine_loses_its_claim_at_once(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claim, "LEASE", 3600.0)
+    monkeypatch.setattr(postgres, "LEASE", 3600.0)
     async with a_store(postgres_url) as store:
         dead = Silent(connecting(postgres_url))  # type: ignore[arg-type]
         assert await dead.take()
@@ -130,7 +130,7 @@ async def test_a_server_that_died_on_this_machine_loses_its_claim_at_once(
         os.close(dead._lock)  # as the end of its process does
         dead._lock = None
         assert await store.claim()
-        assert not claim._file_of(owner).exists()
+        assert not postgres._file_of(owner).exists()
         await dead.close()
 
 
@@ -154,6 +154,6 @@ async def test_a_claim_whose_row_was_deleted_is_renewed(postgres_url: str) -> No
         assert await first.claim()
         connection = await asyncpg.connect(postgres_url)
         await connection.execute("DELETE FROM heartbeats")
-        while await connection.fetchrow(claim.READ) is None:
+        while await connection.fetchrow(postgres.READ) is None:
             await asyncio.sleep(PAUSE)
         await connection.close()

@@ -3,7 +3,7 @@
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from botdrome.store.input_rows import InputRows
+from botdrome.store.nodes import InputRows
 from botdrome.store.opening import open_store
 from botdrome.store.store import Fenced
 

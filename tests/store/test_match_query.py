@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.store import match_query
+from botdrome.store import queries
 from botdrome.store.store import ContestLine, MatchEntry, Status, Store, Wanted
 from tests.store.entries import GAME, a_match, an_end, play
 
@@ -67,11 +67,11 @@ def questions() -> list[Wanted]:
     ]
 
 
-@pytest.mark.parametrize("many", [match_query.MANY, 1])
+@pytest.mark.parametrize("many", [queries.MANY, 1])
 async def test_every_combination_of_conditions(
     store: Store, many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(match_query, "MANY", many)
+    monkeypatch.setattr(queries, "MANY", many)
     matches = await fill(store)
     for question in questions():
         expected = [match for match in matches if fits(match, question)]

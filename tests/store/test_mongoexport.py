@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from botdrome.store import mongoexport
-from botdrome.store.mongoexport import documents, moment
+from botdrome.store import battlebot
+from botdrome.store.battlebot import documents, moment
 from botdrome.store.store import BadExport
 from tests.store.battlebot_database import START, array, lines, pretty
 
@@ -22,7 +22,7 @@ def found(data: bytes) -> list[tuple[int, Any]]:
 def test_documents_in_every_form_and_in_any_pieces(
     written: Any, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongoexport, "CHUNK", chunk)
+    monkeypatch.setattr(battlebot, "CHUNK", chunk)
     assert [document for _, document in found(written(*DOCUMENTS))] == DOCUMENTS
 
 
@@ -58,7 +58,7 @@ def test_a_byte_order_mark_is_no_document() -> None:
 def test_what_is_no_json_is_named_with_its_line(
     data: bytes, words: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mongoexport, "CHUNK", max(chunk, len(data) // 10))
+    monkeypatch.setattr(battlebot, "CHUNK", max(chunk, len(data) // 10))
     with pytest.raises(BadExport) as caught:
         found(data)
     assert words in str(caught.value)
@@ -80,12 +80,12 @@ def test_only_as_much_is_read_as_is_needed() -> None:
     stream = documents(source)  # type: ignore[arg-type]
     for number in range(1, 1000):
         assert next(stream)[0] == number
-    assert source.read_so_far == mongoexport.CHUNK
+    assert source.read_so_far == battlebot.CHUNK
 
 
 def test_a_document_without_end_is_not_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mongoexport, "LONGEST", 4096)
-    monkeypatch.setattr(mongoexport, "CHUNK", 1024)
+    monkeypatch.setattr(battlebot, "LONGEST", 4096)
+    monkeypatch.setattr(battlebot, "CHUNK", 1024)
     source = Endless(b'{"a":')
     with pytest.raises(BadExport, match="line 1"):
         next(documents(source))  # type: ignore[arg-type]

@@ -20,9 +20,9 @@ from structlog.testing import capture_logs
 
 from botdrome.store import schema
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
-from botdrome.store.private_files import make_private
+from botdrome.store.schema import metadata
+from botdrome.store.sqlite import make_private
 from botdrome.store.store import Wanted
-from botdrome.store.tables import metadata
 from tests.store.entries import a_bot, a_match, play
 
 pytestmark = pytest.mark.anyio

@@ -3,8 +3,8 @@
 import pytest
 
 from botdrome.store import reports
+from botdrome.store.reports import ContestSummary, Meeting, Opponent, Seating
 from botdrome.store.store import Note, Store, Wanted
-from botdrome.store.tallies import ContestSummary, Meeting, Opponent, Seating
 from tests.store.entries import GAME, a_bot, a_match, play
 
 pytestmark = pytest.mark.anyio

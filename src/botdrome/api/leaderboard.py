@@ -23,8 +23,8 @@ from botdrome.contest.strength import LARGEST, MEAN, Ratings, SingleMatch, rate,
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, bounded
+from botdrome.store.reports import Seating
 from botdrome.store.store import BotEntry, Epoch, Store
-from botdrome.store.tallies import Seating
 
 AT_ONCE = 20_000
 """Matches that are read at once."""

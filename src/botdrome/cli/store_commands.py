@@ -11,11 +11,10 @@ from typing import Any, cast
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.server.operator.keys import new_token
 from botdrome.server.settings import Settings
-from botdrome.store.battlebot import translated
+from botdrome.store.battlebot import documents, translated
 from botdrome.store.damage import BrokenMatch
-from botdrome.store.mongoexport import documents
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
-from botdrome.store.private_files import open_private
+from botdrome.store.sqlite import open_private
 from botdrome.store.store import BadExport
 
 SQLITE = "sqlite:///"

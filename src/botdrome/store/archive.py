@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from botdrome.games.reading import plural
 from botdrome.store import queries
-from botdrome.store.changes import AddEntries
+from botdrome.store.changes import AddEntries, Begin, MatchFiles
 from botdrome.store.damage import UNREADABLE, BrokenMatch
-from botdrome.store.match_batch import Begin, MatchFiles
 from botdrome.store.rows import (
     Fetch,
     Row,

@@ -1,5 +1,4 @@
-"""Contest journal: the contests of a store, with their entrants, results and every change, kept as
-notes.
+"""Contest journal: the contests of a store with entrants, results and every change, kept as notes.
 
 The result of a match is stored with its end in one transaction (`result_note` in `Finish.notes`),
 so that a fixture counts exactly once. Every other change is stored together with its line of the
@@ -20,8 +19,37 @@ from botdrome.contest.document import ContestDocument, stored_document
 from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
 from botdrome.contest.progress import ResultBook
 from botdrome.games.reading import plural
-from botdrome.store.document_changes import changed_keys, only_bots
 from botdrome.store.store import Epoch, Note, Store
+
+
+def only_bots(old: ContestDocument, new: ContestDocument) -> bool:
+    """Return True if the documents differ only in bots that may be exchanged or added during the
+    contest.
+    """
+    if replace(old, entrants=new.entrants) != new or len(new.entrants) < len(old.entrants):
+        return False
+    kept = zip(old.entrants, new.entrants, strict=False)
+    same = all(
+        before == after or (old.entry.versions and replace(before, bot=after.bot) == after)
+        for before, after in kept
+    )
+    return same and (old.entry.late or len(new.entrants) == len(old.entrants))
+
+
+def changed_keys(old: ContestDocument, new: ContestDocument) -> list[str]:
+    """Name the keys of a document that differ, with both values."""
+    before, after = msgspec.to_builtins(old), msgspec.to_builtins(new)
+    return [
+        f"{key} was {_shown(before[key])}, is {_shown(after[key])}"
+        for key in before
+        if before[key] != after[key]
+    ]
+
+
+def _shown(value: Any) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= 60 else text[:57] + "..."
+
 
 ContestState = Literal["draft", "open", "running", "paused", "over"]
 TRANSITIONS: Mapping[ContestState, tuple[ContestState, ...]] = {

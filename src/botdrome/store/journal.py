@@ -20,8 +20,7 @@ from typing import Any
 import structlog
 
 from botdrome.games.reading import plural
-from botdrome.store.changes import Change, Outcome, Probe
-from botdrome.store.match_batch import Begin, End
+from botdrome.store.changes import Begin, Change, End, Outcome, Probe
 from botdrome.store.store import Fenced, StoreUnavailable
 
 log = structlog.get_logger()

@@ -15,9 +15,8 @@ from sqlalchemy.exc import ArgumentError
 from botdrome.store.changes import Change, FillLikeness, Outcome
 from botdrome.store.damage import check_file
 from botdrome.store.postgres import Postgres
-from botdrome.store.private_files import open_private
 from botdrome.store.sql_store import Database, SqlStore
-from botdrome.store.sqlite import Sqlite, connected, explained, found
+from botdrome.store.sqlite import Sqlite, connected, explained, found, open_private
 from botdrome.store.store import BadStoreUrl, Source, Store, StoreUnavailable
 
 __all__ = ["BadStoreUrl", "StoreUnavailable", "backup_sqlite", "check_store", "open_store"]

@@ -1,24 +1,262 @@
 """Statistics and search over the whole store, for pages and tools."""
 
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
+from functools import cache
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Executable, Text, bindparam, null, select
-
-from botdrome.store import queries, tallies
-from botdrome.store.rows import Fetch, key, note_entry, players_in, whole
-from botdrome.store.tables import bots, matches, seats
-from botdrome.store.tallies import (
-    ContestOrder,
-    ContestSummary,
-    Epoch,
-    Meeting,
-    Opponent,
-    OpponentOrder,
-    Seating,
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Executable,
+    Select,
+    Text,
+    bindparam,
+    case,
+    distinct,
+    func,
+    null,
+    select,
 )
+
+from botdrome.store import queries
+from botdrome.store.queries import HAS_STATUS
+from botdrome.store.rows import Fetch, key, note_entry, players_in, whole
+from botdrome.store.schema import Listed, bots, matches, seats
+
+Epoch = int
+OpponentOrder = Literal["games", "name", "wins", "losses", "last"]
+ContestOrder = Literal["last", "first", "name", "game", "matches"]
+
+
+class Opponent(Struct, frozen=True):
+    """The results of one player against another."""
+
+    name: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    last: Epoch
+    """The start of their last match."""
+
+
+class ContestSummary(Struct, frozen=True):
+    game: str
+    name: str
+    matches: int
+    """All matches, including running and aborted ones."""
+    first: Epoch
+    last: Epoch
+
+
+class Seating(Struct, frozen=True):
+    """A seat in an ended match."""
+
+    match: str
+    name: str
+    place: int
+    started: Epoch
+    version: str = ""
+    options: str = "{}"
+    """Those of the match, as JSON."""
+    block: str = ""
+    """The contest and the seed: matches of a contest on one seed depend on each other.
+
+    Empty: it is of no contest.
+    """
+
+
+class Meeting(Struct, frozen=True):
+    """A player and one of its opponents in an ended match."""
+
+    number: int
+    """The number of the match."""
+    started: Epoch
+    place: int
+    opponent: str
+    opponents_place: int
+    version: str = ""
+    opponents_version: str = ""
+    options: str = "{}"
+    """Those of the match, as JSON."""
+    block: str = ""
+    """As that of a Seating."""
+
+
+def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))
+
+
+_mine, _theirs = seats.alias("mine"), seats.alias("theirs")
+_ahead, _level, _behind = (
+    _mine.c.place < _theirs.c.place,
+    _mine.c.place == _theirs.c.place,
+    _mine.c.place > _theirs.c.place,
+)
+_met = (
+    (_mine.c.name == bindparam("name", type_=Text))
+    & (_mine.c.started >= bindparam("since", type_=BigInteger))
+    & (_theirs.c.name != _mine.c.name)
+    & HAS_STATUS["ended"]
+)
+_both = _mine.join(_theirs, _theirs.c.number == _mine.c.number).join(
+    matches, matches.c.number == _mine.c.number
+)
+_games, _last = func.count(), func.max(_mine.c.started)
+OPPONENT_ORDERS: dict[str, ColumnElement[Any]] = {
+    "games": _games,
+    "name": _theirs.c.name,
+    "wins": _tally(_ahead),
+    "losses": _tally(_behind),
+    "last": _last,
+}
+OPPONENTS_COUNTED = select(func.count(distinct(_theirs.c.name))).select_from(_both).where(_met)
+
+
+@cache
+def opponents(order: OpponentOrder, falling: bool) -> Select[*tuple[object, ...]]:
+    by = OPPONENT_ORDERS[order]
+    counts = (_games, _tally(_ahead), _tally(_level), _tally(_behind), _last)
+    query = (
+        select(_theirs.c.name, func.min(_theirs.c.name_whole), *counts)
+        .select_from(_both)
+        .where(_met)
+    )
+    query = query.group_by(_theirs.c.name).order_by(by.desc() if falling else by, _theirs.c.name)
+    return query.limit(bindparam("limit", type_=BigInteger)).offset(
+        bindparam("offset", type_=BigInteger)
+    )
+
+
+CAUSES = (
+    select(seats.c.cause, func.count())
+    .where(
+        seats.c.name == bindparam("name", type_=Text),
+        seats.c.started >= bindparam("since", type_=BigInteger),
+        seats.c.cause.is_not(None),
+    )
+    .group_by(seats.c.cause)
+    .order_by(seats.c.cause)
+)
+
+_rated = matches.c.pace.is_(None)
+"""Matches at a pace for people are unrated."""
+_block = func.coalesce(matches.c.contest + ":" + matches.c.seed, "")
+_ended_of_game = (
+    (matches.c.game == bindparam("game", type_=Text))
+    & HAS_STATUS["ended"]
+    & seats.c.place.is_not(None)
+)
+_seatings = (
+    select(
+        matches.c.id,
+        seats.c.name,
+        seats.c.name_whole,
+        seats.c.place,
+        seats.c.started,
+        matches.c.versions,
+        seats.c.player,
+        matches.c.options,
+        _block,
+    )
+    .join(matches, matches.c.number == seats.c.number)
+    .where(_ended_of_game, _rated)
+    .order_by(seats.c.number, seats.c.player)
+)
+SEATINGS_BETWEEN = _seatings.where(
+    matches.c.number > bindparam("after", type_=BigInteger),
+    matches.c.number <= bindparam("last", type_=BigInteger),
+)
+SEATINGS_OF = _seatings.where(Listed(matches.c.id, "ids"))
+RUNNING = select(matches.c.id, matches.c.number).where(
+    HAS_STATUS["running"],
+    matches.c.game == bindparam("game", type_=Text),
+    matches.c.number <= bindparam("last", type_=BigInteger),
+)
+MEETINGS_OF_ONE = (
+    select(
+        _mine.c.number,
+        _mine.c.started,
+        _mine.c.place,
+        _theirs.c.name,
+        _theirs.c.name_whole,
+        _theirs.c.place,
+        matches.c.versions,
+        _mine.c.player,
+        _theirs.c.player,
+        matches.c.options,
+        _block,
+    )
+    .select_from(_both)
+    .where(_met, _rated)
+    .order_by(_mine.c.started.desc(), _mine.c.number.desc())
+    .limit(bindparam("limit", type_=BigInteger))
+)
+
+_one, _two = seats.alias("one"), seats.alias("two")
+CROSSTABLE = (
+    select(
+        _one.c.name,
+        func.min(_one.c.name_whole),
+        _two.c.name,
+        func.min(_two.c.name_whole),
+        _tally(_one.c.place < _two.c.place),
+        _tally(_one.c.place == _two.c.place),
+        _tally(_one.c.place > _two.c.place),
+    )
+    .select_from(
+        _one.join(_two, _two.c.number == _one.c.number).join(
+            matches, matches.c.number == _one.c.number
+        )
+    )
+    .where(
+        matches.c.game == bindparam("game", type_=Text),
+        matches.c.contest == bindparam("contest", type_=Text),
+        HAS_STATUS["ended"],
+        _one.c.name != _two.c.name,
+    )
+    .group_by(_one.c.name, _two.c.name)
+)
+
+_contest = matches.c.contest
+CONTEST_ORDERS: dict[str, ColumnElement[Any]] = {
+    "last": func.max(matches.c.started),
+    "first": func.min(matches.c.started),
+    "name": _contest,
+    "game": matches.c.game,
+    "matches": func.count(),
+}
+
+
+@cache
+def contest_summaries(
+    game: bool, order: ContestOrder, falling: bool
+) -> Select[*tuple[object, ...]]:
+    by = CONTEST_ORDERS[order]
+    figures = (func.count(), func.min(matches.c.started), func.max(matches.c.started))
+    query = select(matches.c.game, _contest, func.min(matches.c.contest_whole), *figures).where(
+        *_in_contests(game)
+    )
+    query = query.group_by(matches.c.game, _contest).order_by(
+        by.desc() if falling else by, matches.c.game, _contest
+    )
+    return query.limit(bindparam("limit", type_=BigInteger)).offset(
+        bindparam("offset", type_=BigInteger)
+    )
+
+
+@cache
+def contests_counted(game: bool) -> Select[*tuple[object, ...]]:
+    found = select(matches.c.game, _contest).where(*_in_contests(game)).distinct().subquery()
+    return select(func.count()).select_from(found)
+
+
+def _in_contests(game: bool) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [_contest.is_not(None)]
+    return [*conditions, matches.c.game == bindparam("game", type_=Text)] if game else conditions
+
 
 PAGE = 1000
 """Notes per query."""
@@ -113,7 +351,7 @@ class Reports:
         """Return the numbers of running matches up to `last`, by their ids."""
         return {
             row[0]: int(row[1])
-            for row in await self._fetch(tallies.RUNNING, {"game": key(game), "last": last})
+            for row in await self._fetch(RUNNING, {"game": key(game), "last": last})
         }
 
     async def seatings(self, game: str, after: int, last: int) -> list[Seating]:
@@ -121,18 +359,18 @@ class Reports:
         match.
         """
         rows = await self._fetch(
-            tallies.SEATINGS_BETWEEN, {"game": key(game), "after": after, "last": last}
+            SEATINGS_BETWEEN, {"game": key(game), "after": after, "last": last}
         )
         return [_seating(*row) for row in rows]
 
     async def seatings_of(self, game: str, ids: Iterable[str]) -> list[Seating]:
-        rows = await self._fetch(tallies.SEATINGS_OF, {"game": key(game), "ids": list(ids)})
+        rows = await self._fetch(SEATINGS_OF, {"game": key(game), "ids": list(ids)})
         return [_seating(*row) for row in rows]
 
     async def meetings_of(self, name: str, since: Epoch, limit: int) -> list[Meeting]:
         """Return the meetings of a player, latest first."""
         rows = await self._fetch(
-            tallies.MEETINGS_OF_ONE, {"name": key(name), "since": since, "limit": limit}
+            MEETINGS_OF_ONE, {"name": key(name), "since": since, "limit": limit}
         )
         return [_meeting(*row) for row in rows]
 
@@ -145,9 +383,9 @@ class Reports:
         """
         values = {"name": key(name), "since": since}
         rows = await self._fetch(
-            tallies.opponents(order, falling), {**values, "limit": limit, "offset": offset}
+            opponents(order, falling), {**values, "limit": limit, "offset": offset}
         )
-        total = (await self._fetch(tallies.OPPONENTS_COUNTED, values))[0][0]
+        total = (await self._fetch(OPPONENTS_COUNTED, values))[0][0]
         return [
             Opponent(whole(other, rest), *map(int, counts)) for other, rest, *counts in rows
         ], int(total)
@@ -156,9 +394,7 @@ class Reports:
         """Return how often each cause ended a match for a player."""
         return {
             cause: int(times)
-            for cause, times in await self._fetch(
-                tallies.CAUSES, {"name": key(name), "since": since}
-            )
+            for cause, times in await self._fetch(CAUSES, {"name": key(name), "since": since})
         }
 
     # Contests.
@@ -168,10 +404,10 @@ class Reports:
     ) -> tuple[list[ContestSummary], int]:
         of_game = {"game": key(game or "")}
         rows = await self._fetch(
-            tallies.contest_summaries(game is not None, order, falling),
+            contest_summaries(game is not None, order, falling),
             {**of_game, "limit": limit, "offset": offset},
         )
-        total = (await self._fetch(tallies.contests_counted(game is not None), of_game))[0][0]
+        total = (await self._fetch(contests_counted(game is not None), of_game))[0][0]
         return [
             ContestSummary(of, whole(name, rest), *map(int, figures))
             for of, name, rest, *figures in rows
@@ -181,7 +417,7 @@ class Reports:
         self, game: str, contest: str
     ) -> dict[tuple[str, str], tuple[int, int, int]]:
         """Return wins, draws and losses of each pair."""
-        rows = await self._fetch(tallies.CROSSTABLE, {"game": key(game), "contest": key(contest)})
+        rows = await self._fetch(CROSSTABLE, {"game": key(game), "contest": key(contest)})
         return {
             (whole(one, one_rest), whole(two, two_rest)): (int(wins), int(draws), int(losses))
             for one, one_rest, two, two_rest, wins, draws, losses in rows

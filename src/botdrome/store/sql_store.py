@@ -10,7 +10,7 @@ from botdrome.store import archive, changes, damage, queries
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.identity import look_alike
 from botdrome.store.journal import Journal, Outage
-from botdrome.store.match_query import chosen, counted
+from botdrome.store.queries import chosen, counted
 from botdrome.store.reports import Reports
 from botdrome.store.rows import (
     bot_entry,

@@ -1,10 +1,9 @@
-"""SQLite in WAL mode, with one thread that writes and one that reads, each with its own
-connection.
-"""
+"""SQLite in WAL mode: one thread writes and one reads, each with its own connection."""
 
 import asyncio
 import os
 import sqlite3
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,16 +15,63 @@ from tempfile import TemporaryDirectory
 from threading import get_native_id
 from typing import Any, TypeVar
 
+import structlog
 from sqlalchemy import Executable, Table
 from sqlalchemy.dialects import sqlite
 
 from botdrome.store import queries, schema
-from botdrome.store.changes import Change, Outcome, carried_out
+from botdrome.store.changes import (
+    Alter,
+    Change,
+    Find,
+    Lock,
+    Outcome,
+    Put,
+    Run,
+    Step,
+    TakeNumbers,
+    carried_out,
+    followed,
+    preparer,
+)
 from botdrome.store.damage import StoreDamaged, is_damage
-from botdrome.store.private_files import make_private, open_private
 from botdrome.store.rows import Row, as_json
-from botdrome.store.steps import Alter, Find, Lock, Put, Run, Step, TakeNumbers, followed, preparer
 from botdrome.store.store import Source, StoreUnavailable, Unstorable
+
+log = structlog.get_logger()
+
+
+def open_private(path: str | Path, flags: int) -> int:
+    """Open a file, which only its owner can read if it is new."""
+    return os.open(path, flags, 0o600)
+
+
+def make_private(path: Path) -> None:
+    """Let only the owner read a store, since it has the seeds of running matches.
+
+    Create it if there is none.
+
+    SQLite gives the files that it makes beside it the same mode.
+    """
+    with suppress(OSError):  # SQLite says what is wrong
+        os.close(open_private(path, os.O_RDWR | os.O_CREAT))
+    for ending in ("", "-wal", "-shm", "-journal", "-server"):
+        file = path.with_name(path.name + ending)
+        try:
+            mode = file.stat().st_mode
+            if (
+                stat.S_ISREG(mode) and mode & 0o077
+            ):  # a folder in the place of a store may be anybody's, such as /tmp
+                file.chmod(stat.S_IMODE(mode) & ~0o077)
+        except FileNotFoundError:
+            continue
+        except OSError as problem:
+            log.warning(
+                "other users of this machine can read the store",
+                file=str(file),
+                problem=str(problem),
+            )
+
 
 if sys.platform != "win32":
     import fcntl

@@ -15,7 +15,7 @@ from botdrome.server.nodes.migration import Migration
 from botdrome.server.nodes.takeover import Takeover
 from botdrome.server.tables.flight_lines import written
 from botdrome.server.tables.resumed_table import MOVED
-from botdrome.store.input_rows import InputRows
+from botdrome.store.nodes import InputRows
 from botdrome.store.store import MatchEntry, StoreUnavailable, Wanted
 from tests.patience import until
 from tests.server.clients import Client, bot, registered

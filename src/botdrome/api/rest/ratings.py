@@ -24,8 +24,8 @@ from botdrome.api.rest.bots import RestBot, shown
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.contest.strength import OwnMatch, Strength, performance
+from botdrome.store.reports import Meeting
 from botdrome.store.store import BotEntry, Wanted
-from botdrome.store.tallies import Meeting
 from botdrome.wire.battlebot.messages import game_type
 
 Rating = Annotated[

@@ -38,7 +38,7 @@ from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.operator.operator import Operator
 from botdrome.server.workers.limits import SharedSlots
-from botdrome.store.tallies import CONTEST_ORDERS, OPPONENT_ORDERS
+from botdrome.store.reports import CONTEST_ORDERS, OPPONENT_ORDERS
 
 BASE = "/api/v1"
 GAME = Parameter("game", f"One of {', '.join(CATALOGUE)}.")

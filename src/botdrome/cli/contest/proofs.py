@@ -11,8 +11,7 @@ from rich.progress import Progress
 from botdrome.cli.contest.places import attempt, opened, place_of
 from botdrome.cli.terminal import CommandError, Terminal, complain
 from botdrome.games.reading import plural
-from botdrome.store.contest_archive import write_archive
-from botdrome.store.contest_check import ArchiveDifference, check_archive
+from botdrome.store.contest_archive import ArchiveDifference, check_archive, write_archive
 
 NAMESPACE = "botdrome-contest"
 ORGANISER = "organiser"

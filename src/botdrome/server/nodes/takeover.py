@@ -31,7 +31,7 @@ from botdrome.server.tables.kept_inputs import KeptMatch, MatchHead, chunks_in, 
 from botdrome.server.tables.resumed_table import ResumedTable
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
-from botdrome.store.input_rows import InputRows
+from botdrome.store.nodes import InputRows
 from botdrome.store.store import MatchEntry, Store, StoreUnavailable
 
 log = structlog.get_logger()
