@@ -17,13 +17,10 @@ from botdrome.api.rest.routes import LARGEST_FILE
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses, Tables
 from botdrome.server.battlebot.host import BattlebotHost
-from botdrome.server.boats.rooms import BoatRooms
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.contests.contest_desk import ContestDesk
 from botdrome.server.contests.contests import Contests
-from botdrome.server.cube.host import CubeHost
-from botdrome.server.duel.hall import DuelHall
 from botdrome.server.game_rooms import rooms_by_game
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
@@ -41,6 +38,9 @@ from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.operator.operator import open_operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
+from botdrome.server.rooms.boats import BoatRooms
+from botdrome.server.rooms.cube_host import CubeHost
+from botdrome.server.rooms.duel_hall import DuelHall
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.identity import likeness
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, check_store, open_store

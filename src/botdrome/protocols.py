@@ -8,14 +8,13 @@ from typing import Any
 
 from botdrome.api.socketio.app import open_cube
 from botdrome.server.battlebot.host import open_battlebot
-from botdrome.server.boats.opening import open_boats
-from botdrome.server.boats.settings import BoatsSection
-from botdrome.server.bomber.api import open_bomber
-from botdrome.server.bomber.settings import BomberSection
-from botdrome.server.cube.settings import CubeSection
-from botdrome.server.duel.hall import open_duel
-from botdrome.server.duel.settings import DuelSection
 from botdrome.server.protocol import Protocol
+from botdrome.server.rooms.boat_settings import BoatsSection
+from botdrome.server.rooms.boats import open_boats
+from botdrome.server.rooms.bomber_api import open_bomber
+from botdrome.server.rooms.bomber_settings import BomberSection
+from botdrome.server.rooms.cube_game import CubeSection
+from botdrome.server.rooms.duel_hall import DuelSection, open_duel
 from botdrome.server.settings import ProtocolSection, Settings
 from botdrome.server.settings_sources import Note, read_settings
 

@@ -9,11 +9,11 @@ from tools.socketio import node
 
 from botdrome.api.duel import ResultsPage, online_time
 from botdrome.api.pages import STATIC
-from botdrome.server.duel.leaderboard import DuelLeaderboard
-from botdrome.server.duel.player_records import DuelRecord
+from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
+from botdrome.server.rooms.duel_records import DuelRecord
 from botdrome.store.opening import open_store
 from tests.server.clients import leap
-from tests.server.duel.clients import board_won_by
+from tests.server.rooms.duel.clients import board_won_by
 
 A_SECOND = """
 const page = { body: "before", note: "", rings: [], answers: ["after", null, "back"] };

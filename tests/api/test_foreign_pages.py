@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE, bot, registered, server
-from tests.server.cube.clients import game
+from tests.server.rooms.cube.clients import game
 
 pytestmark = pytest.mark.anyio
 

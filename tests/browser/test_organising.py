@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.arena import OPERATOR
 from tests.patience import PATIENCE
-from tests.server.boats.clients import BOARD
+from tests.server.rooms.boats.clients import BOARD
 
 
 def sign_in(page: Page, path: str) -> None:

@@ -16,8 +16,8 @@ from tests.chaos.native_bots import NativeBot
 from tests.faults import battlebots, boaters, bombers, cubes, duellists
 from tests.faults.diary import Diary
 from tests.faults.trying import BREAKS, Group, ended
-from tests.server.cube.clients import NOOP, bot, saying
-from tests.server.duel.clients import Duellist
+from tests.server.rooms.cube.clients import NOOP, bot, saying
+from tests.server.rooms.duel.clients import Duellist
 
 NOUGHTS, BUMBLEBOTS = "noughts-and-crosses", "bumblebots"
 CUP = "cup"

@@ -20,12 +20,12 @@ from botdrome.cli.boats.playing import GamePage
 from botdrome.cli.terminal import CommandError
 from botdrome.client.boats_client import BoatsClient, Reconnection
 from botdrome.client.boats_game import Phase
-from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.cli.test_host import BOTDROME
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
 from tests.client.test_boats_client import Logbook
-from tests.server.boats.clients import BOARD, boat_server, line
 from tests.server.clients import registered, server
+from tests.server.rooms.boats.clients import BOARD, boat_server, line
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.cli.test_boats_screen import playing, seated
 from tests.cli.test_boats_terminal import Player, at_sea, opponent
 from tests.client.boat_server import BLANK, GAME

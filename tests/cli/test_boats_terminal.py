@@ -14,7 +14,7 @@ from botdrome.cli.boats.headless import HeadlessGame
 from botdrome.client.boats_bot import BotPlayer
 from botdrome.client.boats_client import BoatsClient, ClientOptions
 from botdrome.games.chance import Chance
-from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.cli.screens import Terminal
 from tests.server.clients import server
 

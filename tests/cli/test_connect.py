@@ -18,9 +18,9 @@ from botdrome.client.server_url import socket_url
 from botdrome.server.calling.bot_connection import CallFailed
 from tests.server.calling.hosts import answer, host
 from tests.server.clients import PATIENCE, bot, deaf_port, play_noughts, registered, server
-from tests.server.cube.clients import game, organiser
 from tests.server.lobby.test_connect import callers_of
 from tests.server.lobby.url_hosts import url_bot
+from tests.server.rooms.cube.clients import game, organiser
 
 pytestmark = pytest.mark.anyio
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]

@@ -15,13 +15,12 @@ import pytest
 
 from botdrome.cli import host
 from botdrome.cli.host import own_settings
-from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.network.steady_loop import SteadyClock
+from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
 from tests.cli.commands import run, run_beside
 from tests.cli.screens import Terminal
-from tests.server.boats.clients import BOARD, TOKEN, Line, boat_server, sailor
 from tests.server.clients import PATIENCE
+from tests.server.rooms.boats.clients import BOARD, TOKEN, Line, boat_server, sailor
 
 pytestmark = pytest.mark.anyio
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]

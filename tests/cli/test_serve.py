@@ -9,9 +9,9 @@ import pytest
 
 from botdrome.cli.serve import show
 from botdrome.cli.terminal import Terminal
-from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats.clients import boat_server
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.server.clients import server
+from tests.server.rooms.boats.clients import boat_server
 
 
 @pytest.fixture

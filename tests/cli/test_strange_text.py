@@ -34,7 +34,7 @@ from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.protocols import load_settings
-from botdrome.server.boats.statistics import BoatStatistics
+from botdrome.server.rooms.boat_statistics import BoatStatistics
 
 EVIL = "\x1b[31m\x9b2J\u202e\u2066[red]:smile:\x07\x7f\u200b"
 COMMANDS = Path(__file__).parents[2] / "src" / "botdrome" / "cli"

@@ -10,12 +10,11 @@ import pytest
 
 from botdrome.cli.host_words import WORDS
 from botdrome.protocols import load_settings
-from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.settings import BoatsSection
+from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
 from tests.docs.pages import DOCS, blocks
 from tests.docs.programs import command
-from tests.server.boats.clients import boat_server
 from tests.server.clients import PATIENCE
+from tests.server.rooms.boats.clients import boat_server
 
 pytestmark = pytest.mark.anyio
 BOTS, HOSTING = "bots-over-xterm-boat-sinker.md", "hosting-boat-games.md"

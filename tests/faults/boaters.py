@@ -6,12 +6,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from botdrome.server.boats.ini import read_folder
-from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.rooms.boat_ini import read_folder
+from botdrome.server.rooms.boat_settings import RoomPlan
 from botdrome.store.store import MatchEntry
 from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
-from tests.server.boats.clients import Line
+from tests.server.rooms.boats.clients import Line
 
 GAMES = 2
 SIDE = 5

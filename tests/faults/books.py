@@ -9,8 +9,8 @@ from typing import Any
 
 from botdrome.cli.stats import _read
 from botdrome.contest.rating import START, updated
-from botdrome.server.boats.ini import read_folder
-from botdrome.server.boats.statistics import BoatStatistics
+from botdrome.server.rooms.boat_ini import read_folder
+from botdrome.server.rooms.boat_statistics import BoatStatistics
 from botdrome.store.store import MatchEntry
 from tests.faults import boaters
 from tests.faults.diary import Diary

@@ -9,7 +9,7 @@ import msgspec
 
 from botdrome.app import open_server
 from botdrome.server.arena import Arena
-from botdrome.server.boats.settings import BoatsSection
+from botdrome.server.rooms.boat_settings import BoatsSection
 from botdrome.server.settings import Settings
 from botdrome.store.store import MatchEntry, Wanted
 from tests.faults import battlebots, boaters, bombers, cubes

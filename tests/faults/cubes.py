@@ -10,7 +10,7 @@ from websockets.asyncio.client import connect
 from botdrome.store.store import MatchEntry
 from tests.faults.diary import Cast, Diary
 from tests.faults.trying import Address, Group
-from tests.server.cube.clients import NOOP, Bot, Organiser, bot, game, saying
+from tests.server.rooms.cube.clients import NOOP, Bot, Organiser, bot, game, saying
 
 GAMES = 2
 NAME = "organiser"

@@ -7,7 +7,7 @@ import httpx
 
 from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
-from tests.server.duel.clients import FIND, Duellist
+from tests.server.rooms.duel.clients import FIND, Duellist
 
 BOARDS = 4
 """Boards of which each is told."""

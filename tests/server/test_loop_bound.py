@@ -12,9 +12,9 @@ from botdrome.app import RunningServer
 from botdrome.bots.house import HOUSE
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
-from botdrome.server.duel.leaderboard import PLAYERS
-from botdrome.server.duel.player_records import DuelRecord
 from botdrome.server.lobby.house import HouseSeat
+from botdrome.server.rooms.duel_leaderboard import PLAYERS
+from botdrome.server.rooms.duel_records import DuelRecord
 from botdrome.server.tables.subscriber import Subscriber
 from botdrome.server.tables.table import Table
 from botdrome.store.opening import open_store

@@ -11,13 +11,13 @@ import pytest
 from botdrome.app import RunningServer
 from tests.match.telling import mark
 from tests.patience import until
-from tests.server.boats import clients as boats
-from tests.server.bomber import clients as bombers
 from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server
-from tests.server.cube import clients as cubes
-from tests.server.cube.test_games import Patient
-from tests.server.duel import clients as duellists
 from tests.server.outages import Outage
+from tests.server.rooms.boats import clients as boats
+from tests.server.rooms.bomber import clients as bombers
+from tests.server.rooms.cube import clients as cubes
+from tests.server.rooms.cube.test_games import Patient
+from tests.server.rooms.duel import clients as duellists
 
 pytestmark = pytest.mark.anyio
 

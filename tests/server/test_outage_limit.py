@@ -21,8 +21,6 @@ from botdrome.server.lobby.put_off import RETRY
 from botdrome.store import journal
 from botdrome.store.store import StoreUnavailable
 from tests.patience import until
-from tests.server.boats import clients as boats
-from tests.server.bomber import clients as bombers
 from tests.server.clients import (
     NOTICES,
     PATIENCE,
@@ -35,9 +33,11 @@ from tests.server.clients import (
     registered,
     server,
 )
-from tests.server.cube import clients as cubes
-from tests.server.duel import clients as duellists
 from tests.server.outages import Outage
+from tests.server.rooms.boats import clients as boats
+from tests.server.rooms.bomber import clients as bombers
+from tests.server.rooms.cube import clients as cubes
+from tests.server.rooms.duel import clients as duellists
 
 pytestmark = pytest.mark.anyio
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.boats import clients as boats
-from tests.server.bomber import clients as bombers
 from tests.server.clients import pair, server
-from tests.server.duel import clients as duellists
 from tests.server.paths import Calls, documented
+from tests.server.rooms.boats import clients as boats
+from tests.server.rooms.bomber import clients as bombers
+from tests.server.rooms.duel import clients as duellists
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from botdrome.protocols import load_settings, protocol_sections
-from botdrome.server.boats.settings import BoatsSection
-from botdrome.server.duel.settings import DuelSection
+from botdrome.server.rooms.boat_settings import BoatsSection
+from botdrome.server.rooms.duel_hall import DuelSection
 from botdrome.server.settings import BadSetting, LimitsSection, Settings
 from botdrome.server.settings_sources import RENAMED, all_settings
 

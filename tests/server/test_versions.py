@@ -9,14 +9,14 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.rooms.boat_settings import RoomPlan
 from botdrome.store.store import Wanted
-from tests.server.boats.clients import boat_server, sailor
-from tests.server.bomber.clients import STEPS, api
 from tests.server.calling.hosts import answer
 from tests.server.clients import NOTICES, PATIENCE, bot, client, registered, server
-from tests.server.duel.clients import FIND, arena, free
 from tests.server.lobby.url_hosts import url_bot, with_address
+from tests.server.rooms.boats.clients import boat_server, sailor
+from tests.server.rooms.bomber.clients import STEPS, api
+from tests.server.rooms.duel.clients import FIND, arena, free
 
 pytestmark = pytest.mark.anyio
 

@@ -17,8 +17,8 @@ from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena
-from botdrome.server.duel.leaderboard import DuelLeaderboard
-from botdrome.server.duel.player_records import BOARDS, DuelBoard, DuelRecord, board_name
+from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
+from botdrome.server.rooms.duel_records import BOARDS, DuelBoard, DuelRecord, board_name
 
 COLUMNS = ("User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Moves")
 SHOWN = 1000

@@ -22,10 +22,9 @@ from botdrome.cli.terminal import REFUSED, Terminal, complain
 from botdrome.client.server_url import connection_problem
 from botdrome.client.terminal_text import shown
 from botdrome.protocols import load_settings, protocol_sections
-from botdrome.server.boats.plan import BadPlan, make_plan, plan_values
-from botdrome.server.boats.settings import BoatsSection
 from botdrome.server.network.listening import stop_signal
 from botdrome.server.network.steady_loop import run
+from botdrome.server.rooms.boat_settings import BadPlan, BoatsSection, make_plan, plan_values
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.boats.lines import text_of

@@ -13,8 +13,8 @@ from botdrome.cli.store_commands import existing, store_url
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.games.reading import plural
-from botdrome.server.boats.ini import write_files, written
-from botdrome.server.boats.statistics import GAMES, LATE, PLAYERS, BoatStatistics, titles
+from botdrome.server.rooms.boat_ini import write_files, written
+from botdrome.server.rooms.boat_statistics import GAMES, LATE, PLAYERS, BoatStatistics, titles
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 
 

@@ -14,8 +14,8 @@ from botdrome.doctor.ailments import PATIENT, ProtocolName
 from botdrome.match.events import Player
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.runner.remote_player import remote_player
-from botdrome.server.cube.host import CubeHost
 from botdrome.server.operator.cube_runs import CubeRun
+from botdrome.server.rooms.cube_host import CubeHost
 from botdrome.server.tables.table import Table
 
 TURN = 5.0

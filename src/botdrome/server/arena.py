@@ -21,7 +21,6 @@ from botdrome.server.arena_questions import (
     glance,
 )
 from botdrome.server.calling.bot_connection import CallFailed
-from botdrome.server.duel.leaderboard import DuelLeaderboard
 from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import is_bots, is_guests
@@ -29,6 +28,7 @@ from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.node import Node
+from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.tables.audience import Spectator
 from botdrome.server.workers.pool import Workers
 from botdrome.store.identity import hashed, likeness

@@ -10,12 +10,12 @@ from botdrome.bots.house import house_bots
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.record import read, verify
 from botdrome.match.terms import PaceName, paced
-from botdrome.server.duel.player_records import book_of
 from botdrome.server.lobby import invitations
+from botdrome.server.rooms.duel_records import book_of
 from tests.server.battlebot.people import SECRET, events, move, person, play_out, seated
 from tests.server.clients import bot, client, registered, server
-from tests.server.duel.clients import FIND, arena, free
 from tests.server.lobby.url_hosts import url_bot, with_address
+from tests.server.rooms.duel.clients import FIND, arena, free
 
 pytestmark = pytest.mark.anyio
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats.clients import BOARD, boat_server, line, sailor
-from tests.server.boats.test_mix import play_natively, play_on_lines
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.server.clients import PATIENCE, bot
 from tests.server.contests.entrants import entered, open_contest, stored_cup
+from tests.server.rooms.boats.clients import BOARD, boat_server, line, sailor
+from tests.server.rooms.boats.test_mix import play_natively, play_on_lines
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,9 @@ import pytest
 
 from botdrome.app import RunningServer
 from tests.patience import until
-from tests.server.bomber.clients import Api, api
 from tests.server.clients import PATIENCE, server
 from tests.server.contests.entrants import entered, open_contest, stored_cup
+from tests.server.rooms.bomber.clients import Api, api
 
 pytestmark = pytest.mark.anyio
 

@@ -10,13 +10,13 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.contest.document import document_from
 from botdrome.match.terms import Pace
-from botdrome.server.boats.plan import RoomPlan
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.patience import until
-from tests.server.boats.clients import boat_server, sailor
-from tests.server.bomber.clients import api
 from tests.server.clients import bot, server
 from tests.server.contests.entrants import CUP, entered, open_contest
-from tests.server.duel.clients import FIND, arena, free
+from tests.server.rooms.boats.clients import boat_server, sailor
+from tests.server.rooms.bomber.clients import api
+from tests.server.rooms.duel.clients import FIND, arena, free
 
 pytestmark = pytest.mark.anyio
 

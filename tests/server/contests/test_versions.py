@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.contests.entry_rules import MOST_VERSIONS
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.patience import until
-from tests.server.boats.clients import BOARD, boat_server, line
-from tests.server.bomber.clients import api
 from tests.server.clients import bot, play_noughts, server
 from tests.server.contests.entrants import entered, open_contest, stored_cup
 from tests.server.contests.test_bombers import ROOM
+from tests.server.rooms.boats.clients import BOARD, boat_server, line
+from tests.server.rooms.bomber.clients import api
 
 pytestmark = pytest.mark.anyio
 

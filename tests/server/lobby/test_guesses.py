@@ -12,10 +12,10 @@ from botdrome.server.lobby import guesses as module
 from botdrome.server.lobby.guesses import Guesses, PasswordGuesses, TooMany
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes.asking import TOLD
-from tests.server.boats.clients import BOARD, TOKEN, boat_server, line
 from tests.server.clients import NOTICES, client, registered, server
 from tests.server.contests.entrants import open_contest
-from tests.server.duel.clients import connected
+from tests.server.rooms.boats.clients import BOARD, TOKEN, boat_server, line
+from tests.server.rooms.duel.clients import connected
 
 pytestmark = pytest.mark.anyio
 

@@ -9,13 +9,13 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats.clients import BOARD, boat_server, line, sailor
-from tests.server.bomber.clients import STEPS, room
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.server.clients import bot as native_bot
 from tests.server.clients import registered, server
-from tests.server.cube.clients import NOOP, bot, game, organiser, saying
-from tests.server.duel.clients import FIND, arena, connected, free, pair, play_rows, seated
+from tests.server.rooms.boats.clients import BOARD, boat_server, line, sailor
+from tests.server.rooms.bomber.clients import STEPS, room
+from tests.server.rooms.cube.clients import NOOP, bot, game, organiser, saying
+from tests.server.rooms.duel.clients import FIND, arena, connected, free, pair, play_rows, seated
 
 pytestmark = pytest.mark.anyio
 

@@ -14,8 +14,8 @@ from botdrome.server.lobby.registry import Denied
 from botdrome.store.identity import likeness, look_alike
 from botdrome.store.opening import open_store
 from botdrome.store.store import LooksAlike
-from tests.server.bomber.clients import STEPS, room
 from tests.server.clients import registered, server
+from tests.server.rooms.bomber.clients import STEPS, room
 from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.lobby.registry import Registry
+from botdrome.server.rooms.boat_settings import RoomPlan
 from botdrome.store.identity import hashed
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry
-from tests.server.boats.clients import boat_server, sailor
-from tests.server.bomber.clients import STEPS, room
 from tests.server.calling.hosts import Asked
 from tests.server.clients import NOTICES, bot, client, registered, server, unhurried
-from tests.server.duel.clients import FIND, arena, free
 from tests.server.lobby.url_hosts import url_bot, with_address
+from tests.server.rooms.boats.clients import boat_server, sailor
+from tests.server.rooms.bomber.clients import STEPS, room
+from tests.server.rooms.duel.clients import FIND, arena, free
 from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio

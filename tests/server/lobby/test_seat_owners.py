@@ -9,14 +9,14 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, is_bots, is_guests
+from botdrome.server.rooms.boat_settings import RoomPlan
 from botdrome.store.store import MatchEntry
 from tests.server.battlebot.people import person, play_out, seated
-from tests.server.boats.clients import BOARD, Line, boat_server, line, sailor
-from tests.server.bomber.clients import STEPS, room
 from tests.server.clients import bot, client, registered, server
-from tests.server.duel.clients import FIND, FREE, arena, connected, free, pair, play_rows
+from tests.server.rooms.boats.clients import BOARD, Line, boat_server, line, sailor
+from tests.server.rooms.bomber.clients import STEPS, room
+from tests.server.rooms.duel.clients import FIND, FREE, arena, connected, free, pair, play_rows
 from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio

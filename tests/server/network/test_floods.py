@@ -13,8 +13,8 @@ from botdrome.server.network import http
 from botdrome.server.network.http import HttpLimits
 from botdrome.server.network.request_head import LONGEST_HEAD
 from botdrome.wire.framing.websocket import MOST_PARTS
-from tests.server.boats.clients import boat_server, sailor
 from tests.server.clients import PATIENCE, bot, client, registered, server
+from tests.server.rooms.boats.clients import boat_server, sailor
 
 pytestmark = pytest.mark.anyio
 

@@ -18,8 +18,8 @@ from botdrome.server.network import peer
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.peer import Proxies
 from botdrome.server.settings import BadSetting, Settings
-from tests.server.boats.clients import BOARD, Line, boat_server, line, the_room
 from tests.server.clients import server
+from tests.server.rooms.boats.clients import BOARD, Line, boat_server, line, the_room
 from tests.wire.framing.test_proxy_header import header
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,7 @@ from time import monotonic
 import pytest
 
 from botdrome.server.network.steady_loop import HEARTBEAT, STALL, SteadyClock, SteadyLoop
-from tests.server.boats.clients import BOARD
+from tests.server.rooms.boats.clients import BOARD
 
 LOOPS: list[Callable[..., asyncio.AbstractEventLoop]] = [SteadyLoop]
 with suppress(ImportError):

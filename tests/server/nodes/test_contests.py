@@ -13,9 +13,9 @@ from botdrome.store.store import Wanted
 from tests.patience import until
 from tests.server.clients import bot, registered, unhurried
 from tests.server.contests.entrants import entered, open_contest, play_all
-from tests.server.duel.clients import FIND, free
 from tests.server.nodes.serving import home_of, nodes, spread_out
 from tests.server.nodes.test_shared_state import die
+from tests.server.rooms.duel.clients import FIND, free
 
 pytestmark = pytest.mark.anyio
 

@@ -21,10 +21,10 @@ from botdrome.server.nodes.handover import Handover
 from tests.patience import until
 from tests.server.calling.hosts import answer
 from tests.server.clients import NOTICES, bot, client, leap, registered, server, unhurried
-from tests.server.duel.clients import FIND, free
 from tests.server.lobby.url_hosts import brain, play, url_bot, with_address
 from tests.server.nodes.draining import GAME, SPACES, Chatter, chatting, drain, home, move_match, of
 from tests.server.nodes.serving import home_of, nodes, spread_out
+from tests.server.rooms.duel.clients import FIND, free
 
 pytestmark = pytest.mark.anyio
 

@@ -3,17 +3,17 @@
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.boats.plan import RoomPlan
-from botdrome.server.boats.statistics import GAMES, PLAYERS
-from botdrome.server.duel.hall import DuelHall
 from botdrome.server.nodes.cluster import rooms_of
+from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_statistics import GAMES, PLAYERS
+from botdrome.server.rooms.duel_hall import DuelHall
 from botdrome.server.tables import late_entries
 from tests.patience import until
-from tests.server.boats.clients import Line, boat_rooms, sailors
-from tests.server.duel.clients import pair, play_rows
 from tests.server.holding import hold_back
 from tests.server.nodes.draining import drain, of
 from tests.server.nodes.serving import home_of, nodes, spread_out
+from tests.server.rooms.boats.clients import Line, boat_rooms, sailors
+from tests.server.rooms.duel.clients import pair, play_rows
 
 pytestmark = pytest.mark.anyio
 

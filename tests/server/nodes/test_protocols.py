@@ -17,13 +17,13 @@ from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
 from botdrome.server.nodes.relay import Relay
 from tests.patience import until
-from tests.server.boats.clients import FLEET, sailor
-from tests.server.bomber.clients import STEPS, api
 from tests.server.clients import PATIENCE, bot, client, play_noughts, registered, unhurried
-from tests.server.cube.clients import NOOP, organiser, saying
-from tests.server.cube.clients import bot as cube_bot
-from tests.server.duel.clients import FIND, free, seated
 from tests.server.nodes.serving import home_of, nodes, spread_out
+from tests.server.rooms.boats.clients import FLEET, sailor
+from tests.server.rooms.bomber.clients import STEPS, api
+from tests.server.rooms.cube.clients import NOOP, organiser, saying
+from tests.server.rooms.cube.clients import bot as cube_bot
+from tests.server.rooms.duel.clients import FIND, free, seated
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ from botdrome.server.lobby.bans import Bans
 from botdrome.server.nodes.joining import JoinedNode
 from tests.patience import until
 from tests.server.clients import NOTICES, bot, client, registered
-from tests.server.duel.clients import FIND, free, seated
 from tests.server.nodes.serving import home_of, nodes, spread_out
+from tests.server.rooms.duel.clients import FIND, free, seated
 
 pytestmark = pytest.mark.anyio
 

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from botdrome.app import RunningServer
 from tests.server.battlebot.people import person
-from tests.server.boats.clients import BOARD, boat_server, line, sailor
-from tests.server.bomber.clients import STEPS, api
 from tests.server.clients import NOTICES, bot, client, registered, server
-from tests.server.cube.clients import NOOP, fence, game, organiser, saying
-from tests.server.cube.clients import bot as cube_bot
-from tests.server.duel.clients import connected, free
 from tests.server.lobby.url_hosts import url_bot, with_address
 from tests.server.operator.clients import TOKEN, Office, office
+from tests.server.rooms.boats.clients import BOARD, boat_server, line, sailor
+from tests.server.rooms.bomber.clients import STEPS, api
+from tests.server.rooms.cube.clients import NOOP, fence, game, organiser, saying
+from tests.server.rooms.cube.clients import bot as cube_bot
+from tests.server.rooms.duel.clients import connected, free
 
 pytestmark = pytest.mark.anyio
 

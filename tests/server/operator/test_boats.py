@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.boats.plan import RoomPlan
-from tests.server.boats.clients import BOARD, boat_server, line, sailor
+from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.server.clients import server
 from tests.server.operator.clients import TOKEN, office
+from tests.server.rooms.boats.clients import BOARD, boat_server, line, sailor
 
 pytestmark = pytest.mark.anyio
 

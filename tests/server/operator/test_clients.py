@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.boats.clients import boat_server, sailor, sailors
-from tests.server.bomber.clients import STEPS, api
 from tests.server.clients import bot, pair, registered, server, unhurried
-from tests.server.cube.clients import NOOP, organiser, saying
-from tests.server.cube.clients import bot as cube_bot
-from tests.server.duel.clients import free
-from tests.server.duel.clients import pair as duel
 from tests.server.operator.clients import TOKEN, office
+from tests.server.rooms.boats.clients import boat_server, sailor, sailors
+from tests.server.rooms.bomber.clients import STEPS, api
+from tests.server.rooms.cube.clients import NOOP, organiser, saying
+from tests.server.rooms.cube.clients import bot as cube_bot
+from tests.server.rooms.duel.clients import free
+from tests.server.rooms.duel.clients import pair as duel
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.patience import PAUSE
 from tests.server.clients import PATIENCE, registered, server
-from tests.server.cube.clients import NOOP, game, saying
-from tests.server.cube.clients import bot as cube_bot
 from tests.server.operator.clients import TOKEN, Office, office
+from tests.server.rooms.cube.clients import NOOP, game, saying
+from tests.server.rooms.cube.clients import bot as cube_bot
 
 pytestmark = pytest.mark.anyio
 

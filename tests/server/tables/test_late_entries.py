@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.duel.leaderboard import LATE, DuelLeaderboard, open_duel_leaderboard
+from botdrome.server.rooms.duel_leaderboard import LATE, DuelLeaderboard, open_duel_leaderboard
 from botdrome.server.tables import late_entries
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Store, StoreUnavailable, Unstorable
 from tests.patience import until
-from tests.server.duel.clients import board_won_by
+from tests.server.rooms.duel.clients import board_won_by
 
 pytestmark = pytest.mark.anyio
 

@@ -244,7 +244,10 @@ def test_the_rules_name_all_fifty_resolutions_and_everything_that_is_set() -> No
 
 def test_every_row_of_the_resolutions_has_a_test_that_names_it() -> None:
     folder = Path(__file__).parents[2]
-    files = [*folder.glob("wire/bomber/test_*rows.py"), *folder.glob("server/bomber/test_*rows.py")]
+    files = [
+        *folder.glob("wire/bomber/test_*rows.py"),
+        *folder.glob("server/rooms/bomber/test_*rows.py"),
+    ]
     named = {
         int(number)
         for file in files

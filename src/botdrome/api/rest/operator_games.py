@@ -8,12 +8,12 @@ from msgspec import Meta, Struct
 from botdrome.api.problems import Problem
 from botdrome.api.rest.endpoint import RestRequest
 from botdrome.api.rest.operator_session import json_body, private
-from botdrome.server.boats.orders import BadOrder, shown
-from botdrome.server.boats.plan import BadPlan, RoomPlan
-from botdrome.server.boats.room import BoatRoom
-from botdrome.server.boats.rooms import BadRoom
 from botdrome.server.operator.cube_runs import BadRun, CubeRun, CubeScores, RunState
 from botdrome.server.operator.operator import Operator
+from botdrome.server.rooms.boat_orders import BadOrder, shown
+from botdrome.server.rooms.boat_room import BoatRoom
+from botdrome.server.rooms.boat_settings import BadPlan, RoomPlan
+from botdrome.server.rooms.boats import BadRoom
 
 CubeSetupGiven = Annotated[
     dict[str, Any],

@@ -7,8 +7,8 @@ from botdrome.api.rest import operator_games as games
 from botdrome.api.rest.contest_documents import DocumentedContest
 from botdrome.api.rest.endpoint import PAGING, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.operator_session import SignedIn, SignIn, session, signin, signout
-from botdrome.server.boats.plan import RoomPlan
 from botdrome.server.operator.client_list import COLUMNS
+from botdrome.server.rooms.boat_settings import RoomPlan
 
 ROOT = "/operator"
 WRONG = (401, "There is no session and no token, or it is not the operator's.")

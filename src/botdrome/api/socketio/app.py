@@ -22,15 +22,14 @@ from botdrome.api.socketio.connection import EngineConnection, EngineConnections
 from botdrome.api.socketio.polling import CLOSED
 from botdrome.api.socketio.query import BAD_REQUEST, PATH, EngineError, EngineQuery, read_query
 from botdrome.api.socketio.websocket import EngineWebSocket, UpgradeProbe
-from botdrome.server.cube.host import CubeHost
-from botdrome.server.cube.settings import CubeSection
-from botdrome.server.cube.watcher import MUCH_UNREAD
 from botdrome.server.network.connection import Connection, Receiver
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
 from botdrome.server.protocol import ServedProtocol, ServerParts
+from botdrome.server.rooms.cube_game import MUCH_UNREAD, CubeSection
+from botdrome.server.rooms.cube_host import CubeHost
 from botdrome.server.settings import Settings
 from botdrome.wire.conversation import CannotPlay
 from botdrome.wire.framing.socketio import BadPacket, SocketIoLimits, from_jsonp, jsonp

@@ -21,9 +21,9 @@ from botdrome.api.socketio.query import (
 )
 from botdrome.api.socketio.websocket import EngineWebSocket
 from botdrome.server import metrics
-from botdrome.server.cube.watcher import MUCH_UNREAD
 from botdrome.server.network.connection import GOING, NORMAL, Traffic
 from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.rooms.cube_game import MUCH_UNREAD
 from botdrome.wire.conversation import CannotPlay, Removed, Reply
 from botdrome.wire.cube.writer import CubeEvent
 from botdrome.wire.framing.socketio import Engine, Handshake

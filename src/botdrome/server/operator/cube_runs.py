@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from botdrome.server.cube.host import CubeHost
 from botdrome.server.network.connection import Traffic
+from botdrome.server.rooms.cube_host import CubeHost
 from botdrome.wire.cube.conversation import error, read_event
 from botdrome.wire.cube.requests import Details, Fault
 from botdrome.wire.cube.writer import CubeEvent

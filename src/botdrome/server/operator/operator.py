@@ -7,12 +7,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from botdrome.games.reading import plural
-from botdrome.server.boats.orders import carry_out
-from botdrome.server.boats.plan import make_plan
-from botdrome.server.boats.room import BoatRoom
-from botdrome.server.boats.rooms import BadRoom, BoatRooms
 from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.cube.host import CubeHost
 from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.origins import public_origins
@@ -28,6 +23,11 @@ from botdrome.server.operator.client_list import (
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.operator.keys import OperatorKeys
+from botdrome.server.rooms.boat_orders import carry_out
+from botdrome.server.rooms.boat_room import BoatRoom
+from botdrome.server.rooms.boat_settings import make_plan
+from botdrome.server.rooms.boats import BadRoom, BoatRooms
+from botdrome.server.rooms.cube_host import CubeHost
 from botdrome.store.store import Epoch
 
 

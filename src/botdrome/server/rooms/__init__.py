@@ -1,0 +1,1 @@
+"""Rooms: where clients of boats, Bomberman, duel arena and Battlecube gather players and games."""

@@ -1,0 +1,398 @@
+"""Boat games over lines: the rooms of a server, their ports, and the console of their host."""
+
+import asyncio
+import hmac
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from botdrome.server import metrics
+from botdrome.server.failures import log_failure
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.network.connection import Connection
+from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.listening import MakeProtocol, OpenPort, tolerated
+from botdrome.server.network.tcp import tcp_factory
+from botdrome.server.network.websocket import MakeSession
+from botdrome.server.operator.keys import OPERATOR, NotOperator
+from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
+from botdrome.server.rooms.boat_game import NameInUse, PlayerGroup, RoomPlayer
+from botdrome.server.rooms.boat_orders import BadOrder, carry_out, shown
+from botdrome.server.rooms.boat_room import BoatRoom, CannotJoin
+from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
+from botdrome.server.rooms.boat_statistics import BoatStatistics
+from botdrome.server.session import Session
+from botdrome.server.settings import BadSetting
+from botdrome.wire.boats.conversation import (
+    GAME,
+    BoatConversation,
+    CheckBlacklist,
+    Depart,
+    Joined,
+    JoinRefused,
+    JoinRoom,
+    Kicked,
+    LookAtRoom,
+    NameAllowed,
+    ReturnToSeat,
+    RoomShown,
+    Say,
+)
+from botdrome.wire.boats.host import EnterAsHost, GiveOrder, HostConversation, HostTold, RoomChanged
+from botdrome.wire.boats.lines import BOOTED, FULL, plain, text_of
+from botdrome.wire.conversation import Admitted, Command, LoginRefused
+from botdrome.wire.framing.streams import Lines
+
+
+class Visit:
+    """Where a client is: the room that it looks at and, once it has joined, its game
+    and its seat.
+    """
+
+    def __init__(self, room: BoatRoom) -> None:
+        self.room = room
+        self.group: PlayerGroup | None = None
+        self.player: RoomPlayer | None = None
+
+
+class BoatPort:
+    """The first room is shown to every client, the others by their titles."""
+
+    protocol = "boats"
+
+    def __init__(
+        self,
+        desk: Desk,
+        port: int,
+        rooms: list[BoatRoom],
+        name: str = "xbs",
+        key: str = "boats.port",
+    ) -> None:
+        self._desk, self.port, self.rooms = desk, port, rooms
+        self.name, self.key = name, key
+        """The name of the port, and the setting that sets it."""
+        self.server: OpenPort | None = None
+        """None: it does not listen."""
+        self.visits: dict[Session, Visit] = {}
+
+    @property
+    def listens_on(self) -> int | None:
+        return None if self.server is None else self.server.number
+
+    def protocol_factory(self, connection_limits: ConnectionLimits) -> MakeProtocol:
+        return tcp_factory(Lines, self._connect, connection_limits)
+
+    def _connect(self, connection: Connection) -> Session:
+        settings, now = self._desk.settings, asyncio.get_running_loop().time()
+        limits = settings.limits.waiting, settings.message.rate, settings.message.burst
+        return Session(connection, BoatConversation(*limits, now), self, self._desk)
+
+    # Requests of clients.
+
+    def act(self, session: Session, command: Command) -> None:
+        visit = self.visits.get(session)
+        if visit is None:
+            visit = self.visits[session] = Visit(self.rooms[0])
+            session.on_seat, session.release = (
+                partial(self._seated, session),
+                partial(self._leave, session),
+            )
+        match command:
+            case LookAtRoom():
+                self._show(session, visit, command)
+            case CheckBlacklist():
+                self._check(session, visit.room, command.name)
+            case JoinRoom():
+                self._join(session, visit, command)
+            case ReturnToSeat():
+                self._return(session, visit, command)
+            case Say() if visit.group is not None and visit.player is not None:
+                visit.group.say(visit.player, command.to, command.text)
+            case Depart() if visit.group is not None and visit.player is not None:
+                visit.group.depart(visit.player, command.reason)
+
+    def _show(self, session: Session, visit: Visit, command: LookAtRoom) -> None:
+        """Only a client that comes to another room needs a free seat there: one that waits may ask
+        as often as it likes.
+        """
+        if visit.group is not None:
+            return session.answer(RoomShown(visit.group.info(), visit.group.offer.width))
+        other = next(
+            (room for room in self.rooms if room.offer.title.encode() == command.title), visit.room
+        )
+        comes, visit.room = command.arriving or other is not visit.room, other
+        address = session.connection.address
+        if address in other.banned_addresses:
+            return session.answer(Kicked(b""))
+        line = other.greeting(address, asyncio.get_running_loop().time()) if comes else other.info()
+        session.answer(RoomShown(line, other.plan.width))
+        if comes and other.is_full:
+            session.answer(Kicked(FULL))
+        return None
+
+    def _check(self, session: Session, room: BoatRoom, name: bytes) -> None:
+        banned = (
+            text_of(name) in room.banned_names
+            or session.connection.address in room.banned_addresses
+        )
+        session.answer(Kicked(BOOTED) if banned else NameAllowed())
+
+    def _join(self, session: Session, visit: Visit, command: JoinRoom) -> None:
+        """A registered bot needs its token to return; the secret of a guest protects its seat."""
+        secret = b"" if session.registered else command.secret
+        player = RoomPlayer(command.name, session.name, command.board, secret)
+        player.owner = session.owner
+        guesses = self._desk.registry.guesses
+        try:
+            if secret:
+                guesses.check(player.text)
+            return self._sit(session, visit, player, visit.room.join(session, player))
+        except TooMany as problem:
+            session.answer(JoinRefused(plain(str(problem))))
+        except CannotJoin as problem:
+            session.answer(Kicked(str(problem).encode()))
+        except NameInUse as problem:
+            if secret:
+                guesses.note(player.text, False)
+            session.answer(JoinRefused(str(problem).encode()))
+        return session.unlist()
+
+    def _return(self, session: Session, visit: Visit, command: ReturnToSeat) -> None:
+        name, secret = command.request.name, command.request.secret
+        player = RoomPlayer(name, text_of(name), command.request.board, secret)
+        game = visit.room.come_back(session, player)
+        if game is None:
+            return session.answer(JoinRefused(command.words))
+        session.name, session.registered = player.text, False
+        session.enlist(GAME)
+        return self._sit(session, visit, player, game)
+
+    def _sit(self, session: Session, visit: Visit, player: RoomPlayer, group: PlayerGroup) -> None:
+        visit.group, visit.player = group, group.called(player.name)
+        assert visit.player is not None
+        session.answer(Joined(visit.player.taunts))
+        visit.room.joined(group)
+
+    # Events of tables and clients.
+
+    def _seated(self, session: Session) -> None:
+        """The game for which the client waited starts, or it has returned to one."""
+        visit = self.visits[session]
+        visit.group = next(
+            (game for game in visit.room.games if game.table is session.table), visit.group
+        )
+
+    def _leave(self, session: Session) -> None:
+        visit = self.visits.pop(session)
+        if visit.group is not None and visit.player is not None:
+            visit.group.left(visit.player)
+            visit.room.changed()
+
+
+MOST_ROOMS = 100
+
+
+class BadRoom(Exception):
+    """A room that cannot be opened or changed, with the reason."""
+
+
+class BoatRooms:
+    def __init__(self, desk: Desk, statistics: BoatStatistics) -> None:
+        settings = desk.settings.of(BoatsSection)
+        self._desk, self.statistics = desk, statistics
+        self.listen: Callable[[BoatPort], Awaitable[None]] | None = None
+        """Listens at a port, or raises BadSetting."""
+        self.rooms = [BoatRoom(plan, desk, statistics) for plan in settings.rooms or (RoomPlan(),)]
+        shared = [room for room in self.rooms if not room.plan.port]
+        own = [self._own_port(room) for room in self.rooms if room.plan.port]
+        desk.on_closing.append(self._stop)
+        self.all: list[BoatPort] = (
+            [BoatPort(desk, settings.port, shared)] if shared and settings.port else []
+        ) + own
+
+    @property
+    def titles(self) -> list[str]:
+        return [room.plan.title for room in self.rooms]
+
+    def called(self, title: str) -> BoatRoom | None:
+        """Return a room by its title; without a title, the first."""
+        return next((room for room in self.rooms if title in ("", room.plan.title)), None)
+
+    def port_of(self, room: BoatRoom) -> int | None:
+        """Return the port at which players join it; None: it does not listen."""
+        return next((port.listens_on for port in self.all if room in port.rooms), None)
+
+    def in_use(self) -> bool:
+        """Whether a client or a host is here, or a room that was opened later."""
+        return any(port.visits for port in self.all) or any(room.on_change for room in self.rooms)
+
+    # Rooms that are opened while the server runs.
+
+    async def open(self, plan: RoomPlan) -> BoatRoom:
+        """Open a room until its last game is over, or raise BadRoom."""
+        if plan.title in self.titles:
+            raise BadRoom(f"there is a room {plan.title!r} already")
+        if len(self.rooms) >= MOST_ROOMS:
+            raise BadRoom(f"there are {MOST_ROOMS} rooms already")
+        room = BoatRoom(plan, self._desk, self.statistics)
+        try:
+            port = await self._port_for(room)
+        except BadRoom:
+            room.close()
+            raise
+        self.rooms.append(room)
+        room.on_change.add(lambda: self._remove(room, port) if room.over else None)
+        return room
+
+    def _own_port(self, room: BoatRoom) -> BoatPort:
+        return BoatPort(self._desk, room.plan.port, [room], f"xbs {room.plan.title}", "boats.rooms")
+
+    async def _port_for(self, room: BoatRoom) -> BoatPort:
+        plan = room.plan
+        if not plan.port:
+            shared = next((port for port in self.all if port.key == "boats.port"), None)
+            if shared is None:
+                raise BadRoom(
+                    "rooms share no port here: give the room a port of its own, or -1 for any free "
+                    "one"
+                )
+            shared.rooms.append(room)
+            return shared
+        port = self._own_port(room)
+        try:
+            assert self.listen is not None
+            await self.listen(port)
+        except BadSetting as problem:
+            raise BadRoom(str(problem)) from None
+        self.all.append(port)
+        return port
+
+    def _remove(self, room: BoatRoom, port: BoatPort) -> None:
+        if room not in self.rooms:
+            return
+        self.rooms.remove(room)
+        if not room.plan.port:
+            port.rooms.remove(room)
+        else:
+            self.all.remove(port)
+            if port.server is not None:
+                port.server.close()
+
+    def _stop(self) -> None:
+        for room in self.rooms:
+            room.close()
+
+    async def close(self) -> None:
+        """The games are over."""
+        await self.statistics.close()
+
+
+class HostConsole:
+    """The console of one host."""
+
+    protocol = "boats host"
+    _room: BoatRoom
+
+    def __init__(self, server: ServerParts, rooms: BoatRooms) -> None:
+        self._desk, self._keys, self._rooms = server.desk, server.keys, rooms
+
+    def act(self, session: Session, command: Command) -> None:
+        if isinstance(command, EnterAsHost):
+            self._desk.tasks.start(self._log_in(session, command))
+        elif isinstance(command, GiveOrder):
+            session.answer(HostTold(executed(command.order, self._room)))
+
+    async def _log_in(self, session: Session, command: EnterAsHost) -> None:
+        try:
+            await self._check(command.token)
+        except (TooMany, NotOperator) as problem:
+            return session.answer(LoginRefused(str(problem)))
+        except Exception:
+            log_failure("the token of a host could not be looked up")
+            return session.answer(LoginRefused("the token cannot be looked up"))
+        room = self._rooms.called(command.room) if isinstance(command.room, str) else None
+        if room is None:
+            return session.answer(
+                LoginRefused(
+                    f"there is no room of that title; there is {', '.join(self._rooms.titles)}"
+                )
+            )
+        return None if session.closed else self._enter(session, room)
+
+    async def _check(self, token: Any) -> None:
+        """Accept the `host_token` or the operator's token, or raise TooMany or NotOperator."""
+        given, known = (
+            token if isinstance(token, str) else "",
+            self._desk.settings.of(BoatsSection).host_token,
+        )
+        self._desk.registry.guesses.check(OPERATOR)
+        if known and hmac.compare_digest(given.encode(), known.encode()):
+            return
+        try:
+            await self._keys.check(given)
+        except NotOperator:
+            metrics.REFUSED.labels("host").inc()
+            raise NotOperator("that is not the token of this server") from None
+
+    def _enter(self, session: Session, room: BoatRoom) -> None:
+        self._room, changed = room, partial(session.answer, RoomChanged())
+        room.on_change.add(changed)
+        session.release = partial(room.on_change.discard, changed)
+        session.answer(Admitted(room.plan.title))
+
+
+def executed(order: dict[str, Any] | None, room: BoatRoom) -> dict[str, Any]:
+    """Execute an order and return the answer. None: return the room after a change."""
+    if order is None or order.get("do") == "show":
+        return {"room": shown(room)} | ({} if order is None else {"asked": True})
+    try:
+        return {"done": carry_out(order, room)}
+    except BadOrder as problem:
+        return {"error": str(problem)}
+
+
+def connect_host(server: ServerParts, rooms: BoatRooms, connection: Connection) -> Session:
+    settings, now = server.settings, asyncio.get_running_loop().time()
+    conversation = HostConversation(settings.limits.login, settings.message.burst, now)
+    return Session(connection, conversation, HostConsole(server, rooms), server.desk)
+
+
+async def open_boats(server: ServerParts) -> ServedProtocol:
+    desk, folder = server.desk, server.settings.of(BoatsSection).dir
+    statistics = BoatStatistics({}, {}, Path(folder) if folder else None)
+    rooms = BoatRooms(desk, statistics)
+
+    async def listen(ports: Ports) -> None:
+        async def listen_at(boats: BoatPort) -> None:
+            factory = boats.protocol_factory(server.connection_limits)
+            boats.server = await ports.open(boats.name, boats.key, boats.port, factory, game=GAME)
+
+        rooms.listen = listen_at
+        for boats in rooms.all:
+            with tolerated(boats.key == "boats.port" and boats.port == BoatsSection().port):
+                await listen_at(boats)
+
+    def receive_socket(target: str) -> MakeSession | None:
+        return partial(connect_host, server, rooms) if target == "/boats/host" else None
+
+    def titles_at(name: str) -> str:
+        """Return the titles of rooms that share a port."""
+        titles = [room.plan.title for port in rooms.all if port.name == name for room in port.rooms]
+        return ", ".join(titles) if len(titles) > 1 else ""
+
+    load = partial(statistics.load, desk.store, watch=desk.cluster is not None)
+    return ServedProtocol(
+        rooms,
+        rooms.close,
+        receive_socket=receive_socket,
+        listen=listen,
+        describe_port=titles_at,
+        open_rooms=load,
+        leave_rooms=statistics.late.leave,
+        settled=lambda: statistics.settled,
+        in_use=rooms.in_use,
+        game=GAME,
+        targets=("/boats/", "/api/v1/operator/boats"),
+    )

@@ -1,0 +1,608 @@
+"""The Bomberman API: its rooms, its HTTP routes and its WebSocket."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from botdrome.server.failures import log_failure
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.registry import Admission, Banned, Denied
+from botdrome.server.network.connection import Connection
+from botdrome.server.network.http import Exchange, HttpLimits, HttpResponse, ResponseHeaders
+from botdrome.server.network.http_request import HttpRequest
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.websocket import MakeSession
+from botdrome.server.protocol import ServedProtocol, ServerParts
+from botdrome.server.rooms.bomber_room import (
+    PROTOCOL,
+    BomberRoom,
+    BomberUser,
+    ContestRooms,
+    Moment,
+    SendReply,
+    Wait,
+)
+from botdrome.server.rooms.bomber_settings import BomberSection, read_plans
+from botdrome.server.session import Session
+from botdrome.store.contest_journal import ContestRefusal
+from botdrome.store.store import BotEntry
+from botdrome.wire.bomber.conversation import (
+    BAD,
+    CONFLICT,
+    FORBIDDEN,
+    NOT_FOUND,
+    OK,
+    UNAVAILABLE,
+    Act,
+    BomberConversation,
+    BomberSocketConversation,
+    FollowRoom,
+    ReadState,
+    RefuseMessage,
+    Registered,
+    RegisterUser,
+    Registration,
+    RequestRefused,
+    RoomReply,
+    declined,
+    registers,
+    registration_refused,
+    wants_state,
+)
+from botdrome.wire.bomber.request import (
+    DEFAULT,
+    BadRequest,
+    Message,
+    Shape,
+    read_form,
+    read_message,
+    read_shape,
+    read_switch,
+    unquoted,
+)
+from botdrome.wire.bomber.rules import ROUTES, rules, rules_page
+from botdrome.wire.bomber.state import FINISHED
+from botdrome.wire.conversation import Command
+
+
+async def register(room: BomberRoom, command: RegisterUser, address: str, reply: SendReply) -> None:
+    reply(await _outcome(room, command, address))
+
+
+async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> RoomReply:
+    try:
+        admission = await room.desk.registry.admit(
+            command.name, command.password, room.game.name, "never"
+        )
+    except Banned as words:
+        return RequestRefused(FORBIDDEN, "BANNED", str(words))
+    except Denied as words:
+        user = room.named(command.name)  # the name may have been registered meanwhile
+        if _returns(room, command, address, user):
+            return room.registered(user)
+        return RequestRefused(FORBIDDEN, "NAME_TAKEN", str(words))
+    except Exception:
+        log_failure("a bot could not be looked up")
+        return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
+    admission = replace(admission, version=command.version)
+    try:
+        if (contests := room.contest_rooms) is not None and (
+            user := _contest_user(room, contests, command, admission, address)
+        ):
+            return contests.registered(user)
+    except ContestRefusal as problem:
+        return RequestRefused(CONFLICT, "VERSION_REFUSED", str(problem))
+    return _entered(room, command, admission, address)
+
+
+def _entered(
+    room: BomberRoom, command: RegisterUser, admission: Admission, address: str
+) -> RoomReply:
+    known, closing = room.named(admission.name), room.desk.closing
+    enters = known is None and room.registering
+    asked = Registration(
+        command.name,
+        with_password=bool(command.password),
+        phase=room.state.phase,
+        open=room.registering,
+        stopping=room.desk.refusal if closing else "",
+        no_games=room.desk.refusal,
+        known=known is not None,
+        returns=not closing
+        and not enters
+        and _returns(room, command, address, known, admission.bot),
+        next_registration=room.until_registration(),
+    )
+    refused = registration_refused(asked)
+    if refused is not None:
+        return refused
+    if enters:
+        known = room.enter(command.name, admission, command.password, address)
+    return room.registered(known)
+
+
+def _contest_user(
+    room: BomberRoom,
+    contests: ContestRooms,
+    command: RegisterUser,
+    admission: Admission,
+    address: str,
+) -> BomberUser | None:
+    """Return the user that plays in a contest under this name, or let it wait for its next match
+    there.
+    """
+    known = contests.named(admission.name)
+    if known is not None and known.is_known_by(admission.bot, command.password, address):
+        return known
+    if known is not None or room.desk.refusal or not contests.expects(room.plan, admission):
+        return None
+    return contests.enter(room.plan, command.name, admission, command.password, address)
+
+
+def _returns(
+    room: BomberRoom,
+    command: RegisterUser,
+    address: str,
+    user: BomberUser | None,
+    bot: BotEntry | None = None,
+) -> bool:
+    """Return whether the client is that user. During a game it must send its password or token."""
+    if (
+        user is None
+        or room.state.phase == FINISHED
+        or (not command.password and not room.registering)
+    ):
+        return False
+    guesses = room.desk.registry.guesses
+    if command.password and guesses.spent(command.name):
+        return False
+    right = user.is_known_by(bot, command.password, address)
+    if command.password:
+        guesses.note(command.name, right)
+    return right
+
+
+class BomberRooms:
+    """The rooms by name. Paths without a name mean the first room."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, settings = desk, desk.settings
+        self.waiting_from: Counter[str] = Counter()
+        """The number of waiting requests per address."""
+        plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
+        contest_rooms = ContestRooms(desk, self.waiting_from)
+        self._rooms = {
+            plan.name: BomberRoom(plan, desk, self.waiting_from, contest_rooms) for plan in plans
+        }
+        if desk.contest_queue is not None:
+            desk.contest_queue.on_change.append(self._call_in)
+        self.first = next(iter(self._rooms.values()))
+
+    def _call_in(self) -> None:
+        """Send users that are expected in a contest that has begun away, so that they register for
+        it.
+        """
+        queue = self.desk.contest_queue
+        assert queue is not None
+        for room in self._rooms.values():
+            room.send_away(partial(queue.expecting, room.game.name))
+
+    def in_use(self) -> bool:
+        """Whether users are in a room, or in a contest, or follow a room."""
+        users = any(client.protocol == PROTOCOL for client in self.desk.registry.clients.all)
+        return users or any(room.pushes for room in self._rooms.values())
+
+    def __getitem__(self, name: str) -> BomberRoom | None:
+        return self._rooms.get(name)
+
+    def listed(self) -> list[dict[str, Any]]:
+        return [summary(room) for room in self._rooms.values()]
+
+    async def close(self) -> None:
+        for room in self._rooms.values():
+            room.close()
+
+
+def summary(room: BomberRoom) -> dict[str, Any]:
+    """Return the public description of a room."""
+    state = room.state
+    return {
+        "name": room.plan.name,
+        "url": f"/bomber/rooms/{room.plan.name}/rest",
+        "phase": state.phase,
+        "players": room.plan.players,
+        "users": state.names,
+        "state_number": state.number,
+        "time_left": room.time_left(),
+        "game_id": state.game_id,
+    }
+
+
+OPEN: ResponseHeaders = (
+    ("Access-Control-Allow-Origin", "*"),
+    ("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"),
+    ("Access-Control-Allow-Headers", "Content-Type, X-User-Id, X-Requested-With"),
+    ("Cache-Control", "no-store"),
+    ("Cross-Origin-Resource-Policy", "cross-origin"),
+    (
+        "Content-Security-Policy",
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    ),
+)
+PREFLIGHT: ResponseHeaders = (*OPEN, ("Access-Control-Max-Age", "86400"))
+"""Without caching, a browser sends a preflight request before every action, and rounds are short.
+"""
+READ, WRITE, BOTH = ("GET", "HEAD"), ("POST",), ("GET", "HEAD", "POST")
+LONGEST_KEPT = 200
+"""Maximum bytes of a cached path or query."""
+
+
+def is_ours(target: bytes) -> bool:
+    return target.startswith((b"/bomber/", b"/bomber?")) or target == b"/bomber"
+
+
+def refuse(status: int, word: str, sentence: str) -> HttpResponse:
+    return HttpResponse(status, declined(DEFAULT, word, sentence), headers=OPEN)
+
+
+class NotServed(Exception):
+    """No route matches the path or the method."""
+
+    def __init__(
+        self, status: int, word: str, sentence: str, headers: ResponseHeaders = ()
+    ) -> None:
+        super().__init__(word)
+        self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
+
+
+class RoomRequest:
+    """A request for a room."""
+
+    def __init__(self, exchange: Exchange, room: BomberRoom) -> None:
+        self.exchange, self.room = exchange, room
+        self.query: Mapping[str, str] = {}
+        self.shape = DEFAULT
+        self.fields: Message = {}
+        """The fields of the query and the body. The body takes precedence."""
+
+    def read(self, query: bytes) -> None:
+        request = self.exchange.request
+        headers, fields = request.headers, self.fields
+        if query or b"accept" in headers:
+            self.query, self.shape = _read_query(query, headers.get(b"accept", b""))
+            fields.update(self.query)
+        if request.body and request.method == "POST":
+            fields.update(read_message(request.body))
+        if b"x-user-id" in headers:
+            fields.setdefault("user_id", headers[b"x-user-id"].decode("latin-1"))
+
+    def converse(self) -> None:
+        """Answer a message of the protocol, now or when the room has decided."""
+        room, request = self.room, self.exchange.request
+        with_state = (
+            bool(self.query)
+            and not registers(self.fields)
+            and read_switch(self.query.get("with_state"), "with_state")
+        )
+        talk = BomberConversation(
+            self.shape, with_state, room.plan.wrapped_responses, request.method != "HEAD"
+        )
+        command = talk.receive(self.fields)
+        if isinstance(command, RegisterUser):
+            return room.desk.tasks.start(
+                register(room, command, self.exchange.address, partial(self._reply, talk))
+            )
+        room = self.room = room.room_of(command.user_id)
+        if isinstance(command, Act):
+            return self._reply(talk, room.act(command))
+        if command.after is None or not room.comes_after(command.after):
+            return self._reply(talk, room.shown_to(room.user(command.user_id)))
+        return self._wait(talk, command, command.after)
+
+    def _wait(self, talk: BomberConversation, command: ReadState, after: int) -> None:
+        """Answer when there is a later state."""
+        room, exchange = self.room, self.exchange
+        most = room.desk.settings.of(BomberSection).waits
+        if room.waits.from_address(exchange.address) >= most:
+            return self.refuse(429, "TOO_MANY_WAIT", f"{most} of your address wait already")
+        wait = Wait(
+            after,
+            exchange.address,
+            lambda: self._reply(talk, room.shown_to(room.user(command.user_id))),
+        )
+        exchange.on_lost = lambda: room.waits.remove(wait)
+        return room.waits.add(wait)
+
+    def _reply(self, talk: BomberConversation, reply: RoomReply) -> None:
+        status, body, rest = talk.answer(reply)
+        self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN, rest))
+
+    def show_state(self, user_id: str) -> None:
+        room = self.room.room_of(user_id)
+        self._reply(BomberConversation(self.shape), room.shown_to(room.user(user_id)))
+
+    def show(self, value: object) -> None:
+        self.exchange.answer(
+            HttpResponse(OK, self.shape.spelled(value), self.shape.content_type, OPEN)
+        )
+
+    def refuse(
+        self,
+        status: int,
+        word: str,
+        sentence: str,
+        headers: ResponseHeaders = (),
+        moment: Moment | None = None,
+    ) -> None:
+        body = declined(self.shape, word, sentence, **(moment or {}))
+        self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN + headers))
+
+
+def _read_query(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
+    """Return the fields of a query, and the response format that it or the Accept
+    header asks for.
+    """
+    return (_known if len(query) + len(accept) <= LONGEST_KEPT else _known.__wrapped__)(
+        query, accept
+    )
+
+
+@lru_cache(maxsize=1024)
+def _known(query: bytes, accept: bytes) -> tuple[Mapping[str, str], Shape]:
+    fields = read_form(query)
+    return fields, read_shape(fields, accept.decode("latin-1"))
+
+
+Verb = Callable[[RoomRequest, str], None]
+Route = tuple[BomberRoom, tuple[str, ...], Verb, str]
+"""The room, the methods that are allowed, the verb, and the rest of the path after it."""
+
+
+class Routes:
+    def __init__(self, rooms: BomberRooms) -> None:
+        self._rooms = rooms
+        self._catch_up = rooms.desk.tables.metronome.catch_up
+        self._verbs: dict[bytes, tuple[tuple[str, ...], Verb]] = {
+            b"state": (BOTH, self._state),
+            b"action": (WRITE, self._action),
+            b"register": (WRITE, self._register),
+            b"rules": (READ, self._rules),
+            b"": (BOTH, self._any),
+        }
+        self._find = lru_cache(maxsize=8192)(self._search)
+        """A cache, since bots request the same paths repeatedly."""
+
+    def handle(self, exchange: Exchange) -> None:
+        self._catch_up()
+        path, _, query = exchange.target.partition(b"?")
+        method, ask = exchange.request.method, RoomRequest(exchange, self._rooms.first)
+        if method == "OPTIONS":
+            return exchange.answer(HttpResponse(204, b"", "", PREFLIGHT))
+        try:
+            ask.read(query)
+            ask.room, methods, verb, rest = (
+                self._find if len(path) <= LONGEST_KEPT else self._search
+            )(path)
+            if method not in methods:
+                raise _not_allowed(methods)
+            return verb(ask, rest)
+        except BadRequest as fault:
+            return ask.refuse(BAD, fault.word, fault.sentence, moment=self._moment(path))
+        except NotServed as refusal:
+            return ask.refuse(refusal.status, refusal.word, refusal.sentence, refusal.headers)
+
+    def _search(self, target: bytes) -> Route:
+        room, path = self._rooms.first, target.split(b"/")[2:]
+        if path in ([b"rooms"], [b"rooms", b""]):
+            return room, READ, self._list, ""
+        if path[:1] == [b"rooms"]:
+            found = self._rooms[unquoted(path[1])]
+            if found is None:
+                raise NotServed(
+                    NOT_FOUND, "UNKNOWN_ROOM", "there is no such room; see /bomber/rooms"
+                )
+            room, path = found, path[2:]
+        if path in ([], [b""]):
+            return room, READ, self._index, ""
+        verb = path[1] if len(path) > 1 else b""
+        if path[0] != b"rest" or verb not in self._verbs:
+            raise NotServed(
+                NOT_FOUND, "UNKNOWN_PATH", "there is nothing here; see /bomber/rest/rules"
+            )
+        methods, act = self._verbs[verb]
+        return room, methods, act, unquoted(b"/".join(path[2:]).removesuffix(b"/"))
+
+    def _moment(self, path: bytes) -> Moment | None:
+        """Return the state number and time left of the room in the path, if it exists."""
+        try:
+            return self._search(path)[0].moment()
+        except (NotServed, BadRequest):
+            return None
+
+    # Messages of the protocol.
+
+    def _register(self, ask: RoomRequest, name: str) -> None:
+        if name:
+            ask.fields["user_name"] = name
+        ask.fields.setdefault("user_name", None)
+        ask.fields.pop("action", None)
+        ask.converse()
+
+    def _state(self, ask: RoomRequest, user_id: str) -> None:
+        if not ask.fields:  # the most frequent request
+            return ask.show_state(user_id)
+        ask.fields["action"] = "STATE"
+        return self._action(ask, user_id)
+
+    def _action(self, ask: RoomRequest, user_id: str) -> None:
+        if user_id:
+            ask.fields["user_id"] = user_id
+        if ask.fields.get("action") is None:
+            ask.fields.pop("user_name", None)  # this route does not register users
+        ask.converse()
+
+    def _any(self, ask: RoomRequest, _: str) -> None:
+        if ask.exchange.request.method != "POST":
+            return self._state(ask, "") if wants_state(ask.fields) else self._index(ask)
+        if registers(ask.fields):
+            return self._register(ask, "")
+        return self._action(ask, "")
+
+    # Pages.
+
+    def _list(self, ask: RoomRequest, _: str) -> None:
+        ask.show(self._rooms.listed())
+
+    def _index(self, ask: RoomRequest, _: str = "") -> None:
+        about = summary(ask.room)
+        ask.show(
+            about | {"routes": ROUTES, "rules": f"{about['url']}/rules", "rooms": "/bomber/rooms"}
+        )
+
+    def _rules(self, ask: RoomRequest, _: str) -> None:
+        found = rules(ask.room.game, ask.room.plan.shown())
+        accept = ask.exchange.request.headers.get(b"accept", b"")
+        if b"text/html" in accept and "format" not in ask.query:
+            page = rules_page(found).encode()
+            return ask.exchange.answer(HttpResponse(200, page, "text/html; charset=UTF-8", OPEN))
+        return ask.show(found)
+
+
+def _not_allowed(methods: tuple[str, ...]) -> NotServed:
+    allowed = ", ".join((*methods, "OPTIONS"))
+    return NotServed(405, "METHOD_NOT_ALLOWED", f"this is for {allowed}", (("Allow", allowed),))
+
+
+LONGEST_BODY = 64 << 10
+
+
+class BomberApi:
+    """The Bomberman API. It is open to pages of any origin, since some bots are web pages."""
+
+    player = True
+
+    def __init__(self, desk: Desk, origins: Origins) -> None:
+        self.rooms, self._origins = BomberRooms(desk), origins
+        self.limits = HttpLimits(rate=desk.settings.message.rate, burst=desk.settings.message.burst)
+        self.handle = Routes(self.rooms).handle
+        self.serves, self.refuse = is_ours, refuse
+
+    def longest_body(self, target: bytes) -> int:
+        return LONGEST_BODY
+
+    def streams(self, target: bytes) -> bool:
+        return False
+
+    def refusal(self, request: HttpRequest) -> HttpResponse | None:
+        if not request.whole:
+            return refuse(
+                413, "BODY_TOO_LONG", f"the body of a request has at most {LONGEST_BODY} bytes"
+            )
+        words = self._origins.host_refusal(request.headers.get(b"host"))
+        return refuse(421, "UNKNOWN_HOST", words) if words else None
+
+    def receive_socket(self, target: str) -> MakeSession | None:
+        return (
+            partial(connect_socket, self.rooms, target)
+            if is_ours(target.encode("latin-1"))
+            else None
+        )
+
+    async def close(self) -> None:
+        await self.rooms.close()
+
+
+def connect_socket(rooms: BomberRooms, target: str, connection: Connection) -> Session:
+    """The query of the target has the format of the states and the user_id."""
+    path, _, query = target.encode("latin-1").partition(b"?")
+    words = path.split(b"/")[2:]
+    room, talk, user_id, fault = rooms.first, BomberConversation(), None, None
+    try:
+        found = rooms[unquoted(words[1])] if words[:1] == [b"rooms"] and len(words) > 1 else room
+        if found is None:
+            raise BadRequest("UNKNOWN_ROOM", "there is no such room; see /bomber/rooms")
+        room, fields = found, read_form(query)
+        user_id, shape = fields.get("user_id"), read_shape(fields)
+        with_state = read_switch(fields.get("with_state"), "with_state")
+        talk = BomberConversation(shape, with_state, room.plan.wrapped_responses, user_id=user_id)
+    except BadRequest as problem:
+        fault = problem
+    limit, now = rooms.desk.settings.message, asyncio.get_running_loop().time()
+    conversation = BomberSocketConversation(talk, limit.rate, limit.burst, now, fault)
+    return Session(connection, conversation, SocketHost(room, user_id), rooms.desk)
+
+
+class SocketHost:
+    """Executes the commands of one client."""
+
+    protocol = PROTOCOL
+
+    def __init__(self, room: BomberRoom, user_id: str | None) -> None:
+        """`user_id`: each new state is pushed as this user sees it, or as the last one that the
+        client spoke for.
+        """
+        self._room, self._user_id = room, user_id
+        self._followed: BomberRoom | None = None
+        self._pusher: Callable[[], None] | None = None
+        """Sends the present state."""
+
+    def act(self, session: Session, command: Command) -> None:
+        room = self._room
+        room.desk.tables.metronome.catch_up()
+        match command:
+            case Act() | ReadState():
+                room = room.room_of(command.user_id)
+                user = room.user(command.user_id)
+                if user is not None:
+                    self._user_id = user.user_id
+                session.answer(
+                    room.act(command) if isinstance(command, Act) else room.shown_to(user)
+                )
+            case RegisterUser():
+                reply = partial(self._registered, session)
+                room.desk.tasks.start(register(room, command, session.connection.address, reply))
+            case RefuseMessage(word, sentence):
+                session.answer(RequestRefused(BAD, word, sentence, room.moment()))
+            case FollowRoom():
+                self._pusher = partial(self._push, session)
+                session.release = self._unfollow
+                self._follow(room)
+                self._pusher()
+
+    def _registered(self, session: Session, reply: RoomReply) -> None:
+        if isinstance(reply, Registered):
+            self._user_id = reply.user_id
+            self._follow(self._room.room_of(reply.user_id))
+        session.answer(reply)
+
+    def _follow(self, room: BomberRoom) -> None:
+        """Push the states of this room from now on."""
+        self._unfollow()
+        if self._pusher is not None:
+            room.pushes[self._pusher] = None
+            self._followed = room
+
+    def _unfollow(self) -> None:
+        if self._followed is not None and self._pusher is not None:
+            self._followed.pushes.pop(self._pusher, None)
+
+    def _push(self, session: Session) -> None:
+        room = self._room.room_of(self._user_id)
+        session.answer(room.shown_to(room.user(self._user_id)))
+
+
+async def open_bomber(server: ServerParts) -> ServedProtocol:
+    api = BomberApi(server.desk, server.origins)
+    return ServedProtocol(
+        api,
+        api.close,
+        receive_socket=api.receive_socket,
+        direct=api,
+        game=api.rooms.first.game.name,
+        targets=("/bomber/",),
+        in_use=api.rooms.in_use,
+    )

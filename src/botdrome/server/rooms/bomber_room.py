@@ -1,0 +1,616 @@
+"""A Bomberman room: users register, play a game and read its result; then users register again."""
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from botdrome.contest.lobby import Wish, in_a_wish
+from botdrome.games.bomberman import WORDS, Bomberman
+from botdrome.match.events import Began, Ended, Played, Player, Result
+from botdrome.match.match import News
+from botdrome.match.terms import Milliseconds
+from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
+from botdrome.server.lobby.clients import ConnectedClient, no_login
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.house import house_bot
+from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
+from botdrome.server.lobby.registry import Admission
+from botdrome.server.network.connection import Traffic
+from botdrome.server.rooms.bomber_settings import BomberPlan, BomberSection
+from botdrome.server.rooms.room import GatheredPlayer, Gathering, open_table
+from botdrome.server.tables.subscriber import Subscriber
+from botdrome.server.tables.table import Table
+from botdrome.store.store import BotEntry
+from botdrome.wire.bomber.conversation import (
+    CAME_LATE,
+    IS_AHEAD,
+    IS_DEAD,
+    IS_OVER,
+    NOT_FOUND,
+    Act,
+    ActionJudged,
+    BomberWriter,
+    Registered,
+    RequestRefused,
+    Response,
+    RoomReply,
+    Round,
+    UserState,
+    accepted,
+    refusal_in,
+    refused_before,
+)
+from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
+from botdrome.wire.writers import MakeWriter, MatchHeader, MatchWriters, Standing
+
+
+class BomberUser:
+    """The client of a seat.
+
+    The server sends it nothing unasked; it polls, and gets an answer to each action at once.
+    """
+
+    seeker = None
+    present = True
+    """Always present: a user that misses a round stands still, and may act again."""
+
+    def __init__(
+        self,
+        user_name: str,
+        admission: Admission,
+        password: str | None,
+        address: str,
+        make_writer: MakeWriter,
+    ) -> None:
+        bot, self.version = admission.bot, admission.version
+        self.user_name, self._make_writer = user_name, make_writer
+        self.user_id = secrets.token_hex(16)
+        """A secret shared by the server and the user."""
+        self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
+        self.is_bot, self._sealed, self._address = bot is not None, bool(password), address
+        self.log_out = no_login
+        self.traffic = Traffic()
+        self.player: Player | None = None
+        self.acted: tuple[int, str] | None = None
+        """The round of the last accepted action, and its word."""
+
+    def is_known_by(self, bot: BotEntry | None, password: str | None, address: str) -> bool:
+        """Return whether a client is this user: by token, by password, or without either by
+        address.
+        """
+        if bot is not None or self.is_bot:
+            return bot is not None and self.owner == bot_owner(bot)
+        if not password:
+            return not self._sealed and address == self._address
+        return self._sealed and is_guests(self.owner, password)
+
+    def sit_down(self, table: Table, player: Player) -> None:
+        self.player = player
+
+    def take_seat(self, player: Player, writers: MatchWriters) -> None:
+        self._writer = writers.join(player, self._make_writer)
+
+    def notify(self, news: News, standing: Standing) -> list[bytes]:
+        return [] if self.player is None else self._writer.messages(self.player, news, standing)
+
+    def tell(self, messages: list[bytes]) -> None:
+        pass
+
+    def network_time(self) -> float:
+        return 0.0
+
+    def delay(self) -> float:
+        return 0.0
+
+    def dismiss(self, failed: bool) -> None:
+        pass
+
+
+MOVES = {word: ({"action": word}, b'{"action":"%s"}' % word.encode()) for word in WORDS}
+"""Each word as a move for the table, and as bytes for the record, without the user_id."""
+
+NOT_TRIED = {
+    IS_DEAD: "not taken: the user is dead",
+    IS_AHEAD: "not taken: too early",
+    CAME_LATE: "not taken: too late",
+}
+"""Reasons as the record has them."""
+
+
+def round_of(table: Table | None, player: Player | None, state: State) -> Round | None:
+    """Return what a user may do in the present round; None: no game runs, or the user does not play
+    in it.
+    """
+    if table is None or player is None or state.phase == REGISTRATION:
+        return None
+    match, deadline = table.match, table.match.deadline
+    running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
+    return Round(
+        state.phase,
+        match.result is not None,
+        state.number,
+        running,
+        state.place(player) is not None,
+    )
+
+
+def response_to(
+    verdict: str, table: Table, user: BomberUser, word: str, step: int, state: State, early: bool
+) -> Response:
+    """Return the response to an action for the round with this number."""
+    match, refused = table.match, refusal_in(verdict)
+    if match.result is not None and (refused is not None or not early):
+        return IS_OVER  # the round before was overdue, and ended the game
+    if refused is not None:
+        assert user.player is not None
+        return IS_DEAD if state.place(user.player) is None else refused
+    previous, user.acted = user.acted, (step, word)
+    return accepted(previous, step)
+
+
+class Wait:
+    __slots__ = ("address", "after", "due", "tell")
+
+    def __init__(self, after: int, address: str, tell: Callable[[], None]) -> None:
+        self.after, self.address, self.tell, self.due = after, address, tell, 0.0
+
+
+class Waits:
+    """The waiting requests of one room. All have the same timeout, so one timer serves them all."""
+
+    def __init__(self, seconds: float, by_address: Counter[str]) -> None:
+        self._seconds, self._by_address = seconds, by_address
+        self._waits: dict[Wait, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()
+
+    def __len__(self) -> int:
+        return len(self._waits)
+
+    def from_address(self, address: str) -> int:
+        """Return how many requests from this address wait, in all rooms."""
+        return self._by_address[address]
+
+    def add(self, wait: Wait) -> None:
+        wait.due = self._loop.time() + self._seconds
+        self._waits[wait] = None
+        self._by_address[wait.address] += 1
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._seconds, self._ring)
+
+    def remove(self, wait: Wait) -> None:
+        """Remove a request whose client has disconnected."""
+        if wait in self._waits:
+            del self._waits[wait]
+            self._by_address[wait.address] -= 1
+            if not self._by_address[wait.address]:
+                del self._by_address[wait.address]
+
+    def wake(self, number: int | None = None) -> None:
+        """Answer the requests that wait for a state up to this number; None: all requests."""
+        if not self._waits:
+            return
+        for wait in [wait for wait in self._waits if number is None or number > wait.after]:
+            self._end(wait)
+
+    def _end(self, wait: Wait) -> None:
+        if wait in self._waits:
+            self.remove(wait)
+            wait.tell()
+
+    def _ring(self) -> None:
+        now = self._loop.time()
+        for wait in [wait for wait in self._waits if wait.due <= now + 0.001]:
+            self._end(wait)
+        first = next(iter(self._waits), None)
+        self._timer = None if first is None else self._loop.call_later(first.due - now, self._ring)
+
+    def close(self) -> None:
+        self.wake()
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+PROTOCOL = "bomberman"
+Push = Callable[[], None]
+SendReply = Callable[[RoomReply], None]
+Moment = dict[str, int]
+"""The number of a state, and the milliseconds left until it ends."""
+
+
+class BomberRoom:
+    def __init__(
+        self,
+        plan: BomberPlan,
+        desk: Desk,
+        by_address: Counter[str],
+        contest_rooms: "ContestRooms | None" = None,
+        private: bool = False,
+    ) -> None:
+        """`private`: it plays one match, which a contest starts."""
+        self.plan, self.desk, self.game = plan, desk, plan.game
+        self.contest_rooms, self._private = contest_rooms, private
+        self.on_end: Callable[[], None] = self._open
+        """Called when users have had time to read the result."""
+        self.waits = Waits(desk.settings.of(BomberSection).wait, by_address)
+        self.pushes: dict[Push, None] = {}
+        """Called with every new state."""
+        self.table: Table | None = None
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        """The end of the phase on the loop's clock, if known."""
+        self._seated: tuple[str, ...] = ()
+        """The names of the players, as the states show them."""
+        self._users: dict[str, BomberUser] = {}
+        wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
+        self._gathering = Gathering(desk, lambda: wish, self._client_waits)
+        self._open()
+
+    def _open(self) -> None:
+        """Open the registration. Its time runs from the first registered user."""
+        self._timer = self.table = None
+        for user in self._users.values():
+            user.log_out()
+        self._users = {}
+        self._names: dict[str, BomberUser] = {}
+        """Users by their names on this server."""
+        self._turn(State(REGISTRATION, 0, (self.game.height, self.game.width), ()))
+
+    def close(self) -> None:
+        self._gathering.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        self.waits.close()
+
+    # Users.
+
+    @property
+    def registering(self) -> bool:
+        return self.state.phase == REGISTRATION and self.table is None and not self.desk.closing
+
+    def user(self, user_id: object) -> BomberUser | None:
+        return self._users.get(str(user_id))
+
+    def named(self, name: str) -> BomberUser | None:
+        return self._names.get(name)
+
+    def room_of(self, user_id: object) -> "BomberRoom":
+        """The private room of a user that plays in a contest, or this room."""
+        return self if self.contest_rooms is None else self.contest_rooms.room_of(user_id) or self
+
+    def take_over(self, name: str, user: BomberUser, other: "BomberRoom") -> None:
+        """Take a user of another room in; requests that wait there are answered."""
+        self._users[user.user_id] = self._names[name] = user
+        other.waits.wake(None)
+        self.pushes |= other.pushes
+
+    def enter(
+        self, user_name: str, admission: Admission, password: str | None, address: str
+    ) -> BomberUser:
+        """Add a user. The room must be open, and the name free."""
+        user = BomberUser(user_name, admission, password, address, self._make_writer)
+        self._users[user.user_id] = self._names[admission.name] = user
+        self._list(user, admission, address)
+        self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
+        if not self._private:
+            if self._timer is None:
+                self._set_timer(self.plan.registration, self._time_is_over)
+            self._start_if_full()
+        return user
+
+    def _list(self, user: BomberUser, admission: Admission, address: str) -> None:
+        lose = partial(self._lose, user, admission.name)
+        end = None if admission.bot is None else lose
+        client = ConnectedClient(
+            PROTOCOL,
+            admission.name,
+            self.game.name,
+            address,
+            user.traffic,
+            lambda _: lose(),
+            self._match_id,
+            end,
+        )
+        user.log_out = self.desk.registry.clients.enter(client)
+
+    def _match_id(self) -> str | None:
+        return None if self.table is None else self.table.entry.id
+
+    def _lose(self, user: BomberUser, name: str) -> None:
+        """Block a user whose token changed or whose bot was removed.
+
+        Before the game its seat becomes free.
+        """
+        user.log_out()
+        room = self.room_of(user.user_id)  # a contest may have moved it
+        room._users.pop(user.user_id, None)
+        if self._private and self.contest_rooms is not None:
+            if room.registering:
+                self.contest_rooms.drop(name, user)
+        elif self.registering and self._names.get(name) is user:
+            del self._names[name]
+            self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
+
+    def send_away(self, expected: Callable[[str], object]) -> None:
+        """Forget registered bots that are expected in a contest: they register again."""
+        for name, user in tuple(self._names.items() if self.registering else ()):
+            if user.is_bot and expected(name):
+                self._lose(user, name)
+
+    def _shown(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the names that users gave.
+
+        If a guest plays against the bot of the same name, use the server's names.
+        """
+        given = tuple(
+            self._names[name].user_name if name in self._names else name for name in names
+        )
+        return given if len(set(given)) == len(given) else names
+
+    # The states.
+
+    def _note(self, state: State) -> None:
+        self.state, self._writer = state, StateWriter(state)
+
+    def _turn(self, state: State) -> None:
+        """Set a new state, and answer the requests that wait for it."""
+        self._note(state)
+        for user in self._users.values():
+            user.traffic.went(1)
+        self.waits.wake(state.number if state.phase == PLAYING else None)
+        for push in tuple(self.pushes):
+            push()
+
+    def comes_after(self, number: int) -> bool:
+        """Whether a state after this number is still to come.
+
+        An earlier game has no more states.
+        """
+        gone = self.state.phase == REGISTRATION and number > 0
+        return (
+            self.state.number <= number
+            and not gone
+            and not (self.desk.closing and self.table is None)
+        )
+
+    def time_left(self) -> Milliseconds:
+        """Return the time left of the phase or the round."""
+        table = self.table
+        if self.state.phase == PLAYING and table is not None:
+            return max(0, (table.match.deadline or 0) - table.now())
+        if self.state.phase == FINISHED and self._timer is None:  # the result is being stored
+            return int(self.plan.rest * 1000)
+        if self._timer is None and table is None:
+            return int(self.plan.registration * 1000)
+        return max(0, int((self._due - self._loop.time()) * 1000))
+
+    def until_registration(self) -> Milliseconds:
+        """Return the maximum time until the next registration."""
+        if self.state.phase == FINISHED:
+            return self.time_left()
+        return (self.game.rounds - max(0, self.state.number - 1)) * self.plan.round + int(
+            self.plan.rest * 1000
+        )
+
+    def moment(self) -> Moment:
+        """Return the state number and time left, which even the answer to a refused request
+        contains.
+        """
+        return {"state_number": self.state.number, "time_left": self.time_left()}
+
+    # Replies to users.
+
+    def registered(self, user: BomberUser | None) -> Registered:
+        assert user is not None
+        return Registered(user.user_id, self.time_left())
+
+    def shown_to(self, user: BomberUser | None) -> UserState:
+        return UserState(self._writer, None if user is None else user.player, self.time_left())
+
+    def act(self, action: Act) -> ActionJudged | RequestRefused:
+        user = self.user(action.user_id)
+        if user is None:
+            return RequestRefused(
+                NOT_FOUND, "UNKNOWN_USER", "there is no such user_id in this room", self.moment()
+            )
+        user.traffic.came()
+        table = self.table
+        response, number = refused_before(round_of(table, user.player, self.state), action.number)
+        move, note = MOVES[action.word]
+        if response is None:
+            assert table is not None and user.player is not None
+            verdict = table.submit(user.player, move, note)
+            response = response_to(
+                verdict, table, user, action.word, number, self.state, self.plan.early
+            )
+        elif table is not None and user.player is not None and response in NOT_TRIED:
+            table.note(user.player, note, NOT_TRIED[response])
+        return ActionJudged(response, number, self.shown_to(user))
+
+    def _set_timer(self, seconds: float, work: Callable[[], None]) -> None:
+        self._due = self._loop.time() + seconds
+        self._timer = self._loop.call_later(seconds, work)
+
+    # The start.
+
+    def _client_waits(self) -> None:
+        if self._users and self.registering and not self._private and not self.desk.refusal:
+            self._start_if_full()
+
+    def _can_start(self, players: int) -> bool:
+        return len(self._users) + len(self._gathering.waiting(self._names)) >= players
+
+    def _start_if_full(self) -> None:
+        if self._can_start(self.plan.players):
+            self._start()
+
+    def _time_is_over(self) -> None:
+        if self.desk.closing:
+            return
+        if not self.desk.refusal and (self.plan.house or self._can_start(self.plan.least)):
+            self._start()
+        else:
+            self._set_timer(self.plan.registration, self._time_is_over)
+
+    def _start(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        free = self.plan.players - len(self._users)
+        players = [GatheredPlayer(name, user.owner, user) for name, user in self._names.items()]
+        recruits = self._gathering.recruit(self._names, free)
+        players += [GatheredPlayer(name, client.owner, client) for name, client in recruits]
+        players += (
+            self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
+        )
+        self.begin(
+            players, open_table(self.desk, self.game, self.plan.terms, self.plan.options, players)
+        )
+
+    def begin(self, players: list[GatheredPlayer], table: Table) -> None:
+        """Begin the game of these players."""
+        self._seated, self.table = self._shown(tuple(player.name for player in players)), table
+        table.subscribe(Subscriber(self._hear, over=self._over))
+        delay = secrets.randbelow(min(200, self.plan.round)) / 1000
+        self._due = self._loop.time() + delay
+        self.desk.tables.start_table(table, [player.client for player in players], delay)
+
+    def _make_writer(self, _: MatchHeader) -> BomberWriter:
+        return BomberWriter(self.plan.wrapped_responses, self._seated)
+
+    # The game.
+
+    def _hear(self, news: News) -> None:
+        """Handle news from the table."""
+        if any(isinstance(event, (Played, Began, Ended)) for event, _ in news):
+            self._look()
+
+    def _look(self) -> None:
+        assert self.table is not None
+        match = self.table.match
+        phase = PLAYING if match.result is None else FINISHED
+        self._turn(self._state(self.table, phase, match.result))
+
+    def _state(self, table: Table, phase: str, result: Result | None) -> State:
+        match, position = table.match, table.match.position
+        assert isinstance(position, Bomberman)
+        known = State(
+            phase,
+            match.steps + 1,
+            self.state.size,
+            self._seated,
+            table.entry.id,
+            match.view(None),
+            result,
+        )
+        return replace(known, deaths=position.deaths, fuse=position.fuse)
+
+    def _over(self, table: Table) -> None:
+        if self.state.phase != FINISHED:  # the result could not be stored, so it was not announced
+            self._turn(self._state(table, FINISHED, None))
+        self._set_timer(self.plan.rest, self.on_end)
+
+
+class ContestRooms:
+    rank = 1
+
+    def __init__(self, desk: Desk, by_address: Counter[str]) -> None:
+        self._desk, self._by_address = desk, by_address
+        self._rooms: dict[str, BomberRoom] = {}
+        """By user_id."""
+        self._users: dict[str, BomberUser] = {}
+        """By name."""
+        self._leave: dict[str, Callable[[], None]] = {}
+        """By the names of users that wait."""
+
+    def room_of(self, user_id: object) -> BomberRoom | None:
+        return self._rooms.get(str(user_id))
+
+    def named(self, name: str) -> BomberUser | None:
+        return self._users.get(name)
+
+    def expects(self, plan: BomberPlan, admission: Admission) -> bool:
+        """Return True if a registered bot plays in a running contest with the rules of the room, or
+        raise ContestRefusal.
+        """
+        queue = self._desk.contest_queue
+        return queue is not None and queue.expects(
+            plan.game, _sizes(plan), admission.name, admission.owner, admission.version
+        )
+
+    def enter(
+        self, plan: BomberPlan, name: str, admission: Admission, password: str | None, address: str
+    ) -> BomberUser:
+        """Let a user wait for its next match in a room of its own."""
+        room = BomberRoom(plan, self._desk, self._by_address, contest_rooms=self, private=True)
+        user = room.enter(name, admission, password, address)
+        self._rooms[user.user_id], self._users[admission.name] = room, user
+        queue = self._desk.contest_queue
+        assert queue is not None
+        release = partial(self.drop, admission.name, user)
+        leave = queue.hold(
+            plan.game,
+            _sizes(plan),
+            admission.name,
+            admission.owner,
+            admission.version,
+            self,
+            release,
+        )
+        if self._rooms.get(user.user_id) is room and room.table is None:
+            self._leave[admission.name] = leave
+        return user
+
+    def registered(self, user: BomberUser) -> Registered:
+        return self._rooms[user.user_id].registered(user)
+
+    def drop(self, name: str, user: BomberUser) -> None:
+        """The user waits or plays no longer: it may register again."""
+        room = self._rooms.pop(user.user_id, None)
+        if self._users.get(name) is user:
+            del self._users[name]
+        if leave := self._leave.pop(name, None):
+            leave()
+        if room is not None:
+            user.log_out()
+            room.close()
+
+    def open_for_contest(self, plan: ContestTable, players: Sequence[ContestPlayer]) -> None:
+        own = {player.name: self._users[player.name] for player in players if player.opener is self}
+        room = self._rooms[next(iter(own.values())).user_id]
+        for name, user in own.items():
+            self._leave.pop(name, None)
+            other, self._rooms[user.user_id] = self._rooms[user.user_id], room
+            if other is not room:
+                room.take_over(name, user, other)
+                other.close()
+        gathered, terms = [self._gathered(player, own) for player in players], room.plan.terms
+        if plan.limit is not None:
+            terms = replace(terms, pace=replace(terms.pace, limit=plan.limit))
+        table = open_table(
+            self._desk, plan.game, terms, plan.options, gathered, plan.contest, plan.seed
+        )
+        plan.prepare(table)
+        room.on_end = partial(self._end, own)
+        room.begin(gathered, table)
+
+    def _gathered(self, player: ContestPlayer, own: dict[str, BomberUser]) -> GatheredPlayer:
+        if player.name in own:
+            return GatheredPlayer(player.name, player.owner, own[player.name])
+        bot = house_bot("bomberman", player.name) if player.is_house else None
+        return GatheredPlayer(
+            player.name, player.owner, player.take(), bot[1] if bot is not None else None
+        )
+
+    def _end(self, users: dict[str, BomberUser]) -> None:
+        for name, user in users.items():
+            self.drop(name, user)
+
+
+def _sizes(plan: BomberPlan) -> range:
+    return range(plan.least, plan.players + 1)

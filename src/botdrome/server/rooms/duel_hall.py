@@ -1,0 +1,503 @@
+"""Duel hall: the clients on duel arena's protocol, their pairing and their boards."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from itertools import count
+from random import Random, randrange
+from time import time
+from typing import Annotated, Any
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from botdrome.catalogue import CATALOGUE
+from botdrome.contest.lobby import Wish, paired
+from botdrome.match.events import rotated
+from botdrome.server.failures import log_failure
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.owners import NOBODY, is_another_bots, is_guests
+from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.network.connection import Connection
+from botdrome.server.network.tcp import tcp_factory
+from botdrome.server.protocol import ServedProtocol, ServerParts
+from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
+from botdrome.server.rooms.duel_records import Counted, PlayedBoard
+from botdrome.server.rooms.room import GatheredPlayer, open_table
+from botdrome.server.session import Session
+from botdrome.server.settings import ProtocolSection
+from botdrome.server.tables.subscriber import Subscriber
+from botdrome.server.tables.table import Table
+from botdrome.store.store import Epoch, Note, Store
+from botdrome.wire.conversation import Command, LoginRefused
+from botdrome.wire.duel.conversation import GAME, Duel, DuelConversation, Enter, Entered, Superseded
+from botdrome.wire.framing.streams import Frames
+from botdrome.wire.writers import MatchHeader, standing
+
+BOOK = "duel boards"
+BLOCK = 1000
+"""Ids reserved at once. After a crash, unused ones are skipped."""
+NUMBERS = 100_001
+"""The number in a question's id is below this."""
+
+
+class NoBoardIds(Exception):
+    """All ids that were reserved are used, and the store cannot reserve others at present."""
+
+
+class BoardIds:
+    """Ids rise as long as the store is kept, and none is given twice."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._last = self._reserved = 0
+        self.reserving = False
+        self._closed = True
+
+    async def open(self) -> None:
+        """Reserve the first ids that nobody has taken."""
+        counter: dict[str, Any] = (await self._store.notes(BOOK)).get("", {})
+        self._last = self._reserved = counter.get("last", 0)
+        self._closed = False
+        await self.reserve()
+
+    @property
+    def left(self) -> int:
+        return self._reserved - self._last
+
+    def take(self, boards: int) -> int:
+        """Return the first of this many ids in a row."""
+        if boards > self.left:
+            raise NoBoardIds(f"{boards} ids are needed and {self.left} are reserved")
+        first = self._last + 1
+        self._last += boards
+        return first
+
+    @property
+    def low(self) -> bool:
+        """Whether more ids should be reserved now."""
+        return self.left < BLOCK // 2 and not self.reserving
+
+    async def reserve(self) -> None:
+        if self._closed:
+            return
+        self.reserving = True
+        try:
+            await self._note(self._reserved + BLOCK)
+        finally:
+            self.reserving = False
+
+    def leave(self) -> None:
+        """Another node reserves ids from now on. Those that are left can still be taken."""
+        self._closed = True
+
+    async def close(self) -> None:
+        """Give back unused ids. None can be taken afterwards."""
+        if self._closed:
+            return
+        self._closed = True
+        self._reserved = self._last
+        await self._note(self._last)
+
+    async def _note(self, last: int) -> None:
+        await self._store.keep([Note(BOOK, "", {"last": last})])
+        if not self._closed:
+            self._reserved = last
+
+
+async def open_board_ids(store: Store) -> BoardIds:
+    ids = BoardIds(store)
+    await ids.open()
+    return ids
+
+
+def question_ids() -> Callable[[], str]:
+    """Return ids like the original's: a time without trailing zeros, and a number up to 100,000.
+
+    The time is that of the match. The number counts up from a random one.
+    """
+    began, numbers = repr(round(time(), 6)), count(randrange(NUMBERS))
+    return lambda: f"{began}-{next(numbers) % NUMBERS}"
+
+
+def ended_boards(table: Table, counted: Counted) -> list[PlayedBoard]:
+    """The boards that have ended and were not counted yet.
+
+    Each move is a step, and all were made on the first of them.
+    """
+    match, names = table.match, table.entry.players
+    boards = (match.result or match.result_if_ended("aborted")).boards
+    start, end = counted.since, max(counted.since, epoch_now())
+    played: list[PlayedBoard] = []
+    for number, board in enumerate(boards[counted.boards :], counted.boards):
+        if "aborted" in board.causes:
+            break
+        one, two = rotated(len(names), number)
+        winner = (
+            None
+            if board.places[one] == board.places[two]
+            else int(board.places[one] > board.places[two])
+        )
+        moves = 0 if played else match.steps - counted.steps
+        played.append(
+            PlayedBoard(
+                (names[one], names[two]),
+                (board.causes[one], board.causes[two]),
+                winner,
+                start,
+                end,
+                moves,
+            )
+        )
+        start = end
+    return played
+
+
+def epoch_now() -> Epoch:
+    return int(time() * 1000)
+
+
+class DuelSection(ProtocolSection, frozen=True):
+    """Duel arena"""
+
+    port: Annotated[
+        int,
+        Meta(description="duel arena's TCP protocol; 0: off, -1: any free port", ge=-1, le=65535),
+    ] = 5232
+    window: Annotated[
+        float,
+        Meta(
+            description="seconds in which players gather before they are paired; 0: pair at once",
+            ge=0,
+        ),
+    ] = 0.0
+
+
+WISH = Wish(GAME)
+REMATCH = 0.5
+"""Seconds for which two players that have just met wait for others, when there are others."""
+SPARE_IDS = 100
+"""Board ids kept for players that the desk seats.
+
+The hall pairs players only while there are more.
+"""
+
+
+class DuelHall:
+    protocol = "duel arena"
+
+    def __init__(self, desk: Desk, table: DuelLeaderboard, ids: BoardIds) -> None:
+        self.desk, self.table, self._ids = desk, table, ids
+        self.connected: set[Session] = set()
+        self._present: dict[str, Session] = {}
+        """By their names on this server."""
+        self._called: dict[str, str] = {}
+        """The names that they gave, by which players on this protocol know them."""
+        self._last_opponents: dict[Session, str] = {}
+        self._gathered: dict[Session, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._writers: dict[str, Duel] = {}
+        self._counted: dict[str, Counted] = {}
+        self._random = Random()
+        if desk.contest_queue is not None:
+            desk.contest_queue.on_change.append(self._contests_changed)
+        if desk.cluster is not None:
+            desk.cluster.members.on_change.append(self._leave_drained_node)
+
+    def connect(self, connection: Connection) -> Session:
+        settings, now = self.desk.settings, asyncio.get_running_loop().time()
+        limits = settings.limits.login, settings.message.rate, settings.message.burst
+        session = Session(
+            connection, DuelConversation(self.make_writer, *limits, now), self, self.desk
+        )
+        session.on_seat, session.release = (
+            partial(self._seated, session),
+            partial(self._leave, session),
+        )
+        self.connected.add(session)
+        return session
+
+    # Requests of clients.
+
+    def act(self, session: Session, command: Command) -> None:
+        if isinstance(command, Enter):
+            self._enter(session, command)
+        elif session.seeker is None and session not in self._gathered:
+            self._gather(session)
+
+    def _enter(self, newcomer: Session, command: Enter) -> None:
+        """Of two clients under one name the newest stays, unless the earlier one plays and may be
+        somebody else.
+        """
+        before = self._present.get(newcomer.name)
+        if refusal := self.desk.refusal or (
+            before and self._keeps_seat(before, newcomer, command.secret)
+        ):
+            return newcomer.answer(LoginRefused(refusal))
+        self._present[newcomer.name] = newcomer
+        self._called[newcomer.name] = command.called
+        self._store_in_background(self.table.arrive(newcomer.name))
+        if before is not None:
+            _replace(before, newcomer)
+        table = newcomer.table
+        running = table is not None and table.open
+        return newcomer.answer(
+            Entered(standing(table.match, table.now()) if table is not None and running else None)
+        )
+
+    def _keeps_seat(self, before: Session, newcomer: Session, secret: str) -> str:
+        """Return why a guest may not take over the match of an earlier client of its name; empty:
+        it may.
+        """
+        if newcomer.registered or not _plays(before):
+            return ""
+        if before.owner == NOBODY:
+            same, how = (
+                before.connection.address == newcomer.connection.address,
+                "from another address",
+            )
+        else:
+            guesses, how = self.desk.registry.guesses, "under another password"
+            same = not guesses.spent(newcomer.name) and guesses.note(
+                newcomer.name, is_guests(before.owner, secret)
+            )
+        return "" if same else f"{newcomer.name} plays a match {how}; choose another name"
+
+    def _seated(self, session: Session) -> None:
+        assert session.table is not None
+        self._last_opponents[session] = session.table.entry.players[1 - session.player]
+        self._look_after(session.table)
+
+    def _leave(self, session: Session) -> None:
+        self.connected.discard(session)
+        self._gathered.pop(session, None)
+        self._last_opponents.pop(session, None)
+        if self._present.get(session.name) is session:
+            del self._present[session.name], self._called[session.name]
+            self._store_in_background(self.table.depart(session.name))
+
+    def _store_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        self.desk.tasks.start(_logged(work))
+
+    async def open(self) -> None:
+        await self.table.load(watch=self.desk.cluster is not None)
+        await self._ids.open()
+
+    def leave(self) -> None:
+        self.table.late.leave()
+        self._ids.leave()
+
+    @property
+    def settled(self) -> bool:
+        return self.table.settled and not self._ids.reserving
+
+    async def close(self) -> None:
+        self.table.late.close()
+        present, self._present = self._present, {}
+        for session in present.values():
+            session.close()
+        await asyncio.gather(
+            *[_logged(self.table.depart(name)) for name in present], _logged(self._ids.close())
+        )
+
+    # Who plays whom.
+
+    def _leave_drained_node(self) -> None:
+        """Have clients that wait connect again, so that they come to the new home of the hall.
+
+        Others do so after their match.
+        """
+        for session in tuple(self._present.values()):
+            if self._drained and (session in self._gathered or session.seeker is not None):
+                session.close()
+
+    @property
+    def _drained(self) -> bool:
+        return self.desk.cluster is not None and self.desk.cluster.drained
+
+    def _gather(self, session: Session) -> None:
+        """Find an opponent at once or, if there is a window, when that has passed."""
+        if self._drained:
+            return session.close()
+        contest = self._contest_of(session)
+        if contest is not None:
+            return self.desk.seek(
+                session, session.name, replace(WISH, contest=contest), all_contests=True
+            )
+        self._gathered[session] = None
+        window = self.desk.settings.of(DuelSection).window
+        if window:
+            self._pair_in(window)
+        else:
+            self._pair(again=len(self._present) <= 2)
+
+    def _contest_of(self, session: Session) -> str | None:
+        """The contest that a registered bot plays in: it meets nobody else until that is over."""
+        queue = self.desk.contest_queue
+        return (
+            queue.expecting(GAME, session.name)
+            if queue is not None and session.registered
+            else None
+        )
+
+    def _contests_changed(self) -> None:
+        """Send the bots that wait to a contest that has started, or back from one that is over."""
+        for session in tuple(self._present.values()):
+            waits = session in self._gathered or session.seeker is not None
+            waits_for = session.seeker.wish.contest if session.seeker is not None else None
+            if waits and self._contest_of(session) != waits_for:
+                self._gathered.pop(session, None)
+                self.desk.give_up(session)
+                self._gather(session)
+
+    def _pair_in(self, seconds: float) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._pair(again=True)
+
+    def _pair(self, again: bool) -> None:
+        """Pair players, also with clients that wait on other protocols.
+
+        Unless `again`, two that have just met wait.
+        """
+        if self.desk.refusal and not self.desk.closing:
+            return self._pair_in(REMATCH)
+        gathered, self._gathered = {session.name: session for session in self._gathered}, {}
+        waiting = (
+            {} if self.desk.closing else {seeker.name: seeker for seeker in self.desk.waiting(WISH)}
+        )
+        names = list(gathered | waiting)
+        self._random.shuffle(names)
+        pairs, rest = paired(
+            names, {name: self._last_opponents.get(session) for name, session in gathered.items()}
+        )
+        if again:
+            pairs += zip(rest[::2], rest[1::2], strict=False)
+        seats = max(self._ids.left - SPARE_IDS, 0) // CATALOGUE[GAME].terms.boards
+        for pair in () if self.desk.closing else pairs[:seats]:
+            self._seat(
+                [
+                    (
+                        name,
+                        gathered.pop(name)
+                        if name in gathered
+                        else self.desk.recruit(waiting[name]),
+                    )
+                    for name in pair
+                ]
+            )
+        for session in gathered.values():
+            self._let_wait(session, hold=(not again and len(rest) > 1) or len(pairs) > seats)
+        if self._ids.low and not self.desk.closing:
+            self._store_in_background(self._ids.reserve())
+
+    def _let_wait(self, session: Session, hold: bool) -> None:
+        if hold:
+            self._gathered[session] = None
+            self._pair_in(REMATCH)
+        else:
+            self.desk.seek(session, session.name, WISH, by_lot=True)
+
+    def _seat(self, pair: list[tuple[str, WaitingClient]]) -> None:
+        """The player that begins is drawn at random."""
+        self._random.shuffle(pair)
+        row, players = (
+            CATALOGUE[GAME],
+            [GatheredPlayer(name, client.owner) for name, client in pair],
+        )
+        table = open_table(self.desk, row.game, row.terms, {}, players)
+        self.desk.tables.start_table(table, [client for _, client in pair])
+
+    # Their matches.
+
+    def _look_after(self, table: Table) -> None:
+        """Keep statistics of a table until it is over, unless it is played at a pace for people."""
+        table.resumes = False
+        if table.entry.id not in self._counted:
+            usual = table.entry.pace == "usual"
+            table.subscribe(
+                Subscriber(
+                    notes=self.notes if usual else None,
+                    stored=self.stored if usual else None,
+                    over=self._forget,
+                )
+            )
+            self._counted[table.entry.id] = Counted(since=table.entry.started)
+
+    def _forget(self, table: Table) -> None:
+        self._writers.pop(table.entry.id, None)
+        self._counted.pop(table.entry.id, None)
+        self.table.drop(table.entry.id)
+        self._store_in_background(self.table.correct(self.desk.store))
+
+    def make_writer(self, header: MatchHeader) -> Duel:
+        """The writer for a match, which counts its boards even where nobody is on this protocol any
+        more.
+        """
+        writer = self._writers.get(header.match)
+        if writer is None:
+            boards, called = CATALOGUE[header.game].terms.boards, self._called
+            names = tuple(called.get(name, name) for name in header.players)
+            writer = self._writers[header.match] = Duel(
+                names, self._ids.take(boards), question_ids()
+            )
+        return writer
+
+    def notes(self, table: Table) -> tuple[Note, ...]:
+        """Return the statistics of the boards that have ended since the last call."""
+        first_board, counted = (
+            self.make_writer(table.writers.header).first_board,
+            self._counted[table.entry.id],
+        )
+        return self.table.enter(
+            table.entry.id, first_board + counted.boards, ended_boards(table, counted)
+        )
+
+    def stored(self, table: Table) -> None:
+        match = table.match
+        self._counted[table.entry.id] = Counted(match.board.number, match.steps, epoch_now())
+        self.table.settle(table.entry.id)
+        self._store_in_background(self.table.correct(self.desk.store))
+
+
+def _replace(before: Session, newcomer: Session) -> None:
+    """Hand over the seat, if there is one, and close the earlier session."""
+    if _plays(before) and is_another_bots(newcomer.owner, before.owner):
+        return before.answer(
+            Superseded()
+        )  # the name was registered meanwhile: this guest plays its match to the end
+    if _plays(before):
+        before.hand_over(newcomer)
+    return before.close()
+
+
+def _plays(session: Session) -> bool:
+    return session.table is not None and session.table.match.result is None
+
+
+async def open_duel(server: ServerParts) -> ServedProtocol:
+    store = server.desk.store
+    ids = BoardIds(store)
+    hall = DuelHall(server.desk, DuelLeaderboard(store, {}), ids)
+    factory = tcp_factory(Frames, hall.connect, server.connection_limits)
+    return ServedProtocol(
+        hall,
+        hall.close,
+        factory,
+        game=GAME,
+        targets=("/duel/", "/api/v1/duel/players"),
+        open_rooms=hall.open,
+        leave_rooms=hall.leave,
+        settled=lambda: hall.settled,
+        in_use=lambda: bool(hall.connected),
+    )
+
+
+async def _logged(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:
+        log_failure("the leaderboard of duel arena could not be stored")
