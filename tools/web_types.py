@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from botdrome.api.rest.openapi import document
+from botdrome.api.rest.endpoint import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.rest.routes import BASE, ENDPOINTS
 

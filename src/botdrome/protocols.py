@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from botdrome.api.socketio.app import open_cube
+from botdrome.api.socketio import open_cube
 from botdrome.server.battlebot.host import open_battlebot
 from botdrome.server.protocol import Protocol
 from botdrome.server.rooms.boat_settings import BoatsSection

@@ -12,8 +12,8 @@ import httpx
 from msgspec import Struct
 from websockets.asyncio.client import ClientConnection, connect
 
-from botdrome.api.socketio.app import SocketIo, socketio_factory
-from botdrome.api.socketio.connection import EngineConnection
+from botdrome.api.engineio import EngineConnection
+from botdrome.api.socketio import SocketIo, socketio_factory
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection_limits import ConnectionLimits

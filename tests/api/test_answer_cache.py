@@ -3,7 +3,7 @@
 import pytest
 
 from botdrome.api import replays
-from botdrome.api.bodies import ResponseHead
+from botdrome.api.requests import ResponseHead
 from botdrome.api.rest import executor, matches
 from botdrome.api.rest.endpoint import RawRequest
 from botdrome.api.rest.executor import AnswerCache

@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.api.backlog import BACKLOG_BYTES, BACKLOG_MESSAGES, Backlog, TooSlow
+from botdrome.api.spectators import BACKLOG_BYTES, BACKLOG_MESSAGES, Backlog, TooSlow
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,13 @@ import re
 import httpx
 import pytest
 
-from botdrome.api.graphql.cost import DEEPEST, FIELD_COSTS, HIGHEST_COST, MOST_ALIASES, MOST_TOKENS
+from botdrome.api.graphql.executor import (
+    DEEPEST,
+    FIELD_COSTS,
+    HIGHEST_COST,
+    MOST_ALIASES,
+    MOST_TOKENS,
+)
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
 from botdrome.api.rest.routes import BASE, ENDPOINTS
 from botdrome.match.events import Event, Late, Refused

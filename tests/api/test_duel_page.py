@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tools.socketio import node
 
-from botdrome.api.duel import ResultsPage, online_time
 from botdrome.api.pages import STATIC
+from botdrome.api.rest.duel import ResultsPage, online_time
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.rooms.duel_records import DuelRecord
 from botdrome.store.opening import open_store

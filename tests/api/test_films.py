@@ -7,8 +7,8 @@ import httpx
 import msgspec
 import pytest
 
-from botdrome.api.problems import Problem
 from botdrome.api.replays import FilmLimits, film_of_file
+from botdrome.api.requests import Problem
 from botdrome.api.rest.endpoint import MOST_FILES, TOO_MANY_FILES
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.film import FilmFrame, FilmHeader

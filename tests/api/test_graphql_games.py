@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.api.arguments import GAME_TYPES
-from botdrome.api.graphql.context import MOST_GAMES
+from botdrome.api.graphql.schema import MOST_GAMES
+from botdrome.api.requests import GAME_TYPES
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import read, verify

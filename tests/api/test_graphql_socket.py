@@ -262,7 +262,7 @@ async def test_nothing_starts_before_the_greeting(server: str, protocol: str) ->
 
 
 async def test_a_greeting_that_does_not_come(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.api.graphql.websocket.INIT_TIMEOUT", 0.01)
+    monkeypatch.setattr("botdrome.api.graphql.endpoint.INIT_TIMEOUT", 0.01)
     async with dial(server, NEW) as socket:
         assert await Client(socket, NEW).closed() == (4408, "Connection initialisation timeout")
 

@@ -7,8 +7,8 @@ import httpx
 import msgspec
 import pytest
 
-from botdrome.api.problems import known_problem
 from botdrome.api.replays import headlines_of_match, steps_of
+from botdrome.api.requests import known_problem
 from botdrome.server.failures import STORE_DAMAGED
 from botdrome.store.damage import BrokenMatch, StoreDamaged
 from botdrome.store.store import Finish, Store

@@ -198,7 +198,7 @@ async def test_a_whole_server_has_it_on_its_port_and_on_one_of_its_own(tmp_path:
 async def test_the_client_for_browsers_where_it_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.api.socketio.app.STATIC", tmp_path)
+    monkeypatch.setattr("botdrome.api.socketio.STATIC", tmp_path)
     async with rig() as one:
         url = f"http://127.0.0.1:{one.port}/socket.io/socket.io.js"
         assert (await one.http.get(url)).status_code == 404

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.api.app import Api
-from botdrome.api.tv import LISTS_BURST, MOST_MATCHES, TvSession
+from botdrome.api.spectators import LISTS_BURST, MOST_MATCHES, TvSession
 from botdrome.match.events import Began
 from botdrome.server.arena import Arena
 from botdrome.server.network.dispatcher import SocketOptions

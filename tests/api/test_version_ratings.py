@@ -5,8 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.api.bot_versions import KEPT, BotVersions, VersionChains, rated_key
-from botdrome.api.leaderboard import TableResults
+from botdrome.api.leaderboard import KEPT, BotVersions, TableResults, VersionChains, rated_key
 from botdrome.store.store import Store
 from tests.api.tables import NOON
 from tests.api.test_rest import get
@@ -120,7 +119,7 @@ def test_the_more_bots_the_fewer_versions_are_rated() -> None:
 def test_a_bot_with_countless_versions_is_remembered_in_bounded_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("botdrome.api.bot_versions.MOST", 10)
+    monkeypatch.setattr("botdrome.api.leaderboard.MOST", 10)
     versions = BotVersions()
     table = TableResults(versions)
     for at in range(100):

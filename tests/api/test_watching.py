@@ -13,7 +13,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from botdrome.api.app import Api
-from botdrome.api.problems import Problem
+from botdrome.api.requests import Problem
 from botdrome.api.spectators import Viewing
 from botdrome.catalogue import CATALOGUE
 from botdrome.server.arena import Arena

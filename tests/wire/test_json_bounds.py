@@ -71,8 +71,8 @@ DECODING = re.compile(
     r"(json\.decode|json\.loads|DECODER\.decode|ANSWERS?\.decode|LOGIN\.decode)\((?!bounded\()"
 )
 TRUSTED = {
-    "api/bodies.py": 1,  # it is bounded in the line before
-    "api/rest/ratings.py": 1,  # options in their normal form
+    "api/requests.py": 1,  # it is bounded in the line before
+    "api/rest/bots.py": 1,  # options in their normal form
     "wire/battlebot/conversation.py": 1,  # a second time
     "wire/duel/conversation.py": 2,  # a second time; numbers and texts of fixed keys, and no others
     "server/lobby/desk.py": 1,  # options in their normal form

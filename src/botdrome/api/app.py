@@ -10,12 +10,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from botdrome.api.duel import duel_pages
-from botdrome.api.graphql.endpoint import GraphQLEndpoint
-from botdrome.api.graphql.websocket import GraphQLSockets
+from botdrome.api.graphql.endpoint import GraphQLEndpoint, GraphQLSockets
 from botdrome.api.pages import page_routes, shell_page
-from botdrome.api.problems import Problem
 from botdrome.api.request_checks import RequestRate
+from botdrome.api.requests import Problem
+from botdrome.api.rest.duel import duel_pages
 from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
 from botdrome.api.server_calls import ORDERS, server_calls

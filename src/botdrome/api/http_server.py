@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 import structlog
 from starlette.types import ASGIApp, Message, Scope
 
-from botdrome.api.bodies import LARGEST_BODY
+from botdrome.api.requests import LARGEST_BODY
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import (
     Dispatcher,

@@ -7,15 +7,15 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from botdrome.api.bodies import PIECE
-from botdrome.api.problems import Problem, no_match
-from botdrome.catalogue import restored
-from botdrome.games.game import Raw
+from botdrome.api.requests import PIECE, Problem, no_match
+from botdrome.catalogue import CATALOGUE, restored
+from botdrome.games.game import Raw, View
+from botdrome.games.options import with_options
 from botdrome.match.events import Ended, Played, Player, meant_for
 from botdrome.match.film import FilmHeader, FilmPlayer, film_lines, frames, header_of
 from botdrome.match.headline import Headlines
 from botdrome.match.match import News
-from botdrome.match.record import BadRecord, replay
+from botdrome.match.record import BadRecord, replay, seeded_match
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.audience import header_of as audience_header
@@ -23,6 +23,7 @@ from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.damage import BrokenMatch
 from botdrome.store.opening import reader
 from botdrome.store.store import MatchEntry, Source
+from botdrome.wire.battlebot.messages import Message, UpdateParts, update_of
 
 
 class PlayedStep(Struct, frozen=True):
@@ -235,3 +236,30 @@ def _bounded(lines: Iterable[bytes], limits: FilmLimits) -> Iterator[bytes]:
 
 def _too_much(words: str) -> Problem:
     return Problem(f"this match {words}", 422)
+
+
+def native_state(entry: MatchEntry, view: View) -> Message:
+    """The state as players receive it; `result` has the reason and the victor's name."""
+    result, names = entry.result, entry.players
+    boards = result.boards if result else ()
+    board = max(len(boards) - 1, 0)
+    bots = tuple(names[(seat + board) % len(names)] for seat in range(len(names)))
+    scene = UpdateParts(
+        names,
+        bots,
+        time_left=None,
+        strikes=(0,) * len(names),
+        boards=boards,
+        result=result,
+        turn=None,
+    )
+    message = update_of(entry.game, extras=True)(scene, view)
+    state: Message = message.get("state", message)
+    return state
+
+
+def first_view(entry: MatchEntry) -> View:
+    """The position at the start, for a match without any other position."""
+    row = CATALOGUE[entry.game]
+    game = with_options(row.game, entry.options)
+    return seeded_match(game, len(entry.players), row.terms, entry.seed).view(None)

@@ -21,11 +21,11 @@ from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from botdrome.api.bodies import bearer
+from botdrome.api.engineio import BAD_REQUEST, FORBIDDEN, EngineError
+from botdrome.api.engineio import PATH as SOCKETIO
 from botdrome.api.pages import EMBED
 from botdrome.api.probes import PATHS
-from botdrome.api.socketio.query import BAD_REQUEST, FORBIDDEN, EngineError
-from botdrome.api.socketio.query import PATH as SOCKETIO
+from botdrome.api.requests import bearer
 from botdrome.server import metrics
 from botdrome.server.network.connection import CLIENT_SOURCE, source_of
 from botdrome.server.network.origins import Origins

@@ -6,28 +6,195 @@ spectator that reads too slowly is disconnected.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from typing import Any, Literal
 from urllib.parse import unquote
 
 import msgspec
+from msgspec import Struct
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.backlog import TOO_SLOW, Backlog, TooSlow
-from botdrome.api.problems import Problem, known_problem, no_match
-from botdrome.api.tv import TvSession
+from botdrome.api.requests import Problem, known_problem, no_match
+from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.server.arena import Arena
 from botdrome.server.arena_questions import glance
 from botdrome.server.failures import log_failure
-from botdrome.server.network.connection import INTERNAL, POLICY, TRY_LATER, Connection
+from botdrome.server.network.connection import INTERNAL, MALFORMED, POLICY, TRY_LATER, Connection
 from botdrome.server.network.dispatcher import SocketOptions
+from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.link import JobResult
 from botdrome.store.damage import BrokenMatch
 from botdrome.store.store import StoreUnavailable
+
+# Backlog: the messages that wait for one spectator, within limits.
+
+BACKLOG_BYTES, BACKLOG_MESSAGES = 1 << 20, 256
+TOO_SLOW = "too slow: more than 1 MiB or 256 messages were waiting"
+
+
+class TooSlow(Exception):
+    """The spectator did not read what it was sent."""
+
+
+class Backlog:
+    """Messages that a spectator has not taken yet."""
+
+    def __init__(self) -> None:
+        self.cut = asyncio.Event()
+        """Set when the spectator was too slow."""
+        self._messages: deque[bytes] = deque()
+        self._size = 0
+        self._over = False
+        self._news = asyncio.Event()
+
+    def show(self, message: bytes) -> None:
+        if self.cut.is_set():
+            return
+        self._size += len(message)
+        self._messages.append(message)
+        if self._size > BACKLOG_BYTES or len(self._messages) > BACKLOG_MESSAGES:
+            self._messages.clear()
+            self.cut.set()
+        self._news.set()
+
+    def end(self) -> None:
+        self._over = True
+        self._news.set()
+
+    async def begun(self) -> bool:
+        """Wait for the first message. False: there is none, and the backlog can be used again."""
+        while not self._messages and not self._over and not self.cut.is_set():
+            self._news.clear()
+            await self._news.wait()
+        self._over = self._over and bool(self._messages)
+        return bool(self._messages) or self.cut.is_set()
+
+    async def take(self) -> bytes | None:
+        """The next message; None when the match is over and all was taken."""
+        while not self._messages:
+            if self.cut.is_set():
+                raise TooSlow(TOO_SLOW)
+            if self._over:
+                return None
+            self._news.clear()
+            await self._news.wait()
+        message = self._messages.popleft()
+        self._size -= len(message)
+        return message
+
+
+# Many running matches over one WebSocket, at a pace for small boards, as the TV page shows them.
+#
+# The client sends the list of matches that it shows, and again whenever the list changes. The
+# server sends the messages of the spectator streams, but at most one message a match in 0.2 s, the
+# newest: bots may play hundreds of steps a second.
+
+MOST_MATCHES = 100
+PACE = 0.2
+"""Seconds between two messages about the same match."""
+LISTS_RATE, LISTS_BURST = 5.0, 50
+BEGAN = b'"event":{"event":"began"'
+"""The beginning of the message that names the seats of a board; later messages do not."""
+HEAD = 200
+"""Bytes of a message that contain the beginning of its event."""
+
+
+class WatchRequest(Struct, forbid_unknown_fields=True):
+    """A message of the client: the matches that it shows from now on."""
+
+    watch: list[str]
+
+
+class TvMatch:
+    """One match: a spectator that keeps the newest message, and the one that names the seats."""
+
+    def __init__(self, session: "TvSession", match_id: str) -> None:
+        self._session, self.match_id = session, match_id
+        self._start: bytes | None = None
+        self._newest: bytes | None = None
+        self._over = False
+
+    def show(self, message: bytes) -> None:
+        if BEGAN in message[:HEAD]:
+            self._start, self._newest = message, None
+        else:
+            self._newest = message
+        self._session.changed(self)
+
+    def end(self) -> None:
+        self._over = True
+        self._session.changed(self)
+
+    def taken(self) -> list[bytes]:
+        """The messages to send now."""
+        kept = [message for message in (self._start, self._newest) if message is not None]
+        self._start = self._newest = None
+        return (
+            [*kept, msgspec.json.encode({"match": self.match_id, "end": True})]
+            if self._over
+            else kept
+        )
+
+
+class TvSession:
+    """One client."""
+
+    def __init__(self, arena: Arena, connection: Connection, pace: float = PACE) -> None:
+        self._tables, self._connection, self._pace = arena.tables, connection, pace
+        self._matches: dict[str, TvMatch] = {}
+        self._changed: dict[TvMatch, None] = {}
+        self._bucket = Bucket(LISTS_RATE, LISTS_BURST)
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def received(self, message: bytes) -> None:
+        if not self._bucket.take():
+            return self._refuse(POLICY, "too many messages")
+        try:
+            wanted = msgspec.json.decode(bounded(message), type=WatchRequest).watch
+        except UNREADABLE as error:
+            return self._refuse(MALFORMED, f'this should be {{"watch": ["MATCH", ...]}}: {error}')
+        if len(wanted) > MOST_MATCHES:
+            return self._refuse(POLICY, f"{MOST_MATCHES} matches are the most, not {len(wanted)}")
+        return self._show(dict.fromkeys(wanted))
+
+    def lost(self) -> None:
+        self._show({})
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _show(self, wanted: dict[str, None]) -> None:
+        for match_id in self._matches.keys() - wanted.keys():
+            match = self._matches.pop(match_id)
+            self._changed.pop(match, None)
+            self._tables.unwatch(match_id, match)
+        for match_id in wanted:
+            if match_id not in self._matches:
+                match = self._matches[match_id] = TvMatch(self, match_id)
+                if not self._tables.watch(match_id, match):
+                    match.end()
+
+    def _refuse(self, code: int, words: str) -> None:
+        self._connection.send([msgspec.json.encode({"error": words})])
+        self._connection.close(code, words.partition(":")[0])
+
+    def changed(self, match: TvMatch) -> None:
+        self._changed[match] = None
+        if self._timer is None:
+            self._timer = self._loop.call_later(0, self._send)
+
+    def _send(self) -> None:
+        changed, self._changed = self._changed, {}
+        self._timer = self._loop.call_later(self._pace, self._send) if changed else None
+        messages = [message for match in changed for message in match.taken()]
+        if messages:
+            self._connection.send(messages)
+
 
 PREFIX = "/watch/"
 REPLAY = "botdrome.api.replays:replay_job"
@@ -49,7 +216,6 @@ HEADERS = [
 ]
 
 _messages = msgspec.msgpack.Decoder(list[bytes])
-
 
 Ending = Literal["over", "cut", "gone"]
 

@@ -9,8 +9,7 @@ from urllib.parse import parse_qs, parse_qsl
 import msgspec
 from msgspec import Struct
 
-from botdrome.api.bodies import lenient_json
-from botdrome.api.problems import Problem
+from botdrome.api.requests import Problem, lenient_json
 
 MOST_FIELDS = 100
 """Of a form."""

@@ -1,15 +1,32 @@
-"""Bots over REST."""
+"""Bots over REST: their registration, the leaderboard of a game, and the profile of a bot."""
 
-from typing import Annotated
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta, Struct
 
-from botdrome.api.arguments import check_contest, check_owner, game_called, iso
-from botdrome.api.problems import Problem, no_bot
+from botdrome.api.leaderboard import (
+    HOUSE,
+    STANDARD,
+    GameResults,
+    TableResults,
+    bot_of,
+    rated_key,
+    rated_name,
+    results_of,
+    standard_form,
+    version_of,
+)
+from botdrome.api.requests import Problem, check_contest, check_owner, game_called, iso, no_bot
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
+from botdrome.contest.strength import OwnMatch, Strength, performance
 from botdrome.server.arena import Arena
-from botdrome.store.store import BotEntry
+from botdrome.store.reports import Meeting
+from botdrome.store.store import BotEntry, Wanted
 from botdrome.wire.battlebot.messages import game_type
 
 
@@ -125,3 +142,409 @@ async def _held(arena: Arena, request: RestRequest, name: str) -> BotEntry:
     if bot is None:
         raise Problem(f"that is not the token of {name}", 403)
     return bot
+
+
+Rating = Annotated[
+    float,
+    Meta(
+        description="In Elo points. House bots have fixed ratings; in a group without them, 1500 "
+        "is the mean."
+    ),
+]
+Low = Annotated[
+    float | None, Meta(description="The lower end of the 95 % interval; null: there is none.")
+]
+High = Annotated[
+    float | None, Meta(description="The upper end of the 95 % interval; null: there is none.")
+]
+TableSize = Annotated[
+    int | None,
+    Meta(
+        description="The seats at a table; each size has ratings of its own. null: there is no "
+        "rated match."
+    ),
+]
+TableSizes = Annotated[
+    list[int],
+    Meta(description="The table sizes with rated matches, the one with most matches first."),
+]
+
+
+class OptionSet(Struct):
+    """A set of options with rated matches, which has leaderboards of its own."""
+
+    options: Annotated[
+        dict[str, Any],
+        Meta(description="Those that differ from the defaults; empty: the standard set."),
+    ]
+    matches: int
+
+
+Options = Annotated[
+    dict[str, Any],
+    Meta(description="The options of these ratings, as far as they differ from the defaults."),
+]
+OptionSets = Annotated[
+    list[OptionSet],
+    Meta(
+        description="The sets of options with rated matches: the standard one, then by matches; 20 "
+        "at most."
+    ),
+]
+
+
+class LeaderboardLine(Struct):
+    place: Annotated[
+        int | None,
+        Meta(
+            description="By the lower end of the interval. null: its rating is provisional, or not "
+            "comparable with the first."
+        ),
+    ]
+    name: str
+    version: Annotated[
+        str | None,
+        Meta(
+            description="The version that played last; null: it names none, or these are several "
+            "old versions."
+        ),
+    ]
+    owner: str
+    house: Annotated[bool, Meta(description="Whether it is a house bot.")]
+    rating: Rating | None
+    low: Low
+    high: High
+    fixed: Annotated[
+        bool,
+        Meta(
+            description="Whether it is a house bot whose rating was measured once and stays as it "
+            "is."
+        ),
+    ]
+    provisional: Annotated[
+        bool,
+        Meta(
+            description="Its interval is wider than 150 points either way, and it has played fewer "
+            "than 50 matches."
+        ),
+    ]
+    group: Annotated[
+        int | None,
+        Meta(description="Ratings of different groups cannot be compared: these bots never met."),
+    ]
+    games: Annotated[int, Meta(description="Rated matches of this version.")]
+    wins: int
+    draws: int
+    losses: int
+    beatsNext: Annotated[  # noqa: N815
+        float | None,
+        Meta(
+            description="The probability that it is stronger than the next bot by rating; null: "
+            "nothing is known."
+        ),
+    ] = None
+
+
+class Leaderboard(ListPage):
+    game: GameName
+    gameType: GameType  # noqa: N815
+    bots: list[LeaderboardLine]
+    matches: Annotated[
+        int, Meta(description="Rated matches: those between registered bots or house bots.")
+    ]
+    rated: Annotated[Moment | None, Meta(description="When the ratings were computed.")]
+    players: TableSize
+    sizes: TableSizes
+    options: Options
+    optionSets: OptionSets  # noqa: N815
+
+
+class RatingPoint(Struct):
+    at: Moment
+    version: Annotated[
+        str | None,
+        Meta(description="The version that played; each begins anew. null: it names none."),
+    ]
+    games: Annotated[int, Meta(description="Rated matches of this version until then.")]
+    rating: Rating
+    low: Low
+    high: High
+
+
+class Profile(Struct):
+    name: str
+    bot: Annotated[RestBot | None, Meta(description="null: the name is not registered.")]
+    rating: LeaderboardLine | None
+    versions: Annotated[
+        list[LeaderboardLine], Meta(description="Its rated versions, the newest first.")
+    ]
+    history: Annotated[
+        list[RatingPoint],
+        Meta(
+            description="Its results up to then against the present ratings of its opponents; 100 "
+            "at most."
+        ),
+    ]
+    matches: Annotated[int, Meta(description="All of its matches.")]
+    players: TableSize
+    sizes: TableSizes
+    options: Options
+    optionSets: OptionSets  # noqa: N815
+    causes: Annotated[
+        dict[str, int],
+        Meta(description="Its matches by the cause of their end; all but `complete` are faults."),
+    ]
+
+
+class OpponentLine(Struct):
+    name: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    last: Moment
+
+
+class Opponents(ListPage):
+    opponents: list[OpponentLine]
+
+
+MOST_SETS = 20
+MOST_MEETINGS = 20_000
+"""The latest meetings, from which the history of a rating is computed."""
+POINTS = 100
+
+ORDERS: dict[str, Callable[[LeaderboardLine], Any]] = {
+    "rating": lambda line: line.rating or 0,
+    "name": lambda line: line.name,
+    "owner": lambda line: line.owner,
+    "games": lambda line: line.games,
+    "wins": lambda line: line.wins,
+    "draws": lambda line: line.draws,
+    "losses": lambda line: line.losses,
+}
+
+
+async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard:
+    results = await results_of(game_called(request.path("game")), context.store)
+    chosen, sets = _option_sets(results, request)
+    sizes = results.sizes(chosen)
+    size = request.table_size(sizes)
+    table = results.table(chosen, size)
+    lines = lines_of(results, table)
+    rated_keys = [rated_key(line.name, line.version or "") for line in lines if line.place]
+    order, falling = request.order("-rating")
+    if (order, falling) != ("rating", True):
+        lines.sort(key=ORDERS[order], reverse=falling)
+    page = list(request.part(lines))
+    for line in page:
+        line.beatsNext = _beats_next(table, rated_keys, line.place)
+    rated = iso(table.rated_at) if table.rated_at else None
+    game, options = results.game, _decoded(chosen)
+    return Leaderboard(
+        game,
+        game_type(game),
+        page,
+        table.matches,
+        rated,
+        size,
+        sizes,
+        options,
+        sets,
+        **request.page(len(lines)),
+    )
+
+
+def _option_sets(
+    results: GameResults, request: RestRequest, name: str | None = None
+) -> tuple[str, list[OptionSet]]:
+    """The set that is asked for, or else the first; and all sets with rated matches, or with those
+    of one bot.
+    """
+    played, asked = results.option_sets(name), request.text("options")
+    chosen = next(iter(played), STANDARD) if asked is None else standard_form(results.game, asked)
+    if chosen is None:
+        raise Problem(
+            f"options is a JSON object with options of {results.game}, such as {STANDARD}, not "
+            f"{asked!r}"
+        )
+    return chosen, [
+        OptionSet(_decoded(one), results.matches(one, name)) for one in played[:MOST_SETS]
+    ]
+
+
+def _decoded(options: str) -> dict[str, Any]:
+    decoded: dict[str, Any] = msgspec.json.decode(options)
+    return decoded
+
+
+def _beats_next(table: TableResults, keys: Sequence[str], place: int | None) -> float | None:
+    return (
+        table.ratings().beats(*keys[place - 1 : place + 1]) if place and place < len(keys) else None
+    )
+
+
+def lines_of(results: GameResults, table: TableResults) -> list[LeaderboardLine]:
+    """The bots with settled ratings, group by group, those of the first group with places; then
+    those whose ratings are provisional; then the bots without a rated match. Each bot in the
+    version that played last.
+    """
+    strengths, version_shown = table.ratings().strengths, table.chains.shown
+    rated = [key for key in strengths if version_shown(bot_of(key)) == key]
+    rated.sort(key=lambda key: (*strengths[key].rank, key))
+    placed = sum(strengths[key].settled and strengths[key].group == 0 for key in rated)
+    places = [*range(1, placed + 1), *[None] * (len(rated) - placed)]
+    lines = [
+        _line(results, table, key, strengths[key], place)
+        for key, place in zip(rated, places, strict=True)
+    ]
+    return [
+        *lines,
+        *(_line(results, table, name) for name in results.bots if version_shown(name) is None),
+    ]
+
+
+def _versions(results: GameResults, table: TableResults, name: str) -> list[LeaderboardLine]:
+    strengths = table.ratings().strengths
+    return [
+        _line(results, table, key, strengths[key])
+        for key in table.chains.of_bot.get(name, [])[::-1]
+    ]
+
+
+def _line(
+    results: GameResults,
+    table: TableResults,
+    key: str,
+    found: Strength | None = None,
+    place: int | None = None,
+) -> LeaderboardLine:
+    name, counts = bot_of(key), table.record(key)
+    bot = results.bots.get(name)
+    rating, margin = (None, None) if found is None else (found.rating, found.margin)
+    return LeaderboardLine(
+        place, name, version_of(key) or None, bot.owner if bot else "", name.startswith(HOUSE),
+        rating, *_interval(rating, margin), found is not None and found.anchor,
+        found is not None and not found.settled, None if found is None else found.group,
+        counts.games, counts.wins, counts.draws, counts.losses,
+    )  # fmt: skip
+
+
+def _interval(rating: float | None, margin: float | None) -> tuple[float | None, float | None]:
+    return (None, None) if rating is None or margin is None else (rating - margin, rating + margin)
+
+
+async def profile(context: ReadContext, request: RestRequest) -> Profile:
+    name, store = request.path("name"), context.store
+    bot = await store.bot(name)
+    matches = await store.count(Wanted(all_of=[name]))
+    if bot is None and not matches:
+        raise Problem(f"there is no bot {name!r}, and no player of that name", 404)
+    causes = await store.reports.causes(name, _since(bot))
+    if bot is None:
+        return Profile(name, None, None, [], [], matches, None, [], {}, [], causes)
+    results = await results_of(bot.game, store)
+    chosen, sets = _option_sets(results, request, name)
+    sizes = results.sizes(chosen, name)
+    size = request.table_size(sizes)
+    table = results.table(chosen, size)
+    line = next(line for line in lines_of(results, table) if line.name == name)
+    meetings = await store.reports.meetings_of(name, bot.registered, MOST_MEETINGS)
+    meetings = [meeting for meeting in meetings if results.form(meeting.options) == chosen]
+    history = list(_history(table, name, size, meetings[::-1]))
+    versions = _versions(results, table, name)
+    return Profile(
+        name,
+        shown(bot),
+        line,
+        versions,
+        history,
+        matches,
+        size,
+        sizes,
+        _decoded(chosen),
+        sets,
+        causes,
+    )
+
+
+def _since(bot: BotEntry | None) -> int:
+    """Matches before the registration may be those of guests."""
+    return 0 if bot is None else bot.registered
+
+
+def _history(
+    table: TableResults, name: str, size: int | None, meetings: Sequence[Meeting]
+) -> Iterator[RatingPoint]:
+    """At most `POINTS` of them, evenly spread over the matches.
+
+    Results of another version do not count.
+    """
+    ratings = {
+        key: strength.rating
+        for key, strength in table.ratings().strengths.items()
+        if bot_of(key) != name
+    }
+    played = (list(group) for _, group in groupby(meetings, lambda meeting: meeting.number))
+    of_size = (
+        [one for one in match if _opponent(table, one) in ratings]
+        for match in played
+        if len(match) + 1 == size
+    )
+    matches = [match for match in of_size if match]
+    every = -(-len(matches) // POINTS) or 1
+    results: defaultdict[str, Counter[OwnMatch]] = defaultdict(Counter)
+    blocks: dict[tuple[str, str], OwnMatch] = {}
+    played_by: Counter[str] = Counter()
+    for number, match in enumerate(matches, 1):
+        key = table.chains.key(rated_key(name, match[0].version))
+        own, block = _points(table, match, ratings), (key, match[0].block)
+        if match[0].block:  # it joins the earlier matches of its block
+            earlier = blocks.get(block, ())
+            results[key][earlier] -= bool(earlier)
+            own = blocks[block] = tuple(sorted(earlier + own))
+        results[key][own] += 1
+        played_by[key] += 1
+        if number % every == 0 or number == len(matches):
+            point, games = performance(+results[key]), played_by[key]
+            interval = _interval(point.rating, point.margin)
+            yield RatingPoint(
+                iso(match[0].started), version_of(key) or None, games, point.rating, *interval
+            )
+
+
+def _opponent(table: TableResults, one: Meeting) -> str:
+    return table.chains.key(rated_key(rated_name(one.opponent), one.opponents_version))
+
+
+def _points(table: TableResults, match: Sequence[Meeting], ratings: dict[str, float]) -> OwnMatch:
+    """Copies of a house bot count as one bot, with the place of the best."""
+    mine, places = match[0].place, dict[str, int]()
+    for one in match:
+        other = _opponent(table, one)
+        places[other] = min(one.opponents_place, places.get(other, one.opponents_place))
+    return tuple(
+        sorted(
+            (ratings[other], (mine < place) + (mine == place) / 2)
+            for other, place in places.items()
+        )
+    )
+
+
+async def opponents(context: ReadContext, request: RestRequest) -> Opponents:
+    name = request.path("name")
+    order, falling = request.order("-games")
+    since = _since(await context.store.bot(name))
+    found, total = await context.store.reports.opponents(
+        name,
+        since,
+        order,  # type: ignore[arg-type]
+        falling,
+        request.limit,
+        request.offset,
+    )
+    lines = [
+        OpponentLine(one.name, one.games, one.wins, one.draws, one.losses, iso(one.last))
+        for one in found
+    ]
+    return Opponents(lines, **request.page(total))

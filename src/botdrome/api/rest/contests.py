@@ -1,18 +1,129 @@
-"""Contests over REST."""
+"""Contests over REST: rankings; with a document also entrants, rounds, meetings and logs."""
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from enum import Enum
 from math import comb
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from botdrome.api.arguments import game_called, iso
-from botdrome.api.problems import Problem
-from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
-from botdrome.api.results import Rank, RankingMethod, contest_ranks
+from botdrome.api.requests import Problem, game_called, iso
+from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, Parameter, RestRequest
 from botdrome.api.server_calls import ReadContext
-from botdrome.store.store import Meetings, Wanted
+from botdrome.contest.block_counts import contest_blocks
+from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
+from botdrome.contest.formats.elimination import Bracket, BracketPlace, Knockout
+from botdrome.contest.formats.format import (
+    ContestFixture,
+    EntrantNumber,
+    FixtureResult,
+    Scores,
+    Standing,
+)
+from botdrome.contest.formats.groups import Groups, groups_in
+from botdrome.contest.progress import ContestProgress, commitment
+from botdrome.contest.strength import Ratings, rate_counted
+from botdrome.store.contest_journal import (
+    BEFORE,
+    ContestEntry,
+    ContestJournal,
+    ContestState,
+    StoredContest,
+    UnknownContest,
+)
+from botdrome.store.store import Meetings, Store, Wanted
 from botdrome.wire.battlebot.messages import game_type
+
+
+class RankingMethod(Enum):
+    """The points for a win and for a draw."""
+
+    AMBITIOUS = (3, 1)
+    BALANCED = (2, 1)
+    PUNITIVE = (3, 2)
+
+    def points(self, wins: int, draws: int) -> int:
+        win, draw = self.value
+        return int(win * wins + draw * draws)
+
+
+class Rank(Struct, frozen=True):
+    """One bot's line in the standings of a contest."""
+
+    place: int
+    bot: str
+    wins: int
+    draws: int
+    losses: int
+    played: int
+    score: Annotated[
+        float,
+        Meta(
+            description="As in the standings of its document; without a document, the points of "
+            "the method."
+        ),
+    ]
+    note: Annotated[
+        str, Meta(description="Such as `lost the final`; empty without a document.")
+    ] = ""
+
+
+async def contest_ranks(
+    store: Store, game: str, name: str, method: RankingMethod = RankingMethod.AMBITIOUS
+) -> tuple[list[Rank], ContestProgress | None]:
+    """Return the standings of a contest, best first, and its progress if it has a document.
+
+    A contest without a document is ranked by the points of the method, then more wins, then fewer
+    losses.
+    """
+    progress = await _progress(store, game, name)
+    if progress is not None:
+        names = [entrant.name for entrant in progress.entrants]
+        return [_rank(one, names[one.entrant]) for one in progress.standings()], progress
+    lines = [
+        (method.points(line.wins, line.draws), line)
+        for line in await store.contest_lines(game, name)
+    ]
+    lines.sort(key=lambda item: (-item[0], -item[1].wins, item[1].losses, item[1].name))
+    return [
+        Rank(
+            place,
+            line.name,
+            line.wins,
+            line.draws,
+            line.losses,
+            line.wins + line.draws + line.losses,
+            points,
+        )
+        for place, (points, line) in enumerate(lines, 1)
+    ], None
+
+
+async def _progress(store: Store, game: str, name: str) -> ContestProgress | None:
+    """Return the progress of a contest that has a document and has started."""
+    try:
+        stored = await ContestJournal(store).load(name)
+    except UnknownContest:
+        return None
+    if stored.entry.document.game != game or stored.entry.state in BEFORE:
+        return None
+    return ContestProgress(stored.entry.document, stored.entrants, stored.results)
+
+
+def _rank(one: Standing, bot: str) -> Rank:
+    return Rank(
+        one.place,
+        bot,
+        one.wins,
+        one.draws,
+        one.losses,
+        one.wins + one.draws + one.losses,
+        one.score,
+        one.note,
+    )
 
 
 class Contests(ListPage):
@@ -135,3 +246,375 @@ async def crosstable(context: ReadContext, request: RestRequest) -> Crosstable:
         [list(scores[one, two]) if (one, two) in scores else None for two in names] for one in names
     ]
     return Crosstable(names, len(rankings), rows)
+
+
+HIDDEN = "..."
+"""In place of a password."""
+CURRENT = ("open", "running", "paused")
+"""The states of contests that bots can enter or that are being played."""
+STATE = Parameter(
+    "state",
+    "Only those in this state; current: those that are open, running or paused.",
+    choices=("draft", *CURRENT, "over", "current"),
+)
+MOST_LINES = 1000
+"""Lines of the log in an answer: the latest."""
+
+
+class ListedContest(Struct):
+    name: str
+    title: str
+    game: GameName
+    format: str
+    state: ContestState
+    entrants: int
+    created: Moment
+    start: str | None
+    end: str | None
+    entry: Annotated[str, Meta(description="Which bots may enter: open, list or password.")]
+    late: Annotated[bool, Meta(description="Whether bots may enter after the start.")]
+    why: Annotated[
+        str,
+        Meta(
+            description="Why it waits for its organiser; empty: it does not, or its page says so."
+        ),
+    ]
+
+
+class ListedContests(ListPage):
+    contests: list[ListedContest]
+
+
+class ContestEntrant(Struct):
+    name: str
+    owner: str
+    version: str
+    left: Annotated[int | None, Meta(description="The first round in which it no longer plays.")]
+
+
+class ContestStanding(Struct, rename="camel"):
+    bot: str
+    place: int
+    score: float
+    wins: int
+    draws: int
+    losses: int
+    byes: int
+    no_shows: int
+    crashes: int
+    tie_breaks: list[float]
+    note: str
+    rating: Annotated[
+        float | None,
+        Meta(description="From the matches of this contest; null: it has played none."),
+    ]
+    margin: Annotated[float | None, Meta(description="Half of the 95 % interval's width.")]
+    group: Annotated[
+        int | None, Meta(description="Ratings of different groups are not comparable.")
+    ]
+
+
+class RestFixture(Struct):
+    key: str
+    bots: Annotated[list[str], Meta(description="By seat.")]
+    result: Annotated[FixtureResult | None, Meta(description="null: it is still to be played.")]
+
+
+class RestRound(Struct):
+    number: int
+    byes: list[str]
+    fixtures: list[RestFixture]
+    meetings: int
+    games: Annotated[int, Meta(description="The number of its matches.")]
+    played: Annotated[int, Meta(description="Those that have results.")]
+
+
+class ContestLogLine(Struct):
+    when: Moment
+    author: str
+    action: str
+    detail: str
+
+
+class DocumentedContest(Struct, rename="camel"):
+    name: str
+    game: GameName
+    state: ContestState
+    document: Annotated[
+        dict[str, Any], Meta(description="As in TOML. A password is shown as `...`.")
+    ]
+    why: Annotated[str, Meta(description="Why it waits for its organiser; empty: it does not.")]
+    awaited: Annotated[
+        list[str], Meta(description="Bots with matches to play that are not connected.")
+    ]
+    played: int
+    expected: Annotated[int, Meta(description="About how many matches there will be.")]
+    entrants: list[ContestEntrant]
+    standings: list[ContestStanding]
+    distinct_games: Annotated[
+        int, Meta(description="How many different games were played; repeated games count once.")
+    ]
+    repeated: Annotated[
+        str,
+        Meta(
+            description="How many blocks the intervals count, as a sentence; empty: no block was "
+            "repeated, so all count."
+        ),
+    ]
+    rounds: list[RestRound]
+    log: Annotated[
+        list[ContestLogLine], Meta(description=f"The latest line first; {MOST_LINES} at most.")
+    ]
+    tie_breaks: Annotated[
+        list[str], Meta(description="The names of the tie-breaks in the standings.")
+    ]
+    seeds_hash: Annotated[str, Meta(description="SHA-256 of the secret on which the seeds depend.")]
+    seeds_secret: Annotated[str | None, Meta(description="That secret, once the contest is over.")]
+
+
+async def contestdocuments(context: ReadContext, request: RestRequest) -> ListedContests:
+    journal = ContestJournal(context.store)
+    state = request.text("state")
+    states = CURRENT if state == "current" else (state,)
+    found = [
+        entry
+        for entry in (await journal.contests()).values()
+        if state is None or entry.state in states
+    ][::-1]
+    page = [await _summary(journal, entry) for entry in request.part(found)]
+    return ListedContests(page, **request.page(len(found)))
+
+
+async def contestdocument(context: ReadContext, request: RestRequest) -> DocumentedContest:
+    shown = await contest_called(context, request.path("name"))
+    if request.text("fixtures") == "none":
+        for one in shown.rounds:
+            one.fixtures = []
+    return shown
+
+
+async def contest_called(context: ReadContext, name: str) -> DocumentedContest:
+    return contest_shown(await _stored(context, name), await context.awaited(name))
+
+
+async def progress_called(context: ReadContext, name: str) -> ContestProgress:
+    """Return the progress of a contest; without rounds before its start."""
+    stored = await _stored(context, name)
+    entrants = [] if stored.entry.state in BEFORE else stored.entrants
+    return ContestProgress(stored.entry.document, entrants, stored.results)
+
+
+async def _stored(context: ReadContext, name: str) -> StoredContest:
+    try:
+        return await ContestJournal(context.store).load(name)
+    except UnknownContest:
+        raise Problem(f"there is no contest {name!r} with a document", 404) from None
+
+
+async def _summary(journal: ContestJournal, entry: ContestEntry) -> ListedContest:
+    document = entry.document
+    entrants = len(await journal.entrants(document.name))
+    title, created = document.title or document.name, iso(entry.created)
+    return ListedContest(
+        document.name, title, document.game, document.format_, entry.state, entrants, created,
+        document.start, document.end, document.entry.kind, document.entry.late,
+        "" if entry.state == "over" else entry.why,
+    )  # fmt: skip
+
+
+def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContest:
+    entry = stored.entry
+    progress = ContestProgress(entry.document, stored.entrants, stored.results)
+    began = entry.state not in BEFORE
+    blocks = contest_blocks(progress)
+    repetition = blocks.repetition()
+    return DocumentedContest(
+        name=entry.document.name,
+        game=entry.document.game,
+        state=entry.state,
+        document=shown_document(entry.document),
+        why="" if entry.state == "over" else entry.why or (progress.refusal if began else ""),
+        awaited=awaited,
+        played=len(progress.results) if began else 0,
+        expected=progress.expected,
+        entrants=[
+            ContestEntrant(one.name, one.owner, one.version, one.left) for one in stored.entrants
+        ],
+        standings=_standings(progress, rate_counted(blocks.counted())) if began else [],
+        distinct_games=repetition.games,
+        repeated=repetition.words(),
+        rounds=_rounds(progress) if began else [],
+        log=[
+            ContestLogLine(iso(one.when), one.author, one.action, one.detail)
+            for one in stored.log[: -MOST_LINES - 1 : -1]
+        ],
+        tie_breaks=list(entry.document.tie_breaks),
+        seeds_hash=commitment(entry.secret),
+        seeds_secret=entry.secret if entry.state == "over" else None,
+    )
+
+
+def given_document(toml: str | None, document: Any) -> ContestDocument:
+    """Return the document of a request, as TOML or as JSON."""
+    if (toml is None) == (document is None):
+        raise Problem('give the document as "toml" or as "document"')
+    try:
+        return read_document(toml) if toml is not None else document_from(document)
+    except BadDocument as bad:
+        raise Problem(str(bad)) from None
+
+
+def shown_document(document: ContestDocument) -> dict[str, Any]:
+    """Return what the organiser has set, without the password."""
+    rules = document.entry
+    shown = replace(document, entry=replace(rules, password=HIDDEN if rules.password else ""))
+    values: dict[str, Any] = msgspec.to_builtins(shown)
+    usual: dict[str, Any] = msgspec.to_builtins(
+        ContestDocument(name=document.name, game=document.game)
+    )
+    return {
+        key: value
+        for key, value in values.items()
+        if key in ("name", "game", "format") or value != usual[key]
+    }
+
+
+def _standings(progress: ContestProgress, ratings: Ratings) -> list[ContestStanding]:
+    return [_standing(progress, ratings, one) for one in progress.standings()]
+
+
+def _standing(progress: ContestProgress, ratings: Ratings, one: Standing) -> ContestStanding:
+    name = progress.entrants[one.entrant].name
+    strength = ratings.strengths.get(name)
+    rated = (
+        (None, None, None)
+        if strength is None
+        else (strength.rating, strength.margin, strength.group)
+    )
+    return ContestStanding(
+        name, one.place, one.score, one.wins, one.draws, one.losses, one.byes, one.no_shows,
+        one.crashes, list(one.tie_breaks), one.note, *rated,
+    )  # fmt: skip
+
+
+def _rounds(progress: ContestProgress) -> list[RestRound]:
+    names = [entrant.name for entrant in progress.entrants]
+    return [
+        RestRound(
+            one.number,
+            [names[number] for number in one.byes],
+            [
+                RestFixture(
+                    fixture.key,
+                    [names[number] for number in fixture.entrants],
+                    progress.results.get(fixture.key),
+                )
+                for fixture in one.fixtures
+            ],
+            len({fixture.meeting for fixture in one.fixtures}),
+            len(one.fixtures),
+            sum(fixture.key in progress.results for fixture in one.fixtures),
+        )
+        for one in progress.rounds
+    ]
+
+
+FILTERS = (
+    Parameter("round", "The number of a round; all rounds if nothing is said.", "integer"),
+    Parameter("bot", "Only meetings of this bot."),
+)
+
+
+class ContestMeeting(Struct):
+    key: str
+    round: int
+    group: Annotated[int | None, Meta(description="The group, in the group stage of a contest.")]
+    bots: Annotated[list[str], Meta(description="In the order of seats of the first match.")]
+    scores: Annotated[list[float], Meta(description="Of these bots in this meeting, so far.")]
+    games: Annotated[list[RestFixture], Meta(description="Its matches.")]
+    winner: Annotated[
+        str | None, Meta(description="In a knockout or double elimination, once its round is over.")
+    ]
+    place: Annotated[
+        BracketPlace | None,
+        Meta(description="In the bracket of a knockout or double elimination of pairs."),
+    ]
+
+
+class ContestMeetings(ListPage):
+    meetings: list[ContestMeeting]
+
+
+async def contestmeetings(context: ReadContext, request: RestRequest) -> ContestMeetings:
+    progress = await progress_called(context, request.path("name"))
+    found = list(_meetings(progress, _round(request.text("round")), request.text("bot")))
+    groups, bracket = _groups(progress), _bracket(progress)
+    page = [_shown(progress, games, groups, bracket) for games in request.part(found)]
+    return ContestMeetings(page, **request.page(len(found)))
+
+
+def _round(text: str | None) -> int | None:
+    if text is not None and not (text.isascii() and text.isdecimal()):
+        raise Problem(f"round is the number of a round, such as 1, not {text!r}")
+    return None if text is None else int(text)
+
+
+def _meetings(
+    progress: ContestProgress, number: int | None, bot: str | None
+) -> Iterator[Sequence[ContestFixture]]:
+    wanted = {at for at, entrant in enumerate(progress.entrants) if entrant.name == bot}
+    for round_ in progress.rounds:
+        if number is None or round_.number == number:
+            meetings: defaultdict[str, list[ContestFixture]] = defaultdict(list)
+            for fixture in round_.fixtures:
+                if bot is None or not wanted.isdisjoint(fixture.entrants):
+                    meetings[fixture.meeting].append(fixture)
+            yield from meetings.values()
+
+
+def _groups(progress: ContestProgress) -> dict[EntrantNumber, int]:
+    if not isinstance(progress.format, Groups):
+        return {}
+    groups = groups_in(progress.document, progress.entrants)
+    return {number: at for at, group in enumerate(groups, 1) for number in group}
+
+
+def _bracket(progress: ContestProgress) -> Bracket | None:
+    if not isinstance(progress.format, Knockout):
+        return None
+    return progress.format.followed(progress.document, progress.entrants, progress.results)
+
+
+def _shown(
+    progress: ContestProgress,
+    games: Sequence[ContestFixture],
+    groups: dict[EntrantNumber, int],
+    bracket: Bracket | None,
+) -> ContestMeeting:
+    first, names, scores = (
+        games[0],
+        [entrant.name for entrant in progress.entrants],
+        Scores(progress.document),
+    )
+    for fixture in games:
+        if (result := progress.results.get(fixture.key)) is not None:
+            scores.add(fixture, result)
+    return ContestMeeting(
+        first.meeting,
+        first.round,
+        groups.get(first.entrants[0]) if first.round == 1 else None,
+        [names[number] for number in first.entrants],
+        [scores.score(number) for number in first.entrants],
+        [
+            RestFixture(
+                fixture.key,
+                [names[number] for number in fixture.entrants],
+                progress.results.get(fixture.key),
+            )
+            for fixture in games
+        ],
+        None
+        if bracket is None or first.meeting not in bracket.winners
+        else names[bracket.winners[first.meeting]],
+        None if bracket is None else bracket.places.get(first.meeting),
+    )

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import msgspec
 
-from botdrome.api.bodies import ResponseHead, pieces_of
+from botdrome.api.requests import ResponseHead, pieces_of
 from botdrome.api.rest.endpoint import RawRequest, RestEndpoint, RestRequest, error_body, problem_of
 from botdrome.api.rest.routes import ENDPOINTS
 from botdrome.api.server_calls import ReadContext

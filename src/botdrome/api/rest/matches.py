@@ -5,14 +5,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from botdrome.api.arguments import game_called, iso
-from botdrome.api.bot_versions import rated_key
-from botdrome.api.leaderboard import HOUSE, rated_name, results_of
+from botdrome.api.leaderboard import HOUSE, rated_key, rated_name, results_of
 from botdrome.api.live_tables import live_tables
-from botdrome.api.problems import Problem, no_match
-from botdrome.api.replays import film_of_file, film_of_match, headlines_of_match
+from botdrome.api.replays import (
+    film_of_file,
+    film_of_match,
+    first_view,
+    headlines_of_match,
+    native_state,
+)
+from botdrome.api.requests import Problem, game_called, iso, no_match
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, Pace, RestRequest
-from botdrome.api.results import first_view, native_state
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena, LiveTable
 from botdrome.server.lobby.owners import is_bots

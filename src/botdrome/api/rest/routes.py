@@ -7,19 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from botdrome.api import duel
 from botdrome.api.pages import page
-from botdrome.api.rest import (
-    bots,
-    contest_documents,
-    contest_meetings,
-    contests,
-    games,
-    matches,
-    nodes,
-    ratings,
-    server,
-)
+from botdrome.api.rest import bots, contests, duel, matches, server
+from botdrome.api.rest.contests import Rank, RankingMethod
 from botdrome.api.rest.endpoint import (
     MOST_FILES,
     NDJSON,
@@ -28,11 +18,10 @@ from botdrome.api.rest.endpoint import (
     TABLE_SIZE,
     Parameter,
     RestEndpoint,
+    document,
     sorted_by,
 )
-from botdrome.api.rest.openapi import document
 from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
-from botdrome.api.results import Rank, RankingMethod
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
@@ -64,15 +53,15 @@ ENDPOINTS = (
         "GET",
         "/games",
         "The games on offer, with their options and terms.",
-        games.games,
-        games.Games,
+        server.games,
+        server.Games,
     ),
     RestEndpoint(
         "GET",
         "/games/{game}",
         "A game, with a position by example.",
-        games.game,
-        games.GameInFull,
+        server.game,
+        server.GameInFull,
         problems=((404, "There is no such game."),),
         in_worker=True,
     ),
@@ -222,9 +211,9 @@ ENDPOINTS = (
         "GET",
         "/games/{game}/leaderboard",
         "The bots of a game with their ratings, the best first.",
-        ratings.leaderboard,
-        ratings.Leaderboard,
-        (OPTION_SET, TABLE_SIZE, sorted_by(*ratings.ORDERS), *PAGING),
+        bots.leaderboard,
+        bots.Leaderboard,
+        (OPTION_SET, TABLE_SIZE, sorted_by(*bots.ORDERS), *PAGING),
         problems=((404, "There is no such game."),),
         in_worker=True,
     ),
@@ -232,8 +221,8 @@ ENDPOINTS = (
         "GET",
         "/profiles/{name:path}",
         "A bot in full: its rating over time, and why its matches ended.",
-        ratings.profile,
-        ratings.Profile,
+        bots.profile,
+        bots.Profile,
         (OPTION_SET, TABLE_SIZE),
         problems=((404, "There is no player of that name."),),
         in_worker=True,
@@ -242,8 +231,8 @@ ENDPOINTS = (
         "GET",
         "/opponents/{name:path}",
         "The results of a player against each of its opponents.",
-        ratings.opponents,
-        ratings.Opponents,
+        bots.opponents,
+        bots.Opponents,
         (sorted_by(*OPPONENT_ORDERS), *PAGING),
         in_worker=True,
     ),
@@ -280,17 +269,17 @@ ENDPOINTS = (
         "GET",
         "/contest-documents",
         "The contests with a document, the newest first.",
-        contest_documents.contestdocuments,
-        contest_documents.ListedContests,
-        (contest_documents.STATE, *PAGING),
+        contests.contestdocuments,
+        contests.ListedContests,
+        (contests.STATE, *PAGING),
         in_worker=True,
     ),
     RestEndpoint(
         "GET",
         "/contest-documents/{name:path}",
         "A contest with its document, entrants, rounds, standings and log.",
-        contest_documents.contestdocument,
-        contest_documents.DocumentedContest,
+        contests.contestdocument,
+        contests.DocumentedContest,
         (
             Parameter(
                 "fixtures",
@@ -305,9 +294,9 @@ ENDPOINTS = (
         "GET",
         "/contest-meetings/{name:path}",
         "The meetings of a contest with a document, with their matches.",
-        contest_meetings.contestmeetings,
-        contest_meetings.ContestMeetings,
-        (*contest_meetings.FILTERS, *PAGING),
+        contests.contestmeetings,
+        contests.ContestMeetings,
+        (*contests.FILTERS, *PAGING),
         problems=((404, "There is no such contest."),),
         in_worker=True,
     ),
@@ -357,8 +346,8 @@ ENDPOINTS = (
         "GET",
         "/nodes",
         "The nodes of the cluster, with their load.",
-        nodes.nodes,
-        nodes.NodesShown,
+        server.nodes,
+        server.NodesShown,
         PAGING,
     ),
     RestEndpoint(

@@ -39,7 +39,7 @@ async def test_a_tick_goes_from_the_table_to_the_organiser_and_the_bots_and_back
         await one.until("GAME_ENDED")
     calls.check(documented("A Battlecube tick") + BACK)
     table = ["server/tables/table.py", "server/tables/subscriber.py", "server/rooms/cube_game.py"]
-    sent = [*table, "api/socketio/connection.py", "server/network/websocket.py"]
+    sent = [*table, "api/engineio.py", "server/network/websocket.py"]
     assert calls.stacks["Socket.send"][-5:] == sent, (
         "no other module stands between the table and the socket"
     )

@@ -13,15 +13,23 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.bodies import body_of
+from botdrome.api.engineio import (
+    BAD_REQUEST,
+    CLOSED,
+    PATH,
+    EngineConnection,
+    EngineConnections,
+    EngineError,
+    EngineQuery,
+    EngineSession,
+    EngineWebSocket,
+    UpgradeProbe,
+    read_query,
+)
 from botdrome.api.http_server import http_factory
 from botdrome.api.pages import STATIC
-from botdrome.api.problems import Problem
 from botdrome.api.request_checks import RequestChecks, RequestRate
-from botdrome.api.socketio.connection import EngineConnection, EngineConnections, EngineSession
-from botdrome.api.socketio.polling import CLOSED
-from botdrome.api.socketio.query import BAD_REQUEST, PATH, EngineError, EngineQuery, read_query
-from botdrome.api.socketio.websocket import EngineWebSocket, UpgradeProbe
+from botdrome.api.requests import Problem, body_of
 from botdrome.server.network.connection import Connection, Receiver
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions

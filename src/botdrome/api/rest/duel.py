@@ -11,9 +11,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from botdrome.api.arguments import iso
 from botdrome.api.pages import CSP
-from botdrome.api.problems import Problem
+from botdrome.api.requests import Problem, iso
 from botdrome.api.rest.endpoint import ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena

@@ -1,0 +1,258 @@
+"""Requests: their values, bodies and problems; and responses that are sent piece by piece."""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from msgspec import Struct
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from botdrome.catalogue import CATALOGUE
+from botdrome.games.reading import bounded
+from botdrome.server.arena import BadName
+from botdrome.server.calling.bot_connection import CallFailed
+from botdrome.server.failures import STORE_AWAY, STORE_DAMAGED
+from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.nodes.asking import NoAnswer
+from botdrome.server.workers.jobs import JobFailed
+from botdrome.store.contest_journal import ContestRefusal, UnknownContest
+from botdrome.store.damage import BrokenMatch, StoreDamaged
+from botdrome.store.store import Epoch, LooksAlike, NameTaken, StoreUnavailable
+from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
+from botdrome.wire.battlebot.messages import game_type
+from botdrome.wire.conversation import can_be_shown
+
+IN_THEIR_WORDS: dict[type[Exception], int] = {
+    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429,
+    BrokenMatch: 500, JobFailed: 503, NoAnswer: 503,
+}  # fmt: skip
+"""Errors whose words are for the client, and their status."""
+TAKEN = "Bot already registered with that name"
+
+
+class Problem(Exception):
+    """An error for the client, with the status of HTTP."""
+
+    def __init__(
+        self, words: str, status: int = 400, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(words)
+        self.words, self.status, self.headers = words, status, headers
+
+
+def no_match(match_id: str) -> Problem:
+    return Problem(f"there is no match {match_id!r}", 404)
+
+
+def no_bot(name: str) -> Problem:
+    return Problem(f"there is no bot {name!r}", 404)
+
+
+def known_problem(error: BaseException | None) -> Problem | None:
+    """Return the problem for the client; None: a server error, which is only logged."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, LooksAlike):
+        return Problem(f"{TAKEN}, or one that looks like it: {error}", 409)
+    if isinstance(error, NameTaken):
+        return Problem(TAKEN, 409)
+    if isinstance(error, CallFailed):
+        return Problem(f"The bot cannot be called: {error}", 422)
+    if isinstance(error, StoreDamaged):
+        return Problem(STORE_DAMAGED, 500)
+    if isinstance(error, StoreUnavailable):
+        return Problem(STORE_AWAY, 503)
+    status = next(
+        (status for kind, status in IN_THEIR_WORDS.items() if isinstance(error, kind)), None
+    )
+    return None if status is None else Problem(str(error), status)
+
+
+GAME_TYPES: dict[str, str] = {game_type(name): name for name in CATALOGUE}
+"""NOUGHTS_AND_CROSSES is noughts-and-crosses."""
+
+
+def game_called(name: str) -> str:
+    """The name of a format, given it or its game type."""
+    game = GAME_TYPES.get(name, name)
+    if game not in CATALOGUE:
+        raise Problem(f"there is no game {name!r}; there are {', '.join(CATALOGUE)}", 404)
+    return game
+
+
+LONGEST_LIST = 1000
+SHORT_LIST = 50
+LONGEST_OWNER = 200
+
+
+def check_owner(owner: str) -> None:
+    if len(owner) > LONGEST_OWNER:
+        raise Problem(f"an owner has at most {LONGEST_OWNER} characters")
+    if not can_be_shown(owner):
+        raise Problem("an owner has printable characters only")
+
+
+def check_contest(name: str) -> None:
+    if not name or len(name) > LONGEST_CONTEST or "\0" in name:
+        raise Problem(f"the name of a contest has 1 to {LONGEST_CONTEST} characters")
+
+
+def storable(text: str) -> str:
+    """A text that a database can look for."""
+    if "\0" in text:
+        raise Problem("a text must not contain the character NUL")
+    return text
+
+
+def original_limit(limit: int | None) -> int | None:
+    """As in the original: no limit and 0 mean all (None), and the sign does not count."""
+    return abs(limit or 0) or None
+
+
+def original_offset(offset: int | None) -> int:
+    if offset is not None and offset < 0:
+        raise Problem(f"Skip value must be non-negative, but received: {offset}")
+    return offset or 0
+
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def javascript(epoch: Epoch) -> str:
+    """`Sun Nov 15 2026 02:27:15 GMT+0000 (UTC)`, in any locale."""
+    at = datetime.fromtimestamp(epoch / 1000, UTC)
+    return f"{DAYS[at.weekday()]} {MONTHS[at.month - 1]} {at:%d %Y %H:%M:%S} GMT+0000 (UTC)"
+
+
+def iso(epoch: Epoch) -> str:
+    """`2026-11-15T02:27:15.123Z`."""
+    return (
+        datetime.fromtimestamp(epoch / 1000, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
+
+
+def epoch(text: str) -> Epoch:
+    """Read a date or a moment in ISO 8601, in UTC unless it has an offset.
+
+    Raise ValueError if it is neither, or out of range.
+    """
+    at = datetime.fromisoformat(text)
+    try:
+        return int((at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
+
+
+LARGEST_BODY = 100 * 1024
+
+
+async def body_of(request: Request, limit: int = LARGEST_BODY) -> bytes:
+    too_large = Problem(f"the body of a request may have {limit} bytes at most", 413)
+    if _announced(request) > limit:
+        raise too_large
+    body, whole = bytearray(), False
+    while not whole:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        whole = not message.get("more_body", False)
+        del message  # do not keep it beside its copy while waiting for the next
+        if len(body) > limit:
+            raise too_large
+    return bytes(body)
+
+
+async def whole_body(request: Request, limit: int = LARGEST_BODY) -> bytes:
+    """The same. Raise Problem if the client has left."""
+    try:
+        return await body_of(request, limit)
+    except ClientDisconnect:
+        raise Problem("the rest of the body did not come") from None
+
+
+def _announced(request: Request) -> int:
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0
+
+
+def lenient_json(text: str | bytes) -> Any:
+    """Read JSON that may have raw line breaks inside its strings, as in the documentation of the
+    original.
+    """
+    try:
+        bounded(text.encode(errors="replace") if isinstance(text, str) else text)
+        value = json.loads(text, strict=False, parse_constant=_refuse)
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def bearer(authorization: str) -> str | None:
+    """The token in an `Authorization` header."""
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+PIECE = 32 << 10
+"""Bytes that are sent at a time."""
+JSON = "application/json; charset=utf-8"
+
+
+class ResponseHead(Struct, frozen=True):
+    length: int
+    status: int
+    media: str
+    headers: Mapping[str, str] = {}
+
+
+class PieceSource(Protocol):
+    def pieces(self) -> AsyncGenerator[bytes, None]: ...
+
+    def drop(self) -> None:
+        """The rest is not needed."""
+
+
+def pieces_of(body: bytes) -> list[bytes]:
+    return [body[start : start + PIECE] for start in range(0, len(body), PIECE)]
+
+
+class PiecewiseResponse(Response):
+    """Sends each piece when the client has read most of the one before."""
+
+    def __init__(self, head: ResponseHead, source: PieceSource) -> None:
+        self._head, self._source = head, source
+        self.status_code, self.background = head.status, None
+        self.raw_headers = Headers(
+            {"content-length": str(head.length), "content-type": head.media, **head.headers}
+        ).raw
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": self.status_code,
+                    "headers": self.raw_headers,
+                }
+            )
+            if scope["method"] != "HEAD":
+                async with aclosing(self._source.pieces()) as pieces:
+                    async for piece in pieces:
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            self._source.drop()

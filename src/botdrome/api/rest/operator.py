@@ -1,0 +1,657 @@
+"""The operator over REST: session, clients, bans, contests, runs of Battlecube, boat rooms."""
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from time import time
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from botdrome.api.requests import Problem, bearer, epoch, iso
+from botdrome.api.rest.contests import HIDDEN, contestdocument, given_document
+from botdrome.api.rest.endpoint import AnswerOf, GameName, ListPage, Moment, RestRequest
+from botdrome.contest.document import ContestDocument, to_toml
+from botdrome.server.contests.contests import Action
+from botdrome.server.lobby.bans import BadBan, Ban, Kind
+from botdrome.server.network.origins import plain_origin
+from botdrome.server.operator.client_list import ClientLine, FindClients
+from botdrome.server.operator.cube_runs import BadRun, CubeRun, CubeScores, RunState
+from botdrome.server.operator.keys import SESSION, NotOperator
+from botdrome.server.operator.operator import Operator
+from botdrome.server.rooms.boat_orders import BadOrder, shown
+from botdrome.server.rooms.boat_room import BoatRoom
+from botdrome.server.rooms.boat_settings import BadPlan, RoomPlan
+from botdrome.server.rooms.boats import BadRoom
+
+
+class SignIn(Struct, forbid_unknown_fields=True):
+    token: Annotated[str, Meta(description="The operator's token.")]
+
+
+class SignedIn(Struct):
+    signedIn: bool  # noqa: N815
+    seconds: Annotated[
+        float | None,
+        Meta(description="Seconds that it lasts; null: the token came with the request."),
+    ] = None
+
+
+COOKIE = "botdrome_operator"
+OURS = ("same-origin", "none")
+"""The `Sec-Fetch-Site` of requests from our own pages.
+
+Pages at other ports of this host send our cookies, too.
+"""
+
+Act = Callable[[Operator, RestRequest], Awaitable[Any]]
+
+
+def private(act: Act) -> Act:
+    """For the operator alone."""
+
+    @wraps(act)
+    async def checked(operator: Operator, request: RestRequest) -> Any:
+        await seconds_left(operator, request)
+        return await act(operator, request)
+
+    return checked
+
+
+async def seconds_left(operator: Operator, request: RestRequest) -> float | None:
+    """Seconds left of the session; None: the token came with the request.
+
+    Problem without either.
+    """
+    token = bearer(request.http.headers.get("authorization", ""))
+    secret = request.http.cookies.get(COOKIE)
+    try:
+        if token is not None:
+            await operator.keys.check(token)
+            return None
+        if not secret:
+            raise NotOperator(
+                "sign in with the operator's token, or send Authorization: Bearer TOKEN"
+            )
+        _check_page(operator, request)
+        return await operator.keys.check_session(secret)
+    except NotOperator as problem:
+        raise Problem(str(problem), 401, {"www-authenticate": "Bearer"}) from None
+
+
+def _check_page(operator: Operator, request: RestRequest) -> None:
+    """Problem for pages of other origins, even for reads, since they could read the answer.
+
+    Browsers name the origin in one of two headers. They send `Sec-Fetch-Site` only to hosts that
+    they trust.
+    """
+    headers = request.http.headers
+    origin = headers.get("origin")
+    ours = origin is None or _is_own(operator, plain_origin(origin), headers.get("host", ""))
+    if not ours or headers.get("sec-fetch-site", "none") not in OURS:
+        raise Problem("only pages of this server may do this with the operator's session", 403)
+
+
+def _is_own(operator: Operator, origin: str, host: str) -> bool:
+    """Whether a page came from this server: by the name in the request, or by that
+    behind a proxy.
+    """
+    scheme, _, place = origin.partition("://")
+    at_host = place == host.lower() and (scheme == "https" or not operator.secure)
+    return at_host or origin in operator.public_origins
+
+
+async def json_body(request: RestRequest, kind: Any) -> Any:
+    """Requires JSON, since a form of another page cannot send it."""
+    media = request.http.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json":
+        raise Problem(f"the body has the content type application/json, not {media!r}", 415)
+    return await request.body(kind)
+
+
+async def signin(operator: Operator, request: RestRequest) -> Response:
+    given: SignIn = await json_body(request, SignIn)
+    try:
+        secret = await operator.keys.sign_in(given.token)
+    except NotOperator as problem:
+        raise Problem(str(problem), 401) from None
+    await operator.audit.note("sign in")
+    response = Response(msgspec.json.encode(SignedIn(True, SESSION)), media_type="application/json")
+    _set_cookie(response, secret, SESSION, operator, request)
+    return response
+
+
+async def signout(operator: Operator, request: RestRequest) -> Response:
+    secret = request.http.cookies.get(COOKIE)
+    if secret:
+        _check_page(operator, request)
+        if await operator.keys.sign_out(secret):
+            await operator.audit.note("sign out")
+    response = Response(msgspec.json.encode(SignedIn(False)), media_type="application/json")
+    _set_cookie(response, "", 0, operator, request)
+    return response
+
+
+async def session(operator: Operator, request: RestRequest) -> SignedIn:
+    return SignedIn(True, await seconds_left(operator, request))
+
+
+def _set_cookie(
+    response: Response, secret: str, seconds: int, operator: Operator, request: RestRequest
+) -> None:
+    """The Origin of a page shows whether it came by TLS, perhaps through a proxy."""
+    secure = operator.secure or request.http.headers.get("origin", "").startswith("https://")
+    response.set_cookie(
+        COOKIE, secret, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict"
+    )
+
+
+class ClientShown(Struct):
+    node: Annotated[
+        str, Meta(description="The node that serves it; empty: the server is no node of a cluster.")
+    ]
+    number: Annotated[
+        int, Meta(description="Names this connection, as long as the server or its node runs.")
+    ]
+    protocol: str
+    name: str
+    game: GameName
+    address: Annotated[
+        str,
+        Meta(description="Where it comes from; for bots that the server calls, the host and port."),
+    ]
+    since: Moment
+    received: Annotated[int, Meta(description="Messages that it sent.")]
+    sent: Annotated[int, Meta(description="Messages that it was sent.")]
+    answerMs: Annotated[float | None, Meta(description="Milliseconds to an answer, on average.")]  # noqa: N815
+    match: Annotated[str | None, Meta(description="The match that it plays.")]
+
+
+class ClientsShown(ListPage):
+    clients: list[ClientShown]
+    silent: Annotated[
+        list[str], Meta(description="Nodes that did not answer: their clients are missing.")
+    ]
+
+
+class Removal(Struct, forbid_unknown_fields=True):
+    name: Annotated[str | None, Meta(description="All connections of this name are closed.")] = None
+    number: Annotated[int | None, Meta(description="Only this connection is closed.")] = None
+    node: Annotated[
+        str, Meta(description="The node of that number, as listed. In a cluster it is needed.")
+    ] = ""
+    reason: str = ""
+
+
+class RestRemoved(Struct):
+    removed: Annotated[int, Meta(description="How many connections were closed.")]
+
+
+class NewBan(Struct, forbid_unknown_fields=True):
+    kind: Kind
+    subject: Annotated[str, Meta(description="A name; or an address or a network (192.0.2.0/24).")]
+    reason: str = ""
+    until: Annotated[Moment | None, Meta(description="null: until it is lifted.")] = None
+
+
+class BannedSubject(Struct, forbid_unknown_fields=True):
+    kind: Kind
+    subject: str
+
+
+class BanShown(Struct):
+    kind: Kind
+    subject: str
+    reason: str
+    made: Moment
+    until: Moment | None
+
+
+class BansShown(ListPage):
+    bans: list[BanShown]
+
+
+class EndOfMatch(Struct, forbid_unknown_fields=True):
+    reason: str = ""
+
+
+class EndedMatch(Struct):
+    id: str
+    ended: bool
+
+
+class AuditEntry(Struct):
+    at: Moment
+    who: str
+    address: str
+    action: str
+    target: str
+    detail: str
+
+
+class AuditShown(ListPage):
+    entries: list[AuditEntry]
+
+
+@private
+async def clients(operator: Operator, request: RestRequest) -> ClientsShown:
+    search, (column, falling) = (request.text("search") or "").lower(), request.order("number")
+    found = await operator.find_clients(
+        FindClients(search, column, falling, request.offset + request.limit)
+    )
+    page = [_client(one) for one in request.part(found.clients)]
+    return ClientsShown(page, found.silent, **request.page(found.total))
+
+
+def _client(one: ClientLine) -> ClientShown:
+    return ClientShown(
+        one.node, one.number, one.protocol, one.name, one.game, one.address, iso(one.since),
+        one.received, one.sent, one.answer, one.match,
+    )  # fmt: skip
+
+
+@private
+async def removeclients(operator: Operator, request: RestRequest) -> RestRemoved:
+    wanted: Removal = await json_body(request, Removal)
+    if (wanted.name is None) == (wanted.number is None):
+        raise Problem("say either name or number")
+    removed = await operator.remove(wanted.name, wanted.number, wanted.node, wanted.reason)
+    if not removed:
+        raise Problem(
+            "there is no such client; it may have left"
+            + ("" if wanted.name else "; in a cluster, say its node"),
+            404,
+        )
+    return RestRemoved(removed)
+
+
+@private
+async def bans(operator: Operator, request: RestRequest) -> BansShown:
+    found = operator.bans.all
+    return BansShown([_ban(ban) for ban in request.part(found)], **request.page(len(found)))
+
+
+def _ban(ban: Ban) -> BanShown:
+    return BanShown(
+        ban.kind,
+        ban.subject,
+        ban.reason,
+        iso(ban.made),
+        None if ban.until is None else iso(ban.until),
+    )
+
+
+@private
+async def ban(operator: Operator, request: RestRequest) -> BanShown:
+    new: NewBan = await json_body(request, NewBan)
+    try:
+        return _ban(await operator.ban(new.kind, new.subject, new.reason, _moment(new.until)))
+    except BadBan as problem:
+        raise Problem(str(problem)) from None
+
+
+def _moment(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        moment = epoch(text)
+    except ValueError:
+        raise Problem(f"until is a moment like 2026-12-31T23:59:00Z, not {text!r}") from None
+    if moment <= time() * 1000:
+        raise Problem(f"until is in the past: {text}")
+    return moment
+
+
+@private
+async def liftban(operator: Operator, request: RestRequest) -> BanShown:
+    given: BannedSubject = await json_body(request, BannedSubject)
+    try:
+        lifted = await operator.lift(given.kind, given.subject)
+    except BadBan as problem:
+        raise Problem(str(problem)) from None
+    if lifted is None:
+        raise Problem(f"the {given.kind} {given.subject!r} is not banned", 404)
+    return _ban(lifted)
+
+
+@private
+async def endmatch(operator: Operator, request: RestRequest) -> EndedMatch:
+    wanted: EndOfMatch = await json_body(request, EndOfMatch)
+    match_id = request.path("id")
+    if not await operator.end_match(match_id, wanted.reason):
+        raise Problem(f"no match {match_id!r} runs", 404)
+    return EndedMatch(match_id, True)
+
+
+@private
+async def audit(operator: Operator, request: RestRequest) -> AuditShown:
+    lines, total = await operator.audit.newest(request.limit, request.offset)
+    shown = [
+        AuditEntry(iso(one.at), one.who, one.address, one.action, one.target, one.detail)
+        for one in lines
+    ]
+    return AuditShown(shown, **request.page(total))
+
+
+class GivenDocument(Struct, forbid_unknown_fields=True):
+    toml: Annotated[str | None, Meta(description="The document in TOML.")] = None
+    document: Annotated[dict[str, Any] | None, Meta(description="Or the same as JSON.")] = None
+
+
+class ContestAction(Struct, forbid_unknown_fields=True):
+    action: Action
+
+
+class Withdrawal(Struct, forbid_unknown_fields=True):
+    bot: str
+    reason: str = ""
+
+
+class ContestText(Struct):
+    name: str
+    toml: Annotated[str, Meta(description="The document in TOML, with its password.")]
+
+
+@private
+async def contesttext(operator: Operator, request: RestRequest) -> ContestText:
+    document = await operator.contests.document(request.path("name"))
+    return ContestText(document.name, to_toml(document))
+
+
+class RerunOfContest(Struct, forbid_unknown_fields=True):
+    bots: Annotated[list[str], Meta(description="Play all matches of these bots again.")] = []
+    failed: Annotated[
+        bool, Meta(description="Play only matches with no-shows and crashes again.")
+    ] = False
+
+
+@private
+async def createcontest(operator: Operator, request: RestRequest) -> AnswerOf:
+    document = _document(await json_body(request, GivenDocument))
+    return await _done(document.name, operator.contests.create(document))
+
+
+@private
+async def changecontest(operator: Operator, request: RestRequest) -> AnswerOf:
+    given: GivenDocument = await json_body(request, GivenDocument)
+    name = request.path("name")
+    document = _document(given, await operator.contests.document(name))
+    return await _done(name, operator.contests.change(name, document))
+
+
+@private
+async def actoncontest(operator: Operator, request: RestRequest) -> AnswerOf:
+    given: ContestAction = await json_body(request, ContestAction)
+    name = request.path("name")
+    return await _done(name, operator.contests.act(name, given.action))
+
+
+@private
+async def withdrawbot(operator: Operator, request: RestRequest) -> AnswerOf:
+    given: Withdrawal = await json_body(request, Withdrawal)
+    name = request.path("name")
+    return await _done(name, operator.contests.take_out(name, given.bot, given.reason))
+
+
+@private
+async def reruncontest(operator: Operator, request: RestRequest) -> AnswerOf:
+    given: RerunOfContest = await json_body(request, RerunOfContest)
+    name = request.path("name")
+    return await _done(name, operator.contests.rerun(name, given.bots, given.failed))
+
+
+def _document(given: GivenDocument, before: ContestDocument | None = None) -> ContestDocument:
+    """A password that is shown as `...` stays as it was."""
+    document = given_document(given.toml, given.document)
+    if before is None or document.entry.password != HIDDEN:
+        return document
+    return replace(document, entry=replace(document.entry, password=before.entry.password))
+
+
+async def _done(name: str, change: Awaitable[object]) -> AnswerOf:
+    """Return the contest after a change."""
+    await change
+    return AnswerOf(contestdocument.__name__, {"name": name})
+
+
+CubeSetupGiven = Annotated[
+    dict[str, Any],
+    Meta(
+        description="As in NEW_GAME of socket.io: maxNumOfTicks, edgeLength, numOfTasksPerTick, "
+        "speed, playerStartPositions."
+    ),
+]
+
+
+class NewCubeRun(Struct, forbid_unknown_fields=True):
+    setup: CubeSetupGiven
+    players: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            description="name, and url: http://..., house:NAME, bot:NAME or connect:NAME; perhaps "
+            "token."
+        ),
+    ]
+    games: Annotated[int, Meta(description="How many in a row.")] = 1
+
+
+class CubeRunChange(Struct, forbid_unknown_fields=True):
+    setup: CubeSetupGiven | None = None
+    paused: bool | None = None
+
+
+class CubeRunShown(Struct):
+    id: str
+    state: RunState
+    setup: dict[str, Any]
+    players: list[dict[str, Any]]
+    games: int
+    match: Annotated[str | None, Meta(description="The game that runs.")]
+    error: str
+    troubles: Annotated[
+        dict[str, str],
+        Meta(description="Why players were put out of a game: the last reason of each."),
+    ]
+    results: list[CubeScores]
+
+
+class CubeRunsShown(Struct):
+    runs: list[CubeRunShown]
+
+
+class BoatSailor(Struct):
+    name: str
+    address: str
+
+
+class BoatPlayer(BoatSailor):
+    status: str
+    toMove: bool  # noqa: N815
+    score: int
+    skips: int
+    turns: int
+    hits: Annotated[int, Meta(description="On its own boats.")]
+
+
+class BoatGameShown(Struct):
+    number: int
+    match: str
+    squares: Annotated[int, Meta(description="Of one fleet.")]
+    players: list[BoatPlayer]
+
+
+class BoatBlacklist(Struct):
+    players: list[str]
+    addresses: list[str]
+
+
+class BoatRoomState(Struct):
+    goal: int
+    over: bool
+    gathering: Annotated[
+        list[BoatSailor] | None,
+        Meta(description="Players that wait for a game; null: none can be joined."),
+    ]
+    gathers: Annotated[int | None, Meta(description="The number of that game.")]
+    games: list[BoatGameShown]
+    blacklist: BoatBlacklist
+
+
+class BoatRoomShown(Struct):
+    port: Annotated[int | None, Meta(description="Where players join.")]
+    settings: Annotated[RoomPlan, Meta(description="As in a `[[boats]]` table of the settings.")]
+    room: Annotated[
+        BoatRoomState,
+        Meta(description="The players that wait and play, as `botdrome host` shows them."),
+    ]
+
+
+class BoatRoomsShown(Struct):
+    rooms: list[BoatRoomShown]
+
+
+class BoatRoomChange(Struct, forbid_unknown_fields=True):
+    title: str
+    settings: dict[str, Any]
+
+
+class BoatOrder(Struct, forbid_unknown_fields=True):
+    title: str
+    order: Annotated[
+        dict[str, Any], Meta(description='As over /boats/host: {"do": "start"} and so on.')
+    ]
+
+
+class BoatOrderDone(Struct):
+    done: str
+
+
+# Battlecube.
+
+
+@private
+async def cuberuns(operator: Operator, _: RestRequest) -> CubeRunsShown:
+    return CubeRunsShown([_run(run) for run in reversed(operator.runs.all)])
+
+
+@private
+async def cuberun(operator: Operator, request: RestRequest) -> CubeRunShown:
+    return _run(_run_called(operator, request))
+
+
+@private
+async def startcube(operator: Operator, request: RestRequest) -> CubeRunShown:
+    new: NewCubeRun = await json_body(request, NewCubeRun)
+    try:
+        return _run(await operator.start_run(new.setup, new.players, new.games))
+    except BadRun as problem:
+        raise Problem(str(problem)) from None
+
+
+@private
+async def changecube(operator: Operator, request: RestRequest) -> CubeRunShown:
+    change: CubeRunChange = await json_body(request, CubeRunChange)
+    run = _run_called(operator, request)
+    try:
+        await operator.change_run(run, change.setup, change.paused)
+    except BadRun as problem:
+        raise Problem(str(problem), 409) from None
+    return _run(run)
+
+
+@private
+async def stopcube(operator: Operator, request: RestRequest) -> CubeRunShown:
+    run = _run_called(operator, request)
+    await operator.stop_run(run)
+    return _run(run)
+
+
+def _run_called(operator: Operator, request: RestRequest) -> CubeRun:
+    run = operator.runs[request.path("id")]
+    if run is None:
+        raise Problem(f"there is no run {request.path('id')!r}", 404)
+    return run
+
+
+def _run(run: CubeRun) -> CubeRunShown:
+    players = [
+        {key: value for key, value in player.items() if key != "token"} for player in run.players
+    ]
+    return CubeRunShown(
+        run.sid,
+        run.state,
+        run.setup,
+        players,
+        run.games,
+        run.match,
+        run.error,
+        run.troubles,
+        run.results,
+    )
+
+
+# Boat rooms.
+
+
+@private
+async def boatrooms(operator: Operator, _: RestRequest) -> BoatRoomsShown:
+    return BoatRoomsShown([_room(operator, room) for room in operator.boats.rooms])
+
+
+@private
+async def openboats(operator: Operator, request: RestRequest) -> BoatRoomShown:
+    values = await json_body(request, dict[str, object])
+    try:
+        return _room(operator, await operator.open_room(values))
+    except (BadPlan, BadRoom) as problem:
+        raise Problem(str(problem)) from None
+
+
+@private
+async def changeboats(operator: Operator, request: RestRequest) -> BoatRoomShown:
+    change: BoatRoomChange = await json_body(request, BoatRoomChange)
+    room = _room_called(operator, change.title)
+    try:
+        await operator.change_room(room, change.settings)
+    except (BadPlan, BadRoom) as problem:
+        raise Problem(str(problem), 409 if isinstance(problem, BadRoom) else 400) from None
+    return _room(operator, room)
+
+
+@private
+async def orderboats(operator: Operator, request: RestRequest) -> BoatOrderDone:
+    given: BoatOrder = await json_body(request, BoatOrder)
+    try:
+        return BoatOrderDone(await operator.order(_room_called(operator, given.title), given.order))
+    except BadOrder as problem:
+        raise Problem(str(problem), 409) from None
+
+
+def _room_called(operator: Operator, title: str) -> BoatRoom:
+    room = next((room for room in operator.boats.rooms if room.plan.title == title), None)
+    if room is None:
+        raise Problem(
+            f"there is no room {title!r}; there are {', '.join(operator.boats.titles)}", 404
+        )
+    return room
+
+
+def _room(operator: Operator, room: BoatRoom) -> BoatRoomShown:
+    return BoatRoomShown(
+        operator.boats.port_of(room), room.plan, msgspec.convert(shown(room), BoatRoomState)
+    )
+
+
+class NodeState(Struct):
+    draining: bool
+
+
+@private
+async def changenode(operator: Operator, request: RestRequest) -> NodeState:
+    wanted: NodeState = await json_body(request, NodeState)
+    name = request.path("name")
+    if not await operator.drain_node(name, wanted.draining):
+        raise Problem(f"there is no node {name!r}", 404)
+    return wanted
