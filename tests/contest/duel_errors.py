@@ -9,9 +9,8 @@ from random import Random
 
 from msgspec import Struct
 
-from botdrome.contest.rating import expected
 from botdrome.contest.sequential import BlockScores, Decision, SequentialTest
-from botdrome.contest.strength import dot
+from botdrome.contest.strength import dot, expected_share
 from tests.contest.worlds import CROSSED, PLAIN, World, advantage_at, duel_blocks
 
 POOL = 4000
@@ -91,7 +90,7 @@ def ordinary_scores(world: World, seats: int, elo: float, random: Random) -> lis
         weights = [exp(middle * score) for score in scores]
         low, high = (
             (middle, high)
-            if dot(weights, scores) < expected(elo, 0) * sum(weights)
+            if dot(weights, scores) < expected_share(elo, 0) * sum(weights)
             else (low, middle)
         )
     return random.choices(scores, weights, k=25 * POOL)

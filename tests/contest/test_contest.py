@@ -5,9 +5,9 @@ from math import inf, isclose
 
 import pytest
 
-from botdrome.contest.rating import elo_points, wilson
 from botdrome.contest.schedule import fixtures, meetings
 from botdrome.contest.standings import Standings
+from botdrome.contest.strength import elo_points, wilson
 from botdrome.match.events import Cause, Result
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from botdrome.contest import matchmaking
 from botdrome.contest.matchmaking import Knowledge, WaitingPlayer, pairs_now
-from botdrome.contest.rating import Z95
-from botdrome.contest.strength import POINTS, PRIOR, Springs, expected
+from botdrome.contest.strength import POINTS, PRIOR, Z95, Springs, expected
 
 BOUND = 10.0
 arrivals = st.lists(st.tuples(st.floats(0, 8), st.integers(0, 11)), max_size=40)

@@ -14,10 +14,9 @@ from statistics import NormalDist
 
 from msgspec import Struct
 
-from botdrome.contest.rating import elo_points
 from botdrome.contest.schedule import meetings, moved_on
 from botdrome.contest.sequential import block_score, seatings
-from botdrome.contest.strength import POINTS, Block, expected
+from botdrome.contest.strength import POINTS, Block, elo_points, expected
 from botdrome.games.chance import Chance
 
 

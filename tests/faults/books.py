@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from botdrome.cli.stats import _read
-from botdrome.contest.rating import START, updated
+from botdrome.contest.strength import START, updated_elo
 from botdrome.server.rooms.boat_ini import read_folder
 from botdrome.server.rooms.boat_statistics import BoatStatistics
 from botdrome.store.store import MatchEntry
@@ -95,7 +95,7 @@ def _elo_table(boards: dict[int, Any], profiles: Sequence[Any]) -> Iterator[str]
                 f"duel: before board {board['id']} the ratings were {before}, not "
                 f"{board['rating1']}, {board['rating2']}"
             )
-        after = updated(
+        after = updated_elo(
             before[0],
             before[1],
             0.5 if board["winner"] is None else float(board["winner"] == names[0]),

@@ -13,7 +13,7 @@ from botdrome.analysis.hidden_state import HIDDEN, redrawn
 from botdrome.analysis.position_file import Estimate
 from botdrome.analysis.questions import Question
 from botdrome.bots.house import HouseBot, house_bots, house_view
-from botdrome.contest.rating import wilson
+from botdrome.contest.strength import wilson
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw, Seat
 from botdrome.match.board import board_result, places_by

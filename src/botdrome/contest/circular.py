@@ -12,8 +12,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from botdrome.contest.rating import wilson
-from botdrome.contest.strength import Block, CountedBlock
+from botdrome.contest.strength import Block, CountedBlock, wilson
 
 ROUNDS = 2000
 MOST_PLAYERS = 60

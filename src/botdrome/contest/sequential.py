@@ -16,7 +16,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from botdrome.contest.rating import Z95, elo_points, expected
+from botdrome.contest.strength import Z95, elo_points, expected_share
 from botdrome.games.chance import Chance
 
 LEAST_BLOCKS = 16
@@ -83,7 +83,7 @@ class BlockScores(Struct):
     def llr(self, test: SequentialTest) -> float:
         """Return the logarithm of the likelihood ratio."""
         mean, variance = self.with_prior()
-        far0, far1 = mean - expected(test.elo0, 0), mean - expected(test.elo1, 0)
+        far0, far1 = mean - expected_share(test.elo0, 0), mean - expected_share(test.elo1, 0)
         return self.distinct / 2 * log((variance + far0 * far0) / (variance + far1 * far1))
 
     def decision(self, test: SequentialTest) -> Decision | None:

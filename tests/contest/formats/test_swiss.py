@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from botdrome.contest.formats import swiss
 from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult, Round, points_of
-from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs
-from botdrome.contest.formats.pairs_version_1 import swiss_pairs_1
+from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs, swiss_pairs_1
 from botdrome.contest.progress import ContestProgress, unplayed
 from botdrome.games.chance import Chance
 from tests.contest.formats.examples import (

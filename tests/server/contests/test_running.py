@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.contests import no_shows, pending_changes
+from botdrome.server.contests import running_contest
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal
 from tests.patience import PAUSE, until
 from tests.server.clients import PATIENCE, Client, bot, leap, play_noughts, server
@@ -17,8 +17,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
-    monkeypatch.setattr(no_shows, "RETRY", 0.001)
-    monkeypatch.setattr(pending_changes, "RETRY", 0.001)
+    monkeypatch.setattr(running_contest, "RETRY", 0.001)
     monkeypatch.setattr("botdrome.server.contests.contests.RETRY", 0.001)
     return Outage(monkeypatch)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.contests.entry_rules import MOST_VERSIONS
+from botdrome.server.contests.contests import MOST_VERSIONS
 from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.patience import until
 from tests.server.clients import bot, play_noughts, server

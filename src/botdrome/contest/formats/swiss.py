@@ -16,8 +16,7 @@ from botdrome.contest.formats.format import (
     Scores,
     players_of,
 )
-from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs
-from botdrome.contest.formats.pairs_version_1 import swiss_pairs_1
+from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs, swiss_pairs_1
 from botdrome.contest.matchmaking import Knowledge, WaitingPlayer, pairs_now
 
 # Swiss tables of more than two: filled from the top, with as few rematches as possible.

@@ -1,41 +1,238 @@
 """Contests: all contests with a document on this server, from draft to over."""
 
 import asyncio
+import hmac
 import secrets
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from functools import partial
+from time import time
 from typing import Literal
 
+import structlog
+
+from botdrome.bots.house import house_bots
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, EntrantNumber
 from botdrome.contest.progress import LateEntry, start_refusal
 from botdrome.games.reading import plural
-from botdrome.server.contests.contest_moments import ContestMoments
 from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
-from botdrome.server.contests.contest_player import ContestPlayer
-from botdrome.server.contests.entry_rules import (
-    check_version,
-    checked_house_bot,
-    entry_problem,
-    number_of,
-    numbers_of,
+from botdrome.server.contests.running_contest import (
+    BEFORE_THE_START,
+    MOVED,
+    RETRY,
+    RULES,
+    RunningContest,
+    Start,
 )
-from botdrome.server.contests.no_shows import RETRY
-from botdrome.server.contests.pending_changes import Start
-from botdrome.server.contests.running_contest import MOVED, RULES, RunningContest
 from botdrome.server.failures import log_failure
+from botdrome.server.lobby.contest_queue import ContestPlayer
 from botdrome.server.lobby.guesses import PasswordGuesses
 from botdrome.server.workers.pool import Workers
 from botdrome.store.contest_journal import (
     ALL_PLAYED,
+    BEFORE,
     ContestEntry,
     ContestJournal,
     ContestRefusal,
     ContestState,
     EnteredContest,
     UnknownContest,
+    version_refusal,
 )
 from botdrome.store.store import BotEntry, Store
+
+# ContestMoments: starts and ends contests at the moments that their documents name.
+
+log = structlog.get_logger()
+
+Moment = Literal["start", "end"]
+LONGEST_TIMER = 86_400.0
+"""Seconds; a later moment is looked at again then."""
+
+
+class ContestMoments:
+    def __init__(
+        self,
+        start: Start,
+        entry: Callable[[str], ContestEntry | None],
+        act: Callable[[str, Moment], Awaitable[object]],
+        let_wait: Callable[[str, str, str], Awaitable[None]],
+    ) -> None:
+        """`entry` returns a contest of this node, and `let_wait` stores why it cannot follow its
+        document.
+        """
+        self._start, self._entry, self._act, self._let_wait = start, entry, act, let_wait
+        self._loop = asyncio.get_running_loop()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self.acting: Counter[str] = Counter()
+        """Contests that are being started or ended, by game."""
+
+    def watch(self, entry: ContestEntry) -> None:
+        """Ring at the next moment of a contest in this state."""
+        name = entry.document.name
+        self.forget(name)
+        action: Moment = "start" if entry.state == "open" else "end"
+        seconds = seconds_to(entry, action)
+        waits = (
+            bool(entry.why) and action == "start"
+        )  # the moment has passed: the organiser starts it, or changes the document
+        if seconds is not None and entry.state in ("open", "running", "paused") and not waits:
+            self.ring_in(seconds, name, action)
+
+    def forget(self, name: str) -> None:
+        if (timer := self._timers.pop(name, None)) is not None:
+            timer.cancel()
+
+    def ring_in(self, seconds: float, name: str, action: Moment) -> None:
+        self._timers[name] = self._loop.call_later(
+            min(max(0.0, seconds), LONGEST_TIMER), self._ring, name, action
+        )
+
+    def _ring(self, name: str, action: Moment) -> None:
+        self._start(self._follow(name, action))
+
+    async def _follow(self, name: str, action: Moment) -> None:
+        entry = self._entry(name)
+        if entry is None or (seconds_to(entry, action) or 0) > 0:
+            return None if entry is None else self.watch(entry)
+        game = entry.document.game
+        self.acting[game] += 1
+        try:
+            await self._act(name, action)
+        except ContestRefusal as problem:
+            log.warning(
+                "a contest cannot follow its document",
+                contest=name,
+                action=action,
+                why=str(problem),
+            )
+            await self._let_wait(
+                name, f"cannot {action}", f"it cannot {action} as its document says: {problem}"
+            )
+        except Exception:
+            log_failure("a contest could not follow its document")
+            self.ring_in(RETRY, name, action)
+        finally:
+            self.acting[game] -= 1
+        return None
+
+
+def seconds_to(entry: ContestEntry, action: Moment) -> float | None:
+    """Return the seconds to a moment of the document; None: it names none."""
+    moment = entry.document.start if action == "start" else entry.document.end
+    return None if moment is None else datetime.fromisoformat(moment).timestamp() - time()
+
+
+# Entry rules: which bots may enter a contest.
+
+MOST_VERSIONS = 100
+"""Versions of one bot in a contest."""
+
+
+def checked_house_bot(game: str, bot: str) -> str:
+    """Return the name of a house bot in a document; raise ContestRefusal if there is none."""
+    known = [f"house:{name}" for name in house_bots(game)]
+    if bot not in known:
+        raise ContestRefusal(
+            f"entrants: on a server these are house bots ({', '.join(known)}), not {bot!r}; others "
+            "log in"
+        )
+    return bot
+
+
+def number_of(stored: EnteredContest, bot: str) -> EntrantNumber | None:
+    return next(
+        (number for number, entrant in enumerate(stored.entrants) if entrant.name == bot), None
+    )
+
+
+def numbers_of(stored: EnteredContest, bots: Sequence[str], failed: bool) -> list[EntrantNumber]:
+    """Return the numbers of bots whose matches are played again.
+
+    `failed`: there may be none, since only failed matches are.
+    """
+    numbers = [number for bot in bots if (number := number_of(stored, bot)) is not None]
+    if len(numbers) < len(bots) or not (bots or failed):
+        name, named = stored.entry.document.name, ", ".join(bots) or "nobody"
+        raise ContestRefusal(
+            f"name bots of the contest {name!r}, or failed matches; {named} is not in it"
+        )
+    return numbers
+
+
+def entry_problem(
+    stored: EnteredContest, bot: BotEntry, password: str, guesses: PasswordGuesses
+) -> str:
+    """Return the rule that keeps a bot out of a contest; empty: it may enter.
+
+    Raise TooMany after too many wrong passwords.
+    """
+    document, rules = stored.entry.document, stored.entry.document.entry
+    if bot.game != document.game:
+        return f"{bot.name} plays {bot.game}, and the contest is one of {document.game}"
+    if stored.entry.state == "draft":
+        return f"the contest {document.name!r} is not open yet"
+    if stored.entry.state == "over":
+        return f"the contest {document.name!r} is over"
+    if stored.entry.state != "open" and not rules.late:
+        return f"the contest {document.name!r} has started, and takes no more bots"
+    if rules.kind == "list" and bot.name not in rules.bots:
+        return f"{bot.name} is not on the list of the contest {document.name!r}"
+    if rules.kind == "password" and not _is_password(
+        document.name, rules.password, password, guesses
+    ):
+        return f"the contest {document.name!r} needs its password"
+    return _capacity_problem(stored, bot)
+
+
+def _is_password(contest: str, password: str, given: str, guesses: PasswordGuesses) -> bool:
+    if not given:
+        return False  # a login without a password is no guess
+    guesses.check(contest)
+    right = hmac.compare_digest(password.encode(), given.encode(errors="surrogatepass"))
+    if not right:
+        guesses.note_wrong(contest)
+    return right
+
+
+def check_version(stored: EnteredContest, bot: str, version: str) -> None:
+    """Raise ContestRefusal if a bot in a contest may not log in with this version.
+
+    A version that was replaced does not come back: a client of the old one may still be connected.
+    """
+    entrant = next(one for one in stored.entrants if one.name == bot)
+    if version == entrant.version:
+        return
+    if refusal := version_refusal(stored.entry, entrant, version):
+        raise ContestRefusal(refusal)
+    if stored.entry.state not in BEFORE and version in entrant.replaced:
+        raise ContestRefusal(
+            f"version {version} of {bot} was replaced in the contest by "
+            f"{entrant.version or 'another one'}"
+        )
+    if len(entrant.replaced) >= MOST_VERSIONS:
+        raise ContestRefusal(
+            f"{bot} has had {MOST_VERSIONS} versions in the contest, and no more are allowed"
+        )
+
+
+def _capacity_problem(stored: EnteredContest, bot: BotEntry) -> str:
+    rules = stored.entry.document.entry
+    entrants = [
+        entrant for entrant in stored.entrants if entrant.left != BEFORE_THE_START
+    ]  # later leavers keep their places
+    if rules.most is not None and len(entrants) >= rules.most:
+        return f"the contest is full: it has {plural(rules.most, 'bot')}"
+    of_owner = sum(entrant.owner == bot.owner for entrant in entrants)
+    if rules.per_owner is not None and of_owner >= rules.per_owner:
+        return (
+            f"{bot.owner} has {plural(of_owner, 'bot')} in the contest; the limit is "
+            f"{rules.per_owner}"
+        )
+    return ""
+
 
 Action = Literal["open", "start", "pause", "resume", "end"]
 STATES_AFTER: dict[Action, ContestState] = {

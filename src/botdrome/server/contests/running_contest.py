@@ -3,26 +3,344 @@ players that do not come.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
+from typing import Any
 
 import structlog
 from msgspec.structs import replace
 
+from botdrome.contest.document import ContestDocument, Penalties
 from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, FixtureResult
-from botdrome.contest.progress import OpenFixtures, late_entrant, unplayed
-from botdrome.server.contests.contest_matches import DECIDED, LOOKED_AT, SEATING, ContestMatches
+from botdrome.contest.progress import (
+    OpenFixtures,
+    PlanSummary,
+    fixture_result,
+    late_entrant,
+    match_seed,
+    unplayed,
+)
+from botdrome.match.record import fingerprint
 from botdrome.server.contests.contest_planner import ContestPlanner
-from botdrome.server.contests.contest_player import ContestPlayer
-from botdrome.server.contests.current_plan import CurrentPlan
-from botdrome.server.contests.entry_rules import BEFORE_THE_START
-from botdrome.server.contests.no_shows import RETRY, NoShows
-from botdrome.server.contests.pending_changes import PendingChanges, Start
 from botdrome.server.failures import log_failure
-from botdrome.store.contest_journal import ContestJournal, EnteredContest
+from botdrome.server.lobby.contest_queue import ContestPlayer, contest_table
+from botdrome.server.tables.subscriber import Subscriber
+from botdrome.server.tables.table import Table
+from botdrome.server.workers.jobs import WorkersClosed
+from botdrome.store.contest_journal import ContestJournal, EnteredContest, result_note
+from botdrome.store.store import Note
+
+# PresentPlayers: the players of a contest that are here. They wait for a match, or play one.
+
+
+class PresentPlayers:
+    def __init__(self) -> None:
+        self._waiting: defaultdict[str, list[ContestPlayer]] = defaultdict(list)
+        self._playing: Counter[str] = Counter()
+        """The number of matches that a bot plays."""
+
+    def __contains__(self, name: str) -> bool:
+        return bool(self._waiting.get(name) or self._playing[name])
+
+    @property
+    def waiting(self) -> list[str]:
+        """The names of the bots that wait."""
+        return [name for name, players in self._waiting.items() if players]
+
+    def next(self, name: str) -> ContestPlayer | None:
+        """Return the player of this name that has waited longest."""
+        waiting = self._waiting.get(name)
+        return waiting[0] if waiting else None
+
+    def arrive(self, player: ContestPlayer) -> None:
+        """Of several versions of a bot the newest waits on."""
+        waiting = self._waiting[player.name]
+        old = [one for one in waiting if one.version != player.version]
+        waiting[:] = [one for one in waiting if one not in old] + [player]
+        for one in old:
+            one.release()
+
+    def depart(self, name: str, ticket: int) -> bool:
+        """Return False if there was no such player, as if it was refused."""
+        waiting = self._waiting.get(name, [])
+        leaving = [player for player in waiting if player.ticket == ticket]
+        for player in leaving:
+            waiting.remove(player)
+        return bool(leaving)
+
+    def release(self, names: Iterable[str]) -> None:
+        """Let players go that wait."""
+        for name in list(names):
+            for player in self._waiting.pop(name, []):
+                player.release()
+
+    def sit_down(self, names: Sequence[str]) -> list[ContestPlayer]:
+        """Take players that wait. House bots play any number of matches at once."""
+        players = [self._waiting[name][0] for name in names]
+        for player in players:
+            if not player.is_house:
+                self._waiting[player.name].pop(0)
+        self._playing.update(names)
+        return players
+
+    def lend(self, name: str, ticket: int) -> bool:
+        """Another contest has seated a player that waits: it is here until it stands up.
+
+        Return False if it does not wait.
+        """
+        lent = self.depart(name, ticket)
+        self._playing[name] += lent
+        return lent
+
+    def stand_up(self, names: Iterable[str]) -> None:
+        self._playing.subtract(names)
+
+
+# ContestMatches: the matches of a contest that are being played, and the players that are here for
+# the next ones.
+
+MOST_AT_ONCE = 50
+"""Matches of house bots alone that run at the same time."""
+LOOKED_AT, SEATING = 800, 100
+"""Fixtures that one callback looks at, within 3 ms; starting a match costs as much as looking at
+100.
+"""
+DECIDED = 400
+"""Fixtures of absent players that are decided at once; more follow a second later."""
+
+
+class ContestMatches:
+    def __init__(self, ended: Callable[[ContestFixture, FixtureResult | None], None]) -> None:
+        """`ended` is called when the result of a match is stored; None: it was aborted, and is
+        played again.
+        """
+        self.players = PresentPlayers()
+        self.playing: dict[str, Table | None] = {}
+        """The fixtures that are played or being stored; None: a result without a match."""
+        self._ended = ended
+
+    def can_start(self, fixture: ContestFixture, names: Sequence[str]) -> bool:
+        players = [self.players.next(name) for name in names]
+        if fixture.key in self.playing or not all(players):
+            return False
+        return len(self.playing) < MOST_AT_ONCE or not all(
+            player.is_house for player in players if player
+        )
+
+    def start(
+        self, document: ContestDocument, secret: str, fixture: ContestFixture, names: Sequence[str]
+    ) -> None:
+        self.playing[fixture.key] = None
+        players = self.players.sit_down(names)
+        after = [player.on_seat() for player in players]
+        table = contest_table(
+            document,
+            match_seed(secret, fixture.seed),
+            partial(self._prepare, fixture, names, after),
+        )
+        max(players, key=lambda player: player.opener.rank).opener.open_for_contest(table, players)
+
+    def abort(self, why: str) -> None:
+        for table in [table for table in self.playing.values() if table is not None]:
+            table.abort(why)
+
+    def _prepare(
+        self,
+        fixture: ContestFixture,
+        names: Sequence[str],
+        after: Sequence[Callable[[], None]],
+        table: Table,
+    ) -> None:
+        self.playing[fixture.key] = table
+        table.subscribe(
+            Subscriber(
+                notes=partial(_notes, fixture), over=partial(self._over, fixture, names, after)
+            )
+        )
+
+    def _over(
+        self,
+        fixture: ContestFixture,
+        names: Sequence[str],
+        after: Sequence[Callable[[], None]],
+        table: Table,
+    ) -> None:
+        self.players.stand_up(names)
+        del self.playing[fixture.key]
+        self._ended(fixture, _result(table) if table.stored else None)
+        for call in after:
+            call()
+
+
+def _result(table: Table) -> FixtureResult | None:
+    result = table.match.result
+    return (
+        None
+        if result is None or result.aborted
+        else fixture_result(result, table.entry.id, fingerprint(table.match))
+    )
+
+
+def _notes(fixture: ContestFixture, table: Table) -> tuple[Note, ...]:
+    """The result of the fixture is stored together with the match, so it counts exactly once."""
+    result = _result(table)
+    return () if result is None else (result_note(table.entry.contest or "", fixture.key, result),)
+
+
+# NoShows: the entrants of a contest that are not here, and a timer that wakes when the next one is
+# overdue.
+
+RETRY = 1.0
+"""Seconds until fixtures are tried again while no match may begin or a result could not be stored.
+"""
+
+
+class NoShows:
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake, self._loop = wake, asyncio.get_running_loop()
+        self._since: dict[str, float] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._since
+
+    def expect(self, name: str) -> None:
+        """An entrant is not here, and is expected from now on."""
+        self._since[name] = self._loop.time()
+
+    def leave(self, name: str) -> None:
+        self._since.setdefault(name, self._loop.time())
+
+    def arrive(self, name: str) -> None:
+        self._since.pop(name, None)
+
+    def overdue(self, awaited: Iterable[str], rules: Penalties) -> set[str]:
+        if rules.no_show == "wait":
+            return set()
+        now = self._loop.time()
+        return {name for name in awaited if now - self._since[name] >= rules.wait}
+
+    def watch(self, awaited: Iterable[str], rules: Penalties) -> None:
+        """Wake when the first of these is overdue."""
+        self.stop()
+        since = [self._since[name] for name in awaited]
+        if since and rules.no_show != "wait":
+            self.wake_in(min(since) + rules.wait - self._loop.time())
+
+    def wake_in(self, seconds: float) -> None:
+        self.stop()
+        self._timer = self._loop.call_later(max(seconds, RETRY), self._wake)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+# CurrentPlan: the open fixtures of a running contest, and the next plan while it is made.
+
+
+class CurrentPlan:
+    """No match begins while a plan is made. Results that arrive meanwhile count for both plans."""
+
+    def __init__(
+        self,
+        planner: ContestPlanner,
+        contest: str,
+        playing: Collection[str],
+        tell: Callable[[OpenFixtures], None],
+    ) -> None:
+        """`playing` are the fixtures that are played or being stored.
+
+        `tell` is called with the plan before, after a new one.
+        """
+        self._planner, self._contest, self._playing, self._tell = planner, contest, playing, tell
+        self._entrants: Sequence[Entrant] = ()
+        self._ordered = self._changed = False
+        self.in_work, self.made = False, asyncio.Event()
+        """`made` is set when there is a plan, though another one may be in work."""
+        self.reset((), 0)
+
+    def reset(self, entrants: Sequence[Entrant], results: int) -> None:
+        """Drop the plan. The contest has about that many results."""
+        self._entrants, self._changed, self._ordered = entrants, True, self.in_work
+        self.made.clear()
+        self.fixtures = OpenFixtures(PlanSummary(0, results=results), ())
+
+    def order(self, *, changed: bool) -> bool:
+        """Order a plan, and return True if the caller must await `make`.
+
+        `changed`: not only results were added.
+        """
+        self._ordered, self._changed = True, self._changed or changed
+        starts, self.in_work = not self.in_work, True
+        return starts
+
+    async def make(self) -> None:
+        """Make the plan that is ordered, until no other is ordered meanwhile."""
+        while self._ordered:
+            changed, self._ordered, self._changed = self._changed, False, False
+            try:
+                names = [entrant.name for entrant in self._entrants]
+                fixtures = await self._planner.plan(
+                    self._contest, names, self.fixtures, changed, self._playing
+                )
+            except WorkersClosed:
+                return
+            except Exception:
+                log_failure("a contest could not be planned")
+                self.order(changed=changed)
+                await asyncio.sleep(RETRY)
+                continue
+            if self._ordered:
+                self._changed = True  # this plan is out of date
+        before, self.fixtures, self.in_work = self.fixtures, fixtures, False
+        for key, result in before.added.items():
+            self.fixtures.add(key, result)
+        self.made.set()
+        self._tell(before)
+
+
+# PendingChanges: changes of the entrants of a contest that are being stored.
+
+Start = Callable[[Coroutine[Any, Any, None]], None]
+"""Starts a background task."""
+
+
+class PendingChanges:
+    """No match begins while there are any, since the next pairing depends on them."""
+
+    def __init__(self) -> None:
+        self._left = 0
+
+    def __bool__(self) -> bool:
+        return self._left > 0
+
+    async def store(self, change: Callable[[], Awaitable[object]]) -> None:
+        """Try until it is stored: the plan of the contest has changed already."""
+        self._left += 1
+        try:
+            while not await _done(change):
+                await asyncio.sleep(RETRY)
+        finally:
+            self._left -= 1
+
+
+async def _done(change: Callable[[], Awaitable[object]]) -> bool:
+    try:
+        await change()
+    except Exception:
+        log_failure("a change of a contest could not be stored")
+        return False
+    return True
+
 
 log = structlog.get_logger()
 
+BEFORE_THE_START = 0
+"""The round from which an entrant no longer plays if it was withdrawn before the start."""
 MOVED = "its contest goes on at another node, which plays it again"
 RULES = "the document"
 """The author of changes that nobody ordered."""

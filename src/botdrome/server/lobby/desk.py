@@ -15,9 +15,9 @@ from botdrome.games.options import with_options
 from botdrome.match.terms import paced
 from botdrome.server import metrics
 from botdrome.server.arena_questions import Unplayed
-from botdrome.server.contests.contest_queue import ContestQueue
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import Logins
+from botdrome.server.lobby.contest_queue import ContestQueue
 from botdrome.server.lobby.house import house_bot
 from botdrome.server.lobby.house_table import house_table
 from botdrome.server.lobby.matchmaker import Matchmaker

@@ -8,7 +8,7 @@ from functools import partial
 
 from botdrome.contest.lobby import Seeker
 from botdrome.games.chance import SEED_BITS, Chance
-from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
+from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import house_bot
 from botdrome.server.lobby.put_off import RETRY

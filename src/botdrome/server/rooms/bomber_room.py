@@ -13,8 +13,8 @@ from botdrome.games.bomberman import WORDS, Bomberman
 from botdrome.match.events import Began, Ended, Played, Player, Result
 from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
-from botdrome.server.contests.contest_player import ContestPlayer, ContestTable
 from botdrome.server.lobby.clients import ConnectedClient, no_login
+from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import house_bot
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.contest.rating import START, updated
+from botdrome.contest.strength import START, updated_elo
 from botdrome.match.events import Cause
 from botdrome.store.store import Epoch, Note
 
@@ -121,7 +121,7 @@ def _shown(match: str, board_id: int, board: PlayedBoard, lines: Sequence[DuelRe
 
 def _after(board: PlayedBoard, lines: Sequence[DuelRecord]) -> list[DuelRecord]:
     score = 0.5 if board.winner is None else 1.0 - board.winner
-    ratings = updated(lines[0].rating, lines[1].rating, score)
+    ratings = updated_elo(lines[0].rating, lines[1].rating, score)
     return [
         _counted(lines[player], ratings[player], board.causes[player], board.winner, player)
         for player in (0, 1)
