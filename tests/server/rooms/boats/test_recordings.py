@@ -15,7 +15,7 @@ from tests.server.rooms.boats.clients import Line, Rigged, boat_server, host, or
 
 pytestmark = pytest.mark.anyio
 
-FOLDER = Path(__file__).parents[2] / "transcripts"
+FOLDER = Path(__file__).parents[3] / "transcripts"
 STEP = re.compile(r"\[ *[\d.]+\] (\S.*?) +(->|<-|==|##) ?(.*)")
 Step = tuple[str, str, str]
 

@@ -19,7 +19,7 @@ from tests.server.rooms.cube.clients import Asked, Bot, Organiser, Reply, bot, o
 pytestmark = pytest.mark.anyio
 
 HERE = Path(__file__).parent / "recordings"
-RECORDINGS = sorted((Path(__file__).parents[2] / "games" / "battlecube").glob("*.jsonl"))
+RECORDINGS = sorted((Path(__file__).parents[3] / "games" / "battlecube").glob("*.jsonl"))
 DIFFER = {"20-answer-bad-direction", "20-answer-unknown-task"}
 """Where the spec wants something else; they have tests of their own below."""
 ALIKE = [path for path in RECORDINGS if path.stem not in DIFFER]
