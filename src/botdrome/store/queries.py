@@ -94,10 +94,16 @@ ABORT: Update = (
     )
 )
 
-_node_lives = exists().where(
-    nodes.c.alive, nodes.c.name + "." + cast(nodes.c.epoch, Text) == matches.c.node
+_live_nodes = (
+    select(func.count())
+    .select_from(nodes)
+    .where(nodes.c.alive, nodes.c.name + "." + cast(nodes.c.epoch, Text) == matches.c.node)
+    .scalar_subquery()
 )
-_orphan = HAS_STATUS["running"] & not_(_node_lives)
+"""A count, not `NOT EXISTS`: PostgreSQL would not ask that again about a row that another node has
+just adopted, so that both nodes would own the match.
+"""
+_orphan = HAS_STATUS["running"] & (_live_nodes == 0)
 ORPHANS = select(matches.c.id).where(
     _orphan, (matches.c.node != "") | bindparam("single", type_=Boolean)
 )

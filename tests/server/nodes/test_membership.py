@@ -11,6 +11,7 @@ from botdrome.server.nodes.membership import NO_NOTICE
 from botdrome.store.nodes import CannotJoin
 from botdrome.store.opening import open_store
 from botdrome.store.store import Fenced, MatchEntry, StoreUnavailable
+from tests.patience import PAUSE
 from tests.server.nodes.joining import QUICK, Member, cluster, joined
 from tests.store.entries import a_match, an_end
 
@@ -299,3 +300,19 @@ async def test_live_nodes_keep_their_schema(postgres_url: str) -> None:
             await open_store(postgres_url)
         await connection.close()
         await ant.store.probe()
+
+
+async def test_of_two_nodes_that_adopt_a_match_at_once_one_gets_it(postgres_url: str) -> None:
+    async with joined(postgres_url, "ant") as ant, joined(postgres_url, "bee") as bee:
+        ant.store.begin(a_match("m"))
+        await ant.store.settled()
+        other = await asyncpg.connect(postgres_url)
+        await other.execute("UPDATE matches SET node = '-'")
+        async with other.transaction():
+            await other.execute("UPDATE matches SET node = $1", bee.id)
+            adopting = asyncio.ensure_future(ant.store.adopt(["m"]))
+            while not await other.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                await asyncio.sleep(PAUSE)
+        assert await adopting == []
+        assert await other.fetchval("SELECT node FROM matches") == bee.id
+        await other.close()
