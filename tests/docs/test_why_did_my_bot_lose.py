@@ -24,15 +24,10 @@ def test_the_commands_lead_from_a_lost_match_to_a_check(tmp_path: Path) -> None:
         "why",
         "rerun",
         "fork",
-        "fork",
         "blunders",
         "check",
         "check",
     ]
-    (in_browser,) = [
-        command for command in commands if "--browser" in command
-    ]  # tests/browser/test_fork.py plays such a fork
-    commands.remove(in_browser)
     for command in commands:
         words = command.split()[1:]
         result = subprocess.run(

@@ -1,13 +1,10 @@
-"""Broadcast: a server inside `botdrome play --open` and `botdrome fork --browser` that shows their
-matches live.
-"""
+"""Broadcast: a server inside `botdrome play --open` that shows its matches live."""
 
 import asyncio
 import multiprocessing
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from multiprocessing.queues import Queue
 from queue import Empty
@@ -23,10 +20,9 @@ from botdrome.api.pages import NOT_BUILT, WEB
 from botdrome.app import open_server
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import CommandError
-from botdrome.protocols import PROTOCOLS, load_settings, protocol_sections
+from botdrome.protocols import load_settings, protocol_sections
 from botdrome.runner.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.server.arena import Tables
-from botdrome.server.protocol import Protocol
 from botdrome.server.settings import BadSetting
 from botdrome.server.tables.played_elsewhere import PlayedElsewhere
 from botdrome.store.store import MatchEntry, Store
@@ -42,13 +38,7 @@ A_MOMENT = 0.2
 class Broadcast:
     """A server in a thread, with a temporary store. It runs inside `with`."""
 
-    def __init__(
-        self,
-        protocols: Sequence[Protocol] = PROTOCOLS,
-        after: Callable[[Scene], None] = lambda _: None,
-    ) -> None:
-        """`after` is called on the event loop with each scene that was shown."""
-        self._protocols, self._after = protocols, after
+    def __init__(self) -> None:
         self.scenes: Queue[Scene] = multiprocessing.get_context("spawn").Queue(MOST_WAITING)
         """The queue of scenes to show."""
         self.url = ""
@@ -92,7 +82,7 @@ class Broadcast:
                     closed | {"port": 0, "db": db, "drain": 0.0, "log.level": "error"}
                 )
                 configure_logs(settings)
-                server = await open_server(settings, shown, self._protocols)
+                server = await open_server(settings, shown)
             except BadSetting as problem:
                 return self._opened.set_exception(problem)
             self._opened.set_result(server.url)
@@ -107,7 +97,6 @@ class Broadcast:
                     await _show(scene, tables, store)
                 except Exception as problem:  # matches go on even if they cannot be shown
                     log.error("a match cannot be shown", match=scene.match, exc_info=problem)
-                self._after(scene)
 
     def _next(self) -> Scene | None:
         try:

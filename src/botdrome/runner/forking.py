@@ -18,7 +18,6 @@ from botdrome.match.events import Player
 from botdrome.match.match import Match
 from botdrome.match.record import Record
 from botdrome.runner.bot_process import ISOLATED, Isolation
-from botdrome.runner.scenes import Stage
 from botdrome.runner.seats import FunctionSeat, Seat, make_seat
 from botdrome.runner.table import OfflineTable
 from botdrome.runner.tournament import seed_of_bot
@@ -71,16 +70,12 @@ class PersonSeat(FunctionSeat):
 def continue_match(
     record: Record, game: Game[Any], step: int, entrants: Sequence[str], names: tuple[str, ...],
     number: int, person: AskPerson, isolation: Isolation = ISOLATED,
-    show: Callable[[Match], Stage | None] = lambda _: None,
 ) -> Continuation:  # fmt: skip
     """Continue a match from a step to its end.
 
     Each `number` has other seeds for the bots; those of 0 are the recorded ones.
-
-    `show` returns the stage on which the match is shown.
     """
     match = match_at(record, game, step)
-    stage = show(match)
     seats: list[Seat] = []
     recorded: dict[Player, RecordedMoves] = {}
     try:
@@ -95,13 +90,11 @@ def continue_match(
                 seats.append(PersonSeat(_asks(person, match, player), trusted=True))
             else:
                 seats.append(make_seat(entrant, game.name, names[player], seed, isolation))
-        table = OfflineTable(match, seats, names, stage)
+        table = OfflineTable(match, seats, names)
         table.play()
     finally:
         for seat in seats:
             seat.close()
-    if stage is not None:
-        stage.close()
     left = {player: moves.left for player, moves in recorded.items() if moves.left is not None}
     return Continuation(match, table.faults, left)
 

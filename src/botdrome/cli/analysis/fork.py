@@ -47,17 +47,13 @@ class ForkPlan(Struct, frozen=True):
 
 
 def run_fork(
-    match: str, bots: Sequence[str], step: int | None, times: int, save: Path, browser: bool,
+    match: str, bots: Sequence[str], step: int | None, times: int, save: Path,
     flags: IsolationFlags, server: str, as_json: bool,
 ) -> int:  # fmt: skip
     try:
         plan = _plan(load_match(match, server), bots, step, save, flags.isolation())
-        if browser and plan.entrants.count(HUMAN) != 1:
-            raise CommandError(
-                f"--browser needs exactly one player `{HUMAN}`, not {plan.entrants.count(HUMAN)}"
-            )
         save.mkdir(parents=True, exist_ok=True)
-        return _forked(plan, _in_browser(plan) if browser else _in_terminal(plan, times), as_json)
+        return _forked(plan, _continued(plan, times), as_json)
     except (CommandError, BadPosition, BadRecord) as problem:
         complain(problem)
         return REFUSED
@@ -89,7 +85,7 @@ def _plan(
     return ForkPlan(source, at, entrants, distinct_names(own), folder, isolation)
 
 
-def _in_terminal(plan: ForkPlan, times: int) -> Iterator[Continuation]:
+def _continued(plan: ForkPlan, times: int) -> Iterator[Continuation]:
     source, person = plan.source, PersonAtTerminal(plan.names)
     for number in range(1 if HUMAN in plan.entrants else times):
         try:
@@ -105,12 +101,6 @@ def _in_terminal(plan: ForkPlan, times: int) -> Iterator[Continuation]:
             )
         except Gone:
             return
-
-
-def _in_browser(plan: ForkPlan) -> Iterator[Continuation]:
-    from botdrome.cli.analysis.browser_fork import continued_in_browser  # imports a whole server
-
-    return continued_in_browser(plan)
 
 
 def _forked(plan: ForkPlan, continuations: Iterator[Continuation], as_json: bool) -> int:

@@ -100,10 +100,6 @@ def fork(
     save: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where the continued matches are saved.")
     ] = Path("forks"),
-    browser: Annotated[
-        bool,
-        typer.Option("--browser", help="Play as `human` in the browser, as often as you like."),
-    ] = False,
     in_process: InProcess = False,
     sandbox: Sandbox = False,
     memory: Memory = None,
@@ -114,7 +110,7 @@ def fork(
     players.
 
     `recorded` plays the recorded moves as long as they are legal, and then as a house bot. `human`
-    asks you in the terminal, or with --browser in the browser.
+    asks you in the terminal.
 
     Compares the result with the recorded one. Ends with status 0, 1 if a bot could not be started
     or you stopped before the end, or 2 if the command is not valid.
@@ -122,9 +118,7 @@ def fork(
     from botdrome.cli.analysis.fork import run_fork
 
     isolation = IsolationFlags(in_process, sandbox, memory)
-    raise typer.Exit(
-        run_fork(match, bots or [], step, times, save, browser, isolation, server, json)
-    )
+    raise typer.Exit(run_fork(match, bots or [], step, times, save, isolation, server, json))
 
 
 def blunders(
