@@ -10,8 +10,8 @@ from rich.text import Text
 from botdrome.bots.house import HOUSE, seated
 from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE
-from botdrome.cli.frames import drawn, frames
-from botdrome.cli.tournament_report import TournamentReport, score_table
+from botdrome.cli.pictures import drawn, frames
+from botdrome.cli.standings import TournamentReport, score_table
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
 from botdrome.runner.tournament import TournamentPlan, play_all

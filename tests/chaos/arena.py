@@ -57,7 +57,7 @@ SWITCH = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, Path(__file__).with_name("version").read_text())
-if "botdrome.cli.node" in sys.orig_argv:
+if "botdrome.cli.workers" in sys.orig_argv:
     os.environ["PYTHONPATH"] = sys.path[0]
 """
 """Python runs this before all else.
@@ -139,7 +139,7 @@ class ClusterProcesses:
         return [
             int(child)
             for child in children
-            if b"botdrome.cli.node" in Path(f"/proc/{child}/cmdline").read_bytes()
+            if b"botdrome.cli.workers" in Path(f"/proc/{child}/cmdline").read_bytes()
         ]
 
     def process_of(self, node: dict[str, Any]) -> int:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.cli import store_commands
+from botdrome.cli import admin
 from tests.cli.test_keeping import run
 from tests.server.clients import NOTICES, bot, play_noughts, server
 from tests.store import battlebot_database as original
@@ -120,7 +120,7 @@ class ManyGames(io.RawIOBase):
 def test_a_long_file_is_written_in_packets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botdrome.store.archive.PACKET", 20_000)
     monkeypatch.setattr(
-        store_commands, "_standard_input", lambda: cast(BinaryIO, io.BufferedReader(ManyGames(300)))
+        admin, "_standard_input", lambda: cast(BinaryIO, io.BufferedReader(ManyGames(300)))
     )
     assert run("import", "-", "--db", in_test_db(tmp_path)).stderr == "300 entries were new\n"
 

@@ -9,8 +9,7 @@ import pytest
 
 from botdrome import __version__
 from botdrome.cli.boats import trial as boat_trial
-from botdrome.cli.boats.trial import TrialOptions, run_trial
-from botdrome.cli.boats.trial_figures import Figures, trial_file
+from botdrome.cli.boats.trial import Figures, TrialOptions, run_trial, trial_file
 from botdrome.runner.boat_trial import BoardRun, Trial
 from tests.patience import PATIENCE
 from tests.runner.boat_bots import sail, walker

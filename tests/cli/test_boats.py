@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 from typer.testing import CliRunner
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.app import app
 from botdrome.cli.boats.command import Options, bot_called, client_for, play
 from botdrome.cli.boats.headless import HeadlessGame, reason
-from botdrome.cli.boats.placing import LayoutPage, PlacingPage
-from botdrome.cli.boats.playing import GamePage
+from botdrome.cli.boats.pages import GamePage, LayoutPage, PlacingPage
 from botdrome.cli.terminal import CommandError
 from botdrome.client.boats_client import BoatsClient, Reconnection
 from botdrome.client.boats_game import Phase
 from botdrome.server.rooms.boat_settings import RoomPlan
+from tests.cli.commands import all_commands
 from tests.cli.test_host import BOTDROME
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
 from tests.client.test_boats_client import Logbook
@@ -330,7 +329,7 @@ async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> No
 
 def test_the_page_names_every_option_and_key() -> None:
     page = (Path(__file__).parents[2] / "docs" / "boats-in-the-terminal.md").read_text()
-    command = get_command(app).commands["boats"]  # type: ignore[attr-defined]
+    command = dict(all_commands())[("boats",)]
     for parameter in command.params:
         assert any(f"`{option}" in page for option in parameter.opts), (
             f"{parameter.opts} is not on the page"

@@ -3,7 +3,7 @@
 import pytest
 from rich.text import Text
 
-from botdrome.cli.boats.sheet import BoardSheet, Panel, Spot
+from botdrome.cli.boats.widgets import BoardSheet, Panel, Spot
 
 SQUARES = "A.X0a" + "." * 15
 """Five columns, four rows."""

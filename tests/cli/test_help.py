@@ -3,21 +3,21 @@
 import re
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from botdrome.cli.app import app
 from botdrome.cli.serve import setting_options
 from botdrome.protocols import protocol_sections
 from botdrome.server.settings_sources import Setting, all_settings, sections_of
+from tests.cli.commands import all_commands
 from tests.docs.pages import DOCS
 
-COMMANDS = typer.main.get_group(app).commands
+COMMANDS = {" ".join(words): command for words, command in all_commands()}
 
 
 def shown(command: str) -> str:
     """As one line, without the frame."""
-    result = CliRunner().invoke(app, [command, "--help"])
+    result = CliRunner().invoke(app, [*command.split(), "--help"])
     assert result.exit_code == 0
     return " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.output).split())
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.cli import host
-from botdrome.cli.host import own_settings
+from botdrome.cli.boats import host
+from botdrome.cli.boats.host import own_settings
 from botdrome.server.network.steady_loop import SteadyClock
 from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
 from tests.cli.commands import run, run_beside

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.cli.host_words import BadCommand, headline, order_in
+from botdrome.cli.boats.host import BadCommand, headline, order_in
 
 
 @pytest.mark.parametrize(

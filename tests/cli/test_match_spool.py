@@ -5,7 +5,7 @@ in.
 import json
 from contextlib import closing
 
-from botdrome.cli.match_spool import LONGEST_STRETCH, MatchSpool
+from botdrome.cli.standings import LONGEST_STRETCH, MatchSpool
 
 
 def test_matches_come_back_in_the_order_of_their_numbers() -> None:

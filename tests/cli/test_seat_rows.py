@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.cli import seat_rows
+from botdrome.cli import admin
 from botdrome.store.opening import open_store
 from tests.cli.commands import run
 from tests.store.entries import a_match, play
@@ -47,7 +47,7 @@ def db(tmp_path: Path) -> str:
 def test_each_player_of_each_match_is_a_line(
     db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seat_rows, "PAGE", 2)
+    monkeypatch.setattr(admin, "PAGE", 2)
     exported = run("export", "--format", "jsonl", "--db", db)
     rows = [json.loads(line) for line in exported.stdout.splitlines()]
     assert [(row["match"], row["seat"], row["bot"], row["place"]) for row in rows] == [

@@ -22,12 +22,10 @@ from rich.text import Text
 from botdrome.cli import remote
 from botdrome.cli.boats.command import _write
 from botdrome.cli.boats.headless import message_line, result_lines
-from botdrome.cli.frames import Frame, drawn
-from botdrome.cli.host import HostClient
+from botdrome.cli.boats.host import HostClient, _show_all, _show_page
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.pictures.gallery import picture_of
+from botdrome.cli.pictures import Frame, drawn, picture_of
 from botdrome.cli.replay import show_match, verify_files
-from botdrome.cli.stats import _show_all, _show_one
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
 from botdrome.client.connect import Tunnel, Unwanted
@@ -218,9 +216,9 @@ def test_stats(capsys: Captured) -> None:
     games = {EVIL: {"gameCount": 1}, f"{EVIL}|{EVIL}": {"total.games": 1}}
     books = BoatStatistics(games, {EVIL: {"playerName": EVIL}}, None)
     _show_all(books)
-    _show_one("player", EVIL, books, as_json=False)
-    _show_one("game", EVIL, books, as_json=False)
-    _show_one("player", "nobody", books, as_json=False)
+    _show_page("player", EVIL, books, as_json=False)
+    _show_page("game", EVIL, books, as_json=False)
+    _show_page("player", "nobody", books, as_json=False)
     harmless(capsys.readouterr().out)
 
 

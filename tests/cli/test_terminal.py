@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from botdrome.catalogue import restored
-from botdrome.cli.frames import frames
+from botdrome.cli.pictures import frames
 from tests.cli.test_commands import saved
 from tests.patience import PATIENCE
 from tests.runner.programs import program

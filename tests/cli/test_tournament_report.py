@@ -6,9 +6,14 @@ from io import StringIO
 import pytest
 from rich.console import RenderableType
 
-from botdrome.cli.live_standings import MOST_LIVE
+from botdrome.cli.standings import (
+    MOST_LIVE,
+    TournamentReport,
+    live_table,
+    percent_text,
+    score_table,
+)
 from botdrome.cli.terminal import Terminal
-from botdrome.cli.tournament_report import TournamentReport, live_table, percent_text, score_table
 from botdrome.contest.schedule import Fixture
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Result

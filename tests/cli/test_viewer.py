@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.cli.viewer import Viewer, split
+from botdrome.cli.replay import Viewer, split
 
 
 def looking_at(*keys: str, frames: int = 10, speed: float = 2.0) -> Viewer:

@@ -70,7 +70,7 @@ def nodes_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     return [
         child
         for child in psutil.Process(process.pid).children()
-        if "botdrome.cli.node" in child.cmdline()
+        if "botdrome.cli.workers" in child.cmdline()
     ]
 
 

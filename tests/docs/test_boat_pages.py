@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from botdrome.cli.host_words import WORDS
+from botdrome.cli.boats.host import WORDS
 from botdrome.protocols import load_settings
 from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
 from tests.docs.pages import DOCS, blocks

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from botdrome.cli.stats import _read
+from botdrome.cli.boats.host import _read_statistics
 from botdrome.contest.strength import START, updated_elo
 from botdrome.server.rooms.boat_ini import read_folder
 from botdrome.server.rooms.boat_statistics import BoatStatistics
@@ -121,7 +121,7 @@ def _follows(board: dict[str, Any], ratings: dict[str, float]) -> bool:
 
 async def boat_statistics(url: str) -> BoatStatistics:
     """As `botdrome stats` reads them."""
-    return await _read(url)
+    return await _read_statistics(url)
 
 
 def boat_counts(games: dict[str, Any], players: dict[str, Any]) -> Counts:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.cli.rehearse import share
+from botdrome.cli.contest_documents import share
 from botdrome.cli.terminal import CommandError
 from botdrome.contest.document import document_from
 from botdrome.rehearsal.bot_faults import FaultRates

@@ -3,7 +3,9 @@
 import shutil
 import sys
 import time
+from typing import Annotated
 
+import typer
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
@@ -11,11 +13,22 @@ from rich.text import Text
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
-from botdrome.cli.frames import drawn, frames
+from botdrome.cli.pictures import drawn, frames
 from botdrome.cli.play import PlayOptions, run
 from botdrome.cli.terminal import Terminal
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
+
+app = typer.Typer()
+
+
+@app.command()
+def demo(
+    pause: Annotated[float, typer.Option(min=0, help="Seconds between two positions.")] = 0.15,
+) -> None:
+    """Show one match of each game, then a small tournament."""
+    raise typer.Exit(show_demo(pause))
+
 
 SEED = 7
 MOST_FRAMES = 40

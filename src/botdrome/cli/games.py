@@ -1,18 +1,33 @@
 """`botdrome games`: the games, their options, and examples of views and moves."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
+from botdrome.cli.options import game_names
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_of
 from botdrome.match.match import Match
+
+app = typer.Typer()
+
+
+@app.command()
+def games(
+    game: Annotated[
+        str | None, typer.Argument(help="Only this game, in full.", autocompletion=game_names)
+    ] = None,
+) -> None:
+    """List the games with their options, and examples of views and moves."""
+    raise typer.Exit(show_games(game))
+
 
 SEED = 1
 

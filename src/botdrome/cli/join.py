@@ -1,18 +1,24 @@
-"""`botdrome join` and `challenge`: a bot plays on a server."""
+"""Bots on a server: `botdrome join`, `challenge`, `register` and `bots`."""
 
 import asyncio
 import shlex
 import signal
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout, suppress
+from itertools import count
 from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 from msgspec import Struct
 from msgspec.structs import replace
+from rich.text import Text
 
-from botdrome.cli.join_display import Results
+from botdrome.catalogue import CATALOGUE, restored
+from botdrome.cli.options import game_names
 from botdrome.cli.play import INTERRUPTED, table_size
-from botdrome.cli.server_bots import name_problem, token_for
 from botdrome.cli.terminal import (
     REFUSED,
     CommandError,
@@ -21,17 +27,383 @@ from botdrome.cli.terminal import (
     format_called,
     read_options,
 )
-from botdrome.client.join import Join, JoinWish, Unwelcome
-from botdrome.client.kept_tokens import UnusableTokens, kept_bots
+from botdrome.client.join import Ending, Join, JoinWish, RemotePlayer, Unwelcome
+from botdrome.client.kept_tokens import (
+    KeptBot,
+    Servers,
+    UnusableTokens,
+    changing_tokens,
+    kept_bots,
+    tokens_file,
+)
 from botdrome.client.program import CannotStart
-from botdrome.client.rest import RestServer, ServerProblem, segment
+from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
+from botdrome.client.terminal_text import shown
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
+from botdrome.games.reading import plural
+from botdrome.match.headline import headlines_of
+from botdrome.match.record import BadRecord
 from botdrome.runner.bot import parts_of
 from botdrome.runner.bot_version import bot_version
 from botdrome.runner.names import PROGRAM
 from botdrome.runner.remote_player import remote_player
 from botdrome.runner.seats import check_bot, is_python
+
+Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
+Bot = Annotated[
+    str,
+    typer.Argument(
+        help="FILE.py[:NAME], MODULE:NAME, 'view:PROGRAM', 'cmd:PROGRAM' or house:NAME, as for "
+        "`botdrome play`."
+    ),
+]
+Game = Annotated[
+    str,
+    typer.Option(
+        help="The game. \\[default: the game that the bot is registered for]",
+        autocompletion=game_names,
+    ),
+]
+Name = Annotated[
+    str,
+    typer.Option(
+        help="The bot's name on the server. \\[default: its file, or the folder of bot.py]"
+    ),
+]
+Token = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one, or a new bot]"
+    ),
+]
+Version = Annotated[
+    str | None, typer.Option(help="The bot's version. \\[default: the checksum of its file]")
+]
+Games = Annotated[int | None, typer.Option(min=1, help="Stop after this many matches.")]
+Players = Annotated[int | None, typer.Option(min=1, help="Seats at the table. \\[default: 2]")]
+Option = Annotated[
+    list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
+]
+LOCAL = "http://127.0.0.1:3000"
+
+app = typer.Typer()
+
+
+@app.command()
+def join(
+    bot: Bot,
+    server: Server = LOCAL,
+    game: Game = "",
+    name: Name = "",
+    contest: Annotated[
+        str | None, typer.Option(help="Play in this contest, until it is over.")
+    ] = None,
+    contest_password: Annotated[
+        str, typer.Option(help="The password of the contest, if it has one.")
+    ] = "",
+    opponent: Annotated[
+        str | None, typer.Option(help="Play only against this bot: a name, or house:NAME.")
+    ] = None,
+    token: Token = "",
+    version: Version = None,
+    games: Games = None,
+    players: Players = None,
+    option: Option = None,
+) -> None:
+    """Let a bot play on a server, match after match.
+
+    A new bot is registered first, and its token is kept.
+
+    Ends when the contest is over, after --games matches, or on Ctrl-C. Reconnects after a lost
+    connection.
+
+    Ends with status 0, 1 if the bot cannot start or the server refuses it, 2 for a wrong command,
+    or 130 after Ctrl-C.
+    """
+    wanted = (contest, opponent, games, players, option or [], contest_password, version)
+    command = JoinCommand(bot, server, game, name, token, *wanted)
+    raise typer.Exit(run_join(command))
+
+
+@app.command()
+def challenge(
+    opponent: Annotated[
+        str, typer.Argument(help="The name of a bot on the server, or house:NAME.")
+    ],
+    bot: Bot,
+    server: Server = LOCAL,
+    game: Game = "",
+    name: Name = "",
+    token: Token = "",
+    version: Version = None,
+    games: Annotated[int, typer.Option(min=1, help="The number of matches.")] = 1,
+    option: Option = None,
+) -> None:
+    """Let a bot play against one opponent on a server. It waits until the opponent is there.
+
+    The same as `botdrome join` with --opponent, with the same exit status.
+    """
+    raise typer.Exit(
+        run_join(
+            JoinCommand(
+                bot,
+                server,
+                game,
+                name,
+                token,
+                None,
+                opponent,
+                games,
+                None,
+                option or [],
+                "",
+                version,
+            )
+        )
+    )
+
+
+@app.command()
+def register(
+    name: Annotated[str, typer.Argument(help="The name of the new bot.")],
+    game: Annotated[
+        str,
+        typer.Option(
+            help="The game that it plays; `botdrome games` lists them.", autocompletion=game_names
+        ),
+    ],
+    server: Server = LOCAL,
+    owner: Annotated[str, typer.Option(help="Your name, shown beside the bot.")] = "",
+) -> None:
+    """Register a bot on a server, print its token, and keep the token for `botdrome join` and
+    `botdrome why`.
+    """
+    raise typer.Exit(run_register(name, game, server, owner))
+
+
+@app.command()
+def bots(
+    server: Annotated[
+        str | None, typer.Option(help="List the bots of this server, with their ratings.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option(help="Only the bots of this game.", autocompletion=game_names)
+    ] = None,
+) -> None:
+    """List your bots, whose tokens are kept on this machine; with --server the bots of
+    that server.
+    """
+    raise typer.Exit(list_bots(server, game))
+
+
+MOST_LISTED = 1000
+ALIKE = "looks like it: "
+"""The server's words before the name that a new one looks like."""
+LONGEST_BASE = 58
+"""Letters of a taken name that begin the suggested one."""
+
+
+def token_for(server: RestServer, game: str, name: str, owner: str = "") -> tuple[str, bool]:
+    """Return the kept token of a bot, or register the bot; and whether it is new."""
+    with changing_tokens() as servers:
+        bots = servers.setdefault(server.url, {})
+        kept = bots.get(name)
+        if kept is not None and server.has_bot(name):
+            if kept.game != game:
+                raise CommandError(
+                    f"{name} is registered for {kept.game}; choose another name for {game} with "
+                    "--name"
+                )
+            return kept.token, False
+        bots[name] = KeptBot(game, server.register(game, name, owner))
+        return bots[name].token, True
+
+
+def name_problem(server: RestServer, name: str, problem: ServerProblem, option: str) -> str:
+    """Return the words of a problem; if the name is taken, with one that is free, as the value of
+    this option.
+    """
+    if problem.status != CONFLICT:
+        return str(problem)
+    alike = str(problem).partition(ALIKE)[2]
+    others = (f"{(alike or name)[:LONGEST_BASE]}-{number}" for number in count(2))
+    free = next(other for other in others if not server.has_bot(other))
+    taken = f"the name {name} is taken on {server.url}" + (
+        f": it looks like {alike}" if alike else ""
+    )
+    return f"{taken}; choose another one, for example: {option} {shlex.quote(free)}"
+
+
+def run_register(name: str, game: str, server: str, owner: str) -> int:
+    try:
+        format_called(game)
+        rest = RestServer(server)
+    except (CommandError, ValueError) as problem:
+        complain(problem)
+        return REFUSED
+    try:
+        with changing_tokens() as servers:
+            token = rest.register(game, name, owner)
+            servers.setdefault(rest.url, {})[name] = KeptBot(game, token)
+    except ServerProblem as problem:
+        complain(name_problem(rest, name, problem, "register"))
+        return 1
+    except UnusableTokens as problem:
+        complain(problem)
+        return 1
+    Terminal().print(token, soft_wrap=True)
+    Terminal(stderr=True).print(
+        Text(f"{name} is registered for {game}. Its token is kept in {tokens_file()}."),
+        soft_wrap=True,
+    )
+    return 0
+
+
+def list_bots(server: str | None, game: str | None) -> int:
+    try:
+        games = list(CATALOGUE) if game is None else [format_called(game).name]
+        rest = None if server is None else RestServer(server)
+    except (CommandError, ValueError) as problem:
+        complain(problem)
+        return REFUSED
+    try:
+        kept = kept_bots()
+        rows = list(
+            _own_rows(kept, games)
+            if rest is None
+            else _server_rows(rest, kept.get(rest.url, {}), games)
+        )
+    except (ServerProblem, UnusableTokens) as problem:
+        complain(problem)
+        return 1
+    if len(rows) > 1:
+        print_columns(rows)
+    else:
+        Terminal(stderr=True).print(
+            "There are no such bots. `botdrome register NAME --game GAME` registers one.",
+            soft_wrap=True,
+        )
+    return 0
+
+
+def _own_rows(kept: Servers, games: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    yield "server", "game", "bot"
+    for url, bots in sorted(kept.items()):
+        yield from (
+            (url, bot.game, name) for name, bot in sorted(bots.items()) if bot.game in games
+        )
+
+
+def _server_rows(
+    rest: RestServer, own: dict[str, Any], games: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
+    """The bots of each game, best first; a star marks the user's own."""
+    yield "game", "rating", "95 %", "games", "", "bot"
+    for game in games:
+        for line in rest.get(f"games/{segment(game)}/leaderboard?limit={MOST_LISTED}")["bots"]:
+            low, high = line["low"], line["high"]
+            interval = "" if low is None or high is None else f"{low:.0f}-{high:.0f}"
+            rating = (
+                ""
+                if line["rating"] is None
+                else "provisional"
+                if line["provisional"]
+                else f"{line['rating']:.0f}"
+            )
+            name = (
+                f"{line['name']} (group {line['group'] + 1}, not comparable)"
+                if line["group"]
+                else line["name"]
+            )
+            yield (
+                game,
+                rating,
+                interval,
+                str(line["games"]),
+                "*" if line["name"] in own else "",
+                name,
+            )
+
+
+def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
+    """Print rows in columns.
+
+    The names of bots come last: they may be long, and are never broken.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    console = Terminal()
+    for number, row in enumerate(rows):
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        console.print(
+            Text("  ".join([*cells, row[-1]]), style="" if number else "bold"), soft_wrap=True
+        )
+
+
+COLOURS = {"won": "green", "drawn": "yellow", "lost": "red", "unfinished": "magenta"}
+GONE = "the connection was lost, and there was no return"
+
+
+class Results:
+    """Shows the user what happens: results on standard output, all else on standard error."""
+
+    def __init__(self, rest: RestServer, name: str) -> None:
+        self._rest, self._name = rest, name
+        self._counts: Counter[str] = Counter()
+        self._failed = 0
+        self._output, self._notes = Terminal(file=sys.stdout), Terminal(stderr=True)
+
+    def say(self, words: str) -> None:
+        self._notes.print(Text(shown(words), "dim"), soft_wrap=True)
+
+    async def show_match(self, player: RemotePlayer) -> None:
+        if player.log:
+            self._notes.print(Text(player.log.rstrip("\n"), "dim"), soft_wrap=True)
+        ending = (
+            player.ending
+            or await asyncio.to_thread(self._looked_up, player.match)
+            or Ending((), GONE)
+        )
+        outcome = self._outcome(ending, player.players)
+        self._counts[outcome] += 1
+        opponents = ", ".join(name for name in player.players if name != self._name)
+        line = Text(f"{player.match}  {shown(opponents)}  ").append(
+            shown(ending.headline), COLOURS.get(outcome, "")
+        )
+        self._output.print(line, soft_wrap=True)
+        if player.fault:
+            self._failed += 1
+            self._notes.print(
+                Text(f"  {self._name} failed: {shown(player.fault)}", "red"), soft_wrap=True
+            )
+
+    def _outcome(self, ending: Ending, players: tuple[str, ...]) -> str:
+        if not ending.places or ending.headline.startswith("aborted"):
+            return "unfinished"
+        if ending.places[players.index(self._name)] > 1:
+            return "lost"
+        return "won" if ending.places.count(1) == 1 else "drawn"
+
+    def show_summary(self) -> None:
+        counts, failed, total = self._counts, self._failed, self._counts.total()
+        parts = [f"{counts[outcome]} {outcome}" for outcome in COLOURS if counts[outcome]]
+        matches = plural(total, "match", "es")
+        failures = f"; the bot failed in {failed}" if failed else ""
+        self._output.print(
+            Text(f"{self._name}: {', '.join([matches, *parts])}{failures}", "bold"), soft_wrap=True
+        )
+
+    def _looked_up(self, match: str) -> Ending | None:
+        """Return the ending from the match file; None if the match is not over."""
+        try:
+            record, game = restored(self._rest.match_file(match))
+        except (ServerProblem, BadRecord):
+            return None
+        you = record.setup.names.index(self._name)
+        return (
+            Ending(record.result.places, headlines_of(record, game)[you]) if record.result else None
+        )
+
 
 LONGEST_NAME = 64
 USUAL_FILES = ("bot", "main")

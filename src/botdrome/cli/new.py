@@ -4,15 +4,40 @@ import shutil
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+import typer
 from msgspec import Struct
 from rich.text import Text
 
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.catalogue import CatalogueEntry
+from botdrome.cli.options import game_names
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
 from botdrome.match.match import Match
+
+app = typer.Typer()
+
+
+@app.command()
+def new(
+    game: Annotated[
+        str,
+        typer.Argument(
+            help="The name of a game; `botdrome games` lists them.", autocompletion=game_names
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder of the project; it must not exist yet.")
+    ],
+    lang: Annotated[
+        str, typer.Option(help="python, javascript, typescript, java, go, rust or cpp.")
+    ] = "python",
+) -> None:
+    """Create a bot: a project that plays at once, with its build and a test."""
+    raise typer.Exit(make_project(game, lang, folder))
+
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 STRATEGIES = "strategies"

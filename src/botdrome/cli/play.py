@@ -1,4 +1,4 @@
-"""`botdrome play`: a tournament and its progress bar."""
+"""`botdrome play`: a tournament on this machine."""
 
 import signal
 import sys
@@ -7,15 +7,15 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from msgspec import Struct
 from rich.text import Text
 
 from botdrome.catalogue import CatalogueEntry
-from botdrome.cli.isolation import IsolationFlags
-from botdrome.cli.live_standings import LiveStandings
-from botdrome.cli.openings import NONE, openings_called
+from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox, game_names
+from botdrome.cli.standings import LiveStandings, TournamentReport, live_table, score_table
 from botdrome.cli.terminal import (
     REFUSED,
     CommandError,
@@ -24,20 +24,173 @@ from botdrome.cli.terminal import (
     format_called,
     read_options,
 )
-from botdrome.cli.tournament_report import TournamentReport, live_table, score_table
 from botdrome.client.program import CannotStart
 from botdrome.contest.schedule import Fixture
 from botdrome.games.chance import Chance
-from botdrome.games.game import BadOption
+from botdrome.games.game import BadOption, Game
+from botdrome.games.gomoku import Gomoku
 from botdrome.games.options import with_options
 from botdrome.match.terms import BadTimeControl, Pace, read_time_control
 from botdrome.runner.batches import PoolTrouble
 from botdrome.runner.names import distinct_names
 from botdrome.runner.scenes import SceneQueue
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
+from botdrome.wire.gomocup import EXAMPLE, BadOpening, read_openings
 
 if TYPE_CHECKING:
     from botdrome.runner.match_worker import UnplayedMatch
+
+Bots = Annotated[
+    list[str],
+    typer.Argument(
+        help="house:NAME, FILE.py[:NAME], FOLDER, MODULE:NAME, replay:FILE.jsonl[:PLAYER], "
+        "or a program: 'view:...', 'cmd:...', 'pbrain:...'."
+    ),
+]
+
+Limit = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]"),
+]
+Dask = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Play on a Dask cluster instead: its scheduler, such as tcp://10.0.0.5:8786.",
+    ),
+]
+OpeningsOption = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE|random|none",
+        help="Openings for gomoku, as in Gomocup, or random ones in games without chance. Each is "
+        "played once per seating.",
+    ),
+]
+TimeControl = Annotated[
+    str,
+    typer.Option(
+        metavar="CONTROL",
+        help="A chess clock in seconds, such as 40/60+0.6, or a bank, such as 5/move+60.",
+    ),
+]
+
+app = typer.Typer()
+
+
+@app.command()
+def play(
+    game: Annotated[
+        str,
+        typer.Argument(
+            help="The name of a game; `botdrome games` lists them.", autocompletion=game_names
+        ),
+    ],
+    bots: Bots,
+    matches: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--matches",
+            min=1,
+            help="Matches for every group of bots at one table. \\[default: 10]",
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
+    dask: Dask = "",
+    seed: Annotated[
+        int, typer.Option(help="The first seed. Each seed is played once per seating.")
+    ] = 1,
+    players: Annotated[
+        int | None,
+        typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]"),
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
+    ] = None,
+    openings: OpeningsOption = "none",
+    limit: Limit = None,
+    clock: TimeControl = "",
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Save a match file of every match in this folder, and the bots' logs."),
+    ] = None,
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print all matches and the standings as JSON.")
+    ] = False,
+    show: Annotated[
+        bool, typer.Option("--open", help="Show the matches live in the browser.")
+    ] = False,
+) -> None:
+    """Play bots against each other on this machine, and show the standings with ratings and their
+    95 % intervals.
+
+    Each bot runs in a process of its own; house bots do not. A bot that fails loses, and the
+    matches go on. Ends with status 0 if the matches were played, 1 if a bot could not be started or
+    a match could not be played, 2 if the command is not valid, and 130 after Ctrl-C.
+    """
+    given = PlayOptions(
+        matches=matches, jobs=jobs, dask=dask, seed=seed, players=players, options=option or [],
+        openings=openings, limit=limit, clock=clock, save=save,
+        isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, show=show,
+    )  # fmt: skip
+    raise typer.Exit(run(game, bots, given))
+
+
+RANDOM, NONE = "random", "none"
+
+
+class Openings(Struct, frozen=True):
+    listed: tuple[Any, ...] = ()
+    """Values of the option `opening`."""
+    random: bool = False
+
+
+def openings_called(called: str, game: Game[Any], seats: int) -> Openings:
+    """Return the openings that an option names. Raise CommandError if they cannot be played."""
+    if called == NONE:
+        return Openings()
+    if called != RANDOM:
+        return Openings(_from_file(Path(called), game, seats))
+    if not game.opening_moves:
+        raise CommandError(
+            f"--openings random is for games without chance; seeds make the matches of {game.name} "
+            "differ"
+        )
+    return Openings(random=True)
+
+
+def usual_openings(game: Game[Any]) -> Openings:
+    """Return those of `duel`: random ones in games without chance, unless an opening is set."""
+    return Openings(random=game.opening_moves > 0 and getattr(game, "opening", None) is None)
+
+
+def _from_file(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:
+    """Read a file of openings, and check that each of them can be played."""
+    if not isinstance(game, Gomoku):
+        raise CommandError(f"--openings FILE is for gomoku, not for {game.name}")
+    if game.opening is not None:
+        raise CommandError("--openings cannot be combined with --option opening=...")
+    try:
+        openings = read_openings(file.read_text(), game.size)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{file} is no text file") from None
+    except BadOpening as problem:
+        raise CommandError(f"{file}: {problem}") from None
+    for number, opening in openings.items():
+        try:
+            with_options(game, {"opening": opening}).check(seats)
+        except BadOption as problem:
+            raise CommandError(
+                f"{file}: line {number}: {str(problem).removeprefix('opening: ')}; {EXAMPLE}"
+            ) from None
+    return tuple(openings.values())
+
 
 INTERRUPTED = 130
 MATCHES = 10

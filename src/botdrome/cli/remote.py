@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from rich.live import Live
 from rich.text import Text
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.catalogue import restored
-from botdrome.cli.analysis.sources import players_text
-from botdrome.cli.frames import Frame, drawn, told
+from botdrome.cli.join import Server
+from botdrome.cli.pictures import Frame, drawn, told
+from botdrome.cli.sources import players_text
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
@@ -28,6 +30,55 @@ from botdrome.client.terminal_text import shown
 from botdrome.match.events import AnyEvent, Began, Event, Played
 from botdrome.match.headline import Headlines, replayed_headlines
 from botdrome.match.record import BadRecord
+
+app = typer.Typer()
+
+
+@app.command("watch")
+def watch_command(
+    match: Annotated[str, typer.Argument(help="The id of a match.")],
+    server: Server = "http://127.0.0.1:3000",
+) -> None:
+    """Watch a match on a server: live, or from the start if it has ended."""
+    raise typer.Exit(watch(match, server))
+
+
+@app.command("why")
+def why_command(
+    match: Annotated[str, typer.Argument(help="The id of a match on a server, or a match file.")],
+    token: Annotated[
+        str,
+        typer.Option(envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one]"),
+    ] = "",
+    seat: Annotated[
+        int | None, typer.Option(help="The seat, from 0. \\[default: the seat of the token's bot]")
+    ] = None,
+    server: Server = "http://127.0.0.1:3000",
+) -> None:
+    """Say what decided a match.
+
+    On a server, also show the bot's messages, the server's verdicts, and the times.
+
+    Ends with status 0, 1 if the match cannot be read, or 2 for a wrong command.
+    """
+    raise typer.Exit(why(match, token, seat, server))
+
+
+@app.command("connect")
+def connect_command(
+    name: Annotated[str, typer.Argument(help="The name of a registered bot.")],
+    token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
+    to: Annotated[
+        str, typer.Option("--to", envvar="BOTDROME_SERVER", help="The URL of the server.")
+    ] = "http://127.0.0.1:3000",
+    local: Annotated[
+        str, typer.Option(help="The URL of the bot, as seen from this machine.")
+    ] = "http://127.0.0.1:8080",
+) -> None:
+    """Let a server call a bot behind a firewall: connect to the server, and forward its calls to
+    the bot.
+    """
+    raise typer.Exit(run_tunnel(name, token, to, local))
 
 
 class Screen:

@@ -1,27 +1,167 @@
 """`botdrome replay` and `verify`: match files in the terminal, as HTML pages, and checked."""
 
 import hashlib
+import os
+import select
 import sys
+import termios
+import tty
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+import typer
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
 from botdrome.api.pages import WEB
 from botdrome.catalogue import restored
-from botdrome.cli.frames import Frame, drawn, frames
+from botdrome.cli.pictures import Frame, drawn, frames
 from botdrome.cli.terminal import Terminal, complain
-from botdrome.cli.viewer import HELP, Viewer, next_keys, single_keys
 from botdrome.games.game import Game
 from botdrome.games.reading import plural
 from botdrome.match.film import FilmHeader, film_lines, header_of
 from botdrome.match.film import frames as film_frames
 from botdrome.match.record import BadRecord, Record, verify
+
+app = typer.Typer()
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="A match file.")],
+    turn: Annotated[
+        int | None, typer.Option(help="Print the position after this step, and exit.")
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(min=0.1, help="Positions per second during playback.")
+    ] = 2.0,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PAGE",
+            help="Write one HTML file that shows the match in any browser, and exit.",
+        ),
+    ] = None,
+) -> None:
+    """Replay a match file in the terminal, step by step or as a film; or write it as an
+    HTML page.
+    """
+    raise typer.Exit(show_match(file, turn, speed, html))
+
+
+@app.command("verify")
+def verify_command(files: Annotated[list[Path], typer.Argument(help="Match files.")]) -> None:
+    """Replay match files, and report the first line of each that differs."""
+    raise typer.Exit(verify_files(files))
+
+
+HELP = "space play/pause   → ← step, back   number Enter jump   + - speed   Home End   q quit"
+FASTEST, SLOWEST = 64.0, 0.25
+
+
+class Viewer:
+    def __init__(self, frames: int, speed: float) -> None:
+        self.at = 0
+        self.playing = False
+        self.done = False
+        self.speed = speed
+        self.typed = ""
+        self._last = frames - 1
+
+    def press(self, key: str) -> None:
+        if key.isdigit():
+            self.typed = (self.typed + key)[:9]
+            return
+        number, self.typed = self.typed, ""
+        if key == "enter" and number:
+            self.go(int(number))
+        elif key in self._KEYS:
+            self._KEYS[key](self)
+
+    def go(self, to: int) -> None:
+        self.at = min(max(to, 0), self._last)
+        self.playing = self.playing and self.at < self._last
+
+    def tick(self) -> None:
+        """Show the next frame during playback."""
+        if self.playing:
+            self.go(self.at + 1)
+
+    def _toggle(self) -> None:
+        if not self.playing and self.at == self._last:
+            self.at = 0
+        self.playing = not self.playing
+
+    def _quit(self) -> None:
+        self.done = True
+
+    def _step(self) -> None:
+        self.playing = False
+        self.go(self.at + 1)
+
+    def _back(self) -> None:
+        self.playing = False
+        self.go(self.at - 1)
+
+    def _faster(self) -> None:
+        self.speed = min(self.speed * 2, FASTEST)
+
+    def _slower(self) -> None:
+        self.speed = max(self.speed / 2, SLOWEST)
+
+    def _home(self) -> None:
+        self.go(0)
+
+    def _end(self) -> None:
+        self.go(self._last)
+
+    _KEYS: ClassVar[dict[str, Callable[["Viewer"], None]]] = {
+        " ": _toggle, "right": _step, "n": _step, "enter": _step, "left": _back, "b": _back,
+        "+": _faster, "-": _slower, "q": _quit, "escape": _quit, "home": _home, "end": _end,
+    }  # fmt: skip
+
+
+NAMES = {
+    "\x1b[C": "right", "\x1b[D": "left", "\x1b[H": "home", "\x1b[F": "end", "\x1b[1~": "home",
+    "\x1b[4~": "end", "\x1bOC": "right", "\x1bOD": "left", "\x1bOH": "home", "\x1bOF": "end",
+    "\r": "enter", "\n": "enter", "\x1b": "escape",
+}  # fmt: skip
+
+
+@contextmanager
+def single_keys() -> Iterator[None]:
+    """Let the terminal deliver single keys, and restore its mode afterwards."""
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal)
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def next_keys(seconds: float | None) -> list[str]:
+    """Return the pressed keys; none after a timeout."""
+    terminal = sys.stdin.fileno()
+    if not select.select([terminal], [], [], seconds)[0]:
+        return []
+    return list(split(os.read(terminal, 1024).decode(errors="ignore")))
+
+
+def split(text: str) -> Iterator[str]:
+    """Split input into keys, as a terminal may send several at once."""
+    while text:
+        code = next(
+            (code for code in sorted(NAMES, key=len, reverse=True) if text.startswith(code)),
+            text[0],
+        )
+        yield NAMES.get(code, code)
+        text = text[len(code) :]
 
 
 def show_match(file: Path, turn: int | None, speed: float, html: Path | None = None) -> int:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import structlog
 import typer
 from rich.text import Text
+from typer.core import TyperCommand
 
 from botdrome.app import RunningServer, serve
 from botdrome.cli.logs import configure_logs
@@ -20,6 +21,49 @@ from botdrome.server.settings import BadSetting
 from botdrome.server.settings_sources import Setting, all_settings, sections_of
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.battlebot.conversation import GAMES
+
+app = typer.Typer()
+
+
+class ServeCommand(TyperCommand):
+    """Adds an option for each setting, which only `botdrome serve` needs to load."""
+
+    def get_params(self, ctx: typer.Context) -> list[typer.CallbackParam]:  # type: ignore[override]
+        return [*super().get_params(ctx), *setting_options()]
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        own = {parameter.name for parameter in self.params}
+        ctx.obj = {name: ctx.params.pop(name) for name in ctx.params.keys() - own}
+        return super().invoke(ctx)
+
+
+@app.command("serve", cls=ServeCommand)
+def serve_command(
+    ctx: typer.Context,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
+    house: Annotated[
+        bool | None, typer.Option("--house", help="Short for --house-fill true.")
+    ] = None,
+    allow_bots: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CIDR|HOST", help="Short for --calls-allow; may be given several times."
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting, as in the file."),
+    ] = None,
+) -> None:
+    """Run the server: bots connect over WebSockets, TCP and HTTP, people use GraphQL, REST and the
+    pages.
+
+    Flags override the environment (BOTDROME_DUEL_PORT=...), and that overrides the file.
+    SIGTERM stops the server when its matches have ended; a second one stops it at once.
+    """
+    allowed = {"calls.allow": ",".join(allow_bots) if allow_bots else None}
+    raise typer.Exit(run_server(ctx.obj | {"house.fill": house} | allowed, setting or [], config))
+
 
 OLD_FLAGS = ("xbs_port",)
 """Flags of former names."""

@@ -1,5 +1,6 @@
-"""`botdrome serve --workers N`: starts N nodes on this machine, and the engines they lack, and
-starts again what dies.
+"""`botdrome serve --workers N`: N nodes on this machine, and the engines they lack.
+
+A node or an engine that dies is started again. This module is also the program of a node.
 """
 
 import asyncio
@@ -14,14 +15,63 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from msgspec import json
+from msgspec import Struct, json
 from platformdirs import user_data_path
 
-from botdrome.cli.node import NodeOrder
-from botdrome.cli.terminal import Terminal
+from botdrome.app import RunningServer, serve
+from botdrome.cli.logs import configure_logs
+from botdrome.cli.serve import complaining, show
+from botdrome.cli.terminal import REFUSED, Terminal
+from botdrome.protocols import load_settings
+from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.engines import EngineFailed, Engines
 from botdrome.server.nodes.front import Front, FrontNode
+from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.settings import BadSetting, Settings
+
+
+class NodeOrder(Struct):
+    """The first line that a node reads."""
+
+    flags: dict[str, Any]
+    config: str | None
+    first: bool
+    """The first node shows the start-up screen."""
+
+
+async def _serve(
+    settings: Settings, first: bool, control: socket.socket, sockets: socket.socket
+) -> None:
+    shared = SharedPorts(control, sockets)
+    await shared.open()
+
+    def opened(server: RunningServer) -> None:
+        if first:
+            show(server, Terminal(stderr=True))
+        shared.opened()
+
+    try:
+        await serve(settings, opened, shared)
+    finally:
+        shared.close()
+
+
+def run_node(control: socket.socket, sockets: socket.socket) -> int:
+    line = b""
+    while not line.endswith(b"\n"):
+        if not (data := control.recv(1 << 16)):
+            return REFUSED
+        line += data
+    order = json.decode(line, type=NodeOrder)
+    settings = load_settings(order.flags, os.environ, Path(order.config) if order.config else None)
+    configure_logs(settings)
+    run(_serve(settings, order.first, control, sockets))
+    return 0
+
+
+if __name__ == "__main__":
+    ends = [socket.socket(fileno=int(handle)) for handle in sys.argv[1:]]
+    sys.exit(complaining(lambda: run_node(*ends)))
 
 log = structlog.get_logger()
 
@@ -124,7 +174,7 @@ class Supervisor:
         with its_control, its_sockets:
             handles = [its_control.fileno(), its_sockets.fileno()]
             process = self._processes[number] = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "botdrome.cli.node", *map(str, handles),
+                sys.executable, "-m", "botdrome.cli.workers", *map(str, handles),
                 pass_fds=[*handles, self._engines.hold],
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,  # Ctrl-C is for the supervisor alone

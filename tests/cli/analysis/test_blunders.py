@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.analysis.position_file import Estimate, last_question, read_position
-from botdrome.cli.analysis.blunders import estimate_text
+from botdrome.cli.blunders import estimate_text
 from tests.analysis.matches import new_match, noughts
 from tests.cli.analysis.files import saved
 from tests.cli.commands import run

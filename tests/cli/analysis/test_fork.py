@@ -9,8 +9,8 @@ from typer.testing import CliRunner, Result
 from botdrome.analysis.position_file import encoded, position_file
 from botdrome.analysis.questions import questions
 from botdrome.catalogue import CATALOGUE, restored
-from botdrome.cli.analysis.person import typed_move
 from botdrome.cli.app import app
+from botdrome.cli.fork import typed_move
 from botdrome.games.chance import Chance
 from botdrome.match.record import verify
 from tests.analysis.matches import lost_by_bob, recorded

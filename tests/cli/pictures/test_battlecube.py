@@ -3,7 +3,7 @@
 import msgspec
 from rich.text import Text
 
-from botdrome.cli.pictures.gallery import picture_of
+from botdrome.cli.pictures import picture_of
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.chance import Chance
 from tests.games.cubes import STAY, after, bomb, cube, step

@@ -4,7 +4,7 @@ import msgspec
 from rich.text import Text
 
 from botdrome.bots.battleship import random
-from botdrome.cli.pictures.gallery import picture_of
+from botdrome.cli.pictures import picture_of
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw

@@ -3,7 +3,7 @@
 import msgspec
 from rich.text import Text
 
-from botdrome.cli.pictures.gallery import picture_of
+from botdrome.cli.pictures import picture_of
 from botdrome.games.bomberman import Bomberman
 from botdrome.games.chance import Chance
 from tests.games.bombermen import after, drawn

@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.catalogue import CATALOGUE
-from botdrome.cli.nodes import change_node, list_nodes
+from botdrome.cli.admin import change_node, list_nodes
 from tests.server.clients import server
 from tests.server.nodes.serving import nodes, spread_out
 

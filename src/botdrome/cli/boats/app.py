@@ -12,9 +12,18 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 
 from botdrome.cli.boats.headless import reason
-from botdrome.cli.boats.pages import ConnectingPage, LostPage, NamePage, OfferPage, Page, ResultPage
-from botdrome.cli.boats.placing import LayoutPage, PlacingPage
-from botdrome.cli.boats.playing import GamePage, WaitingPage
+from botdrome.cli.boats.pages import (
+    ConnectingPage,
+    GamePage,
+    LayoutPage,
+    LostPage,
+    NamePage,
+    OfferPage,
+    Page,
+    PlacingPage,
+    ResultPage,
+    WaitingPage,
+)
 from botdrome.cli.boats.widgets import Key
 from botdrome.client.boats_board import FleetLayout, NotPossible, given_fleet
 from botdrome.client.boats_client import BoatsClient, Reconnection

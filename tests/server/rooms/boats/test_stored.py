@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.cli.stats import _read
+from botdrome.cli.boats.host import _read_statistics
 from botdrome.server.rooms.boat_orders import shown
 from botdrome.server.rooms.boat_settings import RoomPlan
 from botdrome.server.rooms.boat_statistics import GAMES, LATE, PLAYERS, BoatStatistics
@@ -133,7 +133,7 @@ async def test_a_game_that_ends_after_its_rooms_have_moved_counts_at_the_next_st
         await ann.rest()
         assert books(house).players == {} and len(await house.arena.store.notes(LATE)) == 1
         url = f"sqlite:///{house.arena.store.source.place}"
-    stats = await _read(url)
+    stats = await _read_statistics(url)
     assert stats.players["ann"]["gamesPlayed"] == stats.games["Tea"]["total.aborted"] == 1
     async with boat_server(tmp_path, PLAN) as house:
         assert (books(house).games, books(house).players) == (stats.games, stats.players)

@@ -1,30 +1,193 @@
-"""`botdrome fork`: continue a recorded match from one of its steps."""
+"""`botdrome fork`: a recorded match, continued from a step with other players."""
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from msgspec import Struct
 from rich.text import Text
 
+from botdrome.analysis.move_text import move_text
 from botdrome.analysis.playouts import method_of
 from botdrome.analysis.position_file import BadPosition, match_at
-from botdrome.cli.analysis.person import Gone, PersonAtTerminal
-from botdrome.cli.analysis.sources import MatchSource, load_match, players_text
-from botdrome.cli.frames import outcome
-from botdrome.cli.isolation import IsolationFlags
+from botdrome.analysis.questions import refusal
+from botdrome.bots.house import MOST_LISTED
+from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox
+from botdrome.cli.pictures import outcome, picture_of
+from botdrome.cli.sources import MatchSource, load_match, players_text
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
+from botdrome.client.terminal_text import shown
+from botdrome.games.game import Raw
 from botdrome.games.reading import plural
 from botdrome.match.events import Player, Result
+from botdrome.match.match import Match
 from botdrome.match.record import BadRecord, match_file
 from botdrome.runner.bot_process import Isolation
 from botdrome.runner.forking import HUMAN, RECORDED, Continuation, continue_match
 from botdrome.runner.names import distinct_names
 from botdrome.runner.seats import check_bot
+
+Server = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match."
+    ),
+]
+Chosen = Annotated[
+    str,
+    typer.Option(
+        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Playouts = Annotated[
+    int,
+    typer.Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
+]
+
+BOT_HELP = "house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'"
+
+app = typer.Typer()
+
+
+@app.command("fork")
+def fork_command(
+    match: Annotated[
+        str, typer.Argument(metavar="MATCH", help="A match file, a position file or a puzzle.")
+    ],
+    bots: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[BOT]...",
+            help=f"One per player: {BOT_HELP}, `recorded` or `human`. \\[default: house bots]",
+        ),
+    ] = None,
+    step: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="The step, from 0. \\[default: that of a position file]", show_default=False
+        ),
+    ] = None,
+    times: Annotated[
+        int,
+        typer.Option(
+            "-n", "--times", min=1, help="Continuations, each with other seeds for the bots."
+        ),
+    ] = 1,
+    save: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the continued matches are saved.")
+    ] = Path("forks"),
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
+    server: Server = "",
+    json: Json = False,
+) -> None:
+    """Restore the position of a recorded match at a step, and continue the match with other
+    players.
+
+    `recorded` plays the recorded moves as long as they are legal, and then as a house bot. `human`
+    asks you in the terminal.
+
+    Compares the result with the recorded one. Ends with status 0, 1 if a bot could not be started
+    or you stopped before the end, or 2 if the command is not valid.
+    """
+    isolation = IsolationFlags(in_process, sandbox, memory)
+    raise typer.Exit(run_fork(match, bots or [], step, times, save, isolation, server, json))
+
+
+MOST_SHOWN = 8
+
+
+class Gone(Exception):
+    """The person wants to stop."""
+
+
+class PersonAtTerminal:
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._console = Terminal()
+
+    def __call__(self, match: Match, player: Player) -> Raw:
+        """Show the position and ask until a legal move is typed.
+
+        Raise Gone at the end of the input.
+        """
+        position, seat, console = match.position, match.seat_of(player), self._console
+        bots = tuple(shown(self._names[number]) for number in match.order)
+        console.print(Text(f"step {match.steps}: {bots[seat]} moves", "bold"))
+        console.print(picture_of(position.name, position.view(seat), bots))
+        legal = list(islice(position.moves(seat), MOST_LISTED))
+        listed = ", ".join(move_text(raw) for raw in legal[:MOST_SHOWN])
+        console.print(Text(f"moves: {listed}{', ...' if len(legal) > MOST_SHOWN else ''}", "dim"))
+        while True:
+            raw, why = typed_move(self._typed(), legal)
+            why = why or refusal(position, seat, raw)
+            if not why:
+                return raw
+            console.print(
+                Text(
+                    f"{why}; type a move, its last words, or JSON; `quit` ends the match here",
+                    "red",
+                )
+            )
+
+    def _typed(self) -> str:
+        try:
+            text = self._console.input("your move: ").strip()
+        except EOFError:
+            raise Gone from None
+        if text in ("quit", "q"):
+            raise Gone
+        return text
+
+
+def typed_move(text: str, legal: Sequence[Raw]) -> tuple[Raw, str]:
+    """Return the move that is meant, and why there is none: JSON, or the last words of exactly one
+    legal move.
+    """
+    if text.startswith(("{", "[")):
+        try:
+            return msgspec.json.decode(text), ""
+        except msgspec.DecodeError as error:
+            return None, f"this is not JSON: {error}"
+    typed = re.findall(r"[^\s,()]+", text.upper())
+    fitting = [raw for raw in legal if typed and _ends_with(list(_words(raw)), typed)]
+    if len(fitting) == 1:
+        return fitting[0], ""
+    return (
+        None,
+        "no legal move ends like that"
+        if not fitting
+        else f"{len(fitting)} legal moves end like that",
+    )
+
+
+def _ends_with(words: list[str], typed: list[str]) -> bool:
+    last = words[-len(typed) :]
+    return len(last) == len(typed) and all(
+        one in (word, word.rpartition("_")[2]) for one, word in zip(typed, last, strict=True)
+    )
+
+
+def _words(raw: Any, inner: bool = False) -> Iterator[str]:
+    """Yield the values of a move as words; objects within it are named by their keys, too."""
+    if isinstance(raw, dict):
+        for key, value in raw.items():
+            if inner:
+                yield key.upper()
+            yield from _words(value, inner=True)
+    elif isinstance(raw, list | tuple):
+        for value in raw:
+            yield from _words(value)
+    else:
+        yield str(raw).upper()
 
 
 class ForkPlan(Struct, frozen=True):

@@ -4,16 +4,17 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from msgspec import Struct
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli.analysis.sources import MatchSource, load_match, losers, match_files, player_of
-from botdrome.cli.isolation import IsolationFlags
+from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox
+from botdrome.cli.sources import MatchSource, load_match, losers, match_files, player_of
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
 from botdrome.games.reading import plural
@@ -22,6 +23,70 @@ from botdrome.match.record import BadRecord
 from botdrome.runner.bot_process import Isolation
 from botdrome.runner.following import RerunReport, rerun
 from botdrome.runner.seats import check_bot
+
+Server = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match."
+    ),
+]
+Chosen = Annotated[
+    str,
+    typer.Option(
+        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Playouts = Annotated[
+    int,
+    typer.Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
+]
+
+BOT_HELP = "house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'"
+
+app = typer.Typer()
+
+
+@app.command("rerun")
+def rerun_command(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[MATCH] BOT",
+            help=f"A match file, and the bot: {BOT_HELP}.",
+            show_default=False,
+        ),
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--all", metavar="FOLDER", help="Rerun all matches of a folder that the bot lost."
+        ),
+    ] = None,
+    player: Chosen = "",
+    every: Annotated[
+        bool, typer.Option("--all-steps", help="List all differences, not only the first.")
+    ] = False,
+    pytest: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the matches as tests for pytest, and exit."),
+    ] = None,
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
+    server: Server = "",
+    json: Json = False,
+) -> None:
+    """Play a recorded match to a fresh copy of a bot, and report the first step at which it now
+    moves differently.
+
+    The bot plays the player that has its name, unless --player says otherwise. The recorded moves
+    are played, whatever it answers. Ends with status 0 if all answers are as recorded, 1 if not,
+    and 2 if the command is not valid.
+    """
+    isolation = IsolationFlags(in_process, sandbox, memory)
+    raise typer.Exit(run_rerun(words, folder, player, every, pytest, isolation, server, json))
+
 
 PYTEST = '''"""Lost matches as tests, written by `botdrome rerun --pytest`."""
 

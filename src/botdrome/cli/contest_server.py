@@ -1,18 +1,117 @@
-"""`botdrome contest server`: contests on a server, over REST."""
+"""`botdrome contest server`: contests on a server, run by its operator."""
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from botdrome.cli.contest.places import attempt, document_in
+from botdrome.cli.contest import Json, attempt, document_in
+from botdrome.cli.join import LOCAL, Server
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
 from botdrome.games.reading import plural
+
+app = typer.Typer()
+
+Token = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_OPERATOR_TOKEN",
+        help="The operator's token; `botdrome operator-token` makes a new one.",
+    ),
+]
+Name = Annotated[str, typer.Argument(help="The name of the contest.")]
+
+
+@app.command()
+def create(
+    file: Annotated[Path, typer.Argument(help="A document.")],
+    server: Server = LOCAL,
+    token: Token = "",
+    open_: Annotated[bool, typer.Option("--open", help="Let bots enter at once.")] = False,
+) -> None:
+    """Create a contest from its document, as a draft; or change one that has not started."""
+    raise typer.Exit(create_contest(server, token, file, open_))
+
+
+@app.command()
+def show(name: Name, server: Server = LOCAL, json: Json = False) -> None:
+    """Show the state of a contest, its standings, and the bots that it waits for."""
+    raise typer.Exit(show_contest(server, name, json))
+
+
+@app.command("open")
+def open_contest(name: Name, server: Server = LOCAL, token: Token = "") -> None:
+    """Let bots enter."""
+    _act(server, token, name, "open")
+
+
+@app.command()
+def start(name: Name, server: Server = LOCAL, token: Token = "") -> None:
+    """Start a contest with the bots that have entered."""
+    _act(server, token, name, "start")
+
+
+@app.command()
+def pause(name: Name, server: Server = LOCAL, token: Token = "") -> None:
+    """Start no more matches. Running matches are played to their end."""
+    _act(server, token, name, "pause")
+
+
+@app.command()
+def resume(name: Name, server: Server = LOCAL, token: Token = "") -> None:
+    """Go on with a paused contest."""
+    _act(server, token, name, "resume")
+
+
+@app.command()
+def end(name: Name, server: Server = LOCAL, token: Token = "") -> None:
+    """End a contest with the present standings."""
+    _act(server, token, name, "end")
+
+
+@app.command()
+def rerun(
+    name: Name,
+    bot: Annotated[
+        list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
+    ] = None,
+    only: Annotated[
+        str,
+        typer.Option(
+            metavar="failed", help="`failed`: play matches with crashes and no-shows again."
+        ),
+    ] = "",
+    server: Server = LOCAL,
+    token: Token = "",
+) -> None:
+    """Let matches of a paused contest be played again, once you resume it.
+
+    Their old results stay in the log.
+    """
+    raise typer.Exit(rerun_contest(server, token, name, bot or [], only))
+
+
+@app.command()
+def withdraw(
+    name: Name,
+    bot: Annotated[str, typer.Argument(help="The name of the bot.")],
+    server: Server = LOCAL,
+    token: Token = "",
+    why: Annotated[str, typer.Option(help="The reason, for the log.")] = "",
+) -> None:
+    """Take a bot out of a contest. It forfeits its open matches."""
+    raise typer.Exit(withdraw_bot(server, token, name, bot, why))
+
+
+def _act(server: str, token: str, name: str, action: str) -> None:
+    raise typer.Exit(act(server, token, name, action))
+
 
 COLUMNS = (
     "place",

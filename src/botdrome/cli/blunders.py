@@ -4,9 +4,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from msgspec import Struct
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
@@ -21,12 +22,59 @@ from botdrome.analysis.position_file import (
     encoded,
     position_file,
 )
-from botdrome.cli.analysis.sources import load_match, losers, match_files, player_called
 from botdrome.cli.play import INTERRUPTED
+from botdrome.cli.sources import load_match, losers, match_files, player_called
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Record
 from botdrome.runner.batches import in_processes
+
+Server = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match."
+    ),
+]
+Chosen = Annotated[
+    str,
+    typer.Option(
+        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Playouts = Annotated[
+    int,
+    typer.Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
+]
+
+BOT_HELP = "house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'"
+
+app = typer.Typer()
+
+
+@app.command("blunders")
+def blunders_command(
+    matches: Annotated[
+        list[str],
+        typer.Argument(metavar="MATCH|FOLDER...", help="Match files, or folders of them."),
+    ],
+    player: Chosen = "",
+    playouts: Playouts = 24,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that search.")] = 1,
+    save: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the puzzles are saved.")
+    ] = Path("puzzles"),
+    server: Server = "",
+    json: Json = False,
+) -> None:
+    """Find the last step at which each lost match could still be saved, and write it as a puzzle.
+
+    Noughts and crosses is solved. In the other games, house bots play each promising move to its
+    end many times, and the shares of the points are given with 95 % intervals. `botdrome check
+    --puzzles` and `botdrome fork` read puzzles. Ends with status 0, or 2 if the command is not
+    valid.
+    """
+    raise typer.Exit(run_blunders(matches, player, playouts, jobs, save, server, json))
 
 
 class LostMatch(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The options that keep bots apart from the runner: `--in-process`, `--sandbox` and `--memory`."""
+"""Options that several commands share, and the words that a shell completes."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,3 +59,14 @@ class IsolationFlags(Struct, frozen=True):
             self.sandbox,
             replace(limits, memory=self.memory) if self.memory else limits,
         )
+
+
+def game_names(incomplete: str) -> list[str]:
+    from botdrome.catalogue import CATALOGUE
+
+    return [name for name in CATALOGUE if name.startswith(incomplete)]
+
+
+Database = Annotated[
+    str, typer.Option("--db", metavar="URL", envvar="BOTDROME_DB", help="As for `botdrome serve`.")
+]

@@ -1,20 +1,24 @@
-"""The report of a tournament: its table in the terminal, and its JSON."""
+"""The report of a tournament: its table in the terminal, live or at the end, and its JSON."""
 
 from bisect import insort
 from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
+from tempfile import TemporaryFile
+from time import monotonic
 from typing import Any, TextIO
 
 import msgspec
+from msgspec import Struct
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli.live_standings import MOST_LIVE
-from botdrome.cli.match_spool import MatchSpool
 from botdrome.cli.terminal import Terminal
 from botdrome.contest.block_counts import BlockCounts, Repetition
 from botdrome.contest.circular import CircularResults, circular_counted
@@ -25,6 +29,99 @@ from botdrome.games.reading import plural
 from botdrome.runner.bot_version import bot_version
 from botdrome.runner.seats import Effort
 from botdrome.runner.tournament import MatchOutcome, TournamentPlan
+
+MOST_LIVE = 15
+"""Lines of the live standings."""
+REDRAW = 0.5
+"""Seconds between two updates."""
+SHARE = 20
+"""An update that takes long is made again after this multiple of its time, as in contests with many
+thousands of results.
+"""
+
+
+class LiveStandings:
+    """On a pipe nothing is drawn."""
+
+    def __init__(self) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        console = Terminal(stderr=True)
+        self._bar = Progress(*columns, console=console)
+        self._task = self._bar.add_task("", total=None)
+        self._table: RenderableType = ""
+        self._live = Live(
+            console=console, get_renderable=lambda: Group(self._bar, self._table), transient=True
+        )
+        self._next = 0.0 if console.is_terminal else float("inf")
+
+    def __enter__(self) -> "LiveStandings":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def update(
+        self,
+        words: str,
+        played: Callable[[], tuple[int, int | None]],
+        table: Callable[[], RenderableType],
+    ) -> None:
+        """Draw anew, if it is time for that.
+
+        `played` returns the number of matches, and that of all if it is known.
+        """
+        began = monotonic()
+        if began >= self._next:
+            completed, total = played()
+            self._bar.update(self._task, description=words, completed=completed, total=total)
+            self._table = table()
+            self._next = began + max(REDRAW, SHARE * (monotonic() - began))
+
+
+LONGEST_STRETCH = 500
+
+
+class Stretch(Struct):
+    """Matches with successive numbers that follow each other in the file."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+
+
+class MatchSpool:
+    """Takes matches in any order, and returns them in the order of their numbers."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115
+        self._stretches: list[Stretch] = []
+
+    def add(self, number: int, match: dict[str, Any]) -> None:
+        data = msgspec.json.encode(match)
+        last = self._stretches[-1] if self._stretches else Stretch(0, -1, 0, 0)
+        if last.last + 1 == number < last.first + LONGEST_STRETCH and last.end:
+            last.last, last.end = number, last.end + self._file.write(b"," + data)
+        else:
+            self._stretches.append(
+                Stretch(number, number, last.end, last.end + self._file.write(data))
+            )
+
+    def parts(self) -> Iterator[str]:
+        """Yield the text of the list, without its brackets."""
+        for place, stretch in enumerate(sorted(self._stretches, key=lambda one: one.first)):
+            self._file.seek(stretch.start)
+            yield "," * bool(place) + self._file.read(stretch.end - stretch.start).decode()
+
+    def close(self) -> None:
+        self._file.close()
+
 
 MOST_EXAMPLES = 5
 NUMBERS = ("wins", "draws", "losses", "points", "Elo", "95 %", "beats next", "a move")

@@ -1,13 +1,12 @@
-"""`botdrome check`: hundreds of positions, whole matches and puzzles, and a report of what went
-wrong.
-"""
+"""`botdrome check`: positions, whole matches and puzzles, and a report of what went wrong."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
+import typer
 from msgspec import Struct
 from msgspec.structs import replace
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -17,9 +16,10 @@ from rich.text import Text
 from botdrome.analysis.check_report import FEWEST_SAMPLES, CheckReport, Kind
 from botdrome.analysis.divergence import answer_text
 from botdrome.analysis.position_file import BadPosition, PositionFile, encoded, last_question
-from botdrome.cli.analysis.sources import MatchSource, load_match
-from botdrome.cli.isolation import IsolationFlags
+from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox, game_names
 from botdrome.cli.play import INTERRUPTED
+from botdrome.cli.sources import MatchSource, load_match
+from botdrome.cli.standings import duration_text
 from botdrome.cli.terminal import (
     REFUSED,
     CommandError,
@@ -28,7 +28,6 @@ from botdrome.cli.terminal import (
     format_called,
     read_options,
 )
-from botdrome.cli.tournament_report import duration_text
 from botdrome.client.program import CannotStart
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
@@ -39,6 +38,95 @@ from botdrome.runner.bot_process import Isolation
 from botdrome.runner.checking import Checker, CheckPlan
 from botdrome.runner.following import seconds_for
 from botdrome.runner.seats import check_bot
+
+Server = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match."
+    ),
+]
+Chosen = Annotated[
+    str,
+    typer.Option(
+        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Playouts = Annotated[
+    int,
+    typer.Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
+]
+
+BOT_HELP = "house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'"
+
+app = typer.Typer()
+
+
+@app.command("check")
+def check_command(
+    bot: Annotated[str, typer.Argument(metavar="BOT", help=f"{BOT_HELP}.")],
+    game: Annotated[
+        str,
+        typer.Option(
+            help="The game. \\[default: that of the puzzles]",
+            show_default=False,
+            autocompletion=game_names,
+        ),
+    ] = "",
+    positions: Annotated[
+        int, typer.Option(min=0, help="Positions from matches of house bots.")
+    ] = 300,
+    matches: Annotated[int, typer.Option(min=0, help="Whole matches against house bots.")] = 10,
+    seed: Annotated[int, typer.Option(help="The first seed of these matches.")] = 1,
+    option: Annotated[
+        list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
+    ] = None,
+    puzzles: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Puzzles that the bot must solve, as `botdrome blunders` writes them.",
+        ),
+    ] = None,
+    position: Annotated[
+        str, typer.Option(metavar="FILE", help="Ask only in the position of this file.")
+    ] = "",
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where positions are saved. \\[default: check-GAME]",
+            show_default=False,
+        ),
+    ] = None,
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
+    json: Json = False,
+) -> None:
+    """Check a bot before a contest: illegal moves, crashes, speed, nondeterminism and memory
+    growth.
+
+    The positions of problems and the slowest one are saved as files. Ends with status 0 if there
+    are no problems, 1 if there are, and 2 if the command is not valid.
+    """
+    isolation = IsolationFlags(in_process, sandbox, memory)
+    raise typer.Exit(
+        run_check(
+            bot,
+            game,
+            positions,
+            matches,
+            seed,
+            option or [],
+            puzzles,
+            position,
+            save,
+            isolation,
+            json,
+        )
+    )
+
 
 MOST_FILES = 5
 """Position files of each kind of problem; `--json` lists all problems."""

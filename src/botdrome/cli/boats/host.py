@@ -1,0 +1,581 @@
+"""`botdrome host`, a console for a room of boat games, and `stats`, their statistics."""
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import sys
+import threading
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+from rich.table import Table
+from rich.text import Text
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from botdrome.app import RunningServer, open_server
+from botdrome.cli.admin import existing, store_url
+from botdrome.cli.boats.command import LogLevel
+from botdrome.cli.logs import configure_logs, level_called
+from botdrome.cli.options import Database
+from botdrome.cli.serve import show_operator_token
+from botdrome.cli.terminal import REFUSED, Terminal, complain
+from botdrome.client.server_url import connection_problem
+from botdrome.client.terminal_text import shown, shown_lines
+from botdrome.games.reading import plural
+from botdrome.protocols import load_settings, protocol_sections
+from botdrome.server.network.listening import stop_signal
+from botdrome.server.network.steady_loop import run
+from botdrome.server.rooms.boat_ini import write_files, written
+from botdrome.server.rooms.boat_settings import BadPlan, BoatsSection, make_plan, plan_values
+from botdrome.server.rooms.boat_statistics import GAMES, LATE, PLAYERS, BoatStatistics, titles
+from botdrome.server.settings import BadSetting, Settings
+from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
+from botdrome.wire.boats.lines import BLANKS, text_of
+
+app = typer.Typer()
+
+
+@app.command()
+def host(
+    server: Annotated[
+        str | None, typer.Option(help="The URL of a running server. \\[default: start a new one]")
+    ] = None,
+    token: Annotated[
+        str,
+        typer.Option(
+            envvar=["BOTDROME_BOATS_HOST_TOKEN", "BOTDROME_HOST_TOKEN"],
+            help="The `boats.host_token` of that server.",
+        ),
+    ] = "",
+    room: Annotated[
+        str, typer.Option(help="The title of a room on that server. \\[default: its first room]")
+    ] = "",
+    title: Annotated[
+        str | None, typer.Option("-t", "--title", help="The title of the game.")
+    ] = None,
+    auto_start: Annotated[
+        bool | None,
+        typer.Option("-a", "--auto-start", help="Start the game when the table is full."),
+    ] = None,
+    repeat: Annotated[
+        bool | None, typer.Option("-r", "--repeat", help="Start a new game after each game.")
+    ] = None,
+    least: Annotated[
+        int | None, typer.Option("--min", help="The minimum number of players. \\[default: 2]")
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option("--max", help="The maximum number of players. \\[default: 9]")
+    ] = None,
+    width: Annotated[
+        int | None, typer.Option(help="Columns of the boards. \\[default: 10]")
+    ] = None,
+    height: Annotated[int | None, typer.Option(help="Rows of the boards. \\[default: 10]")] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("-c", "--config", help="A configuration file of Xterm Boat Sinker."),
+    ] = None,
+    db_dir: Annotated[
+        Path,
+        typer.Option(
+            "-d",
+            "--db-dir",
+            envvar="BOTDROME_BOATS_DIR",
+            help="A folder for the statistics as ini files.",
+        ),
+    ] = Path("db"),
+    bind_address: Annotated[
+        str, typer.Option("-b", "--bind-address", help="The address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("-p", "--port", help="The port for players; -1: any free port.")
+    ] = 7948,
+    http_port: Annotated[
+        int, typer.Option(help="The HTTP port, for spectators; 0: any free port.")
+    ] = 0,
+    tables: Annotated[
+        int | None,
+        typer.Option(min=0, help="Games at once with --repeat; 0: any number. \\[default: 0]"),
+    ] = None,
+    turn_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for a turn; 0: no limit. \\[default: 60]")
+    ] = None,
+    db: Annotated[
+        str | None, typer.Option("--db", metavar="URL", help="As for `botdrome serve`.")
+    ] = None,
+    log_level: LogLevel = None,
+    log_file: Annotated[
+        Path | None,
+        typer.Option(
+            "-f", "--log-file", help="Append logs to this file. \\[default: standard error]"
+        ),
+    ] = None,
+) -> None:
+    """Host boat games: start and abort games, send messages, boot and skip players.
+
+    Type `help` for the commands.
+    """
+    rules = {"title": title, "min": least, "max": most, "width": width, "height": height}
+    manner = {
+        "auto_start": auto_start,
+        "repeat": repeat,
+        "tables": tables,
+        "turn_limit": turn_limit,
+    }
+    flags = {
+        "host": bind_address,
+        "port": http_port,
+        "boats.port": port,
+        "db": db,
+        "boats.dir": str(db_dir),
+    }
+    raise typer.Exit(
+        run_host(
+            server, token, room, rules | manner, config, flags | {"log.level": log_level}, log_file
+        )
+    )
+
+
+@app.command()
+def stats(
+    name: Annotated[
+        str | None, typer.Argument(help="Show only the games of this title, in full.")
+    ] = None,
+    player: Annotated[bool, typer.Option("--player", help="NAME is the name of a player.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    db_dir: Annotated[
+        Path | None,
+        typer.Option("-d", "--db-dir", help="Also write the original's ini files here."),
+    ] = None,
+    db: Database = "",
+) -> None:
+    """Show the statistics of boat games, with the keys of the original."""
+    raise typer.Exit(show_stats(name, player, db, json, db_dir))
+
+
+Order = dict[str, Any]
+
+HELP = """\
+  start                      the game of those who have joined
+  message [#GAME] TEXT       to all players
+  tell [#GAME] PLAYER TEXT   to one
+  boot [#GAME] PLAYER        close its connection; it may come back
+  blacklist player NAME      boot it, and do not let it in again
+  blacklist address ADDRESS  the same for all who come from there
+  clear                      empty the blacklist
+  skip [#GAME] REASON        the current player's turn
+  abort [#GAME]              the game that runs
+  quit                       abort all games and close the room
+  show                       the room
+  leave                      end this console, and nothing else
+PLAYER is a name, the beginning of one, or a number; "in quotes" if it has blanks.
+#GAME is the number of a game, like #2, and needed where there are several; `show` lists them.
+The original's keys s m b p a c k r q do as well."""
+
+KEYS = {
+    "s": "start", "m": "message", "b": "boot", "p": "blacklist player", "a": "blacklist address",
+    "c": "clear", "k": "skip", "q": "quit", "r": "show",
+}  # fmt: skip
+WORDS = (
+    "start", "message", "tell", "boot", "blacklist player", "blacklist address", "clear", "skip",
+    "abort", "quit", "show", "leave", "help",
+)  # fmt: skip
+IN_A_GAME = ("message", "tell", "boot", "skip", "abort")
+"""Commands that can name a game."""
+
+
+class BadCommand(Exception):
+    """An unknown or incomplete command; the text has the reason."""
+
+
+def order_in(typed: str) -> Order:
+    """Read a typed line. Raise BadCommand if it is none."""
+    word, rest = _command(typed.strip(BLANKS))
+    number = re.match(r"#(\d{1,9})(?:\s+|$)", rest) if word in IN_A_GAME else None
+    game = {"game": int(number[1])} if number else {}
+    rest = rest[number.end() :] if number else rest
+    match word:
+        case "message":
+            return {"do": "message", "text": rest} | game
+        case "tell":
+            player, text = _quoted(rest)
+            return {"do": "message", "to": player, "text": text} | game
+        case "boot":
+            return {"do": word, "player": _quoted(rest)[0] if rest.startswith('"') else rest} | game
+        case "blacklist player":
+            return {"do": word, "player": _quoted(rest)[0] if rest.startswith('"') else rest}
+        case "blacklist address":
+            return {"do": word, "address": rest}
+        case "skip":
+            return {"do": word, "reason": rest} | game
+    return {"do": word} | game
+
+
+def _command(typed: str) -> tuple[str, str]:
+    for word in WORDS:
+        if typed == word or typed.startswith(word + " "):
+            return word, typed[len(word) :].strip(BLANKS)
+    first, _, rest = typed.partition(" ")
+    if first.lower() in KEYS:
+        return KEYS[first.lower()], rest.strip(BLANKS)
+    if first == "blacklist":
+        raise BadCommand("it is `blacklist player NAME` or `blacklist address ADDRESS`")
+    raise BadCommand(f"{first!r} is no command; `help` lists them")
+
+
+def _quoted(text: str) -> tuple[str, str]:
+    found = re.match(r'"([^"]*)"\s*(.*)|(\S+)\s*(.*)', text)
+    if found is None:
+        raise BadCommand("who?")
+    return (found[1], found[2]) if found[3] is None else (found[3], found[4])
+
+
+# Output.
+
+
+def headline(room: dict[str, Any]) -> str:
+    """Summarise the players and games in a line that does not change with every shot."""
+    gathering = room["gathering"]
+    waiting = (
+        "nobody can join"
+        if gathering is None
+        else f"{len(gathering)} of {room['max']} joined: {_names(gathering)}"
+    )
+    running = [
+        f"game {game['number']}: {', '.join(map(_with_status, game['players']))}"
+        for game in room["games"]
+    ]
+    return "; ".join([waiting.removesuffix(": "), *running])
+
+
+def _names(players: list[dict[str, Any]]) -> str:
+    return ", ".join(player["name"] for player in players)
+
+
+def _with_status(player: dict[str, Any]) -> str:
+    return f"{player['name']} ({player['status']})" if player["status"] else str(player["name"])
+
+
+def pictured(room: dict[str, Any]) -> list[Table | Text]:
+    """Print the room in full."""
+    size = f"{room['width']} by {room['height']}"
+    about = (
+        f"{room['title']}: {room['min']} to {room['max']} players, boards of {size}, goal "
+        f"{room['goal']}"
+    )
+    parts: list[Table | Text] = [
+        Text(about, style="bold"),
+        Text(f"boats: {' '.join(room['boats'])}"),
+    ]
+    if room["gathering"]:
+        table = Table("", f"game {room['gathers']}, not started", "address", box=None)
+        for number, player in enumerate(room["gathering"], 1):
+            table.add_row(str(number), Text(shown(player["name"])), player["address"])
+        parts.append(table)
+    for game in room["games"]:
+        table = Table(
+            "",
+            "",
+            f"game {game['number']}",
+            "status",
+            "score",
+            "skips",
+            "turns",
+            "hits taken",
+            box=None,
+        )
+        for number, row in enumerate(game["players"], 1):
+            counts = [str(row[key]) for key in ("score", "skips", "turns")]
+            name, status = Text(shown(row["name"])), Text(shown(row["status"]))
+            table.add_row(
+                str(number),
+                "*" if row["toMove"] else "",
+                name,
+                status,
+                *counts,
+                f"{row['hits']} of {game['squares']}",
+            )
+        parts.append(table)
+    banned = room["blacklist"]["players"] + room["blacklist"]["addresses"]
+    return [*parts, Text(shown(f"blacklist: {', '.join(banned)}"))] if banned else parts
+
+
+GONE = 1
+
+
+def run_host(
+    server: str | None,
+    token: str,
+    room: str,
+    values: dict[str, Any],
+    config: Path | None,
+    flags: dict[str, Any],
+    log_file: Path | None = None,
+) -> int:
+    """`values` are the settings of the room and `flags` those of the server, if a new one is
+    started.
+    """
+    try:
+        if flags.get("log.level") is not None:
+            flags["log.level"] = level_called(flags["log.level"])
+        if server is not None:
+            return asyncio.run(HostClient(server, token, room, Terminal()).sit())
+        settings = own_settings(values, config, flags)
+        with nullcontext() if log_file is None else log_file.open("a") as log:
+            return run(_own_server(settings, log))
+    except OSError as problem:
+        complain(f"{problem.filename}: {problem.strerror}" if problem.filename else problem)
+        return REFUSED
+    except (ValueError, BadPlan, BadSetting, BadStoreUrl, StoreUnavailable) as problem:
+        complain(problem)
+        return REFUSED
+
+
+def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, Any]) -> Settings:
+    """Combine a configuration file of the original with the options."""
+    given = {key: value for key, value in values.items() if value is not None}
+    usual = {"title": "Botdrome", "max": 9, "auto_start": False, "repeat": False}
+    plan = make_plan(usual | (_read(config) if config else {}) | given)
+    own = {"boats.host_token": secrets.token_hex(16), "boats.rooms": (plan,)}
+    settings = load_settings(
+        {f"{name}.port": 0 for name in protocol_sections()} | flags | own, os.environ
+    )
+    if not settings.of(BoatsSection).port:
+        raise BadSetting("port: a game needs one")
+    return settings
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return plan_values(text_of(file.read_bytes()))
+    except (OSError, BadPlan) as problem:
+        raise BadPlan(f"{file}: {problem}") from None
+
+
+async def _own_server(settings: Settings, log: TextIO | None) -> int:
+    configure_logs(settings, log)
+    async with stop_signal() as wanted:
+        server = await open_server(settings)
+        try:
+            console = Terminal()
+            _say_where(server, console)
+            token = settings.of(BoatsSection).host_token
+            bridge = HostClient(
+                server.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True
+            )
+            sitting = asyncio.ensure_future(bridge.sit())
+            stopping = asyncio.ensure_future(wanted.wait())
+            await asyncio.wait([sitting, stopping], return_when=asyncio.FIRST_COMPLETED)
+            stopping.cancel()
+            return sitting.result() if sitting.done() else 0
+        finally:
+            await server.close()
+
+
+def _say_where(server: RunningServer, console: Terminal) -> None:
+    where = f"{server.settings.host}:{server.ports['xbs']}"
+    show_operator_token(server, console)
+    console.print(
+        f"players join at {where}, spectators at {server.url}; `help` lists what can be done here"
+    )
+
+
+class HostClient:
+    """Sends typed commands to the server, and prints its answers."""
+
+    def __init__(
+        self, server: str, token: str, room: str, console: Terminal, stays: bool = False
+    ) -> None:
+        self._url = f"{server.rstrip('/').replace('http', 'ws', 1)}/boats/host"
+        self._hello = {"token": token, "room": room}
+        self._console, self._stays = console, stays
+        self._room: dict[str, Any] = {}
+        self._headline = ""
+        self._status = 0
+
+    async def sit(self) -> int:
+        try:
+            async with connect(self._url, max_size=None) as socket:
+                await socket.send(json.dumps(self._hello))
+                typing = asyncio.ensure_future(self._type(socket))
+                try:
+                    await self._listen(socket)
+                finally:
+                    typing.cancel()
+        except ConnectionClosed:
+            pass
+        except (OSError, InvalidHandshake, TimeoutError) as problem:
+            complain(f"{self._url}: {connection_problem(problem)}")
+            return GONE
+        return self._status
+
+    async def _listen(self, socket: ClientConnection) -> None:
+        async for text in socket:
+            message = json.loads(text)
+            if "error" in message:
+                self._console.print(Text(shown(message["error"]), style="red"), soft_wrap=True)
+                self._status = 0 if self._room else GONE
+            elif "done" in message:
+                self._console.print(Text(shown(message["done"]), style="green"), soft_wrap=True)
+            elif "room" in message:
+                self._see(message["room"], message.get("asked", False))
+                if message["room"]["over"]:
+                    await socket.close()
+
+    def _see(self, room: dict[str, Any], asked: bool) -> None:
+        self._room = room
+        for part in pictured(room) if asked else ():
+            self._console.print(part)
+        line = headline(room)
+        if line != self._headline:
+            self._headline = line
+            self._console.print(Text(shown(line)), soft_wrap=True)
+
+    async def _type(self, socket: ClientConnection) -> None:
+        """Read commands until the input ends. A new server then keeps running."""
+        typed = _typed_lines()
+        while (line := await typed.get()) is not None:
+            if not line.strip():
+                continue
+            try:
+                order = order_in(line)
+            except BadCommand as problem:
+                self._console.print(Text(str(problem), style="red"))
+                continue
+            if order["do"] == "leave" and not self._stays:
+                break
+            if order["do"] != "quit" or await self._is_sure(typed):
+                await self._act(order, socket)
+        if not self._stays:
+            await asyncio.sleep(0)
+            await socket.close()
+
+    async def _is_sure(self, typed: "asyncio.Queue[str | None]") -> bool:
+        """Ask for confirmation, as the original does, if the input is a terminal."""
+        if not sys.stdin.isatty():
+            return True
+        self._console.print("abort all games and close the room? [y/N]")
+        answer = await typed.get() or ""
+        return answer.strip().lower() in ("y", "yes")
+
+    async def _act(self, order: dict[str, Any], socket: ClientConnection) -> None:
+        match order["do"]:
+            case "help":
+                self._console.print(HELP)
+            case "leave":
+                self._console.print(
+                    Text("this console is the server's own: `quit` ends both", style="red")
+                )
+            case _:
+                await socket.send(json.dumps(order))
+
+
+def _typed_lines() -> "asyncio.Queue[str | None]":
+    """Queue the lines of standard input, then None.
+
+    A daemon thread reads them, so that it cannot delay the exit.
+    """
+    queue: asyncio.Queue[str | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def put(line: str | None) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(queue.put_nowait, line)
+
+    def read() -> None:
+        for line in sys.stdin:
+            put(line)
+        put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return queue
+
+
+def show_stats(name: str | None, player: bool, db: str, as_json: bool, db_dir: Path | None) -> int:
+    """Show the statistics of all games, or of one title or player."""
+    try:
+        statistics = asyncio.run(_read_statistics(existing(store_url(db))))
+        if db_dir is not None:
+            write_files(
+                db_dir,
+                {(kind, one): statistics.lines(kind, one) for kind, one in _pages(statistics)},
+            )
+    except (BadStoreUrl, StoreUnavailable, OSError) as problem:
+        complain(problem)
+        return 1
+    if name is not None:
+        return _show_page("player" if player else "game", name, statistics, as_json)
+    if as_json:
+        pages: dict[str, dict[str, Any]] = {"game": {}, "player": {}}
+        for kind, one in _pages(statistics):
+            pages[kind][one] = statistics.lines(kind, one)
+        sys.stdout.write(json.dumps(pages, indent=2, sort_keys=True) + "\n")
+    else:
+        _show_all(statistics)
+    return 0
+
+
+async def _read_statistics(url: str) -> BoatStatistics:
+    store = await open_store(url)
+    try:
+        statistics = BoatStatistics(await store.notes(GAMES), await store.notes(PLAYERS), None)
+        for name, value in (await store.notes(LATE)).items():
+            statistics.draft_late(name, value)
+            statistics.settle(name)
+        return statistics
+    finally:
+        await store.close()
+
+
+def _pages(statistics: BoatStatistics) -> list[tuple[str, str]]:
+    return [("game", title) for title in titles(statistics.games)] + [
+        ("player", name) for name in sorted(statistics.players)
+    ]
+
+
+def _show_page(kind: str, name: str, statistics: BoatStatistics, as_json: bool) -> int:
+    if (kind, name) not in _pages(statistics):
+        complain(
+            f"there are no statistics of {'the player' if kind == 'player' else 'games titled'} "
+            f"{name!r}"
+        )
+        return 1
+    lines = statistics.lines(kind, name)
+    sys.stdout.write(
+        json.dumps(lines, indent=2, sort_keys=True) + "\n"
+        if as_json
+        else shown_lines(written(lines))
+    )
+    return 0
+
+
+def _show_all(statistics: BoatStatistics) -> None:
+    console = Terminal()
+    if not statistics.games:
+        console.print("no boat game was played yet")
+    for title in titles(statistics.games):
+        page = statistics.games[title]
+        table = Table("player", "first places", "hits a game", "turns a game", "skips", box=None)
+        games = page.get("gameCount", 0)
+        for name, line in sorted(statistics.games.items()):
+            of, sign, who = name.partition("|")
+            if sign and of == title:
+                played = line.get("total.games") or max(1, games)
+                row = [f"{line.get(f'total.{key}', 0) / played:.2f}" for key in ("score", "turns")]
+                table.add_row(
+                    Text(shown(who)),
+                    str(line.get("total.firstPlace", 0)),
+                    *row,
+                    str(line.get("total.skips", 0)),
+                )
+        console.print(
+            Text(
+                f"{shown(title)}: {plural(games, 'game')}, {page.get('total.aborted', 0)} aborted",
+                style="bold",
+            )
+        )
+        console.print(table)
