@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.runner.dask_cluster import Cluster, cluster
+from tests.offline.dask_cluster import Cluster, cluster
 
 from botdrome.client.guard import descendants
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from botdrome.client.program import CannotStart, check_sandbox
 from botdrome.client.sandbox import SANDBOXED
-from botdrome.runner.bot_process import Isolation
-from botdrome.runner.tournament import TournamentPlan, play_all
+from botdrome.offline.isolation import Isolation
+from botdrome.offline.tournament import TournamentPlan, play_all
 
 BOTS = {
     "noughts-and-crosses": """

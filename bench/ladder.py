@@ -21,8 +21,8 @@ from botdrome.contest.schedule import Fixture, fixtures
 from botdrome.contest.strength import rate
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
-from botdrome.runner.batches import in_processes
-from botdrome.runner.tournament import seed_of_bot
+from botdrome.offline.batches import in_processes
+from botdrome.offline.tournament import seed_of_bot
 
 MATCHES = {
     "noughts-and-crosses": 200,

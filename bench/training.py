@@ -31,8 +31,8 @@ from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.match.match import Match
-from botdrome.rl.aec import AecEnvironment
 from botdrome.rl.make import env, vector_env
+from botdrome.rl.multi_agent import AecEnvironment
 
 SLICES = 16
 SECONDS = 0.3

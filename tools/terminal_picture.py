@@ -14,7 +14,7 @@ from botdrome.cli.pictures import drawn, frames
 from botdrome.cli.standings import TournamentReport, score_table
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
-from botdrome.runner.tournament import TournamentPlan, play_all
+from botdrome.offline.tournament import TournamentPlan, play_all
 
 FILE = Path(__file__).parents[1] / "docs" / "picture.svg"
 BOTS = ("house:sapper", "house:random")

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from botdrome.client.program import CannotStart
     from botdrome.client.rest import ServerProblem
     from botdrome.games.game import BadOption, IllegalMove
-    from botdrome.library.matches import GameSetup, MatchResult, Position, game, play
-    from botdrome.library.servers import ServerClient, connect
+    from botdrome.offline.bot import Bot
+    from botdrome.offline.library import GameSetup, MatchResult, Position, game, play
+    from botdrome.offline.remote_player import ServerClient, connect
     from botdrome.rl.make import env, vector_env
     from botdrome.rl.opponents import PolicyPool
-    from botdrome.runner.bot import Bot
 
 __version__ = "0.1.0"
 __all__ = [
@@ -38,19 +38,19 @@ __all__ = [
 ]
 _MODULES = {
     "BadOption": "games.game",
-    "Bot": "runner.bot",
+    "Bot": "offline.bot",
     "CannotStart": "client.program",
-    "GameSetup": "library.matches",
+    "GameSetup": "offline.library",
     "IllegalMove": "games.game",
-    "MatchResult": "library.matches",
+    "MatchResult": "offline.library",
     "PolicyPool": "rl.opponents",
-    "Position": "library.matches",
-    "ServerClient": "library.servers",
+    "Position": "offline.library",
+    "ServerClient": "offline.remote_player",
     "ServerProblem": "client.rest",
-    "connect": "library.servers",
+    "connect": "offline.remote_player",
     "env": "rl.make",
-    "game": "library.matches",
-    "play": "library.matches",
+    "game": "offline.library",
+    "play": "offline.library",
     "vector_env": "rl.make",
 }
 _EXTRA = ("gymnasium", "numpy", "pettingzoo")

@@ -10,9 +10,9 @@ import pytest
 from botdrome import __version__
 from botdrome.cli.boats import trial as boat_trial
 from botdrome.cli.boats.trial import Figures, TrialOptions, run_trial, trial_file
-from botdrome.runner.boat_trial import BoardRun, Trial
+from botdrome.offline.boat_trial import BoardRun, Trial
+from tests.offline.boat_bots import sail, walker
 from tests.patience import PATIENCE
-from tests.runner.boat_bots import sail, walker
 
 
 def kept(folder: Path, name: str) -> dict[str, str]:

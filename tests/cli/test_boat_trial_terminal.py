@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.cli.test_terminal import Terminal
-from tests.runner.boat_bots import FUNCTION, walker
+from tests.offline.boat_bots import FUNCTION, walker
 
 
 def test_every_shot_is_shown_until_somebody_has_seen_enough(tmp_path: Path) -> None:

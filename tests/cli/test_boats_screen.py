@@ -13,8 +13,7 @@ from textual.screen import Screen
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.app import BoatsApp
-from botdrome.client.boats_bot import BotPlayer
-from botdrome.client.boats_client import BoatsClient, ClientOptions, Reconnection
+from botdrome.client.boats_client import BoatsClient, BotPlayer, ClientOptions, Reconnection
 from botdrome.games.chance import Chance
 from tests.client.boat_server import (
     BLANK,

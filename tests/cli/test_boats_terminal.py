@@ -11,8 +11,7 @@ import pytest
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.headless import HeadlessGame
-from botdrome.client.boats_bot import BotPlayer
-from botdrome.client.boats_client import BoatsClient, ClientOptions
+from botdrome.client.boats_client import BoatsClient, BotPlayer, ClientOptions
 from botdrome.games.chance import Chance
 from botdrome.server.rooms.boat_settings import RoomPlan
 from tests.cli.screens import Terminal

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from botdrome.app import RunningServer
 from botdrome.cli.app import app
-from botdrome.client.connect import Tunnel, Unwanted
-from botdrome.client.server_url import socket_url
+from botdrome.client.rest import socket_url
+from botdrome.client.tunnel import Tunnel, Unwanted
 from botdrome.server.calling.bot_connection import CallFailed
 from tests.server.calling.hosts import answer, host
 from tests.server.clients import PATIENCE, bot, deaf_port, play_noughts, registered, server

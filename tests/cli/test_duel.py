@@ -9,7 +9,7 @@ from botdrome.catalogue import restored
 from botdrome.cli.duel import DuelReport
 from botdrome.contest.sequential import SequentialTest
 from botdrome.match.record import verify
-from botdrome.runner.duel import DuelPlan, play_blocks
+from botdrome.offline.duel import DuelPlan, play_blocks
 from tests.cli.commands import run
 
 NOUGHTS = ("--game", "noughts-and-crosses")

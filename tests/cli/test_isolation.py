@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.client import sandbox
 from botdrome.client.sandbox import bubblewrap
-from botdrome.runner.bot_process import close_idle
+from botdrome.offline.isolation import close_idle
 from tests.cli.analysis.files import bot_file, saved
 from tests.cli.commands import run
 
@@ -93,7 +93,7 @@ def test_a_missing_sandbox_is_told(path: Path, command: tuple[str, ...]) -> None
 def test_bots_are_started_by_bubblewrap(
     path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
-    """The sandbox itself is tested in tests/runner/test_sandbox.py; this one only notes the
+    """The sandbox itself is tested in tests/offline/test_sandbox.py; this one only notes the
     command, and runs it.
     """
     monkeypatch.setattr(sandbox, "_user", lambda folders: 0)

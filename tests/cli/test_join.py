@@ -11,7 +11,7 @@ import pytest
 from botdrome.cli.join import bot_name
 from botdrome.client.kept_tokens import KeptBot, changing_tokens, kept_bots
 from botdrome.contest.document import document_from
-from botdrome.runner.bot_version import bot_version
+from botdrome.offline.entrants import bot_version
 from botdrome.store.store import Wanted
 from tests.cli.commands import run_beside
 from tests.patience import until

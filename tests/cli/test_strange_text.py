@@ -28,9 +28,9 @@ from botdrome.cli.pictures import Frame, drawn, picture_of
 from botdrome.cli.replay import show_match, verify_files
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
-from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.client.terminal_text import shown, shown_lines
+from botdrome.client.tunnel import Tunnel, Unwanted
 from botdrome.protocols import load_settings
 from botdrome.server.rooms.boat_statistics import BoatStatistics
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from botdrome.catalogue import restored
 from botdrome.cli.pictures import frames
 from tests.cli.test_commands import saved
+from tests.offline.programs import program
 from tests.patience import PATIENCE
-from tests.runner.programs import program
 
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
 HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "

@@ -17,8 +17,8 @@ from botdrome.cli.terminal import Terminal
 from botdrome.contest.schedule import Fixture
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Result
-from botdrome.runner.seats import Effort, FunctionSeat, make_seat
-from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
+from botdrome.offline.seats import Effort, FunctionSeat, make_seat
+from botdrome.offline.tournament import MatchOutcome, TournamentPlan, play_all
 
 
 def report(names: str, *won: tuple[int, int], times: int = 8) -> TournamentReport:
@@ -72,9 +72,9 @@ class SlowOnce(FunctionSeat):
 
 
 def test_late_moves_are_counted_apart_from_refused_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.runner.tournament.check_bot", lambda *about: None)
+    monkeypatch.setattr("botdrome.offline.tournament.check_bot", lambda *about: None)
     monkeypatch.setattr(
-        "botdrome.runner.tournament.make_seat",
+        "botdrome.offline.tournament.make_seat",
         lambda bot, *rest: SlowOnce() if bot == "slow" else make_seat(bot, *rest),
     )
     plan = TournamentPlan(

@@ -6,9 +6,8 @@ from typing import Any
 from botdrome.app import RunningServer
 from botdrome.catalogue import CATALOGUE
 from botdrome.client.join import Join, JoinWish, RemotePlayer
-from botdrome.runner.function_player import FunctionPlayer
-from botdrome.runner.remote_player import remote_player
-from botdrome.runner.seats import FunctionSeat
+from botdrome.offline.remote_player import FunctionPlayer, remote_player
+from botdrome.offline.seats import FunctionSeat
 from tests.server.clients import registered
 
 AT_ONCE = (0.0,)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.client.boats_board import (
+from botdrome.client.boats_game import (
     FleetLayout,
     NotPossible,
     RandomFleets,

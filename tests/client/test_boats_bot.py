@@ -5,9 +5,8 @@ lines.
 import pytest
 
 from botdrome.bots.house import HOUSE
-from botdrome.client.boats_bot import BotPlayer, line_for, placement_view, view_of
-from botdrome.client.boats_game import TrackedGame
-from botdrome.client.boats_orders import join
+from botdrome.client.boats_client import BotPlayer, line_for, placement_view, view_of
+from botdrome.client.boats_game import TrackedGame, join
 from botdrome.games.battleship import Battleship, Shot
 from botdrome.games.chance import Chance
 from botdrome.games.game import Raw, View

@@ -5,10 +5,8 @@ import asyncio
 import pytest
 
 from botdrome.bots.house import HOUSE
-from botdrome.client.boats_board import NotPossible
-from botdrome.client.boats_bot import BotPlayer
-from botdrome.client.boats_client import BoatsClient, ClientOptions, Reconnection
-from botdrome.client.boats_game import LogMessage, Phase
+from botdrome.client.boats_client import BoatsClient, BotPlayer, ClientOptions, Reconnection
+from botdrome.client.boats_game import LogMessage, NotPossible, Phase
 from botdrome.games.chance import Chance
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
 from tests.server.clients import deaf_port

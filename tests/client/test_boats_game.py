@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.client.boats_game import Phase, ResultRow, TrackedGame
-from botdrome.client.boats_orders import join, shoot
+from botdrome.client.boats_game import Phase, ResultRow, TrackedGame, join, shoot
 from tests.client.boat_server import FLEET
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"

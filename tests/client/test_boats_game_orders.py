@@ -2,9 +2,21 @@
 
 import pytest
 
-from botdrome.client.boats_board import NotPossible
-from botdrome.client.boats_game import KEPT_MESSAGES, MOST_PLAYERS, LastTurn, Phase, TrackedGame
-from botdrome.client.boats_orders import join, leave, say, shoot, skip, taunt, taunts_in
+from botdrome.client.boats_game import (
+    KEPT_MESSAGES,
+    MOST_PLAYERS,
+    LastTurn,
+    NotPossible,
+    Phase,
+    TrackedGame,
+    join,
+    leave,
+    say,
+    shoot,
+    skip,
+    taunt,
+    taunts_in,
+)
 from tests.client.boat_server import BLANK, FLEET, GAME, RUNNING, start
 
 

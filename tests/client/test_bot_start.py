@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.client import bot_start
-from botdrome.client.bot_start import new_group
+from botdrome.client import guard
+from botdrome.client.guard import new_group
 
 LIMITS = {"sandbox": 0, "memory": 256, "processes": 64, "cores": 1}
 
@@ -20,9 +20,9 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "groups" / "app" / "cgroup.procs").touch()
     (tmp_path / "groups" / "app" / "cgroup.subtree_control").write_text("cpu memory pids")
     (tmp_path / "own").write_text("1:cpu:/other\n0::/app/shell\n")
-    monkeypatch.setattr(bot_start, "CONTROL_GROUPS", str(tmp_path / "groups"))
-    monkeypatch.setattr(bot_start, "OWN_GROUP", str(tmp_path / "own"))
-    monkeypatch.setattr(bot_start, "write", written)
+    monkeypatch.setattr(guard, "CONTROL_GROUPS", str(tmp_path / "groups"))
+    monkeypatch.setattr(guard, "OWN_GROUP", str(tmp_path / "own"))
+    monkeypatch.setattr(guard, "write", written)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     return tmp_path / "groups" / "app"
 
@@ -59,7 +59,7 @@ def test_a_setting_that_the_kernel_does_not_have_is_left_out(
             raise OSError
         written(path, text)
 
-    monkeypatch.setattr(bot_start, "write", written_without_swap)
+    monkeypatch.setattr(guard, "write", written_without_swap)
     assert sorted(
         file.name for file in Path(new_group({"sandbox": 0, "memory": 256})).iterdir()
     ) == [
@@ -88,7 +88,7 @@ def test_there_is_no_group_without_controllers(
     def refused(path: str, text: str) -> None:
         raise OSError
 
-    monkeypatch.setattr(bot_start, "write", refused)
+    monkeypatch.setattr(guard, "write", refused)
     (groups / "cgroup.subtree_control").write_text("cpu memory")
     assert new_group(LIMITS) == ""
 

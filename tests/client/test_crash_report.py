@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from botdrome.client.crash_report import meaningful_line
+from botdrome.client.program import meaningful_line
 
 PYTHON = """thinking
 Traceback (most recent call last):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.client.server_url import http_url, socket_url
+from botdrome.client.rest import http_url, socket_url
 
 
 @pytest.mark.parametrize(

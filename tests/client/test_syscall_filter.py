@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from botdrome.client.syscall_filter import ALLOW, MACHINES, REFUSE, Machine, syscall_filter
+from botdrome.client.sandbox import ALLOW, MACHINES, REFUSE, Machine, syscall_filter
 
 CLONE_OF_A_THREAD, CLONE_OF_A_PROCESS = 0x3D0F00, 0x1200011
 NAMESPACE_FLAGS = (

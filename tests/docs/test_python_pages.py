@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import botdrome
-from botdrome.encodings.by_game import ENCODINGS
+from botdrome.encodings import ENCODINGS
 from tests.docs.pages import DOCS, blocks
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.encodings.by_game import encoding_of
-from botdrome.encodings.encoding import BadAction, Encoding
+from botdrome.encodings import BadAction, Encoding, encoding_of
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.battleship import Battleship
 from botdrome.games.bomberman import Bomberman

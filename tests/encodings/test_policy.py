@@ -68,7 +68,7 @@ def test_a_policy_without_the_extra_says_what_to_install(tmp_path: Path) -> None
     (tmp_path / "model.py").write_text("def policy(observation, action_mask): return 0")
     entrant = f"policy:{tmp_path / 'model.py'}"
     code = (
-        "import sys; sys.modules['numpy'] = None; from botdrome.runner.bot import load; "
+        "import sys; sys.modules['numpy'] = None; from botdrome.offline.bot import load; "
         f"load({entrant!r})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
-from botdrome.rl.aec import AecEnvironment
+from botdrome.rl.multi_agent import AecEnvironment
 
 
 def choose(observation: Any, mask: Any) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 import botdrome
 from botdrome.catalogue import CATALOGUE
-from botdrome.rl.drawing import COLOURS, NIGHT, TILE
+from botdrome.rl.spaces import COLOURS, NIGHT, TILE
 from tests.rl.playing import choose
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import botdrome
 from botdrome.catalogue import CATALOGUE, restored
-from botdrome.encodings.encoding import BadAction
+from botdrome.encodings import BadAction
 from botdrome.match.record import verify
 from botdrome.rl.episode import place_rewards
 from tests.rl.playing import choose, play_out

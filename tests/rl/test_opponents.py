@@ -10,8 +10,8 @@ import botdrome
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.match.record import verify
 from botdrome.rl.single import SingleEnvironment
+from tests.offline.programs import CRASHING, GOOD, program
 from tests.rl.playing import choose
-from tests.runner.programs import CRASHING, GOOD, program
 
 FIRST = """
 def bot(view):

@@ -11,8 +11,7 @@ import pytest
 
 import botdrome
 from botdrome.catalogue import CATALOGUE, restored
-from botdrome.encodings.by_game import encoding_of
-from botdrome.encodings.encoding import Encoding
+from botdrome.encodings import Encoding, encoding_of
 from botdrome.games.options import with_options
 from botdrome.match.events import Ended
 from botdrome.match.record import replay

@@ -7,7 +7,7 @@ import pytest
 
 import botdrome
 from botdrome.catalogue import CATALOGUE
-from botdrome.rl.vector import VectorEnvironment
+from botdrome.rl.single import VectorEnvironment
 from tests.rl.playing import choose
 
 SEEDS = [1, 2, 3]

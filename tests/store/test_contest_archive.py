@@ -13,7 +13,7 @@ from botdrome.contest.document import EntryRules
 from botdrome.store.contest_archive import ArchiveDifference, check_archive, write_archive
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal
 from botdrome.store.store import Store
-from tests.runner.contests import FAILING, a_document, in_store, run, withdrawing
+from tests.offline.contests import FAILING, a_document, in_store, run, withdrawing
 
 pytestmark = pytest.mark.anyio
 

@@ -12,22 +12,16 @@ from msgspec import Struct
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from botdrome.analysis.blunders import find_blunder
-from botdrome.analysis.move_text import move_text
-from botdrome.analysis.playouts import method_text
-from botdrome.analysis.position_file import (
-    Estimate,
-    PositionFile,
-    RatedMove,
-    encoded,
-    position_file,
-)
 from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.sources import load_match, losers, match_files, player_called
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
+from botdrome.kit.blunders import find_blunder
+from botdrome.kit.playouts import method_text
+from botdrome.kit.position_file import Estimate, PositionFile, RatedMove, encoded, position_file
 from botdrome.match.events import Player
+from botdrome.match.questions import move_text
 from botdrome.match.record import BadRecord, Record
-from botdrome.runner.batches import in_processes
+from botdrome.offline.batches import in_processes
 
 Server = Annotated[
     str,

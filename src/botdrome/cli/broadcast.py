@@ -20,8 +20,8 @@ from botdrome.api.pages import NOT_BUILT, WEB
 from botdrome.app import open_server
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import CommandError
+from botdrome.offline.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.protocols import load_settings, protocol_sections
-from botdrome.runner.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.server.arena import Tables
 from botdrome.server.settings import BadSetting
 from botdrome.server.tables.played_elsewhere import PlayedElsewhere

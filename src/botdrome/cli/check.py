@@ -13,9 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.analysis.check_report import FEWEST_SAMPLES, CheckReport, Kind
-from botdrome.analysis.divergence import answer_text
-from botdrome.analysis.position_file import BadPosition, PositionFile, encoded, last_question
 from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox, game_names
 from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.sources import MatchSource, load_match
@@ -33,11 +30,13 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
+from botdrome.kit.check import FEWEST_SAMPLES, Checker, CheckPlan, CheckReport, Kind
+from botdrome.kit.position_file import BadPosition, PositionFile, encoded, last_question
+from botdrome.kit.rerun import seconds_for
+from botdrome.match.questions import answer_text
 from botdrome.match.record import BadRecord
-from botdrome.runner.bot_process import Isolation
-from botdrome.runner.checking import Checker, CheckPlan
-from botdrome.runner.following import seconds_for
-from botdrome.runner.seats import check_bot
+from botdrome.offline.isolation import Isolation
+from botdrome.offline.seats import check_bot
 
 Server = Annotated[
     str,

@@ -30,11 +30,11 @@ from botdrome.contest.formats.format import Standing
 from botdrome.contest.progress import ContestProgress
 from botdrome.contest.strength import MEAN, Ratings, rate_counted
 from botdrome.games.reading import plural
-from botdrome.runner.batches import PoolTrouble
-from botdrome.runner.contest_opening import open_contest
-from botdrome.runner.contest_players import ContestPlayers, contest_plan, players_in_processes
-from botdrome.runner.contest_run import ContestRun
-from botdrome.runner.tournament import TournamentPlan
+from botdrome.offline.batches import PoolTrouble
+from botdrome.offline.contest_opening import open_contest
+from botdrome.offline.contest_players import ContestPlayers, contest_plan, players_in_processes
+from botdrome.offline.contest_run import ContestRun
+from botdrome.offline.tournament import TournamentPlan
 from botdrome.store.contest_journal import (
     ContestJournal,
     ContestRefusal,
@@ -652,7 +652,7 @@ def _players(
 ) -> AbstractContextManager[ContestPlayers]:
     if not given.dask:
         return players_in_processes(plan, given.jobs)
-    from botdrome.runner.dask_tournament import players_on_dask
+    from botdrome.offline.dask_pool import players_on_dask
 
     return players_on_dask(plan, given.dask, place.store_files(), complain)
 

@@ -23,11 +23,11 @@ from botdrome.client.rest import ServerProblem
 from botdrome.contest.document import BadDocument, ContestDocument, OfflineEntrant, read_document
 from botdrome.contest.progress import CONTEST_FORMATS, ContestProgress
 from botdrome.games.reading import plural
+from botdrome.kit.rehearsal import RehearsalPlan, RehearsalReport, rehearse
+from botdrome.kit.synthetic_bots import FaultRates
 from botdrome.match.terms import Terms
-from botdrome.rehearsal.bot_faults import FaultRates
-from botdrome.rehearsal.rehearsal import RehearsalPlan, RehearsalReport, rehearse
-from botdrome.runner.contest_opening import offline_entrants
-from botdrome.runner.seats import check_bot
+from botdrome.offline.contest_opening import offline_entrants
+from botdrome.offline.seats import check_bot
 from botdrome.store.contest_archive import ArchiveDifference, check_archive, write_archive
 
 app = typer.Typer()

@@ -19,12 +19,10 @@ from botdrome.cli.options import game_names
 from botdrome.cli.play import INTERRUPTED
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
 from botdrome.client.program import CannotStart
-from botdrome.doctor.ailments import PATIENT, PROTOCOL_NAMES, Ailment, ProtocolName, ailments_of
-from botdrome.doctor.examination import BotAddress, Examination
-from botdrome.doctor.proxy import Proxy
-from botdrome.doctor.server import DoctorServer, doctor_server
-from botdrome.doctor.trial import TrialResult
 from botdrome.games.chance import Chance
+from botdrome.kit.doctor import BotAddress, DoctorServer, Examination, TrialResult, doctor_server
+from botdrome.kit.proxy import Proxy
+from botdrome.kit.traffic import PATIENT, PROTOCOL_NAMES, Ailment, ProtocolName, ailments_of
 from botdrome.protocols import load_settings
 
 app = typer.Typer()

@@ -23,8 +23,8 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
-from botdrome.runner.duel import DuelPlan, PlayedBlock, play_blocks
-from botdrome.runner.names import distinct_names
+from botdrome.offline.duel import DuelPlan, PlayedBlock, play_blocks
+from botdrome.offline.entrants import distinct_names
 
 Players = Annotated[
     int | None, typer.Option(min=2, help="Seats at a table. \\[default: the fewest of the game]")

@@ -12,10 +12,6 @@ import typer
 from msgspec import Struct
 from rich.text import Text
 
-from botdrome.analysis.move_text import move_text
-from botdrome.analysis.playouts import method_of
-from botdrome.analysis.position_file import BadPosition, match_at
-from botdrome.analysis.questions import refusal
 from botdrome.bots.house import MOST_LISTED
 from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox
 from botdrome.cli.pictures import outcome, picture_of
@@ -25,13 +21,16 @@ from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import Raw
 from botdrome.games.reading import plural
+from botdrome.kit.fork import HUMAN, RECORDED, Continuation, continue_match
+from botdrome.kit.playouts import method_of
+from botdrome.kit.position_file import BadPosition, match_at
 from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
+from botdrome.match.questions import move_text, refusal
 from botdrome.match.record import BadRecord, match_file
-from botdrome.runner.bot_process import Isolation
-from botdrome.runner.forking import HUMAN, RECORDED, Continuation, continue_match
-from botdrome.runner.names import distinct_names
-from botdrome.runner.seats import check_bot
+from botdrome.offline.entrants import distinct_names
+from botdrome.offline.isolation import Isolation
+from botdrome.offline.seats import check_bot
 
 Server = Annotated[
     str,

@@ -44,11 +44,10 @@ from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.match.headline import headlines_of
 from botdrome.match.record import BadRecord
-from botdrome.runner.bot import parts_of
-from botdrome.runner.bot_version import bot_version
-from botdrome.runner.names import PROGRAM
-from botdrome.runner.remote_player import remote_player
-from botdrome.runner.seats import check_bot, is_python
+from botdrome.offline.bot import parts_of
+from botdrome.offline.entrants import PROGRAM, bot_version
+from botdrome.offline.remote_player import remote_player
+from botdrome.offline.seats import check_bot, is_python
 
 Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
 Bot = Annotated[

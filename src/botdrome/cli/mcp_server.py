@@ -23,7 +23,7 @@ from botdrome.client.rest import CONFLICT, RestServer, ServerProblem
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.games.reading import shown
-from botdrome.runner.tool_player import NotNow, ToolPlayer
+from botdrome.offline.tool_player import NotNow, ToolPlayer
 
 # ModelTable: the match of a language model, which goes on between the calls of its tools.
 

@@ -6,7 +6,7 @@ import typer
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from botdrome.runner.bot_process import Isolation
+    from botdrome.offline.isolation import Isolation
 
 InProcess = Annotated[
     bool,
@@ -47,7 +47,7 @@ class IsolationFlags(Struct, frozen=True):
 
         from botdrome.cli.terminal import CommandError
         from botdrome.client.sandbox import SANDBOXED, UNLIMITED
-        from botdrome.runner.bot_process import Isolation
+        from botdrome.offline.isolation import Isolation
 
         if self.in_process and (self.sandbox or self.memory):
             raise CommandError(

@@ -31,14 +31,14 @@ from botdrome.games.game import BadOption, Game
 from botdrome.games.gomoku import Gomoku
 from botdrome.games.options import with_options
 from botdrome.match.terms import BadTimeControl, Pace, read_time_control
-from botdrome.runner.batches import PoolTrouble
-from botdrome.runner.names import distinct_names
-from botdrome.runner.scenes import SceneQueue
-from botdrome.runner.tournament import MatchOutcome, TournamentPlan, play_all
+from botdrome.offline.batches import PoolTrouble
+from botdrome.offline.entrants import distinct_names
+from botdrome.offline.scenes import SceneQueue
+from botdrome.offline.tournament import MatchOutcome, TournamentPlan, play_all
 from botdrome.wire.gomocup import EXAMPLE, BadOpening, read_openings
 
 if TYPE_CHECKING:
-    from botdrome.runner.match_worker import UnplayedMatch
+    from botdrome.offline.dask_pool import UnplayedMatch
 
 Bots = Annotated[
     list[str],
@@ -305,7 +305,7 @@ def _played(plan: TournamentPlan, given: PlayOptions, scenes: SceneQueue | None 
 
 
 def _on_dask(report: TournamentReport, address: str) -> Generator[MatchOutcome, None, None]:
-    from botdrome.runner.dask_tournament import play_on_dask
+    from botdrome.offline.dask_pool import play_on_dask
 
     def unplayed(match: "UnplayedMatch") -> None:
         assert isinstance(match.fixture, Fixture)

@@ -22,11 +22,10 @@ from botdrome.cli.join import Server
 from botdrome.cli.pictures import Frame, drawn, told
 from botdrome.cli.sources import players_text
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
-from botdrome.client.connect import Tunnel, Unwanted
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
-from botdrome.client.rest import RestServer, ServerProblem, segment
-from botdrome.client.server_url import connection_problem, socket_url
+from botdrome.client.rest import RestServer, ServerProblem, connection_problem, segment, socket_url
 from botdrome.client.terminal_text import shown
+from botdrome.client.tunnel import Tunnel, Unwanted
 from botdrome.match.events import AnyEvent, Began, Event, Played
 from botdrome.match.headline import Headlines, replayed_headlines
 from botdrome.match.record import BadRecord

@@ -18,11 +18,11 @@ from botdrome.cli.sources import MatchSource, load_match, losers, match_files, p
 from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
 from botdrome.client.program import CannotStart
 from botdrome.games.reading import plural
+from botdrome.kit.rerun import RerunReport, rerun
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord
-from botdrome.runner.bot_process import Isolation
-from botdrome.runner.following import RerunReport, rerun
-from botdrome.runner.seats import check_bot
+from botdrome.offline.isolation import Isolation
+from botdrome.offline.seats import check_bot
 
 Server = Annotated[
     str,

@@ -26,9 +26,9 @@ from botdrome.contest.schedule import Fixture
 from botdrome.contest.standings import Standings, Tally
 from botdrome.contest.strength import MEAN, Ratings, rate_counted
 from botdrome.games.reading import plural
-from botdrome.runner.bot_version import bot_version
-from botdrome.runner.seats import Effort
-from botdrome.runner.tournament import MatchOutcome, TournamentPlan
+from botdrome.offline.entrants import bot_version
+from botdrome.offline.seats import Effort
+from botdrome.offline.tournament import MatchOutcome, TournamentPlan
 
 MOST_LIVE = 15
 """Lines of the live standings."""

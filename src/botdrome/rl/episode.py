@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.encodings.encoding import Array, Arrays, BadAction, Encoding, Memory
+from botdrome.encodings import Array, Arrays, BadAction, Encoding, Memory
 from botdrome.games.game import Game, IllegalMove, Raw, View
 from botdrome.match.events import Player
 from botdrome.match.inputs import Input

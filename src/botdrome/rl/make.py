@@ -5,16 +5,14 @@ from functools import partial
 from typing import Any, Literal, overload
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.encodings.by_game import encoding_of
+from botdrome.encodings import encoding_of
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
-from botdrome.rl.aec import AecEnvironment
-from botdrome.rl.drawing import RENDER_MODES, RenderMode
 from botdrome.rl.episode import Rewards, TrainingSetup, training_terms
+from botdrome.rl.multi_agent import AecEnvironment, ParallelEnvironment
 from botdrome.rl.opponents import Entrant, PolicyPool
-from botdrome.rl.parallel import ParallelEnvironment
-from botdrome.rl.single import SingleEnvironment
-from botdrome.rl.vector import VectorEnvironment
+from botdrome.rl.single import SingleEnvironment, VectorEnvironment
+from botdrome.rl.spaces import RENDER_MODES, RenderMode
 
 
 @overload

@@ -14,18 +14,17 @@ from threading import Thread
 from typing import Any, Protocol
 
 from botdrome.bots.house import house_bots, seated
-from botdrome.encodings.policy import policy_bot
+from botdrome.encodings import policy_bot
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Raw, View
 from botdrome.games.options import options_in
 from botdrome.match.events import Player
 from botdrome.match.record import match_file
+from botdrome.offline.bot import BotInstance
+from botdrome.offline.seats import PREFIX, FunctionSeat, Seat, check_bot, make_seat, recorded_turns
+from botdrome.offline.table import OfflineTable
+from botdrome.offline.tournament import seed_of_bot
 from botdrome.rl.episode import Episode, TrainingSetup, as_json
-from botdrome.runner.bot import BotInstance
-from botdrome.runner.recorded import PREFIX, recorded_turns
-from botdrome.runner.seats import FunctionSeat, Seat, check_bot, make_seat
-from botdrome.runner.table import OfflineTable
-from botdrome.runner.tournament import seed_of_bot
 
 Entrant = Any
 """A bot as the caller names it: a text as in `botdrome play`, a function, class or object, a

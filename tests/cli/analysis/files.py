@@ -4,7 +4,7 @@ from pathlib import Path
 
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
-from tests.analysis.matches import lost_by_bob
+from tests.match.recorded_matches import lost_by_bob
 
 FIRST_FREE = """
 def bot(view):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.analysis.position_file import Estimate, last_question, read_position
 from botdrome.cli.blunders import estimate_text
-from tests.analysis.matches import new_match, noughts
+from botdrome.kit.position_file import Estimate, last_question, read_position
 from tests.cli.analysis.files import saved
 from tests.cli.commands import run
+from tests.match.recorded_matches import new_match, noughts
 from tests.match.telling import mark
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from botdrome.analysis.position_file import encoded, position_file
-from botdrome.analysis.questions import questions
 from botdrome.cli.app import app
-from tests.analysis.matches import lost_by_bob, recorded
+from botdrome.kit.position_file import encoded, position_file
+from botdrome.match.questions import questions
 from tests.cli.analysis.files import AS_RECORDED, FIRST_FREE, bot_file, saved
 from tests.cli.commands import run
+from tests.match.recorded_matches import lost_by_bob, recorded
 
 SMALL = ("--positions", "30", "--matches", "2")
 CORNER = 'def bot(view):\n    return {"mark": "O", "space": [0, 2]}'

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from botdrome.analysis.position_file import encoded, position_file
-from botdrome.analysis.questions import questions
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.cli.app import app
 from botdrome.cli.fork import typed_move
 from botdrome.games.chance import Chance
+from botdrome.kit.position_file import encoded, position_file
+from botdrome.match.questions import questions
 from botdrome.match.record import verify
-from tests.analysis.matches import lost_by_bob, recorded
 from tests.cli.analysis.files import saved
 from tests.cli.commands import run
+from tests.match.recorded_matches import lost_by_bob, recorded
 
 
 @pytest.fixture(autouse=True)

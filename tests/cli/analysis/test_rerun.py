@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.matches import noughts
 from tests.cli.analysis.files import AS_RECORDED, FIRST_FREE, bot_file, saved
 from tests.cli.commands import run
+from tests.match.recorded_matches import noughts
 from tests.patience import PATIENCE
 
 

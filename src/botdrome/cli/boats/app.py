@@ -25,9 +25,8 @@ from botdrome.cli.boats.pages import (
     WaitingPage,
 )
 from botdrome.cli.boats.widgets import Key
-from botdrome.client.boats_board import FleetLayout, NotPossible, given_fleet
 from botdrome.client.boats_client import BoatsClient, Reconnection
-from botdrome.client.boats_game import LogMessage, Phase
+from botdrome.client.boats_game import FleetLayout, LogMessage, NotPossible, Phase, given_fleet
 
 TERMINAL_CHECK = 2.0
 """Seconds between checks that the terminal still exists."""

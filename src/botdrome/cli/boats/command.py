@@ -14,10 +14,8 @@ from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.cli.boats.headless import HeadlessGame, farewell, result_lines
 from botdrome.cli.logs import level_called
 from botdrome.cli.terminal import REFUSED, CommandError, complain
-from botdrome.client.boats_board import NotPossible
-from botdrome.client.boats_bot import BotPlayer
-from botdrome.client.boats_client import BoatsClient, ClientOptions
-from botdrome.client.boats_orders import taunts_in
+from botdrome.client.boats_client import BoatsClient, BotPlayer, ClientOptions
+from botdrome.client.boats_game import NotPossible, taunts_in
 from botdrome.client.terminal_text import shown
 from botdrome.games.chance import SEED_BITS, Chance
 

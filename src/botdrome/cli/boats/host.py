@@ -24,7 +24,7 @@ from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.options import Database
 from botdrome.cli.serve import show_operator_token
 from botdrome.cli.terminal import REFUSED, Terminal, complain
-from botdrome.client.server_url import connection_problem
+from botdrome.client.rest import connection_problem
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.games.reading import plural
 from botdrome.protocols import load_settings, protocol_sections

@@ -22,11 +22,18 @@ from botdrome.cli.boats.widgets import (
     Panel,
     Prompt,
 )
-from botdrome.client.boats_board import FleetLayout, NotPossible, RandomFleets
-from botdrome.client.boats_bot import own_rows
-from botdrome.client.boats_client import BoatsClient
-from botdrome.client.boats_game import TrackedGame, TrackedPlayer
-from botdrome.client.boats_orders import say, shoot, skip, taunt
+from botdrome.client.boats_client import BoatsClient, own_rows
+from botdrome.client.boats_game import (
+    FleetLayout,
+    NotPossible,
+    RandomFleets,
+    TrackedGame,
+    TrackedPlayer,
+    say,
+    shoot,
+    skip,
+    taunt,
+)
 from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.games.battleship import HIT
 from botdrome.games.reading import plural

@@ -25,9 +25,9 @@ from botdrome.client.terminal_text import shown
 from botdrome.games.battleship import boats_in
 from botdrome.games.game import View
 from botdrome.games.reading import plural
-from botdrome.runner.boat_bots import TrialBot, entered, runs
-from botdrome.runner.boat_tcp import TrialServer, tcp_runs
-from botdrome.runner.boat_trial import FLEET, GAME, SKIPPER, BoardRun, Trial, Watch
+from botdrome.offline.boat_bots import TrialBot, entered, runs
+from botdrome.offline.boat_tcp import TrialServer, tcp_runs
+from botdrome.offline.boat_trial import FLEET, GAME, SKIPPER, BoardRun, Trial, Watch
 from botdrome.wire.boats.lines import PORT, square_name
 
 # The figures of a boat trial, and the file in which they are added up, with the keys of the

@@ -1,3 +1,0 @@
-"""Encodings: the views and moves of each game as arrays and numbers, for training and
-for policies.
-"""

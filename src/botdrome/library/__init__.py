@@ -1,1 +1,0 @@
-"""The public Python API, which `botdrome/__init__.py` exports."""

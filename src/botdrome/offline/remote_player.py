@@ -1,0 +1,431 @@
+"""Bots in matches on a server: the seats of the offline runner, driven by the messages of the
+native protocol.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from selectors import EVENT_READ
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from botdrome.bots.house import HOUSE
+from botdrome.catalogue import CATALOGUE, CatalogueEntry, restored
+from botdrome.client.join import Ending, Join, JoinWish, RemotePlayer, Unwelcome
+from botdrome.client.program import FAREWELL
+from botdrome.client.rest import RestServer, ServerProblem
+from botdrome.client.server_link import ServerLink, ServerMessage
+from botdrome.games.game import BadOption
+from botdrome.games.options import options_in, with_options
+from botdrome.games.reading import UNREADABLE
+from botdrome.match.events import (
+    AnyEvent,
+    Began,
+    Ended,
+    Event,
+    Out,
+    Played,
+    Refused,
+    Result,
+    Returned,
+)
+from botdrome.match.headline import Headlines, headlines_of
+from botdrome.match.record import BadRecord
+from botdrome.offline.entrants import bot_version
+from botdrome.offline.isolation import START, BotFault
+from botdrome.offline.library import MatchResult
+from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, check_bot, make_seat
+from botdrome.offline.table import BEYOND, SEED_SIZE, UNLIMITED
+from botdrome.wire.battlebot.messages import reason_of
+from botdrome.wire.conversation import EXTRAS, FRAMES, NOTICES, VIEWS
+
+# FramePlayer: the state that all players with frames in a match on a server share.
+
+
+class FramePlayer:
+    features: tuple[str, ...] = (FRAMES,)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._headlines = Headlines()
+        self.match = self.fault = self.log = ""
+        self.players: tuple[str, ...] = ()
+        self.result: Result | None = None
+
+    @property
+    def you(self) -> int:
+        return self.players.index(self._name)
+
+    @property
+    def ending(self) -> Ending | None:
+        return (
+            None
+            if self.result is None
+            else Ending(self.result.places, self._headlines.of(self.you))
+        )
+
+
+# FunctionPlayer: a bot that is a function or a class, in a match on a server.
+
+T = TypeVar("T")
+
+
+class FunctionPlayer(FramePlayer):
+    """Frames bring its views.
+
+    It sees each position once, and again after a refused move, as offline.
+    """
+
+    def __init__(
+        self,
+        seat: FunctionSeat | ProcessSeat,
+        row: CatalogueEntry,
+        name: str,
+        options: dict[str, Any],
+    ) -> None:
+        super().__init__(name)
+        self._seat, self._row, self._options = seat, row, options
+        if not self._reads_legal_moves:
+            self.features = (VIEWS,)
+        self._thread = ThreadPoolExecutor(1)
+        """The bot thinks in a thread, so that the connection stays alive."""
+        self._begun = self._out = False
+        self._awaited, self._answers = False, 0
+        """Whether the server waits for the bot, and the number of its answers in this step."""
+        self._frame: dict[str, Any] = {}
+        """The frame to answer; empty: none."""
+
+    async def play(self, link: ServerLink) -> None:
+        while self.result is None:
+            for message in await link.take():
+                self._see(message.data)
+            if self.players and not self._begun:
+                self._begun = True
+                await self._ask_bot(link, partial(self._seat.begin, self._about(), START))
+            if self._frame and not self.fault:
+                await self._answer(link)
+        about = {
+            "places": self.result.places,
+            "scores": self.result.scores,
+            "causes": self.result.causes,
+            "you": self.you,
+        }
+        await self._ask_bot(None, partial(self._seat.end, about, BEYOND))
+
+    async def close(self) -> None:
+        await self._in_thread(self._seat.close)
+        self.log = self._seat.log
+        self._thread.shutdown(wait=False)
+
+    # Frames.
+
+    def _see(self, frame: dict[str, Any]) -> None:
+        if "snapshot" in frame:
+            self.match, self.players = frame["match"], tuple(frame["players"])
+        elif "event" in frame:
+            self._note(msgspec.convert(frame["event"], AnyEvent, str_keys=True))
+            view = frame["view"]
+            asked = "timeLeft" in frame and view["you"] in view["toMove"]
+            self._frame = frame if asked and self._awaited and not self._out else {}
+
+    def _note(self, event: Event) -> None:
+        self._headlines.add(event)
+        match event:
+            case Began() | Played():
+                self._awaited, self._answers = True, 0
+                self._out = self._out and not isinstance(event, Began)
+            case Returned() if event.player == self.you:
+                self._awaited = True
+            case Refused():
+                self._awaited = self._answers < self._seat.tries
+            case Out() if event.player == self.you:
+                self._out = True
+            case Ended():
+                self.result = event.result
+
+    # The bot.
+
+    @property
+    def _reads_legal_moves(self) -> bool:
+        """True for the random bot that plays any game without bots of its own."""
+        return self._seat.trusted and self._row.name not in HOUSE
+
+    async def _answer(self, link: ServerLink) -> None:
+        frame, self._frame, self._awaited = self._frame, {}, False
+        self._answers += 1
+        view, limit = frame["view"], self._row.terms.pace.limit
+        if self._reads_legal_moves:
+            view |= {"legal": frame.get("legal", [])}
+        seconds = UNLIMITED if limit is None else limit / 1000
+        answer = await self._ask_bot(link, partial(self._seat.ask, view, seconds + BEYOND))
+        if answer is not None:
+            await link.send({"move": answer[0]})
+
+    def _about(self) -> dict[str, Any]:
+        game = with_options(self._row.game, self._options)
+        about = {
+            "game": game.name,
+            "options": options_in(game),
+            "players": self.players,
+            "you": self.you,
+        }
+        return about | {"seed": self._seat.seed % SEED_SIZE, "limit": self._row.terms.pace.limit}
+
+    async def _ask_bot(self, link: ServerLink | None, call: Callable[[], T]) -> T | None:
+        """Return what the bot answers.
+
+        If it fails, it resigns; None for the link: the match is over.
+        """
+        try:
+            return await self._in_thread(call)
+        except BotFault as fault:
+            self.fault = self.fault or (
+                str(fault) if link else f"after the match, in `end`: {fault}"
+            )
+        if link is not None:
+            await link.send({"resign": reason_of(self.fault)})
+        return None
+
+    async def _in_thread(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+
+# ProgramPlayer: a bot that is a program, in a match on a server.
+#
+# Messages pass unchanged in both directions.
+
+
+class ProgramPlayer:
+    features: tuple[str, ...] = (NOTICES, EXTRAS)
+
+    def __init__(self, seat: ProgramSeat) -> None:
+        self._seat = seat
+        self._over = False
+        self._lines: list[bytes] = []
+        """Lines of the program that came before the match began."""
+        self.match = self.fault = ""
+        self.players: tuple[str, ...] = ()
+
+    @property
+    def log(self) -> str:
+        return self._seat.log
+
+    @property
+    def ending(self) -> None:
+        """Battlebot's messages do not tell it in full."""
+
+    async def play(self, link: ServerLink) -> None:
+        pipes = WatchedPipes(link)
+        try:
+            while not self._over:
+                if not self.fault:
+                    self._seat.program.watched_by(pipes)
+                messages = await link.take()
+                pipes.clear()
+                for message in messages:
+                    self._hear(message)
+                if not self.fault and not self._over:
+                    await self._speak(link)
+        finally:
+            pipes.clear()
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._seat.close)
+
+    def _hear(self, message: ServerMessage) -> None:
+        data = message.data
+        if "match" in data:
+            self.match, self.players = data["match"], tuple(data["players"])
+            return
+        self._over = bool(data.get("state", data).get("result"))
+        if not self.fault:
+            self._seat.program.send([message.raw.encode()])
+
+    async def _speak(self, link: ServerLink) -> None:
+        """Pass the program's lines on to the server, as soon as the match has begun.
+
+        A program that fails resigns.
+        """
+        program = self._seat.program
+        program.flush()
+        program.hear_errors()
+        self._lines += program.receive()
+        if not self.match:
+            return None
+        if program.flooding:
+            return await self._fail(link, f"flood: {program.flooding}")
+        lines, self._lines = self._lines, []
+        for line in lines:
+            await self._pass_on(link, line)
+        if program.ended:
+            await asyncio.to_thread(program.wait_for_end, FAREWELL)
+            program.hear_errors()
+            await self._fail(link, f"crash: {program.last_words()}")
+        return None
+
+    async def _pass_on(self, link: ServerLink, line: bytes) -> None:
+        """Pass a line on, unless it is a login; a server would cut off a client that
+        sends no JSON.
+        """
+        first, self._seat.heard = not self._seat.heard, True
+        try:
+            raw = msgspec.json.decode(line)
+        except UNREADABLE as error:
+            return await self._fail(
+                link, f"unreadable: {error}: {line[:80].decode(errors='replace')}"
+            )
+        if not self.fault and not (first and isinstance(raw, dict) and "gameType" in raw):
+            await link.send(line.decode())
+        return None
+
+    async def _fail(self, link: ServerLink, words: str) -> None:
+        if not self.fault:
+            self.fault = words
+            await self.close()
+            await link.send({"resign": reason_of(words)})
+
+
+class WatchedPipes:
+    """The pipes of a program, registered at the event loop as at a selector.
+
+    Each event wakes the link.
+    """
+
+    def __init__(self, link: ServerLink) -> None:
+        self._link, self._loop = link, asyncio.get_running_loop()
+        self._watched: list[tuple[IO[bytes], int]] = []
+
+    def register(self, pipe: IO[bytes], event: int) -> None:
+        watch = self._loop.add_reader if event == EVENT_READ else self._loop.add_writer
+        watch(pipe, self._link.wake)
+        self._watched.append((pipe, event))
+
+    def clear(self) -> None:
+        for pipe, event in self._watched:
+            (self._loop.remove_reader if event == EVENT_READ else self._loop.remove_writer)(pipe)
+        self._watched.clear()
+
+
+def remote_player(
+    entrant: str, row: CatalogueEntry, name: str, options: dict[str, Any]
+) -> FunctionPlayer | ProgramPlayer:
+    """Make a bot for one match on a server, under this name."""
+    seat = make_seat(entrant, row.name, name, secrets.randbelow(SEED_SIZE))
+    return (
+        ProgramPlayer(seat)
+        if isinstance(seat, ProgramSeat)
+        else FunctionPlayer(seat, row, name, options)
+    )
+
+
+# The public Python API: a client for servers.
+
+
+def connect(server: str) -> "ServerClient":
+    """Return a client of a server, such as http://127.0.0.1:3000.
+
+    Raise ServerProblem if this is not an address.
+    """
+    try:
+        return ServerClient(RestServer(server))
+    except ValueError as problem:
+        raise ServerProblem(str(problem)) from None
+
+
+class ServerClient:
+    """A server.
+
+    All methods raise ServerProblem if it refuses something or cannot be reached. Get one from
+    `botdrome.connect`.
+    """
+
+    def __init__(self, rest: RestServer) -> None:
+        self._rest = rest
+
+    @property
+    def url(self) -> str:
+        return self._rest.url
+
+    def register(self, game: str, name: str, owner: str = "") -> str:
+        """Register a bot, and return its token. The server shows it only once."""
+        return self._rest.register(game, name, owner)
+
+    def play(
+        self, bot: Any, game: str, name: str, token: str, *, games: int = 1,
+        opponent: str | None = None, contest: str | None = None, players: int | None = None,
+        version: str | None = None, **options: Any,
+    ) -> list[MatchResult]:  # fmt: skip
+        """Let a bot play matches, as `botdrome join` does, and return those that the server has
+        stored.
+
+        `bot` is one of `botdrome.play`, and the options are those of the game. In a contest it
+        plays until the contest is over. `version` is that of the bot; by default the checksum of
+        its file, if it is given as text.
+        """
+        if game not in CATALOGUE:
+            raise BadOption(f"there is no game {game!r}; there are {', '.join(CATALOGUE)}")
+        with_options(CATALOGUE[game].game, options)
+        if isinstance(bot, str):
+            check_bot(bot, game)
+        if version is None:
+            version = bot_version(bot) if isinstance(bot, str) else ""
+        wish = JoinWish(game, name, token, contest, opponent, players, options, version=version)
+        played = PlayedMatches()
+        join = Join(
+            self.url,
+            wish,
+            lambda: _player(bot, game, name, options),
+            played,
+            None if contest else games,
+        )
+        try:
+            asyncio.run(join.run())
+        except Unwelcome as problem:
+            raise ServerProblem(str(problem)) from None
+        return [self.match(match) for match in played.matches]
+
+    def match(self, match: str) -> MatchResult:
+        """Return the result of a match that is over, by its id."""
+        data = self._rest.match_file(match)
+        try:
+            record, game = restored(data)
+            reasons = headlines_of(record, game)
+        except BadRecord as problem:
+            raise ServerProblem(f"match {match}: {problem}") from None
+        setup, result = record.setup, record.result
+        if result is None:
+            raise ServerProblem(f"match {match} is not over")
+        seed = int(setup.seed, 16) if isinstance(setup.seed, str) else setup.seed
+        return MatchResult(
+            setup.game,
+            seed,
+            setup.names,
+            result.places,
+            result.scores,
+            result.causes,
+            reasons,
+            data,
+        )
+
+
+class PlayedMatches:
+    """Keeps the ids of the matches that a bot has played."""
+
+    def __init__(self) -> None:
+        self.matches: list[str] = []
+
+    def say(self, words: str) -> None:
+        """What happens between matches is not shown."""
+
+    async def show_match(self, player: RemotePlayer) -> None:
+        self.matches.append(player.match)
+
+
+def _player(bot: Any, game: str, name: str, options: dict[str, Any]) -> RemotePlayer:
+    if isinstance(bot, str):
+        return remote_player(bot, CATALOGUE[game], name, options)
+    seat = FunctionSeat(bot, trusted=False, seed=secrets.randbelow(SEED_SIZE))
+    return FunctionPlayer(seat, CATALOGUE[game], name, options)

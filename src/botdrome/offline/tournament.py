@@ -1,0 +1,286 @@
+"""Tournament: many matches of the same bots, in this process or in several."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+from math import comb
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from botdrome.catalogue import CATALOGUE
+from botdrome.contest.schedule import Fixture, fixtures
+from botdrome.games.chance import Chance
+from botdrome.games.game import random_opening
+from botdrome.games.options import with_options
+from botdrome.games.reading import plural
+from botdrome.match.events import Player, Result
+from botdrome.match.match import Match
+from botdrome.match.record import fingerprint, match_file
+from botdrome.match.terms import Milliseconds, Pace, Terms, offline
+from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, Items, in_processes
+from botdrome.offline.isolation import ISOLATED, Isolation, close_idle
+from botdrome.offline.scenes import SceneQueue, Show, Stage
+from botdrome.offline.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
+from botdrome.offline.table import OfflineTable
+
+OPENING_STEP = -2_000_000
+"""The step of the chance that draws openings. No match and no bot uses it."""
+LAST_LINES = 20
+"""Lines of its log that are told with a bot's fault."""
+
+
+class FixtureList:
+    """Matches to play that are not in memory: each iteration makes them anew."""
+
+    def __init__(self, count: int, begin: Callable[[], Iterator[Fixture]]) -> None:
+        self._count, self._begin = count, begin
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Fixture]:
+        return self._begin()
+
+
+class TournamentPlan(Struct, frozen=True):
+    """The bots, the game and the number of matches."""
+
+    game: str
+    entrants: tuple[str, ...]
+    names: tuple[str, ...]
+    seats: int
+    matches: int
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict)
+    save: str = ""
+    """The folder for match files; empty: they are not saved."""
+    isolation: Isolation = ISOLATED
+    limit: Milliseconds | None = None
+    """The time limit of a move; None: that of the game."""
+    records: bool = False
+    """Whether outcomes carry the match file and the last view."""
+    openings: tuple[Any, ...] = ()
+    """Values of the option `opening`: each is played with one seed."""
+    pace: Pace | None = None
+    """The time control; None: that of the game."""
+    random_openings: bool = False
+    """Whether each seed has random first moves of its own. Then a match is one board."""
+
+    def game_options(self, fixture: Fixture) -> dict[str, Any]:
+        """Return the options of one match."""
+        openings = self.openings
+        return self.options | (
+            {"opening": openings[(fixture.seed - self.seed) % len(openings)]} if openings else {}
+        )
+
+    def fixtures(self) -> Items[Fixture]:
+        count = comb(len(self.entrants), self.seats) * self.matches
+        return FixtureList(
+            count, lambda: fixtures(len(self.entrants), self.seats, self.matches, self.seed)
+        )
+
+    def terms(self) -> Terms:
+        usual = CATALOGUE[self.game].terms
+        terms = offline(usual if self.pace is None else replace(usual, pace=self.pace))
+        terms = replace(terms, boards=1) if self.random_openings else terms
+        return (
+            terms
+            if self.limit is None
+            else replace(terms, pace=replace(terms.pace, limit=self.limit, first=None))
+        )
+
+
+class MatchOutcome(Struct, frozen=True):
+    """The outcome of one match, by seat."""
+
+    fixture: Fixture
+    result: Result
+    efforts: tuple[Effort, ...]
+    refused: tuple[int, ...]
+    late: tuple[int, ...]
+    """Moves that came after the limit, without those that put a bot out."""
+    faults: dict[int, str]
+    headlines: tuple[str, ...]
+    logs: dict[int, str]
+    """The last lines that bots at fault wrote, with their tracebacks."""
+    unstarted: frozenset[int] = frozenset()
+    """The bots that failed before they could make a move."""
+    printed: frozenset[int] = frozenset()
+    """The bots that printed something."""
+    file: str = ""
+    record: bytes = b""
+    view: dict[str, Any] = field(default_factory=dict)
+    """The public view of the last position."""
+    fingerprint: int = 0
+
+
+def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
+    match = Match(
+        with_options(CATALOGUE[plan.game].game, plan.game_options(fixture)),
+        plan.seats,
+        plan.terms(),
+        fixture.seed,
+    )
+    if plan.random_openings:
+        _open(match)
+    names = tuple(plan.names[entrant] for entrant in fixture.entrants)
+    stage = Stage(match_name(plan, fixture), match, names, show) if show else None
+    seats: list[Seat] = []
+    try:
+        for player, entrant in enumerate(fixture.entrants):
+            seed = seed_of_bot(fixture.seed, player)
+            seats.append(
+                make_seat(plan.entrants[entrant], plan.game, names[player], seed, plan.isolation)
+            )
+        table = OfflineTable(match, seats, names, stage)
+        table.play()
+    finally:
+        for seat in seats:
+            seat.close()
+    if stage is not None:
+        stage.close()
+    return _outcome(plan, fixture, match, table, seats)
+
+
+def _outcome(
+    plan: TournamentPlan, fixture: Fixture, match: Match, table: OfflineTable, seats: list[Seat]
+) -> MatchOutcome:
+    assert match.result is not None
+    names = tuple(plan.names[entrant] for entrant in fixture.entrants)
+    efforts = tuple(seat.effort for seat in seats)
+    file = _save(plan, fixture, match, names, seats) if plan.save else ""
+    headlines = tuple(table.headline(player) for player in range(plan.seats))
+    logs = {player: _last_lines(seats[player].log) for player in table.faults if seats[player].log}
+    kept = (match_file(match, names), match.view(None)) if plan.records else (b"", {})
+    refused, late, faults = (
+        tuple(table.refused),
+        tuple(table.late),
+        _late_faults(table.late, plan) | table.faults,
+    )
+    unstarted, printed = (
+        frozenset(table.unstarted),
+        frozenset(player for player, seat in enumerate(seats) if seat.log),
+    )
+    return MatchOutcome(
+        fixture,
+        match.result,
+        efforts,
+        refused,
+        late,
+        faults,
+        headlines,
+        logs,
+        unstarted,
+        printed,
+        file,
+        *kept,
+        fingerprint(match),
+    )
+
+
+def _late_faults(counts: Sequence[int], plan: TournamentPlan) -> dict[int, str]:
+    limit = f"after the limit of {plan.terms().pace.limit} ms"
+    return {
+        player: f"{plural(count, 'late move')}, {limit}"
+        for player, count in enumerate(counts)
+        if count
+    }
+
+
+def _open(match: Match) -> None:
+    """Play the opening of the match's seed.
+
+    Its moves are inputs like others, so the match replays from its record.
+    """
+    match.start()
+    for raw in random_opening(match.game, match.players, Chance(match.seed, OPENING_STEP)):
+        (player,) = match.awaited
+        match.submit(player, raw, 0)
+
+
+def _last_lines(log: str) -> str:
+    return "\n".join(log.splitlines()[-LAST_LINES:])
+
+
+def match_name(plan: TournamentPlan, fixture: Fixture) -> str:
+    """Return the name under which a match is saved and shown."""
+    return f"{plan.game}-{fixture.seed}-{fixture.number + 1:05}"
+
+
+def seed_of_bot(seed: int, player: Player) -> int:
+    """Derive a seed for a bot from the seed of the match.
+
+    No step of the match uses it; those are 0 and above.
+    """
+    return Chance(seed, -1 - player).bits()
+
+
+def _save(
+    plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]
+) -> str:
+    """Write the match file, and the logs of its bots beside it."""
+    path = Path(plan.save) / f"{match_name(plan, fixture)}.jsonl"
+    path.write_bytes(match_file(match, names))
+    for player, seat in enumerate(seats):
+        if seat.log:
+            path.with_suffix(
+                f".{player}.{'stderr' if isinstance(seat, ProgramSeat) else 'log'}"
+            ).write_text(seat.log)
+    return str(path)
+
+
+def check_plan(plan: TournamentPlan) -> None:
+    """Raise OSError if matches cannot be saved, and CannotStart for a bot that cannot start."""
+    if plan.save:
+        Path(plan.save).mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=plan.save).close()
+    for entrant in dict.fromkeys(plan.entrants):
+        check_bot(entrant, plan.game, plan.isolation)
+
+
+def play_all(
+    plan: TournamentPlan, jobs: int, scenes: SceneQueue | None = None, most: int = LARGEST_BATCH
+) -> Generator[MatchOutcome, None, None]:
+    """The outcomes as they come in; closing the generator ends what still runs.
+
+    Bots that cannot start are named at once.
+
+    `scenes`: where the matches are shown as they are played. For that they have processes of their
+    own. `most`: matches that a process plays before it tells their outcomes.
+    """
+    check_plan(plan)
+    if scenes is None and jobs == 1:
+        return _play_here(plan)
+    close_idle()
+    if scenes is not None:
+        return in_processes(
+            partial(_play_portion, plan),
+            plan.fixtures(),
+            jobs,
+            most=1,
+            ready=partial(_show_on, scenes),
+        )
+    return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most, BATCH_SECONDS)
+
+
+def _play_here(plan: TournamentPlan) -> Generator[MatchOutcome, None, None]:
+    try:
+        for fixture in plan.fixtures():
+            yield play_fixture(plan, fixture)
+    finally:
+        close_idle()
+
+
+_shows: list[Show] = []
+"""The queue of this process for scenes."""
+
+
+def _show_on(scenes: SceneQueue) -> None:
+    _shows.append(scenes.put)
+
+
+def _play_portion(plan: TournamentPlan, portion: Sequence[Fixture]) -> list[MatchOutcome]:
+    return [play_fixture(plan, fixture, *_shows) for fixture in portion]

@@ -1,1 +1,0 @@
-"""The offline runner: matches and tournaments on this machine, without a server."""

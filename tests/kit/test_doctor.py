@@ -1,0 +1,227 @@
+"""Broken bots, each diagnosed by name, and healthy ones on each protocol."""
+
+import json
+import re
+import sys
+from contextlib import closing, redirect_stderr
+from io import StringIO
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from botdrome.cli.app import app
+from botdrome.cli.doctor import DoctorOptions, run_doctor
+from botdrome.client.program import Program
+from botdrome.kit import doctor
+
+HERE = Path(__file__).parent
+PROTOCOLS = {
+    "battlebot": ["socket_bot.py", "{url}", "{name}", "{password}"],
+    "duel": ["duel_bot.py", "{host}", "{port}", "{name}"],
+    "boats": ["boats_bot.py", "{host}", "{port}", "{name}"],
+    "bomber": ["bomber_bot.py", "{url}", "{name}", "{password}"],
+    "battlecube": ["cube_bot.py", "{port}"],
+}
+PIECES = {"two pieces": "cannot read a message that comes in two pieces"}
+PIECES |= {"single bytes": "cannot read a message that comes byte by byte"}
+BROKEN: dict[tuple[str, str], tuple[dict[str, str], str]] = {
+    ("duel", "chunks"): (
+        PIECES
+        | {
+            "joined messages": "cannot read several messages that come at once",
+            "lost connection": "does not recover from a lost connection",
+        },
+        "JSONDecodeError|it closed 5 connections before it had played",
+    ),
+    ("duel", "characters"): (
+        {
+            "emoji in UTF-8": "counts characters instead of bytes, or cannot read UTF-8",
+            "own emoji name": "fails if its own name is not ASCII",
+        },
+        "Error|it counts characters instead of bytes",
+    ),
+    ("duel", "twice"): (
+        {"repeated question": "fails on a repeated question"},
+        r"illegal move at step \d+: .* is taken",
+    ),
+    ("battlebot", "strict"): ({"unknown keys": "fails on unknown keys"}, "KeyError: 'xDoctor'"),
+    ("boats", "lines"): (PIECES, "ValueError: invalid literal for int|IndexError"),
+    ("boats", "quits"): (
+        {"lost connection": "does not recover from a lost connection"},
+        r"it ended with status 1: the connection is lost \(it ended in the middle of the match\)",
+    ),
+    ("battlecube", "order"): ({"key order": "depends on the order of keys"}, "unreadable: .*"),
+    ("battlecube", "ascii"): (
+        {
+            "emoji name": "fails on names that are not ASCII",
+            "own emoji name": "fails if its own name is not ASCII",
+        },
+        "unreadable: .*",
+    ),
+    ("battlecube", "again"): (
+        {"repeated question": "fails on a repeated question"},
+        "unreadable: .*",
+    ),
+}
+THOROUGH = ("boats", "lines")
+"""This bot has all trials, the others only `plain` and those that they fail."""
+HASTY = {
+    ("battlebot", "impatient", "long wait"): (
+        "gives up when nothing comes for some seconds",
+        "TimeoutError",
+    ),
+    ("bomber", "hasty", "slow HTTP"): ("gives up on slow HTTP", "TimeoutError"),
+}
+
+
+def command(protocol: str, fault: str) -> list[str]:
+    game = ["--game", "noughts-and-crosses"] * (protocol == "battlebot")
+    file, *words = PROTOCOLS[protocol]
+    return ["--protocol", protocol, *game, "--", sys.executable, str(HERE / file), *words, fault]
+
+
+def examined(*words: str) -> dict[str, Any]:
+    result = CliRunner().invoke(app, ["doctor", "--json", "--patience", "60", *words])
+    report: dict[str, Any] = json.loads(result.stdout)
+    assert result.exit_code == (0 if report["ok"] else 1)
+    return report
+
+
+def failures(report: dict[str, Any]) -> dict[str, str]:
+    return {one["ailment"]: one["diagnosis"] for one in report["trials"] if not one["passed"]}
+
+
+class Author(StringIO):
+    """Reads what the doctor says, and starts a bot when it asks for one."""
+
+    def __init__(self, protocol: str, fault: str) -> None:
+        super().__init__()
+        self._command, self._asked = command(protocol, fault), 0
+        self.programs: list[Program] = []
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        asked = len(re.findall("password:|waits until you start the bot", self.getvalue()))
+        if asked > self._asked:
+            self._asked = asked
+            self.programs.append(Program(self._filled()))
+        return written
+
+    def _filled(self) -> list[str]:
+        found = re.search(
+            r"connect the bot to (\S*?([\d.]+):(\d+)\S*), .*name: (\S+)\s+password: (\S+)",
+            self.getvalue(),
+            re.S,
+        )
+        assert found
+        command = self._command[self._command.index("--") + 1 :]
+        for key, value in zip(
+            ("url", "host", "port", "name", "password"), found.groups(), strict=True
+        ):
+            command = [word.replace(f"{{{key}}}", value) for word in command]
+        return command
+
+    def close(self) -> None:
+        for program in self.programs:
+            program.close(0)
+
+
+def examined_by_hand(author: Author, protocol: str, *trials: str) -> int:
+    game = "noughts-and-crosses" if protocol == "battlebot" else ""
+    with closing(author), redirect_stderr(author):
+        return run_doctor(
+            DoctorOptions([], protocol, game, list(trials), 0, "", 60.0, 0.1, 0.05), as_json=True
+        )
+
+
+@pytest.mark.parametrize("protocol", ["battlebot", "duel", "boats", "bomber"])
+def test_a_healthy_bot_that_its_author_starts_passes(
+    protocol: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert examined_by_hand(Author(protocol, "healthy"), protocol) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert failures(report) == {}
+    assert {"plain", "long name", "lost connection"} <= {one["ailment"] for one in report["trials"]}
+
+
+def test_a_healthy_bot_with_a_url_passes() -> None:
+    with closing(Program([sys.executable, str(HERE / "cube_bot.py"), "0", "healthy"])) as bot:
+        (port,) = bot.next_lines(perf_counter() + 200)
+        url = f"http://127.0.0.1:{int(port)}/"
+        report = examined(
+            "--silence", "0.1", "--slowness", "0.05", "--protocol", "battlecube", "--url", url
+        )
+    assert failures(report) == {}
+    assert len(report["trials"]) == 13
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_healthy_bot_plays_under_an_emoji_name(protocol: str) -> None:
+    assert examined("--trial", "own emoji name", *command(protocol, "healthy"))["ok"]
+
+
+def test_the_author_is_asked_to_start_the_bot_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "PROMPT", 0.0)
+    author = Author("boats", "quits")
+    assert examined_by_hand(author, "boats", "joined messages", "long name") == 0
+    assert len(author.programs) > 1
+    assert len(json.loads(capsys.readouterr().out)["trials"]) == 2
+
+
+@pytest.mark.parametrize(("protocol", "fault"), BROKEN)
+def test_a_broken_bot_is_diagnosed(protocol: str, fault: str) -> None:
+    diagnoses, words = BROKEN[protocol, fault]
+    trials = [] if (protocol, fault) == THOROUGH else ["plain", *diagnoses]
+    chosen = [word for trial in trials for word in ("--trial", trial)]
+    report = examined("--silence", "0.1", "--slowness", "0.05", *chosen, *command(protocol, fault))
+    assert failures(report) == diagnoses
+    assert len(report["trials"]) > len(diagnoses)
+    assert [
+        one["reason"]
+        for one in report["trials"]
+        if not (one["passed"] or re.search(words, one["reason"]))
+    ] == []
+
+
+@pytest.mark.parametrize(("protocol", "fault", "trial"), HASTY)
+def test_a_hasty_bot_is_diagnosed(protocol: str, fault: str, trial: str) -> None:
+    """The trial ends when the bot gives up, long before its own end."""
+    diagnosis, words = HASTY[protocol, fault, trial]
+    report = examined(
+        "--silence", "60", "--slowness", "4", "--trial", trial, *command(protocol, fault)
+    )
+    assert failures(report) == {trial: diagnosis}
+    assert words in report["trials"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--protocol", "chess"], "there is no protocol 'chess'"),
+        ([], "--game is missing"),
+        (["--protocol", "duel", "--game", "battleship"], "duel has only the game gomoku"),
+        (["--protocol", "battlecube"], "battlecube needs either --url"),
+        (
+            ["--protocol", "battlecube", "--url", "ftp://127.0.0.1/"],
+            "--url is http://HOST:PORT/PATH",
+        ),
+        (
+            ["--protocol", "battlecube", "--url", "http://127.0.0.1:1/", "--port", "1"],
+            "--port is not for battlecube",
+        ),
+        (["--protocol", "duel", "--url", "http://127.0.0.1:1"], "--url is only for battlecube"),
+        (
+            ["--protocol", "duel", "--trial", "slow HTTP"],
+            "there is no trial 'slow HTTP' here; there are plain, two pieces,",
+        ),
+    ],
+)
+def test_a_bad_command_is_refused(words: list[str], error: str) -> None:
+    result = CliRunner().invoke(app, ["doctor", *words])
+    assert result.exit_code == 2
+    assert error in result.stderr.replace("\n", " ")

@@ -1,0 +1,65 @@
+"""Contests of the runner's tests: a document, its run in this process, and what the store holds
+afterwards.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from botdrome.contest.document import ContestDocument, OfflineEntrant, Penalties
+from botdrome.contest.formats.format import Standing
+from botdrome.contest.progress import ContestProgress
+from botdrome.offline.contest_opening import open_contest
+from botdrome.offline.contest_players import PlayersHere, contest_plan
+from botdrome.offline.contest_run import ContestRun
+from botdrome.offline.isolation import Isolation
+from botdrome.store.contest_journal import ContestJournal, StoredContest
+from botdrome.store.opening import open_store
+from botdrome.store.store import Store
+
+HERE = Isolation(in_process=True)
+FAILING = "def bot(view):\n    raise ValueError('no idea')\n"
+FIRST = (
+    "def bot(view):\n    return {'space': next([x, y] for x in range(3) for y in range(3) if "
+    "not view['board'][x][y])}\n"
+)
+
+
+def a_document(*bots: str, **other: Any) -> ContestDocument:
+    entrants = tuple(
+        OfflineEntrant(bot=bot, name=f"bot {number}") for number, bot in enumerate(bots, 1)
+    )
+    return ContestDocument(name="cup", game="noughts-and-crosses", entrants=entrants, **other)
+
+
+def withdrawing(after: int) -> Penalties:
+    return Penalties(withdraw_after=after)
+
+
+async def in_store(folder: Path, work: Callable[[Store], Any]) -> Any:
+    store = await open_store(f"sqlite:///{folder}/cup.db")
+    try:
+        return await work(store)
+    finally:
+        await store.close()
+
+
+async def run_in(
+    store: Store, document: ContestDocument, players: type[PlayersHere] = PlayersHere, **other: Any
+) -> str:
+    contest = await open_contest(ContestJournal(store), document, "olga", HERE)
+    plan = contest_plan(document, contest.entrants, HERE)
+    return await ContestRun(store, contest, players(plan), "olga", **other).play()
+
+
+async def run(folder: Path, document: ContestDocument, **other: Any) -> str:
+    return str(await in_store(folder, lambda store: run_in(store, document, **other)))
+
+
+async def stored(folder: Path) -> StoredContest:
+    found: StoredContest = await in_store(folder, lambda store: ContestJournal(store).load("cup"))
+    return found
+
+
+def standings_of(contest: StoredContest) -> list[Standing]:
+    return ContestProgress(contest.entry.document, contest.entrants, contest.results).standings()
