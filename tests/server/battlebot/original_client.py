@@ -36,7 +36,8 @@ async def log_in(url: str, login: dict[str, Any]) -> ClientConnection:
     origin = url.replace("ws", "http", 1)
     socket = await connect(url, origin=origin, compression=None, open_timeout=PATIENCE)  # type: ignore[arg-type]
     await socket.send(json.dumps(login))
-    answer = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
+    async with asyncio.timeout(PATIENCE):  # wait_for of Python 3.11 may swallow a cancellation
+        answer = json.loads(await socket.recv())
     assert answer["authentication"] == "OK", answer
     return socket
 

@@ -55,7 +55,7 @@ async def until_waiting(
             assert not any(task.done() for task in work), [
                 task.exception() for task in work if task.done()
             ]
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.002)
 
 
 async def test_in_a_contest_all_meet_also_one_that_comes_late(tmp_path: Path) -> None:
