@@ -15,7 +15,7 @@ from botdrome.api.probes import probe_routes
 from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.api.rest.routes import LARGEST_FILE
 from botdrome.protocols import PROTOCOLS
-from botdrome.server.arena import Arena, ServerAddresses, Tables
+from botdrome.server.arena import Arena, ServerAddresses
 from botdrome.server.battlebot.host import BattlebotHost
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
@@ -42,6 +42,7 @@ from botdrome.server.rooms.boats import BoatRooms
 from botdrome.server.rooms.cube_host import CubeHost
 from botdrome.server.rooms.duel_hall import DuelHall
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.tables.audience import Tables
 from botdrome.store.identity import likeness
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, check_store, open_store
 from botdrome.store.store import Store

@@ -8,8 +8,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Played, meant_for
 from botdrome.match.match import Match, News
 from botdrome.match.record import match_file, seeded_match
-from botdrome.server.arena import LiveTable
-from botdrome.server.tables.audience import Audience, Spectator
+from botdrome.server.tables.audience import Audience, LiveTable, Spectator
 from botdrome.store.store import Finish, MatchEntry, Store
 from botdrome.wire.writers import MatchHeader
 

@@ -11,7 +11,7 @@ from typing import Any
 from botdrome.contest.progress import ContestProgress
 from botdrome.server.contests.running_contest import MOVED
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM
-from botdrome.server.tables.resumed_table import NOBODY_BACK
+from botdrome.server.tables.kept_table import NOBODY_BACK
 from botdrome.store.contest_archive import ArchiveDifference, check_archive, write_archive
 from botdrome.store.contest_journal import ContestJournal, StoredContest
 from botdrome.store.opening import open_store

@@ -15,8 +15,7 @@ from botdrome.games.options import with_options
 from botdrome.server.lobby.house import HouseSeat
 from botdrome.server.rooms.duel_leaderboard import PLAYERS
 from botdrome.server.rooms.duel_records import DuelRecord
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry, Finish, Note
 from tests.api.tables import NOON, entry_of, played_by_the_house

@@ -12,7 +12,7 @@ from functools import partial
 from math import inf
 from typing import TypeVar
 
-from botdrome.server.arena import LiveTable, Tables
+from botdrome.server.tables.audience import LiveTable, Tables
 
 MOST_TABLES = 200
 PAUSE = 0.5

@@ -5,10 +5,11 @@ of them.
 from botdrome.api.live_tables import live_tables
 from botdrome.contest.document import ContestDocument
 from botdrome.games.game import View
-from botdrome.server.arena import Arena, LiveTable
+from botdrome.server.arena import Arena
 from botdrome.server.contests.contests import Action
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.keys import NotOperator
+from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.link import ServerCalls
 from botdrome.store.store import MatchEntry, Store

@@ -22,9 +22,8 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import CommandError
 from botdrome.offline.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.protocols import load_settings, protocol_sections
-from botdrome.server.arena import Tables
 from botdrome.server.settings import BadSetting
-from botdrome.server.tables.played_elsewhere import PlayedElsewhere
+from botdrome.server.tables.audience import PlayedElsewhere, Tables
 from botdrome.store.store import MatchEntry, Store
 
 log = structlog.get_logger()

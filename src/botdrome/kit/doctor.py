@@ -23,8 +23,7 @@ from botdrome.offline.remote_player import remote_player
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.operator.cube_runs import CubeRun
 from botdrome.server.rooms.cube_host import CubeHost
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 
 # The doctor's own server, with an opponent for the bot, and the tables at which the bot sits.
 

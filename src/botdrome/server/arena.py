@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
-from botdrome.match.terms import PaceName
 from botdrome.server.arena_questions import (
     FindWaiting,
     LookAtMatch,
@@ -29,7 +28,7 @@ from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.node import Node
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
-from botdrome.server.tables.audience import Spectator
+from botdrome.server.tables.audience import Tables
 from botdrome.server.workers.pool import Workers
 from botdrome.store.identity import hashed, likeness
 from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
@@ -47,41 +46,6 @@ HOUSE = "house:"
 
 class BadName(Exception):
     """An invalid bot name. The message gives the reason."""
-
-
-class LiveTable(Struct, frozen=True):
-    """A running match."""
-
-    id: str
-    game: str
-    players: tuple[str, ...]
-    contest: str | None
-    started: int
-    steps: int
-    spectators: int
-    pace: PaceName = "usual"
-
-
-class Tables(Protocol):
-    """The running tables."""
-
-    def live(self, game: str | None = None, most: int | None = None) -> list[LiveTable]:
-        """Return the running matches, longest running first."""
-
-    def count(self, game: str | None = None) -> int: ...
-
-    def watch(self, match_id: str, spectator: Spectator, node: str = "") -> bool:
-        """Show a running match to a spectator, starting with the current position.
-
-        Return False if there is no such match.
-
-        `node` plays the match; empty: the caller does not know.
-        """
-
-    def unwatch(self, match_id: str, spectator: Spectator) -> None: ...
-
-    def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Call `tell` whenever a table opens or closes, until the returned function is called."""
 
 
 class BotCache(Protocol):

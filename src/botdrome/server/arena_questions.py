@@ -8,7 +8,7 @@ from msgspec import Struct
 from botdrome.contest.lobby import Seeker
 
 if TYPE_CHECKING:
-    from botdrome.server.arena import Tables
+    from botdrome.server.tables.audience import Tables
 
 
 class LookAtMatch(Struct, frozen=True):

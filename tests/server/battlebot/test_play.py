@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.tables.flight_lines import written
+from botdrome.server.tables.flight_records import written
 from botdrome.store.store import Wanted
 from tests.match.telling import mark
 from tests.patience import until

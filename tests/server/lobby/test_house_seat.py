@@ -13,7 +13,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.match.terms import Pace
 from botdrome.server.lobby.house import HouseSeat
-from botdrome.server.tables.subscriber import Subscriber
+from botdrome.server.tables.table import Subscriber
 from botdrome.server.workers.jobs import house_bot_move
 from tests.patience import until
 from tests.server.clients import server

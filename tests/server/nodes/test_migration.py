@@ -13,8 +13,8 @@ from botdrome.match.record import verify
 from botdrome.server.nodes import migration
 from botdrome.server.nodes.migration import Migration
 from botdrome.server.nodes.takeover import Takeover
-from botdrome.server.tables.flight_lines import written
-from botdrome.server.tables.resumed_table import MOVED
+from botdrome.server.tables.flight_records import written
+from botdrome.server.tables.kept_table import MOVED
 from botdrome.store.nodes import InputRows
 from botdrome.store.store import MatchEntry, StoreUnavailable, Wanted
 from tests.patience import until

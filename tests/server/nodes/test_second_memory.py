@@ -10,8 +10,7 @@ from structlog.testing import capture_logs
 from botdrome.server.nodes import held_inputs, second_memory
 from botdrome.server.nodes.held_inputs import HeldInputs
 from botdrome.server.nodes.second_memory import SecondMemory
-from botdrome.server.tables.input_keeper import InputKeeper
-from botdrome.server.tables.kept_table import KeptTable
+from botdrome.server.tables.kept_table import InputKeeper, KeptTable
 from botdrome.store.opening import open_store
 from botdrome.store.store import StoreUnavailable
 from tests.patience import PATIENCE, until

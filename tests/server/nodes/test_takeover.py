@@ -17,8 +17,7 @@ from botdrome.server.lobby.invitations import Invitations
 from botdrome.server.nodes import held_inputs
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches, owner_of
-from botdrome.server.tables.kept_table import KeptTable
-from botdrome.server.tables.resumed_table import ResumedTable
+from botdrome.server.tables.kept_table import KeptTable, ResumedTable
 from botdrome.server.tables.table import Table
 from botdrome.store.store import MatchEntry
 from botdrome.wire.nodes import link

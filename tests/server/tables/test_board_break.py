@@ -15,8 +15,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.match.match import News
 from botdrome.match.record import read, verify
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import Store, Unstorable
 from tests.server.holding import Held, hold_back
 from tests.server.tables.test_table import Hearer, running

@@ -11,13 +11,16 @@ from structlog.testing import capture_logs
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import Setup, new_match
-from botdrome.server.tables import input_keeper
-from botdrome.server.tables.input_keeper import InputKeeper
-from botdrome.server.tables.kept_inputs import KeptMatch, chunks_in, unpack_head
-from botdrome.server.tables.kept_table import KeptTable
-from botdrome.server.tables.metronome import Metronome
-from botdrome.server.tables.move_times import MoveTimes, never
-from botdrome.server.tables.subscriber import Subscriber
+from botdrome.server.tables import kept_table
+from botdrome.server.tables.kept_table import (
+    InputKeeper,
+    KeptMatch,
+    KeptTable,
+    chunks_in,
+    unpack_head,
+)
+from botdrome.server.tables.table import Subscriber
+from botdrome.server.tables.timing import Metronome, MoveTimes, never
 from botdrome.store.opening import open_store
 from botdrome.store.store import Fenced, MatchEntry, Store, StoreUnavailable
 from tests.patience import PATIENCE
@@ -195,8 +198,8 @@ async def test_news_do_not_wait_for_a_store_that_is_away() -> None:
 
 
 async def test_rows_of_matches_that_are_over_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_keeper, "LEAST", 1000)
-    monkeypatch.setattr(input_keeper, "AGAIN", 3)
+    monkeypatch.setattr(kept_table, "LEAST", 1000)
+    monkeypatch.setattr(kept_table, "AGAIN", 3)
 
     async def add_inputs(rows: MemoryRows, *tables: KeptTable) -> None:
         before = max(rows.rows, default=0)

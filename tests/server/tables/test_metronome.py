@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from botdrome.server.tables.metronome import Metronome
+from botdrome.server.tables.timing import Metronome
 
 pytestmark = pytest.mark.anyio
 

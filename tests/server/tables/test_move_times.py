@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from botdrome.server.network.steady_loop import SteadyClock
-from botdrome.server.tables.flight_lines import written
-from botdrome.server.tables.move_times import MoveTimes
+from botdrome.server.tables.flight_records import written
 from botdrome.server.tables.table import Table
+from botdrome.server.tables.timing import MoveTimes
 from tests.match.telling import mark
 from tests.server.tables.test_table import Hearer, running
 

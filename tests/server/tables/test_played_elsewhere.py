@@ -9,7 +9,7 @@ import pytest
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Began, Ended
 from botdrome.match.match import Match
-from botdrome.server.tables.played_elsewhere import PlayedElsewhere
+from botdrome.server.tables.audience import PlayedElsewhere
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
 from tests.api.tables import HandTables, entry_of, mark

@@ -12,13 +12,18 @@ from botdrome.catalogue import CATALOGUE, restored_game
 from botdrome.match.inputs import DECODE
 from botdrome.match.record import Resumption
 from botdrome.protocols import load_settings
-from botdrome.server.tables.flight_lines import written
-from botdrome.server.tables.input_keeper import InputKeeper
-from botdrome.server.tables.kept_inputs import pack_row, unpack_head
-from botdrome.server.tables.kept_table import KeptTable
-from botdrome.server.tables.resumed_table import MOVED, NOBODY_BACK, ResumedTable
+from botdrome.server.tables.flight_records import written
+from botdrome.server.tables.kept_table import (
+    MOVED,
+    NOBODY_BACK,
+    InputKeeper,
+    KeptTable,
+    ResumedTable,
+    pack_row,
+    unpack_head,
+)
 from botdrome.server.tables.running_tables import RunningTables
-from botdrome.server.tables.subscriber import Subscriber
+from botdrome.server.tables.table import Subscriber
 from botdrome.store.opening import open_store
 from botdrome.store.store import MatchEntry, Store
 from tests.patience import PATIENCE

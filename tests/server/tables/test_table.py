@@ -12,11 +12,9 @@ from structlog.testing import capture_logs
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Player
 from botdrome.match.match import Match, News
-from botdrome.server.tables.metronome import Metronome
-from botdrome.server.tables.move_times import MoveTimes, never
 from botdrome.server.tables.seated_player import SeatedPlayer
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
+from botdrome.server.tables.timing import Metronome, MoveTimes, never
 from botdrome.store.opening import open_store
 from botdrome.store.store import MatchEntry, Note, Store
 from botdrome.wire.battlebot.conversation import battlebot

@@ -40,7 +40,7 @@ from botdrome.api.rest.contests import (
 )
 from botdrome.api.server_calls import ReadContext
 from botdrome.games.game import View
-from botdrome.server.arena import LiveTable
+from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller, WorkersBusy
 from botdrome.store import damage
 from botdrome.store.contest_journal import ContestJournal

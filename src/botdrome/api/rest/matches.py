@@ -17,9 +17,10 @@ from botdrome.api.replays import (
 from botdrome.api.requests import Problem, game_called, iso, no_match
 from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, Pace, RestRequest
 from botdrome.api.server_calls import ReadContext
-from botdrome.server.arena import Arena, LiveTable
+from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import is_bots
-from botdrome.server.tables.flight_lines import written
+from botdrome.server.tables.audience import LiveTable
+from botdrome.server.tables.flight_records import written
 from botdrome.store.store import MatchEntry, Status, Wanted
 from botdrome.wire.battlebot.messages import game_type
 

@@ -12,7 +12,7 @@ from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.errand import AdmittedClient, Errand, MovedSeat
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import Session
-from botdrome.server.tables.resumed_table import ResumedTable
+from botdrome.server.tables.kept_table import ResumedTable
 from botdrome.wire.battlebot.conversation import PLAY_PATH, BattlebotConversation, Login, Seek
 from botdrome.wire.conversation import Command, Removed
 from botdrome.wire.safe_headers import plain_answer

@@ -26,8 +26,7 @@ from botdrome.match.record import fingerprint
 from botdrome.server.contests.contest_planner import ContestPlanner
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer, contest_table
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.jobs import WorkersClosed
 from botdrome.store.contest_journal import ContestJournal, EnteredContest, result_note
 from botdrome.store.store import Note

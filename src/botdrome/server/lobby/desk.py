@@ -31,8 +31,7 @@ from botdrome.server.network.connection import INTERNAL
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.settings import Settings
 from botdrome.server.tables.running_tables import RunningTables
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import Store
 
 if TYPE_CHECKING:

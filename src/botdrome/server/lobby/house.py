@@ -9,8 +9,7 @@ from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.jobs import JobFailed, WorkersClosed
 from botdrome.server.workers.pool import Workers
 

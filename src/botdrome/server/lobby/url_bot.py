@@ -22,8 +22,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner
 from botdrome.server.network.connection import NORMAL, Traffic
 from botdrome.server.tables.kept_table import KeptTable
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import BotEntry
 from botdrome.wire.battlebot.conversation import battlebot_with_extras, value_of
 from botdrome.wire.battlebot.messages import game_type

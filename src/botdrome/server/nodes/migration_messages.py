@@ -6,7 +6,7 @@ from msgspec import Struct
 from botdrome.match.events import Player
 from botdrome.match.terms import Milliseconds
 from botdrome.server.nodes.node import NodeId
-from botdrome.server.tables.kept_inputs import InputChunk
+from botdrome.server.tables.kept_table import InputChunk
 
 TOPIC = "migration"
 

@@ -11,10 +11,9 @@ from functools import partial
 
 from msgspec import Struct
 
-from botdrome.server.arena import LiveTable, Tables
 from botdrome.server.nodes import watching_messages as watching
 from botdrome.server.nodes.node import Links, NodeId
-from botdrome.server.tables.audience import Spectator
+from botdrome.server.tables.audience import LiveTable, Spectator, Tables
 from botdrome.server.tables.table import Table
 
 INTERVAL = 1.0

@@ -26,11 +26,15 @@ from botdrome.server.nodes.membership import Membership
 from botdrome.server.nodes.migration_messages import MovingMatch
 from botdrome.server.nodes.node import Links, NodeId
 from botdrome.server.nodes.second_memory import SecondMemory
-from botdrome.server.tables.input_keeper import InputKeeper
-from botdrome.server.tables.kept_inputs import KeptMatch, MatchHead, chunks_in, unpack_head
-from botdrome.server.tables.resumed_table import ResumedTable
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.kept_table import (
+    InputKeeper,
+    KeptMatch,
+    MatchHead,
+    ResumedTable,
+    chunks_in,
+    unpack_head,
+)
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.nodes import InputRows
 from botdrome.store.store import MatchEntry, Store, StoreUnavailable
 

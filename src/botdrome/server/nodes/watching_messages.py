@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.arena import LiveTable
 from botdrome.server.nodes.node import NodeId
+from botdrome.server.tables.audience import LiveTable
 
 TOPIC = "watching"
 

@@ -11,8 +11,7 @@ from botdrome.match.events import Player
 from botdrome.server.lobby.owners import NOBODY
 from botdrome.server.session import Session
 from botdrome.server.tables.running_tables import Candidate, RunningTables
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.wire.boats.conversation import GameStarts, Kicked
 from botdrome.wire.boats.lines import (
     COMM_ERROR,

@@ -24,8 +24,7 @@ from botdrome.server.rooms.boat_settings import RoomPlan
 from botdrome.server.rooms.boat_statistics import BoatStatistics, GameStatistics
 from botdrome.server.rooms.room import GatheredPlayer, Gathering, open_table
 from botdrome.server.session import Session
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.contest_journal import ContestRefusal
 from botdrome.wire.boats.lines import (
     BAD_BOARD,

@@ -28,8 +28,7 @@ from botdrome.server.rooms.counted_game import (
 )
 from botdrome.server.tables.late_entries import LateEntries
 from botdrome.server.tables.ledger import Ledger
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import Note, Store
 
 log = structlog.get_logger()

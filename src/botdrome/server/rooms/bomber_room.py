@@ -22,8 +22,7 @@ from botdrome.server.lobby.registry import Admission
 from botdrome.server.network.connection import Traffic
 from botdrome.server.rooms.bomber_settings import BomberPlan, BomberSection
 from botdrome.server.rooms.room import GatheredPlayer, Gathering, open_table
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import BotEntry
 from botdrome.wire.bomber.conversation import (
     CAME_LATE,

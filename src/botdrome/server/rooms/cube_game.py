@@ -20,8 +20,7 @@ from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients, End
 from botdrome.server.network.connection import Traffic
 from botdrome.server.network.peer import PEER
 from botdrome.server.settings import ProtocolSection, Settings
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.wire.cube.conversation import error
 from botdrome.wire.cube.requests import CubeSetup, Fault, NewGame
 from botdrome.wire.cube.writer import CubeEvent, CubeWriter, Payload, UnreadableAnswer, read_answer

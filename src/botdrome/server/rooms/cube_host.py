@@ -12,7 +12,6 @@ from botdrome.bots.house import HouseBot
 from botdrome.contest.lobby import Seeker
 from botdrome.games.battlecube import Battlecube
 from botdrome.games.reading import plural
-from botdrome.server.arena import LiveTable
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import STORE_AWAY
@@ -26,8 +25,8 @@ from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import CLIENT_SOURCE, Connection
 from botdrome.server.rooms.cube_game import CubeGame, CubeSection, WatchedGame, Watcher
 from botdrome.server.session import Session
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.audience import LiveTable
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import StoreUnavailable
 from botdrome.wire.conversation import Command, TokenNeeded
 from botdrome.wire.cube.conversation import (

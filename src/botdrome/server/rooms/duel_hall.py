@@ -26,8 +26,7 @@ from botdrome.server.rooms.duel_records import Counted, PlayedBoard
 from botdrome.server.rooms.room import GatheredPlayer, open_table
 from botdrome.server.session import Session
 from botdrome.server.settings import ProtocolSection
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import Epoch, Note, Store
 from botdrome.wire.conversation import Command, LoginRefused
 from botdrome.wire.duel.conversation import GAME, Duel, DuelConversation, Enter, Entered, Superseded

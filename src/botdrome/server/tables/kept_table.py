@@ -3,27 +3,409 @@
 Its inputs are stored, so that another node can resume the match.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
+import msgspec
 import structlog
+from msgspec import Struct
 
 from botdrome.games.game import Raw
 from botdrome.match.events import Player, Returned
 from botdrome.match.match import News
-from botdrome.match.record import setup_of
+from botdrome.match.record import Resumption, Setup, setup_of
 from botdrome.match.terms import Milliseconds
-from botdrome.server.tables.board_break import BoardBreak
-from botdrome.server.tables.input_keeper import InputKeeper
-from botdrome.server.tables.kept_inputs import InputChunk, MatchHead, pack_head
-from botdrome.server.tables.metronome import Metronome
-from botdrome.server.tables.move_times import MoveTimes
 from botdrome.server.tables.seated_player import SeatedPlayer
-from botdrome.server.tables.table import Table
-from botdrome.store.store import MatchEntry, Store
+from botdrome.server.tables.table import BoardBreak, Table
+from botdrome.server.tables.timing import Metronome, MoveTimes
+from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE, Outage
+from botdrome.store.store import Fenced, MatchEntry, Store, StoreUnavailable
 from botdrome.wire.writers import standing
 
+# The places where the inputs of running matches are kept, so that they outlive their node.
+
+
+class Rows(Protocol):
+    async def write(self, number: int, data: bytes) -> None: ...
+
+    async def delete_before(self, number: int) -> None: ...
+
+
+class OtherMemory(Protocol):
+    """The memory of another node."""
+
+    acknowledge: Callable[[int], None]
+    """Called when it has all batches up to a number."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether it acknowledges batches at present."""
+
+    @property
+    def full(self) -> bool:
+        """Whether no more batches should be added before some are stored."""
+
+    def keep(self, number: int, data: bytes) -> None:
+        """Keep a batch until it is stored."""
+
+    def stored(self, number: int) -> None:
+        """The store has all batches up to this one."""
+
+
+# Kept inputs: the inputs of running matches as bytes, from which another node resumes them.
+
 log = structlog.get_logger()
+
+
+class MatchHead(Struct, frozen=True):
+    """What is needed to set the table again."""
+
+    entry: MatchEntry
+    setup: Setup
+    resumes: bool = True
+    """Whether the players can return to it at another node."""
+
+
+class InputChunk(Struct, frozen=True, array_like=True, gc=False):
+    """Some lines of the input log of a match, in order."""
+
+    match: str
+    first: int
+    """The index of the first line."""
+    lines: list[bytes]
+    head: bytes = b""
+    """The packed head of the match, with its first lines."""
+
+
+class KeptMatch:
+    """A match as its inputs in the store and in memory have it."""
+
+    __slots__ = ("_lines", "head")
+
+    def __init__(self) -> None:
+        self.head: bytes = b""
+        self._lines: dict[int, bytes] = {}
+
+    def add(self, chunk: InputChunk) -> None:
+        """Add a chunk, in the order of writing.
+
+        Chunks may overlap, since inputs are written again.
+        """
+        self.head = chunk.head or self.head
+        self._lines.update(enumerate(chunk.lines, chunk.first))
+
+    @property
+    def lines(self) -> list[bytes]:
+        """All lines up to the first gap."""
+        end = next(
+            (index for index in range(len(self._lines)) if index not in self._lines),
+            len(self._lines),
+        )
+        return [self._lines[index] for index in range(end)]
+
+
+pack_row = msgspec.msgpack.Encoder().encode
+pack_head = msgspec.msgpack.Encoder().encode
+unpack_row = msgspec.msgpack.Decoder(list[InputChunk]).decode
+unpack_head = msgspec.msgpack.Decoder(MatchHead).decode
+
+
+def chunks_in(row: bytes) -> list[InputChunk]:
+    """Return the chunks of a row; none if the row cannot be read."""
+    try:
+        return unpack_row(row)
+    except (msgspec.MsgspecError, UnicodeError) as problem:
+        log.warning("a row of inputs cannot be read", bytes=len(row), problem=str(problem))
+        return []
+
+
+# Input keeper: stores the inputs of all running matches of a node, every 10 ms in one row.
+#
+# A table that gets an input is entered in a list. The inputs themselves stay in the match, so that
+# nothing has to be buffered while the store is away. Rows of matches that are over are deleted in
+# steps: when the rows have grown to a multiple of what the running matches need, the inputs of
+# those matches are written again, a little in each row, and all earlier rows are deleted.
+#
+# Inputs are collected in batches. Usually a row has one batch. If another node keeps inputs in its
+# memory, it gets a batch in each turn of the loop, and a row has several. A row has the number of
+# its last batch.
+
+INTERVAL = 0.01
+"""Seconds between two rows."""
+MOST = 2_000
+"""Inputs of one batch or row, about; more wait for the next."""
+AGAIN = 1_000
+"""Inputs of one row that are written again."""
+HEAD = 10
+"""The number of inputs that take as long as the head of a match."""
+MULTIPLE, LEAST = 3, 4 << 20
+"""Rows are written again when they take this multiple of what the running matches need, and this
+many bytes more.
+"""
+
+
+class InputBatch:
+    """New inputs of some tables."""
+
+    __slots__ = ("chunks", "number", "tables")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.tables: list[KeptTable] = []
+        self.chunks: list[InputChunk] = []
+
+
+class InputKeeper:
+    def __init__(self, rows: Rows, hold: bool = False, memory: OtherMemory | None = None) -> None:
+        """`hold`: news are told when their inputs are stored, or another node has them in its
+        memory.
+
+        Without such a node, inputs are stored at once, as fast as the store writes.
+        """
+        self._rows, self._hold, self._memory = rows, hold, memory
+        if memory is not None:
+            memory.acknowledge = self._acknowledge
+        self.holding = hold
+        """Whether news wait at present.
+
+        They do not while nobody takes inputs, since bots would lose on time.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._tables: dict[str, KeptTable] = {}
+        self._touched: list[KeptTable] = []
+        self._batches: deque[InputBatch] = deque()
+        """Those that are in no row yet."""
+        self._unsafe: deque[InputBatch] = deque()
+        """Those for which news wait."""
+        self._sharing = False
+        self._waiting: asyncio.Handle | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._number = self._row = 0
+        """Of the last batch, and of the row that is being written."""
+        self._last = 0.0
+        self._outage = Outage("written")
+        self._bytes = self._lines = 0
+        """Of all rows that are stored."""
+        self._again: deque[tuple[KeptTable, int, int]] = deque()
+        """Tables whose inputs are being written again, from an index to another."""
+        self._cut = 0
+        """The first row that is kept then; 0: nothing is being written again."""
+        self._flushes: list[tuple[int, asyncio.Future[bool]]] = []
+        """Done when the batches up to that number are stored, or cannot be."""
+        self.lost = False
+        """The node was declared dead: it may not write any more."""
+
+    def enter(self, table: "KeptTable") -> None:
+        self._tables[table.entry.id] = table
+
+    def forget(self, match_id: str) -> None:
+        """The match is over."""
+        if (table := self._tables.pop(match_id, None)) is not None:
+            table.kept = False
+
+    def touch(self, table: "KeptTable") -> None:
+        """The match of this table has new inputs."""
+        self._touched.append(table)
+        if self.lost:
+            return
+        if self._memory is not None and not self._sharing:
+            self._share_soon()
+        if self._waiting is None and self._writing is None:
+            self._wait()
+
+    async def flush(self, tables: "Sequence[KeptTable]") -> bool:
+        """Store all inputs of these tables. False: the store is away."""
+        if self.lost:
+            return False
+        self._touched += tables
+        while self._touched:
+            self._share()
+            if self._touched:
+                self._collect()
+        flushed: asyncio.Future[bool] = self._loop.create_future()
+        self._flushes.append((self._number, flushed))
+        if self._waiting is None and self._writing is None:
+            self._wait()
+        return await flushed
+
+    def _end_flushes(self, stored: bool, until: int) -> None:
+        """The batches up to this number are stored, or none can be."""
+        for number, flushed in self._flushes:
+            if number <= until and not flushed.done():
+                flushed.set_result(stored)
+        self._flushes = [one for one in self._flushes if one[0] > until]
+
+    async def close(self) -> None:
+        """Write nothing more. All matches must be over."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+        if self._writing is not None:
+            self._writing.cancel()
+            await asyncio.wait([self._writing])
+        self.lost = True
+        self._end_flushes(False, self._number)
+
+    def _share_soon(self) -> None:
+        self._sharing = True
+        self._loop.call_soon(self._share)
+
+    def _share(self) -> None:
+        """Send the inputs of this turn of the loop to the other node."""
+        self._sharing = False
+        if self._touched and self._memory is not None and not self._memory.full and not self.lost:
+            batch = self._collect()
+            self._memory.keep(batch.number, pack_row(batch.chunks))
+            if self._touched:
+                self._share_soon()
+
+    def _wait(self) -> None:
+        """Write the next row 10 ms after the last one; if news wait for it, at the end of this turn
+        of the loop.
+        """
+        delay = self._last + INTERVAL - self._loop.time()
+        if delay <= 0 or (self.holding and (self._memory is None or not self._memory.answers)):
+            self._waiting = self._loop.call_soon(self._start)
+        else:
+            self._waiting = self._loop.call_later(delay, self._start)
+
+    def _start(self) -> None:
+        self._waiting, self._last = None, self._loop.time()
+        if self._touched:
+            self._share()
+        if not self._batches and self._touched:
+            self._collect()
+        chunks = self._next_chunks()
+        if self._again:
+            self._add_again(chunks)
+        data = pack_row(chunks)
+        self._bytes += len(data)
+        self._writing = self._loop.create_task(self._write(data))
+
+    def _collect(self) -> InputBatch:
+        """Take the new inputs of the tables. A table whose match is over needs none."""
+        self._number += 1
+        batch, room = InputBatch(self._number), MOST
+        touched, self._touched = self._touched, []
+        for done, table in enumerate(touched, 1):
+            if table.kept:
+                chunk = table.unsaved(batch.number)
+                batch.tables.append(table)
+                batch.chunks.append(chunk)
+                self._lines += len(chunk.lines)
+                room -= len(chunk.lines) if chunk.first else HEAD + len(chunk.lines)
+                if room <= 0:
+                    self._touched = touched[done:]
+                    break
+        self._batches.append(batch)
+        if self._hold:
+            self._unsafe.append(batch)
+        return batch
+
+    def _next_chunks(self) -> list[InputChunk]:
+        """Return the chunks for this row: those of the oldest batches."""
+        if not self._batches:
+            self._number += 1
+            self._row = self._number
+            return []
+        batch = self._batches.popleft()
+        chunks = batch.chunks
+        while self._batches and len(chunks) < MOST:
+            batch = self._batches.popleft()
+            chunks += batch.chunks
+        self._row = batch.number
+        return chunks
+
+    async def _write(self, data: bytes) -> None:
+        pause = SHORTEST_PAUSE
+        while not await self._written(data):
+            self._end_flushes(False, self._number)
+            if self.lost:
+                return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        if self._memory is not None:
+            self._memory.stored(self._row)
+        if self._hold:
+            self._acknowledge(self._row)
+        self._end_flushes(True, self._row)
+        if self._cut and not self._again:
+            await self._delete()
+        elif not self._cut:
+            self._write_again_if_large()
+        self._writing = None
+        if self._touched or self._batches or self._again:
+            self._wait()
+
+    async def _written(self, data: bytes) -> bool:
+        try:
+            await self._rows.write(self._row, data)
+        except Fenced as problem:
+            log.error("this node may not store inputs any more", problem=str(problem))
+            self.lost = True
+            return False
+        except StoreUnavailable as problem:
+            self._outage.failed(str(problem), matches=len(self._tables))
+            if self._hold and (self._memory is None or not self._memory.answers):
+                self._stop_holding()
+            return False
+        self._outage.worked()
+        return True
+
+    # News that wait.
+
+    def _acknowledge(self, number: int) -> None:
+        """The inputs up to this batch are safe."""
+        self.holding = True
+        while self._unsafe and self._unsafe[0].number <= number:
+            batch = self._unsafe.popleft()
+            for table in batch.tables:
+                table.acknowledged(batch.number)
+
+    def _stop_holding(self) -> None:
+        if self.holding:
+            log.warning(
+                "news do not wait: inputs cannot be kept anywhere", matches=len(self._tables)
+            )
+        self.holding = False
+        self._unsafe.clear()
+        for table in list(self._tables.values()):
+            table.release()
+
+    # Rows of matches that are over.
+
+    def _write_again_if_large(self) -> None:
+        if self._bytes <= LEAST:
+            return
+        tables = self._tables.values()
+        needed = sum([table.saved for table in tables]) * self._bytes // max(1, self._lines)
+        if self._bytes > LEAST + MULTIPLE * needed:
+            self._again.extend([(table, 0, table.saved) for table in tables])
+            self._cut, self._bytes, self._lines = self._number + 1, 0, 0
+
+    def _add_again(self, chunks: list[InputChunk]) -> None:
+        room = AGAIN
+        while self._again and room > 0:
+            table, first, end = self._again.popleft()
+            if not table.kept:
+                continue
+            until = min(end, first + room)
+            chunks.append(table.saved_again(first, until))
+            self._lines += until - first
+            room -= until - first + HEAD
+            if until < end:
+                self._again.appendleft((table, until, end))
+
+    async def _delete(self) -> None:
+        try:
+            await self._rows.delete_before(self._cut)
+        except StoreUnavailable as problem:
+            self._outage.failed(str(problem), matches=len(self._tables))
+            return
+        self._cut = 0
+
 
 HELD = "held: the match moves to another node"
 
@@ -258,3 +640,129 @@ class KeptTable(Table):
     def _tell_the_end(self, news: News, now: Milliseconds) -> None:
         self.release()  # the record that is stored now has all inputs
         super()._tell_the_end(news, now)
+
+
+# Resumed table: a match goes on at another node.
+#
+# Its clock stands still until its players have returned.
+#
+# That takes at most the grace period. Players that return may move meanwhile; nobody loses time.
+# Afterwards the terms decide about those that have not returned, as about players that left.
+#
+# If the former node lives, the connections of the players move here with the match. Then they
+# notice nothing.
+
+MOVED = "the match moved to another node; earlier messages are not in this record"
+BACK = "back after the match moved"
+NOBODY_BACK = "its node ended without notice, and no player returned"
+
+
+class ResumedTable(KeptTable):
+    def take_up(self, resumption: Resumption) -> None:
+        """Take the match as it stands, with its clock."""
+        match = self.match
+        self._resumption = resumption
+        self._stopped: Milliseconds | None = resumption.now
+        """The time at which the clock stands; None: it runs."""
+        self._since = self._loop.time()
+        self.expected: set[Player] = set()
+        """The players that have not returned."""
+        self._board, self.shown = match.board.number, match.position
+        self.writers.recap = resumption.recap, standing(match, resumption.now), range(match.players)
+
+    def go_on(self, expected: set[Player], grace: float) -> None:
+        """Go on when the expected players have returned, or the grace period (in
+        seconds) is over.
+        """
+        self.open, self.expected = True, expected
+        now = self.now()
+        for flight in self._flights:
+            flight.came(now, b"", MOVED, self.match.steps)
+        if not self._touched:
+            self._touch()
+        if self.match.result is not None:
+            return self._publish(self._resumption.news, now)
+        self._loop.call_later(grace, self._end_grace)
+        self._look()
+        return self._end_grace_if_complete()
+
+    def move_in(self, expected: set[Player], now: Milliseconds, grace: float) -> None:
+        """Go on as if nothing had happened: the clock stands at `now`, and all events wait until
+        everybody is here.
+        """
+        self._stopped, self._frozen = now, True
+        self._break = BoardBreak([], now, self._since)
+        self.go_on(expected, grace)
+
+    def take_again(self, player: Player, seated: SeatedPlayer) -> bool:
+        """Give a player whose connection moved with the match its seat, and tell it nothing.
+
+        False: it is not expected.
+        """
+        if not self._frozen or self._stopped is None or player not in self.expected:
+            return False
+        self.expected.remove(player)
+        self._seated[player] = seated
+        self._flights[player].came(self._stopped, b"", BACK, self.match.steps)
+        self._end_grace_if_complete()
+        return True
+
+    @property
+    def can_leave(self) -> bool:
+        return self._stopped is None and super().can_leave
+
+    def now(self) -> Milliseconds:
+        return super().now() if self._stopped is None else self._stopped
+
+    def rejoin(self, player: Player, seated: SeatedPlayer) -> bool:
+        if self._stopped is None or player not in self.expected:
+            return super().rejoin(player, seated)
+        self.expected.remove(player)
+        self.seat(player, seated)
+        now, steps = self._stopped, self.match.steps
+        self._flights[player].came(now, b"", BACK, steps)
+        messages = seated.notify([(Returned(player), self.shown)], standing(self.match, now))
+        if messages:
+            self._flights[player].out(now, messages, steps)
+            seated.tell(messages)
+        self._loop.call_soon(self._look)  # the caller has yet to sit down
+        self._end_grace_if_complete()
+        return True
+
+    def leave(self, player: Player) -> None:
+        """A player that returned and leaves again before the grace period is over may
+        still return.
+        """
+        if self._stopped is None or player not in self._seated or player in self.match.dismissed:
+            return super().leave(player)
+        del self._seated[player]
+        self.expected.add(player)
+        return self.note(player, b"", "gone")
+
+    def _ring(self) -> None:
+        if self._stopped is None:
+            super()._ring()
+        else:
+            self._timer = None
+
+    def _end_grace_if_complete(self) -> None:
+        if not self.expected:
+            self._loop.call_soon(self._end_grace)
+
+    def _end_grace(self) -> None:
+        """Let the clock run."""
+        if self._stopped is None or self.match.result is not None:
+            return None
+        if self._break is not None and not self._frozen:
+            return self._break.waiting.append(self._end_grace)
+        now, self._stopped = self._stopped, None
+        passed = self._loop.time() - self._since
+        self._began = self._loop.time() - now / 1000
+        self.match.stall(round(passed * 1000), now)
+        if self._frozen:
+            self._end_pause()
+        if self.expected and not self._seated and not self.match.terms.reunion:
+            return self.abort(NOBODY_BACK)
+        for player in sorted(self.expected):
+            self.leave(player)
+        return self._let_look_unless_over(now)

@@ -19,17 +19,12 @@ from botdrome.match.match import Match
 from botdrome.match.record import Resumption, seed_of
 from botdrome.match.terms import PaceName, Terms
 from botdrome.server import metrics
-from botdrome.server.arena import LiveTable
 from botdrome.server.settings import Settings
-from botdrome.server.tables.audience import Spectator
-from botdrome.server.tables.input_keeper import InputKeeper
-from botdrome.server.tables.kept_table import KeptTable
-from botdrome.server.tables.metronome import Metronome
-from botdrome.server.tables.move_times import MoveTimes, never
-from botdrome.server.tables.resumed_table import ResumedTable
+from botdrome.server.tables.audience import LiveTable, Spectator
+from botdrome.server.tables.kept_table import InputKeeper, KeptTable, ResumedTable
 from botdrome.server.tables.seated_player import SeatedPlayer
-from botdrome.server.tables.subscriber import Subscriber
-from botdrome.server.tables.table import Table
+from botdrome.server.tables.table import Subscriber, Table
+from botdrome.server.tables.timing import Metronome, MoveTimes, never
 from botdrome.server.workers.pool import Workers
 from botdrome.store.store import MatchEntry, Store
 

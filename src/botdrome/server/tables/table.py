@@ -3,29 +3,227 @@ they meet.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 import structlog
 
 from botdrome.games.game import Game, Raw
 from botdrome.match.events import Cause, Player, meant_for, rotated
-from botdrome.match.match import News
+from botdrome.match.match import Match, News
+from botdrome.match.record import unchecked_file, unchecked_pieces
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
-from botdrome.server.arena import LiveTable
-from botdrome.server.tables.audience import Audience, Spectator, header_of
-from botdrome.server.tables.board_break import BoardBreak
+from botdrome.server.tables.audience import Audience, LiveTable, Spectator, header_of
 from botdrome.server.tables.flight_records import FlightRecords
-from botdrome.server.tables.match_writer import write_board, write_end
-from botdrome.server.tables.metronome import Metronome, Timer, Timers
-from botdrome.server.tables.move_times import MoveTimes
 from botdrome.server.tables.seated_player import SeatedPlayer
-from botdrome.server.tables.subscriber import Subscriber, Subscribers
-from botdrome.store.store import AlreadyOver, MatchEntry, Store, StoreUnavailable
+from botdrome.server.tables.timing import Metronome, MoveTimes, Timer, Timers
+from botdrome.store.store import (
+    AlreadyOver,
+    Finish,
+    MatchEntry,
+    Note,
+    Status,
+    Store,
+    StoreUnavailable,
+)
 from botdrome.wire.writers import MatchWriters, standing
+
+# Board break: the time between two boards of a match, in which the last one is being stored; or in
+# which the match moves.
+
+
+class BoardBreak:
+    """The table's clock stands still, and all events wait until the board is stored, or the match
+    has moved.
+    """
+
+    def __init__(
+        self,
+        news: News,
+        now: Milliseconds,
+        since: float,
+        storing: asyncio.Future[None] | None = None,
+    ) -> None:
+        self.news = news
+        """The news of the end of the board."""
+        self.now, self.since = now, since
+        """When the break began, on the table's clock and on the loop's."""
+        self.waiting: list[Callable[[], None]] = []
+        self._storing = storing
+        """Kept here because the loop keeps no reference to a task."""
+
+
+# Match writer: stores each board while the match goes on, and everything at its end.
+
+SHORT, LIGHT = 50, 1 << 14
+"""Inputs and their bytes up to which a match is stored in one piece."""
+Notes = Callable[[], tuple[Note, ...]]
+"""Called right before the notes are stored, so that all notes are stored in the order in which they
+were made.
+"""
+
+
+async def write_board(store: Store, entry: MatchEntry, match: Match, notes: Notes) -> None:
+    """Store the boards so far, in case nothing else is ever stored of the match."""
+    record, view, result = (
+        unchecked_file(match, entry.players),
+        match.view(None),
+        match.result_if_ended("aborted"),
+    )
+    await store.finish(Finish(entry.id, "running", None, result, view, record, notes=notes()))
+
+
+def write_end(
+    store: Store,
+    entry: MatchEntry,
+    match: Match,
+    flights: tuple[bytes, ...],
+    reason: str,
+    notes: Notes,
+) -> Awaitable[None]:
+    """Store the end, of a long match in pieces, so that the event loop serves other matches in
+    between.
+    """
+    metrics.MOVES.inc(match.input_log.moves)
+    if not _is_short(match):
+        return _write_in_pieces(store, entry, match, flights, reason, notes)
+    record = unchecked_file(match, entry.players)
+    return store.finish(_finish(entry, match, record, flights, reason, notes()))
+
+
+def _is_short(match: Match) -> bool:
+    log = match.input_log
+    return len(log) <= SHORT and sum(map(len, log.some(0, SHORT))) <= LIGHT
+
+
+async def _write_in_pieces(
+    store: Store,
+    entry: MatchEntry,
+    match: Match,
+    flights: tuple[bytes, ...],
+    reason: str,
+    notes: Notes,
+) -> None:
+    pieces: list[bytes] = []
+    for piece in unchecked_pieces(match, entry.players):
+        pieces.append(piece)
+        await asyncio.sleep(0)
+    await store.finish(_finish(entry, match, b"".join(pieces), flights, reason, notes()))
+
+
+def _finish(
+    entry: MatchEntry,
+    match: Match,
+    record: bytes,
+    flights: tuple[bytes, ...],
+    reason: str,
+    notes: tuple[Note, ...],
+) -> Finish:
+    result = match.result
+    status: Status = "aborted" if result is not None and result.aborted else "ended"
+    return Finish(
+        entry.id,
+        status,
+        int(time() * 1000),
+        result,
+        match.view(None),
+        record,
+        flights,
+        reason,
+        notes,
+    )
+
+
+# Subscriber: follows the match at a table.
+#
+# Spectators, statistics, contests, house bots and rooms all do so in this way.
+
+
+class Subscriber:
+    """The functions that a table calls.
+
+    None of them waits or raises. Those that are not given are not called.
+    """
+
+    __slots__ = ("changed", "notes", "notify", "over", "stored")
+
+    def __init__(
+        self,
+        notify: Callable[[News], None] | None = None,
+        changed: Callable[[], None] | None = None,
+        notes: Callable[["Table"], tuple[Note, ...]] | None = None,
+        stored: Callable[["Table"], None] | None = None,
+        over: Callable[["Table"], None] | None = None,
+    ) -> None:
+        """`notify` gets the news that everybody may see; a result only once it is stored.
+
+        `changed` is called after each change that does not end the match: a subscriber may look at
+        the match then. `notes` returns statistics that are stored together with a board or the
+        result. They are told to nobody before `stored` is called, which is never called for notes
+        that could not be stored. `over` is called last. `Table.stored` says whether the result was
+        stored. A match without a result then goes on at another node.
+        """
+        self.notify, self.changed, self.notes, self.stored, self.over = (
+            notify,
+            changed,
+            notes,
+            stored,
+            over,
+        )
+
+
+class Subscribers:
+    """All subscribers of one table, called in the order in which they came."""
+
+    __slots__ = ("_all", "_changed", "_notified")
+
+    def __init__(self) -> None:
+        self._all: list[Subscriber] = []
+        self._notified: list[Callable[[News], None]] = []
+        self._changed: list[Callable[[], None]] = []
+
+    def add(self, subscriber: Subscriber) -> None:
+        self._all.append(subscriber)
+        if subscriber.notify is not None:
+            self._notified.append(subscriber.notify)
+        if subscriber.changed is not None:
+            self._changed.append(subscriber.changed)
+
+    def remove(self, subscriber: Subscriber) -> None:
+        """The lists are made anew, since a subscriber may leave while it is being called."""
+        rest = [one for one in self._all if one is not subscriber]
+        self._all, self._notified, self._changed = [], [], []
+        for one in rest:
+            self.add(one)
+
+    def notify(self, news: News) -> None:
+        if self._notified:
+            public = [piece for piece in news if meant_for(piece[0]) is None]
+            for notify in self._notified:
+                notify(public)
+
+    def changed(self) -> None:
+        for changed in self._changed:
+            changed()
+
+    def notes(self, table: "Table") -> tuple[Note, ...]:
+        return tuple(
+            [note for one in self._all if one.notes is not None for note in one.notes(table)]
+        )
+
+    def stored(self, table: "Table") -> None:
+        for subscriber in self._all:
+            if subscriber.stored is not None:
+                subscriber.stored(table)
+
+    def over(self, table: "Table") -> None:
+        for subscriber in self._all:
+            if subscriber.over is not None:
+                subscriber.over(table)
+
 
 log = structlog.get_logger()
 

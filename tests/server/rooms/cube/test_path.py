@@ -38,9 +38,9 @@ async def test_a_tick_goes_from_the_table_to_the_organiser_and_the_bots_and_back
                 await one.until("NEXT_TICK")
         await one.until("GAME_ENDED")
     calls.check(documented("A Battlecube tick") + BACK)
-    table = ["server/tables/table.py", "server/tables/subscriber.py", "server/rooms/cube_game.py"]
+    table = ["server/tables/table.py", "server/rooms/cube_game.py"]
     sent = [*table, "api/engineio.py", "server/network/websocket.py"]
-    assert calls.stacks["Socket.send"][-5:] == sent, (
+    assert calls.stacks["Socket.send"][-4:] == sent, (
         "no other module stands between the table and the socket"
     )
     assert calls.stacks["CubeBot.call_if_awaited"][-3:] == table
