@@ -28,7 +28,7 @@ from botdrome.app import COLLECTIONS
 from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.engines import NatsEngine
 from botdrome.server.nodes.held_inputs import HeldInputs

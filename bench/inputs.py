@@ -26,7 +26,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.takeover import keep_matches
 from botdrome.server.tables.table import Table

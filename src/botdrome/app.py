@@ -23,6 +23,7 @@ from botdrome.server.contests.contest_desk import ContestDesk
 from botdrome.server.contests.contests import Contests
 from botdrome.server.game_rooms import rooms_by_game
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
@@ -35,7 +36,6 @@ from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster, once_reached
 from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.operator.contest_orders import ContestOrders
-from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.operator.operator import open_operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
 from botdrome.server.rooms.boats import BoatRooms

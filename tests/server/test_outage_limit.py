@@ -16,8 +16,7 @@ from websockets.exceptions import InvalidStatus
 from botdrome.api import probes
 from botdrome.app import RunningServer
 from botdrome.server.failures import STORE_AWAY
-from botdrome.server.lobby.desk import NOT_STORED
-from botdrome.server.lobby.put_off import RETRY
+from botdrome.server.lobby.desk import NOT_STORED, RETRY
 from botdrome.store import journal
 from botdrome.store.store import StoreUnavailable
 from tests.patience import until

@@ -17,7 +17,7 @@ from botdrome.games.reading import bounded
 from botdrome.server.arena import BadName
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.failures import STORE_AWAY, STORE_DAMAGED
-from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.nodes.asking import NoAnswer
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest

@@ -7,8 +7,8 @@ from botdrome.contest.document import ContestDocument
 from botdrome.games.game import View
 from botdrome.server.arena import Arena
 from botdrome.server.contests.contests import Action
+from botdrome.server.lobby.tokens import NotOperator
 from botdrome.server.operator.contest_orders import ContestOrders
-from botdrome.server.operator.keys import NotOperator
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.link import ServerCalls

@@ -20,7 +20,7 @@ from botdrome.cli.join import LOCAL, MOST_LISTED, Server, print_columns
 from botdrome.cli.options import Database
 from botdrome.cli.terminal import REFUSED, Terminal, complain
 from botdrome.client.rest import RestServer, segment
-from botdrome.server.operator.keys import new_token
+from botdrome.server.lobby.tokens import new_token
 from botdrome.server.settings import Settings
 from botdrome.store.battlebot import documents, translated
 from botdrome.store.damage import BrokenMatch

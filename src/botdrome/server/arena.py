@@ -21,8 +21,8 @@ from botdrome.server.arena_questions import (
 )
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.lobby.clients import ConnectedClients
-from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import is_bots, is_guests
+from botdrome.server.lobby.tokens import Guesses, TooMany
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.nodes.asking import Asking
@@ -35,8 +35,8 @@ from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
 from botdrome.wire.conversation import can_be_shown, unseen
 
 if TYPE_CHECKING:
+    from botdrome.server.lobby.tokens import OperatorKeys
     from botdrome.server.operator.contest_orders import ContestOrders
-    from botdrome.server.operator.keys import OperatorKeys
 
 LONGEST_NAME = 64
 GUEST = " (guest)"

@@ -10,6 +10,7 @@ from typing import Protocol as TypingProtocol
 
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.http import DirectService
@@ -19,7 +20,6 @@ from botdrome.server.network.peer import Origin, Proxies, sharing
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.shared_ports import SharedPorts
-from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.settings import ProtocolSection, Settings
 
 ReceiveSocket = Callable[[str], MakeSession | SocketOptions | bytes | None]

@@ -10,7 +10,7 @@ from botdrome.bots.house import house_bots
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.record import read, verify
 from botdrome.match.terms import PaceName, paced
-from botdrome.server.lobby import invitations
+from botdrome.server.lobby import url_bots
 from botdrome.server.rooms.duel_records import book_of
 from tests.server.battlebot.people import SECRET, events, move, person, play_out, seated
 from tests.server.clients import bot, client, registered, server
@@ -164,7 +164,7 @@ async def test_a_bot_with_a_url_comes_at_once_and_plays_at_the_pace_of_the_perso
 async def test_people_of_one_address_leave_room_for_others_at_a_bot_with_a_url(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invitations, "MOST_MATCHES", 2)
+    monkeypatch.setattr(url_bots, "MOST_MATCHES", 2)
     async with server(tmp_path) as house, url_bot("gomoku") as called:
         await with_address(house, "called", called, "gomoku")
         eve, mia = (person(name, "gomoku", opponent="called") for name in ("eve", "mia"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.server.contests.contests import Action
-from botdrome.server.lobby.put_off import RETRY
+from botdrome.server.lobby.desk import RETRY
 from botdrome.store.contest_journal import ContestRefusal
 from tests.patience import until
 from tests.server.clients import NOTICES, PATIENCE, bot, leap, play_noughts, registered, server

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.lobby import guesses as module
-from botdrome.server.lobby.guesses import Guesses, PasswordGuesses, TooMany
+from botdrome.server.lobby import tokens as module
+from botdrome.server.lobby.tokens import Guesses, PasswordGuesses, TooMany
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes.asking import TOLD
 from tests.server.clients import NOTICES, client, registered, server

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from botdrome.app import RunningServer
-from botdrome.server.lobby import matchmaker
+from botdrome.server.lobby import desk
 from botdrome.store.store import Wanted
 from tests.server.clients import bot, leap, play_noughts, registered, server
 
@@ -49,7 +49,7 @@ async def test_bots_are_gathered_until_the_time_of_one_is_up(tmp_path: Path) -> 
 async def test_without_the_setting_bots_are_paired_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matchmaker, "pairs_now", None)
+    monkeypatch.setattr(desk, "pairs_now", None)
     async with server(tmp_path) as house:
         ada, bob = await registered(house, "ada"), await registered(house, "bob")
         async with bot(house, ada) as one, bot(house, bob) as two:

@@ -303,7 +303,7 @@ async def test_in_a_game_on_a_beat_a_missing_answer_is_a_missed_beat(tmp_path: P
 async def test_where_a_seat_may_be_taken_again_it_is_as_soon_as_the_bot_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.lobby.url_bot.PAUSES", (0.01,))
+    monkeypatch.setattr("botdrome.server.lobby.url_bots.PAUSES", (0.01,))
     async with server(tmp_path) as house, url_bot("battleship") as called:
         await with_address(house, "called", called, "battleship")
         bad = iter([answer(b"oops")])

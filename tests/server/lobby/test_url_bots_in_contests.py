@@ -11,7 +11,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.lobby import url_bots
-from botdrome.server.lobby.url_bot import challenge
+from botdrome.server.lobby.url_bots import challenge
 from botdrome.store.store import MatchEntry, Wanted
 from tests.server.calling.hosts import Asked, host
 from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server

@@ -6,7 +6,7 @@ import pytest
 from msgspec import Struct
 
 from botdrome.server.calling.bot_connection import CallFailed
-from botdrome.server.lobby.tasks import Tasks
+from botdrome.server.lobby.desk import Tasks
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes import asking
 from botdrome.server.nodes.asking import Asking, LateAnswer, NoAnswer, NodeAsking

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from botdrome.app import RunningServer
 from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish
-from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.put_off import RETRY
+from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import NODE_STOPS
 from botdrome.server.nodes.handover import Handover
@@ -57,7 +56,7 @@ async def test_a_called_bot_that_was_away_is_called_again(
     two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row, asked, up = CATALOGUE[GAME], asyncio.Event(), asyncio.Event()
-    monkeypatch.setattr("botdrome.server.lobby.url_bot.PAUSES", (0.01,))
+    monkeypatch.setattr("botdrome.server.lobby.url_bots.PAUSES", (0.01,))
     monkeypatch.setitem(
         CATALOGUE, GAME, replace(row, terms=replace(row.terms, gone="wait", absence=3_600_000))
     )

@@ -13,7 +13,7 @@ from botdrome.match.record import verify
 from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.nodes import held_inputs
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches, owner_of

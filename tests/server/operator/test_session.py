@@ -6,7 +6,7 @@ from time import time
 import httpx
 import pytest
 
-from botdrome.server.operator.keys import SESSION, new_token
+from botdrome.server.lobby.tokens import SESSION, new_token
 from tests.server.clients import server
 from tests.server.operator.clients import TOKEN, office
 
@@ -127,7 +127,7 @@ async def test_a_session_ends_by_itself(tmp_path: Path, monkeypatch: pytest.Monk
     async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
         await signed_in(one.client, TOKEN)
         assert await one.clients() == []
-        monkeypatch.setattr("botdrome.server.operator.keys.time", lambda: time() + SESSION)
+        monkeypatch.setattr("botdrome.server.lobby.tokens.time", lambda: time() + SESSION)
         assert await one.refused("GET", "/clients") == (401, "the session is over; sign in again")
         await signed_in(one.client, TOKEN)
         assert len(await house.arena.store.notes("operator")) == 1  # expired ones are deleted
@@ -150,7 +150,7 @@ async def test_a_session_goes_on_after_a_restart_and_its_secret_is_not_stored(
 async def test_wrong_tokens_are_limited_for_each_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.lobby.guesses.BURST", 3)
+    monkeypatch.setattr("botdrome.server.lobby.tokens.BURST", 3)
     async with server(tmp_path, operator_token=TOKEN) as house, office(house, "") as one:
         for _ in range(3):
             assert (await signed_in(one.client, "a guess")).status_code == 401

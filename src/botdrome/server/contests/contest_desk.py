@@ -15,10 +15,9 @@ from botdrome.server.contests.contests import Contests, check_version
 from botdrome.server.contests.running_contest import RunningContest
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableOpener
-from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.owners import NOBODY, is_another_bots
-from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import NORMAL, TRY_LATER
 from botdrome.store.contest_journal import ContestRefusal
 

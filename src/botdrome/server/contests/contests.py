@@ -28,7 +28,7 @@ from botdrome.server.contests.running_contest import (
 )
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer
-from botdrome.server.lobby.guesses import PasswordGuesses
+from botdrome.server.lobby.tokens import PasswordGuesses
 from botdrome.server.workers.pool import Workers
 from botdrome.store.contest_journal import (
     ALL_PLAYED,

@@ -1,42 +1,307 @@
 """Desk: clients that wait for a table, and the tables that are set for them."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from itertools import count, islice
 from random import randrange
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from botdrome.catalogue import CATALOGUE
-from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Wish, table_wish
+from botdrome.bots.house import HouseBot
+from botdrome.catalogue import CATALOGUE, restored
+from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Ticket, Wish, table_wish
+from botdrome.contest.matchmaking import Knowledge, WaitingPlayer, pairs_now
 from botdrome.games.options import with_options
+from botdrome.match.events import Player
+from botdrome.match.record import BadRecord, Resumption
 from botdrome.match.terms import paced
 from botdrome.server import metrics
 from botdrome.server.arena_questions import Unplayed
-from botdrome.server.failures import log_failure
+from botdrome.server.failures import STORE_AWAY, log_failure
 from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.contest_queue import ContestQueue
-from botdrome.server.lobby.house import house_bot
-from botdrome.server.lobby.house_table import house_table
-from botdrome.server.lobby.matchmaker import Matchmaker
-from botdrome.server.lobby.owners import is_of_guest, seat_key, seat_of
-from botdrome.server.lobby.put_off import RETRY, PutOffClients
+from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
+from botdrome.server.lobby.owners import NOBODY, is_of_guest, seat_key, seat_of
 from botdrome.server.lobby.registry import Registry
-from botdrome.server.lobby.returns import come_back_elsewhere
-from botdrome.server.lobby.tasks import Tasks
-from botdrome.server.lobby.waiting_client import WaitingClient
-from botdrome.server.network.connection import INTERNAL
+from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.settings import Settings
-from botdrome.server.tables.running_tables import RunningTables
+from botdrome.server.tables.audience import header_of
+from botdrome.server.tables.running_tables import Candidate, RunningTables
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.store.store import Store
+from botdrome.server.workers.pool import Workers
+from botdrome.store.damage import BrokenMatch
+from botdrome.store.store import MatchEntry, Store, StoreUnavailable
+from botdrome.wire.writers import MatchWriters, standing
 
 if TYPE_CHECKING:
     from botdrome.server.nodes.cluster import Cluster
     from botdrome.server.nodes.shared_desk import SharedDesk
+
+# WaitingClient: a client that has logged in, and wants a table.
+
+
+class WaitingClient(Candidate, Protocol):
+    """A client that has logged in."""
+
+    seeker: Seeker | None
+
+    @property
+    def owner(self) -> str:
+        """The owner of the seats that it takes (see `owners.py`)."""
+
+    def wait_at_most(self, seconds: float, words: str) -> None: ...
+
+    def contest_complete(self, contest: str) -> None:
+        """The client has met all others in the contest: it may leave, or wait for newcomers."""
+
+    def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
+        """Send the message, if the client knows such messages, and close."""
+
+    def put_off(self, words: dict[str, Any], code: int) -> None:
+        """No match begins at present.
+
+        A client that knows no such messages goes on waiting; others are turned away.
+        """
+
+
+# A table of one client and house bots.
+
+SetTable = Callable[[Wish, tuple[str, ...], tuple[str, ...]], Table]
+"""From the wish, the names and the owners of the seats to the table."""
+
+
+def house_table(
+    seeker: Seeker,
+    bot: tuple[str, HouseBot],
+    set_table: SetTable,
+    workers: Workers,
+    client: WaitingClient,
+) -> tuple[Table, list[WaitingClient | None]]:
+    """Return the table, with its house bots seated, and who else sits down in which seat."""
+    (name, function), players = bot, seeker.wish.players
+    seat = randrange(players) if seeker.by_lot else 0
+    others = house_names(name, players - 1)
+    owners = tuple(client.owner if player == seat else NOBODY for player in range(players))
+    table = set_table(seeker.wish, (*others[:seat], seeker.name, *others[seat:]), owners)
+    for player in range(players):
+        if player != seat:
+            HouseSeat(workers, table, player, function).sit_down()
+    return table, [client if player == seat else None for player in range(players)]
+
+
+# Matchmaker: gathers bots for open play for a bounded time, and pairs those whose games say most
+# about their strengths.
+
+MOST_GAMES = 100
+"""The number of wishes for which strengths are followed; clients choose options, so wishes add up.
+"""
+
+
+class Matchmaker:
+    def __init__(
+        self, lobby: Lobby, wait: float, open_table: Callable[[tuple[Seeker, ...]], None]
+    ) -> None:
+        self._lobby, self._wait, self._open = lobby, wait, open_table
+        self._arrived: dict[Ticket, float] = {}
+        self._known: dict[Wish, Knowledge] = {}
+        self._loop = asyncio.get_running_loop()
+
+    # The wait of all players.
+
+    def arrive(self, seeker: Seeker) -> None:
+        self._arrived[seeker.ticket] = self._loop.time()
+
+    def leave(self, seeker: Seeker) -> None:
+        self._arrived.pop(seeker.ticket, None)
+
+    def seated(self, seeker: Seeker) -> None:
+        """Measure how long a player has waited for its table."""
+        arrived = self._arrived.pop(seeker.ticket, None)
+        if arrived is not None:
+            metrics.WAIT.observe(self._loop.time() - arrived)
+
+    # Gathering.
+
+    def gathers(self, seeker: Seeker) -> bool:
+        """Return whether a player is gathered: for a table of two, outside contests, against any
+        opponent.
+        """
+        wish = seeker.wish
+        return (
+            self._wait > 0
+            and wish.open_to_house
+            and wish.players == 2
+            and wish.pace == "usual"
+            and seeker.opponent is None
+        )
+
+    def gather(self, seeker: Seeker) -> None:
+        """Pair a player that waits now, at the latest when its time is up."""
+        self._match_up(seeker.wish)
+        self._loop.call_at(
+            self._arrived.get(seeker.ticket, 0.0) + self._wait, self._match_up, seeker.wish
+        )
+
+    def _match_up(self, wish: Wish) -> None:
+        waiting = {seeker.name: seeker for seeker in self._lobby.waiting(wish)}
+        players = [
+            WaitingPlayer(name, self._arrived.get(seeker.ticket, 0.0))
+            for name, seeker in waiting.items()
+        ]
+        # The loop may call a moment early, by the resolution of its clock.
+        now = self._loop.time() + 0.001
+        for names in pairs_now(
+            players, self._knowledge(wish), lambda one, two: one != two, now, self._wait
+        ):
+            table = tuple(waiting[name] for name in names)
+            for seeker in table:
+                self._lobby.leave(seeker)
+            self._open(table)
+
+    def _knowledge(self, wish: Wish) -> Knowledge:
+        if wish not in self._known and len(self._known) == MOST_GAMES:
+            del self._known[next(iter(self._known))]
+        return self._known.setdefault(wish, Knowledge())
+
+    def learn(self, wish: Wish, table: Table) -> None:
+        """Move the strengths by the result of a match that is over."""
+        result = table.match.result
+        if wish in self._known and result is not None and not result.aborted:
+            (one, two), (first, second) = table.entry.players, result.places
+            self._known[wish].learn(one, two, (first < second) + (first == second) / 2)
+
+
+# Clients that asked for a table while no match may begin.
+
+RETRY = 1.0
+"""Seconds until a table is tried again if no match could begin."""
+
+
+class PutOffClients:
+    """Most clients are told and closed.
+
+    Clients of the original connect again after any close, at once and for ever.
+
+    So their sockets stay open in silence: until matches may begin again, or until the server has
+    stopped.
+    """
+
+    def __init__(self, desk: "Desk") -> None:
+        self._desk, self._silent = desk, set[WaitingClient]()
+
+    def add(self, client: WaitingClient, seeker: Seeker, words: str, code: int = TRY_LATER) -> None:
+        """`seeker` is what the client asked for, and `words` say why no match begins, or none with
+        it.
+        """
+        stopping = self._desk.closing
+        client.put_off({"error": words}, GOING if stopping else code)
+        if client.present:
+            self._silent.add(client)
+            if not stopping:
+                asyncio.get_running_loop().call_later(RETRY, self._seek_again, client, seeker)
+
+    def _seek_again(self, client: WaitingClient, seeker: Seeker) -> None:
+        if not self._desk.closing:
+            self._silent.discard(client)
+            if client.present:
+                self._desk.seek_again(client, seeker)
+
+    def close(self) -> None:
+        """The server has stopped."""
+        silent, self._silent = self._silent, set()
+        for client in silent:
+            client.turn_away({})
+
+
+# Returns: clients that come back to a match that does not run on this node.
+#
+# It runs elsewhere, or it is over.
+
+PAUSE = 0.1
+"""Seconds between two looks for a match whose node has died."""
+NEW = 0.5
+"""Seconds after which other nodes know a new match."""
+INPUTS = 100
+"""Inputs that are replayed at a time."""
+
+
+async def come_back_elsewhere(
+    desk: "Desk", client: WaitingClient, match_id: str, secret: str
+) -> None:
+    """Bring a client to the node of its match, or tell it the result if the match is over.
+
+    If that node has died, wait until another one has taken the match over.
+    """
+    loop = asyncio.get_running_loop()
+    soon = loop.time() + NEW
+    until = loop.time() + desk.settings.cluster.death + desk.settings.cluster.grace
+    try:
+        while client.present:
+            entry = await desk.store.match(match_id)
+            player = None if entry is None else seat_of(entry, client.owner, secret)
+            if entry is None and desk.cluster is not None and loop.time() < soon:
+                await asyncio.sleep(PAUSE)
+                continue
+            if entry is None or player is None:
+                break
+            if entry.status != "running":
+                return await _tell_result(desk.store, client, entry, player)
+            if desk.tables[match_id] is not None and not desk.tables.leaving(match_id):
+                return desk.come_back(client, match_id, secret)
+            if desk.cluster is None or desk.shared is None or loop.time() > until:
+                break
+            if entry.node in desk.cluster.members.nodes.keys() - {
+                desk.cluster.here
+            } and desk.shared.bring(client, entry.node):
+                return None
+            await asyncio.sleep(PAUSE)
+    except BrokenMatch as problem:
+        return client.turn_away({"error": str(problem)})
+    except StoreUnavailable:
+        return client.turn_away({"error": STORE_AWAY}, TRY_LATER)
+    return client.turn_away({"error": f"you have no seat in a running match {match_id}"})
+
+
+async def _tell_result(
+    store: Store, client: WaitingClient, entry: MatchEntry, player: Player
+) -> None:
+    """Send the last messages of a match as the player would have got them."""
+    data = await store.record(entry.id)
+    try:
+        record, game = restored(data or b"")
+        resumption = Resumption(record.setup, game, [line.input for line in record.lines])
+        while resumption.advance(INPUTS):
+            await asyncio.sleep(0)
+    except BadRecord:
+        return client.turn_away(
+            {"error": f"match {entry.id} is over: {entry.reason or entry.status}"}
+        )
+    if not client.present:
+        return None
+    stands, writers = standing(resumption.match, resumption.now), MatchWriters(header_of(entry))
+    writers.recap = resumption.recap, stands, ()
+    client.take_seat(player, writers)
+    client.tell(client.notify(resumption.news, stands))
+    return client.dismiss(failed=False)
+
+
+# Background tasks of the server.
+
+
+class Tasks:
+    """Background tasks. The event loop itself keeps no reference to a task."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
 
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
 

@@ -16,11 +16,11 @@ from botdrome.server.arena import (
 )
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.clients import ConnectedClients
-from botdrome.server.lobby.guesses import Guesses, TooMany
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, seat_of
+from botdrome.server.lobby.tokens import Guesses, TooMany
 from botdrome.server.network.peer import PEER
 from botdrome.store.store import BotEntry, Store
-from botdrome.wire.conversation import TokenNeeded, written_out
+from botdrome.wire.conversation import Admit, AdmitGuest, Authenticate, TokenNeeded, written_out
 
 KEPT = 10_000
 
@@ -236,3 +236,18 @@ def _house_name(name: str, alike: bool) -> str:
     """
     shown = written_out(name)
     return shown + GUEST if alike or shown != name or looks_like_guest(name) else name
+
+
+# The admission of a client that logs in, by any protocol.
+
+
+async def admission_of(registry: Registry, command: Authenticate | Admit | AdmitGuest) -> Admission:
+    """Raise Denied or TooMany if the client is not admitted."""
+    if isinstance(command, AdmitGuest):
+        return await registry.admit_guest(command.name, command.secret, command.match)
+    if isinstance(command, Admit):
+        return await registry.admit(command.name, command.token, command.game, command.needed)
+    bot = await registry.authenticate(command.name, command.token)
+    if bot is None or command.game not in ("", bot.game):
+        raise Denied
+    return Admission(bot.name, bot, bot_owner(bot))

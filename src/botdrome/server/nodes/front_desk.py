@@ -5,8 +5,7 @@ from typing import NamedTuple, TypeGuard, cast
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
-from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.nodes.carrying import CarriedConnection, FrontConnection
 from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.desk_messages import ENCODER, AnyMessage, GiveUp, NotComing, SeekHere

@@ -13,7 +13,7 @@ from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.battlebot.host import NATIVE
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.invitations import Invitations
+from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.tcp import StreamReceiver

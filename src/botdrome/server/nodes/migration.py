@@ -36,7 +36,7 @@ from botdrome.server.battlebot.host import NATIVE
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.url_bot import UrlBot
+from botdrome.server.lobby.url_bots import UrlBot
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import HeldInput
 from botdrome.server.nodes.cluster import Cluster

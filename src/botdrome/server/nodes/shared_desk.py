@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from botdrome.contest.lobby import Seeker, Wish
-from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.network.connection import GOING
 from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.desk_messages import (

@@ -19,8 +19,8 @@ from botdrome.match.record import UNPLAYABLE, BadRecord, Resumption
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
-from botdrome.server.lobby.invitations import BotUnavailable, Callee, Invitations
 from botdrome.server.lobby.owners import BOT, NOBODY, bot_owner
+from botdrome.server.lobby.url_bots import BotUnavailable, Callee, Invitations
 from botdrome.server.nodes.held_inputs import HeldInputs
 from botdrome.server.nodes.membership import Membership
 from botdrome.server.nodes.migration_messages import MovingMatch

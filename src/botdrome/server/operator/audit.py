@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.server.failures import log_failure
-from botdrome.server.lobby.tasks import Tasks
+from botdrome.server.lobby.desk import Tasks
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.store.store import Epoch, Note, Store
 

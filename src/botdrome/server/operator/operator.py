@@ -10,6 +10,7 @@ from botdrome.games.reading import plural
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.network.origins import public_origins
 from botdrome.server.nodes.node import NodeId
 from botdrome.server.operator.audit import Audit
@@ -22,7 +23,6 @@ from botdrome.server.operator.client_list import (
 )
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
-from botdrome.server.operator.keys import OperatorKeys
 from botdrome.server.rooms.boat_orders import carry_out
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import make_plan

@@ -9,9 +9,8 @@ from functools import partial
 from botdrome.contest.lobby import Seeker
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
-from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.lobby.house import house_bot
-from botdrome.server.lobby.put_off import RETRY
 from botdrome.server.rooms.boat_game import (
     BoatGame,
     ContestWait,

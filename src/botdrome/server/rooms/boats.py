@@ -10,13 +10,12 @@ from typing import Any
 from botdrome.server import metrics
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.guesses import TooMany
+from botdrome.server.lobby.tokens import OPERATOR, NotOperator, TooMany
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol, OpenPort, tolerated
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.network.websocket import MakeSession
-from botdrome.server.operator.keys import OPERATOR, NotOperator
 from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
 from botdrome.server.rooms.boat_game import NameInUse, PlayerGroup, RoomPlayer
 from botdrome.server.rooms.boat_orders import BadOrder, carry_out, shown

@@ -16,12 +16,10 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.clients import ConnectedClient, no_login
-from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot
-from botdrome.server.lobby.invitations import BotUnavailable, Invitations
 from botdrome.server.lobby.registry import Admission, Denied
-from botdrome.server.lobby.url_bot import UrlBot
-from botdrome.server.lobby.waiting_client import WaitingClient
+from botdrome.server.lobby.url_bots import BotUnavailable, Invitations, UrlBot
 from botdrome.server.network.connection import CLIENT_SOURCE, Connection
 from botdrome.server.rooms.cube_game import CubeGame, CubeSection, WatchedGame, Watcher
 from botdrome.server.session import Session

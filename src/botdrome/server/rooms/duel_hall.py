@@ -15,9 +15,8 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish, paired
 from botdrome.match.events import rotated
 from botdrome.server.failures import log_failure
-from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.owners import NOBODY, is_another_bots, is_guests
-from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import ServedProtocol, ServerParts

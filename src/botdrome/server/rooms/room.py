@@ -9,10 +9,9 @@ from botdrome.bots.house import HouseBot
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.games.game import Game
 from botdrome.match.terms import Terms
-from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.desk import Desk, WaitingClient
 from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
 from botdrome.server.lobby.owners import NOBODY
-from botdrome.server.lobby.waiting_client import WaitingClient
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
 

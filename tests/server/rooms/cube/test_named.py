@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.lobby import invitations
-from botdrome.server.lobby.url_bot import challenge
+from botdrome.server.lobby import url_bots
+from botdrome.server.lobby.url_bots import challenge
 from botdrome.store.store import Wanted
 from tests.server.calling.hosts import answer
 from tests.server.clients import PATIENCE, client, registered, server
@@ -92,7 +92,7 @@ async def test_it_plays_no_more_games_at_once_than_it_may(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit holds for organisers and for clients that wait for the bot by name."""
-    monkeypatch.setattr(invitations, "MOST_MATCHES", 2)
+    monkeypatch.setattr(url_bots, "MOST_MATCHES", 2)
     async with (
         server(tmp_path) as house,
         url_bot(move=lambda *_: NOOP) as ada,
@@ -120,7 +120,7 @@ async def test_it_plays_no_more_games_at_once_than_it_may(
 
 
 async def test_challenges_count_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(invitations, "MOST_MATCHES", 1)
+    monkeypatch.setattr(url_bots, "MOST_MATCHES", 1)
     async with server(tmp_path) as house, url_bot() as ada, organiser(house) as one:
         await with_address(house, "ada", ada, "battlecube")
         ada.instead = lambda *_: b"HTTP/1.1 200 OK\r\n"
@@ -132,7 +132,7 @@ async def test_challenges_count_as_well(tmp_path: Path, monkeypatch: pytest.Monk
 async def test_a_bot_whose_game_did_not_start_is_free_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invitations, "MOST_MATCHES", 1)
+    monkeypatch.setattr(url_bots, "MOST_MATCHES", 1)
     async with (
         server(tmp_path) as house,
         url_bot(move=lambda *_: NOOP) as ada,
@@ -152,7 +152,7 @@ async def test_a_bot_whose_game_did_not_start_is_free_again(
 async def test_no_game_starts_for_an_organiser_that_has_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invitations, "MOST_MATCHES", 1)
+    monkeypatch.setattr(url_bots, "MOST_MATCHES", 1)
     left = asyncio.Event()
 
     async def asked(*words: Any) -> str:
@@ -165,7 +165,7 @@ async def test_no_game_starts_for_an_organiser_that_has_left(
         organiser(house) as two,
     ):
         await with_address(house, "ada", ada, "battlecube")
-        monkeypatch.setattr(invitations, "challenge", asked)
+        monkeypatch.setattr(url_bots, "challenge", asked)
         async with organiser(house) as one:
             await one.emit("NEW_GAME", game(("ada", "bot:ada")))
             await fence(one)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.lobby import desk, house_table
+from botdrome.server.lobby import desk
 from botdrome.server.rooms import duel_hall as duel_hall
 from botdrome.server.rooms.duel_hall import WISH, DuelHall
 from tests.patience import until
@@ -127,7 +127,7 @@ async def test_whoever_is_left_over_meets_those_of_other_protocols(
 async def test_a_house_bot_plays_those_who_find_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lot: int
 ) -> None:
-    monkeypatch.setattr(house_table, "randrange", lambda _: lot)
+    monkeypatch.setattr(desk, "randrange", lambda _: lot)
     async with arena(tmp_path, house_fill=True, house_wait=0.0) as house, free(house, "ada") as ada:
         await ada.send(FIND)
         assert (await ada.expect("starting_game"))["against"].startswith("house:")
