@@ -27,7 +27,7 @@ from bench.machine import jitter_shown
 from bench.server import Server, start_load
 from botdrome.app import RunningServer, open_server
 from botdrome.protocols import load_settings
-from botdrome.server.battlebot.host import BattlebotHost
+from botdrome.server.battlebot import BattlebotHost
 from botdrome.server.network.peer import Proxies, sharing
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.steady_loop import run

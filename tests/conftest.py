@@ -13,8 +13,8 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 import botdrome
-from botdrome.server.workers import link
-from botdrome.server.workers.link import WorkerProcess
+from botdrome.server.workers import pool
+from botdrome.server.workers.pool import WorkerProcess
 from botdrome.store import sqlite
 
 # A process started by a test runs the same Botdrome as the test.
@@ -69,7 +69,7 @@ def logs_as_they_were() -> Iterator[None]:
 def workers_serve_again() -> Iterator[None]:
     """Reuse idle worker processes for the next server, since starting one takes long."""
     idle: list[WorkerProcess] = []
-    start, stop = link.start_process, link.stop_process
+    start, stop = pool.start_process, pool.stop_process
 
     def take() -> WorkerProcess:
         worker = idle.pop() if idle else start()
@@ -79,8 +79,8 @@ def workers_serve_again() -> Iterator[None]:
     def keep(worker: WorkerProcess) -> None:
         idle.append(worker) if worker.idle else stop(worker)
 
-    link.start_process, link.stop_process = take, keep
+    pool.start_process, pool.stop_process = take, keep
     yield
-    link.start_process, link.stop_process = start, stop
+    pool.start_process, pool.stop_process = start, stop
     for worker in idle:
         stop(worker)

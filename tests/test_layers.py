@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "encodings": {"games", "catalogue"},
     "rl": {"games", "bots", "match", "catalogue", "client", "encodings", "offline"},
     "protocols": {"server", "api"},
-    "app": {"store", "server", "api", "protocols"},
+    "app": {"catalogue", "store", "server", "api", "protocols"},
     "kit": {
         "games",
         "bots",

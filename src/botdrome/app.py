@@ -14,14 +14,14 @@ from botdrome.api.http_server import http_factory
 from botdrome.api.probes import probe_routes
 from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.api.rest.routes import LARGEST_FILE
+from botdrome.catalogue import CATALOGUE
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses
-from botdrome.server.battlebot.host import BattlebotHost
+from botdrome.server.battlebot import BattlebotHost
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.contests.contest_desk import ContestDesk
 from botdrome.server.contests.contests import Contests
-from botdrome.server.game_rooms import rooms_by_game
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.lobby.url_bots import UrlBots
@@ -34,6 +34,7 @@ from botdrome.server.network.request_head import RequestHeaders
 from botdrome.server.network.steady_loop import LoopWatch
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster, once_reached
+from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.operator import open_operator
@@ -43,9 +44,48 @@ from botdrome.server.rooms.cube_host import CubeHost
 from botdrome.server.rooms.duel_hall import DuelHall
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.tables.audience import Tables
+from botdrome.server.tables.running_tables import RunningTables
 from botdrome.store.identity import likeness
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, check_store, open_store
 from botdrome.store.store import Store
+
+# The rooms and contests of a game, of all protocols together. Of several nodes, one has them.
+
+
+def rooms_by_game(
+    served: Sequence[ServedProtocol], orders: ContestOrders, tables: RunningTables
+) -> dict[str, Rooms]:
+    return {
+        game: _rooms(game, [one for one in served if one.game == game], orders, tables)
+        for game in CATALOGUE
+    }
+
+
+def _rooms(
+    game: str, served: Sequence[ServedProtocol], orders: ContestOrders, tables: RunningTables
+) -> Rooms:
+    async def open_() -> None:
+        for one in served:
+            await one.open_rooms()
+        await orders.open(game)
+
+    def leave() -> None:
+        for one in served:
+            one.leave_rooms()
+        orders.leave(game)
+
+    def in_use() -> bool:
+        return any(one.in_use() for one in served) or orders.in_use(game) or tables.bound(game)
+
+    def settled() -> bool:
+        return (
+            all(one.settled() for one in served)
+            and orders.settled(game)
+            and not tables.ending_in_contests(game)
+        )
+
+    return Rooms(open_, leave, in_use, settled)
+
 
 log = structlog.get_logger()
 
@@ -54,7 +94,6 @@ COLLECTIONS = 500, 8, 350
 young objects far below 10 ms, which is what the default takes with 100 duels. A high last one makes
 full collections rare: each takes 100 ms with 500 matches, and finds little.
 """
-
 
 AnyHost = TypeVar("AnyHost")
 

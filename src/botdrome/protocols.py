@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from botdrome.api.socketio import open_cube
-from botdrome.server.battlebot.host import open_battlebot
+from botdrome.server.battlebot import open_battlebot
 from botdrome.server.protocol import Protocol
 from botdrome.server.rooms.boat_settings import BoatsSection
 from botdrome.server.rooms.boats import open_boats
@@ -15,8 +15,7 @@ from botdrome.server.rooms.bomber_api import open_bomber
 from botdrome.server.rooms.bomber_settings import BomberSection
 from botdrome.server.rooms.cube_game import CubeSection
 from botdrome.server.rooms.duel_hall import DuelSection, open_duel
-from botdrome.server.settings import ProtocolSection, Settings
-from botdrome.server.settings_sources import Note, read_settings
+from botdrome.server.settings import Note, ProtocolSection, Settings, read_settings
 
 PROTOCOLS = (
     Protocol(

@@ -12,8 +12,7 @@ from botdrome.contest.document import document_from
 from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.progress import ContestProgress
-from botdrome.server.arena import Arena, ServerAddresses
-from botdrome.server.arena_questions import Unplayed
+from botdrome.server.arena import Arena, ServerAddresses, Unplayed
 from botdrome.server.rooms.duel_records import BOARDS, DuelBoard, board_name
 from botdrome.store.contest_journal import ContestJournal, result_note
 from botdrome.store.store import BotEntry, Note, Store

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from botdrome.cli.app import app
 from botdrome.cli.serve import setting_options
 from botdrome.protocols import protocol_sections
-from botdrome.server.settings_sources import Setting, all_settings, sections_of
+from botdrome.server.settings import Setting, all_settings, sections_of
 from tests.cli.commands import all_commands
 from tests.docs.pages import DOCS
 

@@ -12,7 +12,7 @@ from botdrome.games.options import options_of
 from botdrome.match.record import Setup
 from botdrome.match.terms import Pace, Terms
 from botdrome.protocols import protocol_sections
-from botdrome.server.settings_sources import all_settings
+from botdrome.server.settings import all_settings
 from tests.docs.pages import DOCS, ROOT
 
 

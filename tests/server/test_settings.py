@@ -10,8 +10,7 @@ import pytest
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.rooms.boat_settings import BoatsSection
 from botdrome.server.rooms.duel_hall import DuelSection
-from botdrome.server.settings import BadSetting, LimitsSection, Settings
-from botdrome.server.settings_sources import RENAMED, all_settings
+from botdrome.server.settings import RENAMED, BadSetting, LimitsSection, Settings, all_settings
 
 
 def written(folder: Path, text: str) -> Path:

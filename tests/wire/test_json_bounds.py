@@ -76,8 +76,8 @@ TRUSTED = {
     "wire/battlebot/conversation.py": 1,  # a second time
     "wire/duel/conversation.py": 2,  # a second time; numbers and texts of fixed keys, and no others
     "server/lobby/desk.py": 1,  # options in their normal form
-    "server/arena_questions.py": 1,  # the server's own message
-    "server/settings_sources.py": 1,  # the operator's
+    "server/arena.py": 1,  # the server's own message
+    "server/settings.py": 1,  # the operator's
     "match/record.py": 1,  # match files, which worker processes read
 }
 """How often a file decodes JSON of its own or of a trusted program, or reads it a second time.

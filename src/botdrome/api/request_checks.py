@@ -32,7 +32,7 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.settings import Settings
-from botdrome.server.workers.turns import FairTurns
+from botdrome.server.workers.pool import FairTurns
 from botdrome.wire.safe_headers import SAFE_HEADERS, plain_answer
 
 TOO_FAST = "Too many requests from your address: try again in a moment."

@@ -11,7 +11,7 @@ from botdrome.server.lobby.tokens import NotOperator
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller
-from botdrome.server.workers.link import ServerCalls
+from botdrome.server.workers.pool import ServerCalls
 from botdrome.store.store import MatchEntry, Store
 
 OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"

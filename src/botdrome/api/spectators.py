@@ -19,15 +19,14 @@ from starlette.types import Receive, Scope, Send
 
 from botdrome.api.requests import Problem, known_problem, no_match
 from botdrome.games.reading import UNREADABLE, bounded
-from botdrome.server.arena import Arena
-from botdrome.server.arena_questions import glance
+from botdrome.server.arena import Arena, glance
 from botdrome.server.failures import log_failure
 from botdrome.server.network.connection import INTERNAL, MALFORMED, POLICY, TRY_LATER, Connection
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
-from botdrome.server.workers.link import JobResult
+from botdrome.server.workers.pool import JobResult
 from botdrome.store.damage import BrokenMatch
 from botdrome.store.store import StoreUnavailable
 

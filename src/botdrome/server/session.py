@@ -4,9 +4,10 @@ transport.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
+from msgspec import Struct
 
 from botdrome.contest.lobby import Seeker
 from botdrome.match.events import Player
@@ -18,8 +19,6 @@ from botdrome.server.lobby.owners import NOBODY, bot_owner
 from botdrome.server.lobby.registry import Admission, Banned, Denied, admission_of
 from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.network.connection import NORMAL, Connection
-from botdrome.server.nodes.errand import Errand
-from botdrome.server.protocol_host import ProtocolHost
 from botdrome.server.tables.table import Table
 from botdrome.store.store import StoreUnavailable
 from botdrome.wire.conversation import (
@@ -52,6 +51,70 @@ from botdrome.wire.conversation import (
     WaitLimit,
 )
 from botdrome.wire.writers import MatchWriters
+
+# Errand: why a connection comes to another node, and what the nodes know of its client.
+
+
+class MovedSeat(Struct, frozen=True, array_like=True):
+    """The seat of a client whose match goes on at another node, and what the nodes know of the
+    client.
+    """
+
+    match: str
+    player: int
+    login: bytes
+    """The message with which it logged in."""
+    name: str
+    owner: str
+    version: str
+    registered: bool
+
+
+class AdmittedClient(Struct, frozen=True, array_like=True):
+    """What the nodes know of a client that has logged in.
+
+    A node believes it only of sockets that it was handed.
+    """
+
+    login: bytes
+    name: str
+    owner: str
+    version: str
+    registered: bool
+
+
+class Errand(Struct, frozen=True, array_like=True):
+    """Plain data that travels with the connection."""
+
+    protocol: str
+    """The name of the protocol, as in `protocols.py`, or of another kind of WebSocket."""
+    target: str = ""
+    """The target of the request that opened the WebSocket, or the name of the TCP port."""
+    ticket: int = 0
+    """The seat that waits for the client on that node; 0: none."""
+    told: int = 0
+    """The number of messages that the client has already, and that its new session writes again at
+    first.
+    """
+    key: str = ""
+    """What the client of a port needs from that node."""
+    seeks: bool = False
+    """The client seeks a new match, even if its login names one."""
+    seat: MovedSeat | None = None
+    """The seat that the client has; None: it is not at a table."""
+
+
+# ProtocolHost: the part of the server that the clients of one protocol meet.
+
+
+class ProtocolHost(Protocol):
+    """Executes the commands of its protocol alone."""
+
+    protocol: str
+    """Its name in the list of clients."""
+
+    def act(self, session: "Session", command: Command) -> None: ...
+
 
 log = structlog.get_logger()
 

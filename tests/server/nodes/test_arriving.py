@@ -14,8 +14,8 @@ from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.peer import Origin
 from botdrome.server.nodes import handover
-from botdrome.server.nodes.errand import AdmittedClient, Errand
 from botdrome.server.nodes.handover import Handover, Parcel
+from botdrome.server.session import AdmittedClient, Errand
 from botdrome.store.store import BotEntry
 from tests.server.clients import NOTICES, bot, registered
 from tests.server.nodes.draining import chatting

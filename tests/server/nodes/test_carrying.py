@@ -14,8 +14,8 @@ from botdrome.server.nodes.carry_messages import (
     OpenChannel,
 )
 from botdrome.server.nodes.carrying import CarriedConnection, Carrier
-from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.link_delay import LinkDelay
+from botdrome.server.session import Errand
 
 
 class Far:

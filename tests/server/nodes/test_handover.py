@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from botdrome.server.network.peer import Origin
 from botdrome.server.network.shares import Shares
 from botdrome.server.nodes import handover
-from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
 from botdrome.server.nodes.node import Node
+from botdrome.server.session import Errand
 from botdrome.wire.framing.streams import SIGNATURE
 from tests.patience import PATIENCE, until
 from tests.server.nodes.test_moving import stream

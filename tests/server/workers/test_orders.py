@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.api.server_calls import ORDERS, server_calls
 from botdrome.server.arena import Arena
-from botdrome.server.workers import link
+from botdrome.server.workers import pool
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.pool import Workers
 from tests.api.conftest import arena as arena
@@ -121,7 +121,7 @@ async def test_an_order_that_is_under_way_when_its_worker_is_lost_is_given_once(
 
 
 async def test_a_job_that_loses_every_worker_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link, "MOST_REPEATS", 1)
+    monkeypatch.setattr(pool, "MOST_REPEATS", 1)
     workers = Workers(1)
     order = Orders(workers)
     with pytest.raises(JobFailed, match="ended unexpectedly"):

@@ -7,9 +7,9 @@ import pytest
 from botdrome.server.network import rate_limit as bucket
 from botdrome.server.network.connection import source_of
 from botdrome.server.network.rate_limit import Buckets
-from botdrome.server.workers import turns
+from botdrome.server.workers import pool
 from botdrome.server.workers.limits import SharedSlots
-from botdrome.server.workers.turns import FairTurns
+from botdrome.server.workers.pool import FairTurns
 
 
 class Table:
@@ -109,7 +109,7 @@ def test_nobody_saves_up_turns() -> None:
 
 
 def test_who_is_level_with_everybody_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "REMEMBERED", 2)
+    monkeypatch.setattr(pool, "REMEMBERED", 2)
     queue: FairTurns[int] = FairTurns(1.0)
     for number in range(9):
         queue.wait(f"guest {number // 3}", number)

@@ -14,10 +14,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from botdrome.server.network.connection import CLIENT_SOURCE
-from botdrome.server.workers import link, pool
+from botdrome.server.workers import pool
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
-from botdrome.server.workers.link import ServerCalls, WorkerProcess
-from botdrome.server.workers.pool import Workers
+from botdrome.server.workers.pool import ServerCalls, WorkerProcess, Workers
 from tests.patience import until
 
 pytestmark = pytest.mark.anyio
@@ -255,7 +254,7 @@ async def test_a_worker_that_cannot_be_started_is_reported(
     def broke() -> None:
         raise OSError("no more processes")
 
-    monkeypatch.setattr("botdrome.server.workers.link.start_process", broke)
+    monkeypatch.setattr("botdrome.server.workers.pool.start_process", broke)
     with capture_logs() as logs, pytest.raises(JobFailed, match="no more processes"):
         await workers.value("me", f"{CHORES}:add", 1, 1)
     assert logs[0]["log_level"] == "error"
@@ -279,7 +278,7 @@ async def test_a_worker_that_dies_before_its_first_job_ends_that_job(
         return connected
 
     with monkeypatch.context() as patched:
-        patched.setattr(link, "start_process", start)
+        patched.setattr(pool, "start_process", start)
         patched.setattr(loop, "create_unix_connection", connect_slowly)
         with pytest.raises(JobFailed, match="cannot be started: it has ended at once"):
             await workers.value("me", f"{CHORES}:add", 1, 1)
@@ -288,7 +287,6 @@ async def test_a_worker_that_dies_before_its_first_job_ends_that_job(
 
 SERVER = """
 import asyncio
-from botdrome.server.workers.link import ServerCalls
 from botdrome.server.workers.pool import Workers
 async def main():
     workers = Workers(1)

@@ -35,7 +35,7 @@ from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket
 from botdrome.server.workers.jobs import JobFailed
-from botdrome.server.workers.link import JobResult
+from botdrome.server.workers.pool import JobResult
 
 EXECUTOR = "botdrome.api.graphql.executor"
 """Named and not imported: the server itself does not need graphql-core in its memory."""

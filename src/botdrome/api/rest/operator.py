@@ -18,9 +18,8 @@ from botdrome.server.contests.contests import Action
 from botdrome.server.lobby.bans import BadBan, Ban, Kind
 from botdrome.server.lobby.tokens import SESSION, NotOperator
 from botdrome.server.network.origins import plain_origin
-from botdrome.server.operator.client_list import ClientLine, FindClients
 from botdrome.server.operator.cube_runs import BadRun, CubeRun, CubeScores, RunState
-from botdrome.server.operator.operator import Operator
+from botdrome.server.operator.operator import ClientLine, FindClients, Operator
 from botdrome.server.rooms.boat_orders import BadOrder, shown
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import BadPlan, RoomPlan

@@ -4,7 +4,7 @@ from botdrome.api.rest import operator
 from botdrome.api.rest.contests import DocumentedContest
 from botdrome.api.rest.endpoint import PAGING, Parameter, RestEndpoint, sorted_by
 from botdrome.api.rest.operator import SignedIn, SignIn, session, signin, signout
-from botdrome.server.operator.client_list import COLUMNS
+from botdrome.server.operator.operator import COLUMNS
 from botdrome.server.rooms.boat_settings import RoomPlan
 
 ROOT = "/operator"

@@ -18,7 +18,7 @@ from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Resumption
 from botdrome.match.terms import paced
 from botdrome.server import metrics
-from botdrome.server.arena_questions import Unplayed
+from botdrome.server.arena import Unplayed
 from botdrome.server.failures import STORE_AWAY, log_failure
 from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.contest_queue import ContestQueue

@@ -10,8 +10,8 @@ to which the front opens the next channel.
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.node import NodeId
+from botdrome.server.session import Errand
 
 TOPIC = "carry"
 

@@ -22,9 +22,9 @@ from botdrome.server.network.peer import PEER, Luggage
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import carry_messages as carry
 from botdrome.server.nodes.carry_messages import CarryMessage
-from botdrome.server.nodes.errand import AdmittedClient, Errand
 from botdrome.server.nodes.link_delay import LinkDelay
 from botdrome.server.nodes.node import NodeId
+from botdrome.server.session import AdmittedClient, Errand
 
 log = structlog.get_logger()
 

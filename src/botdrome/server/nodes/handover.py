@@ -19,7 +19,7 @@ import structlog
 from msgspec import Struct
 
 from botdrome.server.network.peer import Origin
-from botdrome.server.nodes.errand import AdmittedClient, Errand
+from botdrome.server.session import AdmittedClient, Errand
 
 log = structlog.get_logger()
 

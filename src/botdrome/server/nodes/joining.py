@@ -11,7 +11,7 @@ import structlog
 from botdrome.catalogue import CATALOGUE
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
-from botdrome.server.battlebot.host import NATIVE
+from botdrome.server.battlebot import NATIVE
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.network.connection_limits import ConnectionLimits

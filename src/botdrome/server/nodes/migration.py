@@ -32,7 +32,7 @@ from time import perf_counter
 import structlog
 
 from botdrome.match.events import Player
-from botdrome.server.battlebot.host import NATIVE
+from botdrome.server.battlebot import NATIVE
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
@@ -40,7 +40,6 @@ from botdrome.server.lobby.url_bots import UrlBot
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import HeldInput
 from botdrome.server.nodes.cluster import Cluster
-from botdrome.server.nodes.errand import Errand, MovedSeat
 from botdrome.server.nodes.migration_messages import (
     TOPIC,
     MatchNotTaken,
@@ -55,7 +54,7 @@ from botdrome.server.nodes.node import NodeId, choose
 from botdrome.server.nodes.resumed import front_of, give_back, hold_input
 from botdrome.server.nodes.shared_tables import SharedTables
 from botdrome.server.nodes.takeover import KeptMatches
-from botdrome.server.session import Session
+from botdrome.server.session import Errand, MovedSeat, Session
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.store.store import Fenced, StoreUnavailable
 

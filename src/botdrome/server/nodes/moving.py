@@ -37,12 +37,11 @@ from botdrome.server.nodes.carrying import (
     MovingConnection,
     do_nothing,
 )
-from botdrome.server.nodes.errand import Errand
 from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
 from botdrome.server.nodes.link_delay import LinkDelay
 from botdrome.server.nodes.node import Key, Links, Members, NodeId
 from botdrome.server.nodes.resumed import MakeArrival, admitted, arrive, connection_of
-from botdrome.server.session import Session
+from botdrome.server.session import Errand, Session
 from botdrome.wire.framing.streams import Framing
 
 log = structlog.get_logger()

@@ -13,9 +13,8 @@ from botdrome.server.nodes.carrying import (
     HeldInput,
     MovingConnection,
 )
-from botdrome.server.nodes.errand import AdmittedClient, Errand
 from botdrome.server.nodes.node import NodeId
-from botdrome.server.session import Session
+from botdrome.server.session import AdmittedClient, Errand, Session
 
 MakeArrival = Callable[[Connection, Errand, AdmittedClient | None], StreamReceiver]
 

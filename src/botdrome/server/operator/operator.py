@@ -1,26 +1,27 @@
 """The actions of the operator. Every change is written to the audit log."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Iterable
+from itertools import count
+from operator import attrgetter, methodcaller
+from time import time
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from botdrome.games.reading import plural
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.failures import log_failure
 from botdrome.server.lobby.bans import Ban, Kind
-from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.desk import Desk, Tasks
 from botdrome.server.lobby.tokens import OperatorKeys
+from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.origins import public_origins
 from botdrome.server.nodes.node import NodeId
-from botdrome.server.operator.audit import Audit
-from botdrome.server.operator.client_list import (
-    FindClients,
-    FoundClients,
-    RemoveClients,
-    find_clients,
-    merged,
-)
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.rooms.boat_orders import carry_out
@@ -28,7 +29,184 @@ from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import make_plan
 from botdrome.server.rooms.boats import BadRoom, BoatRooms
 from botdrome.server.rooms.cube_host import CubeHost
-from botdrome.store.store import Epoch
+from botdrome.store.store import Epoch, Note, Store
+
+# The audit log: the operator's actions with time, address and target. The store keeps it.
+
+BOOK = "audit"
+WRITING = 2.0
+"""Seconds that an action waits until its line is stored; if the store is down, the line is stored
+later.
+"""
+LONGEST = 500
+"""Characters of each part of a line."""
+
+
+class AuditLine(Struct, frozen=True):
+    at: Epoch
+    who: str
+    address: str
+    action: str
+    target: str = ""
+    detail: str = ""
+
+
+class Audit:
+    def __init__(self, store: Store, tasks: Tasks) -> None:
+        self._store, self._tasks = store, tasks
+        self._numbers = count()
+
+    async def note(self, action: str, target: str = "", detail: str = "") -> None:
+        at = int(time() * 1000)
+        line = AuditLine(
+            at, "operator", CLIENT_SOURCE.get(), action, target[:LONGEST], detail[:LONGEST]
+        )
+        # sorts by time, and is unique
+        name = f"{at:015}-{next(self._numbers):09}-{secrets.token_hex(4)}"
+        written = asyncio.Event()
+        self._tasks.start(self._write(Note(BOOK, name, msgspec.to_builtins(line)), written))
+        try:
+            await asyncio.wait_for(written.wait(), WRITING)
+        except TimeoutError:
+            return
+
+    async def _write(self, note: Note, written: asyncio.Event) -> None:
+        try:
+            await self._store.keep([note], retry=True)
+        except Exception:
+            log_failure("a line of the audit log could not be stored")
+        written.set()
+
+    async def newest(self, limit: int, offset: int) -> tuple[list[AuditLine], int]:
+        """A page of the log, newest line first, and the number of all lines."""
+        found, total = await self._store.reports.latest_notes(BOOK, limit, offset)
+        return msgspec.convert(found, list[AuditLine]), total
+
+
+# The list of connected clients, as the operator sees it.
+#
+# Each node of a cluster lists its own; the operator sees all.
+
+MOST = 10_000
+"""Clients that one node lists at a time."""
+
+
+class ClientLine(Struct, frozen=True):
+    node: str
+    """Empty: the server is no node."""
+    number: int
+    """Of its connection. Each node has its own numbers."""
+    protocol: str
+    name: str
+    game: str
+    address: str
+    since: Epoch
+    received: int
+    sent: int
+    answer: float | None
+    """Milliseconds to an answer, on average."""
+    match: str | None
+
+
+class FindClients(Struct, frozen=True):
+    """A question: the first clients in this order."""
+
+    search: str
+    """In small letters."""
+    column: str
+    falling: bool
+    most: int
+
+
+class FoundClients(Struct, frozen=True):
+    clients: list[ClientLine]
+    total: int
+    silent: list[str] = []
+    """Nodes that did not answer."""
+
+
+class RemoveClients(Struct, frozen=True):
+    """A question: remove the client of that number, or all of that name.
+
+    The answer has their names.
+    """
+
+    name: str | None
+    number: int | None
+    words: str
+
+
+OWN_COLUMNS = {
+    "received": "traffic.received",
+    "sent": "traffic.sent",
+    "answerMs": "traffic.answer_time",
+}
+"""Columns of a ConnectedClient that have other names than those of a line."""
+COLUMNS = (
+    "node",
+    "number",
+    "protocol",
+    "name",
+    "game",
+    "address",
+    "since",
+    "received",
+    "sent",
+    "answerMs",
+    "match",
+)
+"""By which the list can be sorted."""
+Listed = TypeVar("Listed")
+
+
+def find_clients(
+    clients: Iterable[ConnectedClient], node: str, wanted: FindClients
+) -> FoundClients:
+    """Return the clients of one node.
+
+    There may be thousands, so only those that are wanted become lines.
+    """
+    words, column = wanted.search, wanted.column
+    found = [
+        one
+        for one in clients
+        if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}\n{node}".lower()
+    ]
+    value: Callable[[ConnectedClient], Any]
+    if column == "node":
+        value = attrgetter("number")
+    else:
+        value = (
+            methodcaller("match")
+            if column == "match"
+            else attrgetter(OWN_COLUMNS.get(column, column))
+        )
+    ordered = _ordered(found, value, wanted.falling)
+    return FoundClients([_line(one, node) for one in ordered[: min(wanted.most, MOST)]], len(found))
+
+
+def merged(found: list[FoundClients], silent: list[str], wanted: FindClients) -> FoundClients:
+    """Put the lists of several nodes together."""
+    value: Callable[[ClientLine], Any] = attrgetter(
+        "answer" if wanted.column == "answerMs" else wanted.column
+    )
+    lines = _ordered([line for one in found for line in one.clients], value, wanted.falling)
+    return FoundClients(lines[: wanted.most], sum(one.total for one in found), silent)
+
+
+def _ordered(clients: list[Listed], value: Callable[[Listed], Any], falling: bool) -> list[Listed]:
+    """Those without a value come last."""
+    known = sorted([one for one in clients if value(one) is not None], key=value, reverse=falling)
+    return known + [one for one in clients if value(one) is None]
+
+
+def _line(one: ConnectedClient, node: str) -> ClientLine:
+    traffic = one.traffic
+    answer = None if traffic.answer_time is None else round(traffic.answer_time * 1000, 1)
+    return ClientLine(
+        node, one.number, one.protocol, one.name, one.game, one.address, one.since,
+        traffic.received, traffic.sent, answer, one.match(),
+    )  # fmt: skip
 
 
 async def nobody_drains(_name: str, _draining: bool) -> bool:

@@ -13,25 +13,324 @@ answers that its orders got.
 """
 
 import asyncio
+import contextvars
 import math
 import os
-from collections.abc import Callable, Collection
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
+from heapq import heappop, heappush
 from itertools import count
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import CLIENT_SOURCE
-from botdrome.server.workers import link as link_module
-from botdrome.server.workers.jobs import WARM_UP, JobFailed, WorkersBusy, WorkersClosed, portable
+from botdrome.server.workers.jobs import (
+    WARM_UP,
+    JobFailed,
+    MessageReader,
+    WorkersBusy,
+    WorkersClosed,
+    frame,
+    portable,
+)
 from botdrome.server.workers.limits import MOST_WAITING, TOO_MANY_QUERIES, SharedSlots
-from botdrome.server.workers.link import Job, JobResult, ServerCalls, WorkerLink
-from botdrome.server.workers.turns import FairTurns
 from botdrome.store.store import Store
 
+# The link to a worker process: start and stop it, send jobs and receive results.
+
 log = structlog.get_logger()
+
+ServerCalls = Mapping[str, Callable[..., Awaitable[Any]]]
+"""Functions of the server that a job may call, by name."""
+
+MOST_REPEATS = 3
+"""Times that a job is done again after its worker was lost."""
+
+RETRY = 1.0
+"""Seconds until the server tries again to start its first worker."""
+
+
+class WorkerProcess:
+    """A worker process, and the server's end of its socket."""
+
+    def __init__(self, process: subprocess.Popen[bytes], connection: socket.socket) -> None:
+        self.process, self.connection = process, connection
+        self.idle = False
+        """True if the worker had no job when the link was closed."""
+
+
+def start_process() -> WorkerProcess:
+    ours, theirs = socket.socketpair()
+    handle = theirs.fileno()
+    path = os.pathsep.join(filter(None, sys.path))
+    command = [sys.executable, "-m", "botdrome.server.workers.worker", str(handle)]
+    with theirs:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": path},
+            pass_fds=[handle],
+        )
+    return WorkerProcess(process, ours)
+
+
+def stop_process(worker: WorkerProcess) -> None:
+    worker.connection.close()
+    worker.process.kill()
+    worker.process.wait()
+
+
+class JobResult:
+    """The value of a job, and the pieces of a large result. Fetch the pieces, or `drop` them."""
+
+    def __init__(self, job: "Job", value: Any) -> None:
+        self._job, self.value = job, value
+
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
+        try:
+            while (piece := await self._job.pieces.get()) is not None:
+                if isinstance(piece, Exception):
+                    raise piece
+                self._job.send("taken")
+                yield piece
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        self._job.drop()
+
+
+class Job:
+    def __init__(
+        self,
+        number: int,
+        client: str,
+        target: str,
+        args: tuple[Any, ...],
+        calls: ServerCalls,
+        long: bool,
+        limit: float,
+    ) -> None:
+        self.number, self.client, self.target, self.args = number, client, target, args
+        self.calls, self.long, self.limit = calls, long, limit
+        self.result: asyncio.Future[JobResult] = asyncio.get_running_loop().create_future()
+        self.pieces: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
+        self.context = contextvars.copy_context()
+        self.charged = 0.0
+        """Seconds of processor time that the job's turn was charged."""
+        self.timer: asyncio.TimerHandle | None = None
+        self.link: WorkerLink | None = None
+        self.orders: list[asyncio.Task[Any]] = []
+        """The calls that change something.
+
+        If the worker is lost, the job is done again, but its orders are not.
+        """
+        self._ordered = 0
+        self._repeats = 0
+
+    def call(self, name: str, args: tuple[Any, ...], order: bool) -> "asyncio.Task[Any]":
+        """Call a function of the server, on behalf of the client."""
+        if order and self._ordered < len(self.orders):
+            task = self.orders[self._ordered]
+        else:
+            task = asyncio.get_running_loop().create_task(
+                self._call(name, args), context=self.context
+            )
+            self.orders += [task] * order
+        self._ordered += order
+        return task
+
+    async def _call(self, name: str, args: tuple[Any, ...]) -> Any:
+        return await self.calls[name](*args)
+
+    def stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+
+    def repeat(self) -> bool:
+        """Get ready to be done again. False: there is no need, or it was done too often."""
+        self.link, self._ordered, self._repeats = None, 0, self._repeats + 1
+        return bool(self.orders) and not self.result.done() and self._repeats <= MOST_REPEATS
+
+    def send(self, word: str) -> None:
+        if self.link is not None:
+            self.link.send(word, self.number)
+
+    def drop(self) -> None:
+        """Discard the pieces."""
+        if self.link is not None and self.link.jobs.pop(self.number, None) is not None:
+            self.send("drop")
+            self.link.owner.job_ended()
+
+    def end(self, outcome: Any) -> None:
+        if not self.result.done():
+            if isinstance(outcome, Exception):
+                self.result.set_exception(outcome)
+            else:
+                self.result.set_result(JobResult(self, outcome))
+        elif isinstance(outcome, Exception):
+            self.pieces.put_nowait(outcome)
+        else:
+            self.drop()  # the request was cancelled
+
+
+class LinkOwner(Protocol):
+    """The pool that owns a worker."""
+
+    def received(self, link: "WorkerLink", kind: str, rest: list[Any]) -> None: ...
+
+    def lost(self, link: "WorkerLink") -> None: ...
+
+    def job_ended(self) -> None: ...
+
+
+class WorkerLink(asyncio.Protocol):
+    """The connection to one worker."""
+
+    def __init__(self, owner: LinkOwner, worker: WorkerProcess) -> None:
+        self.owner, self.worker = owner, worker
+        self._reader = MessageReader()
+        self._transport: asyncio.Transport
+        self.jobs: dict[int, Job] = {}
+        """Running jobs, and jobs whose pieces are still being fetched."""
+        self.running: set[int] = set()
+        self.ended = False
+        self._first: Job | None = None
+        self.why = "a worker process has ended unexpectedly: try again"
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(
+            asyncio.Transport, transport
+        )  # uvloop's transports are not subclasses
+
+    def data_received(self, data: bytes) -> None:
+        for kind, *rest in self._reader.feed(data):
+            if kind == "log":
+                _log_for_worker(*rest)
+            else:
+                self.owner.received(self, kind, rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.ended = True
+        if self._first is not None:
+            self._first.end(JobFailed(self.why))
+        self.owner.lost(self)
+
+    async def warm_up(self, job: Job) -> None:
+        """Run the first job of the process, until it is done or the process ends."""
+        job.link, self._first = self, job
+        if not self.ended:
+            self.begin(job)
+            with suppress(Exception):  # if the store is away, another job opens it
+                await job.result
+
+    def begin(self, job: Job) -> None:
+        self.jobs[job.number] = job
+        self.send("job", job.number, job.client, job.target, job.args)
+
+    def send(self, *message: Any) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(frame(*message))
+
+    def close(self, why: str = "") -> None:
+        self.why = why or self.why
+        self.worker.idle = not self.jobs
+        self._transport.abort()
+
+
+def _log_for_worker(level: str, fields: dict[str, Any]) -> None:
+    getattr(log, level, log.error)(fields.pop("event", ""), **fields)
+
+
+# Fair turns: a queue in which clients share the work by cost, so that a client with many requests
+# does not delay the others.
+#
+# Each client has its own queue, and the client with the lowest charge comes next. The cost of a
+# turn is known only after it, so the turn is first charged like the client's last turn, and
+# corrected afterwards. An idle client gains no credit.
+
+T = TypeVar("T")
+
+REMEMBERED = 1000
+"""The number of clients above which those without requests or debt are forgotten."""
+
+
+class ClientQueue(Generic[T]):
+    """The requests of one client, and its total charge, on a clock that advances with the turns."""
+
+    __slots__ = ("charged", "cost", "requests")
+
+    def __init__(self, charged: float, cost: float) -> None:
+        self.charged, self.cost = charged, cost
+        self.requests: deque[T] = deque()
+
+
+class FairTurns(Generic[T]):
+    def __init__(self, first_cost: float = 0.0) -> None:
+        """`first_cost` is the charge for a client's first turn."""
+        self._first_cost = first_cost
+        self._heap: list[tuple[float, int, str]] = []
+        """A heap of the clients with requests, ordered by charge."""
+        self._queues: dict[str, ClientQueue[T]] = {}
+        self._now, self._order, self._waiting = 0.0, 0, 0
+        self._most = REMEMBERED
+
+    def __len__(self) -> int:
+        return self._waiting
+
+    def wait(self, client: str, request: T) -> None:
+        queue = self._queues.get(client)
+        if queue is None:
+            queue = self._queues[client] = ClientQueue(self._now, self._first_cost)
+        queue.requests.append(request)
+        self._waiting += 1
+        if len(queue.requests) == 1:
+            self._enqueue(client, queue)
+
+    def _enqueue(self, client: str, queue: ClientQueue[T]) -> None:
+        queue.charged = max(self._now, queue.charged)
+        self._order += 1
+        heappush(self._heap, (queue.charged, self._order, client))
+
+    def next(self) -> tuple[str, float, T]:
+        """Return the next client, the charge for its turn, and its request."""
+        since, _, client = heappop(self._heap)
+        queue = self._queues[client]
+        while queue.charged > since:  # the client's last turn cost more than its charge
+            self._enqueue(client, queue)
+            since, _, client = heappop(self._heap)
+            queue = self._queues[client]
+        self._now, self._waiting = since, self._waiting - 1
+        request, cost = queue.requests.popleft(), queue.cost
+        queue.charged = since + cost
+        if queue.requests:
+            self._enqueue(client, queue)
+        if len(self._queues) > self._most:
+            self._forget()
+        return client, cost, request
+
+    def _forget(self) -> None:
+        kept = {
+            client: queue
+            for client, queue in self._queues.items()
+            if queue.requests or queue.charged > self._now
+        }
+        self._queues, self._most = kept, max(REMEMBERED, 2 * len(kept))
+
+    def settle(self, client: str, charged: float, cost: float) -> None:
+        """Replace the charge of a turn by its real cost."""
+        queue = self._queues.get(client)
+        if queue is not None:
+            queue.charged += cost - charged
+            queue.cost = cost
+
 
 USUAL = 0.01
 """Seconds of processor time charged for a client's first job."""
@@ -199,7 +498,7 @@ class Workers:
     async def _start_worker(self) -> None:
         loop = asyncio.get_running_loop()
         try:
-            worker = await loop.run_in_executor(None, link_module.start_process)
+            worker = await loop.run_in_executor(None, start_process)
             link = WorkerLink(self, worker)
             await loop.create_unix_connection(lambda: link, sock=worker.connection.dup())
             self._warming.add(link)
@@ -213,7 +512,7 @@ class Workers:
             if not self._closed:
                 log.error("a worker process cannot be started", problem=str(problem))
                 self._fail_all(JobFailed(f"a worker process cannot be started: {problem}"))
-                loop.call_later(link_module.RETRY, self._keep_warm)
+                loop.call_later(RETRY, self._keep_warm)
             return
         self._links.append(link)
         self._warm = True
@@ -248,10 +547,8 @@ class Workers:
         self._keep_warm()
         self.job_ended()
 
-    def _stop_worker(self, worker: link_module.WorkerProcess) -> None:
-        stopping = asyncio.get_running_loop().run_in_executor(
-            None, link_module.stop_process, worker
-        )
+    def _stop_worker(self, worker: WorkerProcess) -> None:
+        stopping = asyncio.get_running_loop().run_in_executor(None, stop_process, worker)
         self._stopping.add(stopping)
         stopping.add_done_callback(self._stopping.discard)
 

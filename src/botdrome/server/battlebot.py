@@ -9,16 +9,14 @@ from botdrome.server.lobby.owners import is_of_guest, seat_key
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.websocket import MakeSession
-from botdrome.server.nodes.errand import AdmittedClient, Errand, MovedSeat
 from botdrome.server.protocol import ServedProtocol, ServerParts
-from botdrome.server.session import Session
+from botdrome.server.session import AdmittedClient, Errand, MovedSeat, Session
 from botdrome.server.tables.kept_table import ResumedTable
 from botdrome.wire.battlebot.conversation import PLAY_PATH, BattlebotConversation, Login, Seek
 from botdrome.wire.conversation import Command, Removed
 from botdrome.wire.safe_headers import plain_answer
 
 LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"
-
 
 NATIVE = "battlebot"
 

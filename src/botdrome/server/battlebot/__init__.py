@@ -1,1 +1,0 @@
-"""Battlebot: the native protocol, JSON over WebSockets."""
