@@ -31,10 +31,10 @@ from botdrome.server.battlebot import BattlebotHost
 from botdrome.server.network.peer import Proxies, sharing
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.steady_loop import run
+from botdrome.server.nodes.cluster import Node, NodeId
 from botdrome.server.nodes.engines import NatsEngine
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
-from botdrome.server.nodes.node import Node, NodeId
 from botdrome.server.session import Session
 
 GAME, NAMES = "NOUGHTS_AND_CROSSES", ("load 0", "load 1")

@@ -25,8 +25,7 @@ from botdrome.cli.terminal import REFUSED, Terminal
 from botdrome.protocols import load_settings
 from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.engines import EngineFailed, Engines
-from botdrome.server.nodes.front import Front, FrontNode
-from botdrome.server.nodes.shared_ports import SharedPorts
+from botdrome.server.nodes.shared_ports import Front, FrontNode, SharedPorts
 from botdrome.server.settings import BadSetting, Settings
 
 

@@ -19,7 +19,7 @@ from botdrome.server.lobby.tokens import Guesses, TooMany
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.nodes.asking import Asking
-from botdrome.server.nodes.node import Node
+from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
 from botdrome.server.workers.pool import Workers

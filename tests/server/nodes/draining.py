@@ -8,8 +8,8 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.catalogue import restored
 from botdrome.match.record import verify
-from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
+from botdrome.server.nodes.moving import Handover
 from tests.patience import until
 from tests.server.clients import Client, bot, registered, unhurried
 from tests.server.nodes.serving import nodes

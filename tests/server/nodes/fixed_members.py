@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from botdrome.server.nodes.node import Choice, Key, Node, NodeId, choose
+from botdrome.server.nodes.cluster import Choice, Key, Node, NodeId, choose
 
 
 def node(name: str, epoch: int = 1) -> Node:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.cluster import NodeId
 
 
 class Network:

@@ -13,8 +13,8 @@ from botdrome.app import RunningServer
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.peer import Origin
-from botdrome.server.nodes import handover
-from botdrome.server.nodes.handover import Handover, Parcel
+from botdrome.server.nodes import moving
+from botdrome.server.nodes.moving import Handover, Parcel
 from botdrome.server.session import AdmittedClient, Errand
 from botdrome.store.store import BotEntry
 from tests.server.clients import NOTICES, bot, registered
@@ -33,8 +33,8 @@ class FirstParcel(Struct, frozen=True, array_like=True):
 
 
 def of_first_node(parcel: Parcel) -> Parcel:
-    old = msgspec.msgpack.decode(handover.ENCODER.encode(parcel), type=FirstParcel)
-    return handover.DECODER.decode(msgspec.msgpack.encode(old))
+    old = msgspec.msgpack.decode(moving.ENCODER.encode(parcel), type=FirstParcel)
+    return moving.DECODER.decode(msgspec.msgpack.encode(old))
 
 
 @pytest.fixture

@@ -6,15 +6,16 @@ import pytest
 
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes import carrying
-from botdrome.server.nodes.carry_messages import (
+from botdrome.server.nodes.carrying import (
+    CarriedConnection,
+    Carrier,
     CarryMessage,
     Heard,
     HeardAll,
+    LinkDelay,
     Measured,
     OpenChannel,
 )
-from botdrome.server.nodes.carrying import CarriedConnection, Carrier
-from botdrome.server.nodes.link_delay import LinkDelay
 from botdrome.server.session import Errand
 
 

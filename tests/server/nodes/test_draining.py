@@ -16,7 +16,7 @@ from botdrome.contest.lobby import Wish
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import NODE_STOPS
-from botdrome.server.nodes.handover import Handover
+from botdrome.server.nodes.moving import Handover
 from tests.patience import until
 from tests.server.calling.hosts import answer
 from tests.server.clients import NOTICES, bot, client, leap, registered, server, unhurried

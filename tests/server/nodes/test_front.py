@@ -18,8 +18,7 @@ import pytest
 
 from botdrome.server.network.listening import OpenPort
 from botdrome.server.nodes import shared_ports
-from botdrome.server.nodes.front import MOST_UNTAKEN, Front, FrontNode
-from botdrome.server.nodes.shared_ports import SharedPorts
+from botdrome.server.nodes.shared_ports import MOST_UNTAKEN, Front, FrontNode, SharedPorts
 from botdrome.server.settings import BadSetting, Settings
 from tests.patience import PATIENCE
 

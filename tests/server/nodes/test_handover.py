@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from botdrome.server.network.peer import Origin
 from botdrome.server.network.shares import Shares
-from botdrome.server.nodes import handover
-from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
-from botdrome.server.nodes.node import Node
+from botdrome.server.nodes import moving
+from botdrome.server.nodes.cluster import Node
+from botdrome.server.nodes.moving import CannotPass, Handover, Parcel
 from botdrome.server.session import Errand
 from botdrome.wire.framing.streams import SIGNATURE
 from tests.patience import PATIENCE, until
@@ -78,9 +78,9 @@ async def test_packets_that_are_no_parcels_are_passed_over() -> None:
     one, other = socket.socketpair()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
         line.connect(path)
-        line.send(handover.ENCODER.encode(PARCEL))
+        line.send(moving.ENCODER.encode(PARCEL))
         socket.send_fds(line, [b"no parcel"], [one.fileno()])
-        socket.send_fds(line, [handover.ENCODER.encode(PARCEL)], [one.fileno()])
+        socket.send_fds(line, [moving.ENCODER.encode(PARCEL)], [one.fileno()])
         await until(lambda: taken)
     for each in (one, other, *taken):
         each.close()

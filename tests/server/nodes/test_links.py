@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes import nats
+from botdrome.server.nodes.cluster import Node, NodeId
 from botdrome.server.nodes.engines import NatsEngine
 from botdrome.server.nodes.links import NatsLinks
-from botdrome.server.nodes.node import Node, NodeId
 from botdrome.wire.nodes import link
 from botdrome.wire.nodes.link import HEAD, LAST, MOST
 from botdrome.wire.nodes.nats import publish

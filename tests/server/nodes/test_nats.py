@@ -15,8 +15,7 @@ from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes import nats
 from botdrome.server.nodes.engines import NatsEngine
 from botdrome.server.nodes.links import NatsLinks
-from botdrome.server.nodes.nats import NatsUnavailable
-from botdrome.server.nodes.nats_address import NatsAddress, read_addresses
+from botdrome.server.nodes.nats import NatsAddress, NatsUnavailable, read_addresses
 from botdrome.server.settings import BadSetting
 from tests.server.nodes.fixed_members import FixedMembers, node
 

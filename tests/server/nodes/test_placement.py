@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from botdrome.server.nodes.placement import ClientPlace, Placement
+from botdrome.server.nodes.shared_desk import ClientPlace, Placement
 from tests.server.nodes.fixed_members import FixedMembers, node
 
 FREE = {one: ClientPlace(f"{one}.1", f"{one}.1") for one in ("ant", "bee", "cat", "dog")}

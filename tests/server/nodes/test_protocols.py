@@ -13,8 +13,8 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.nodes import shared_tables
 from botdrome.server.nodes.cluster import rooms_of
-from botdrome.server.nodes.handover import Handover
 from botdrome.server.nodes.joining import JoinedNode
+from botdrome.server.nodes.moving import Handover
 from botdrome.server.nodes.relay import Relay
 from tests.patience import until
 from tests.server.clients import PATIENCE, bot, client, play_noughts, registered, unhurried

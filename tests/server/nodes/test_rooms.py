@@ -8,8 +8,7 @@ import pytest
 
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.server.nodes import rooms as under_test
-from botdrome.server.nodes.cluster import PLACES, Cluster, rooms_of
-from botdrome.server.nodes.node import Node, NodeId, spread
+from botdrome.server.nodes.cluster import PLACES, Cluster, Node, NodeId, rooms_of, spread
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.store.store import Wanted
 from tests.patience import until

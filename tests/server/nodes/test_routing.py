@@ -3,9 +3,8 @@
 import pytest
 
 from botdrome.server.network.request_head import read_line
-from botdrome.server.nodes.cluster import rooms_of
-from botdrome.server.nodes.node import Key
-from botdrome.server.nodes.routing import Routing
+from botdrome.server.nodes.cluster import Key, rooms_of
+from botdrome.server.nodes.joining import Routing
 
 ROUTING = Routing(
     [

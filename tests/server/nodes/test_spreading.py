@@ -7,9 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.nodes.home_desk import TOPIC
-from botdrome.server.nodes.node import NodeId
-from botdrome.server.nodes.placement import Placement
+from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.nodes.shared_desk import TOPIC, Placement
 from tests.patience import until
 from tests.server.clients import Client, bot, registered
 from tests.server.nodes.draining import GAME, of

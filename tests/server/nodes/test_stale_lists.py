@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect
 
 from botdrome.app import RunningServer
 from botdrome.server.nodes import shared_tables
-from botdrome.server.nodes import watching_messages as watching
+from botdrome.server.nodes import shared_tables as watching
 from botdrome.server.nodes.shared_tables import SharedTables
 from tests.server.clients import PATIENCE, bot, client, pair, registered, unhurried
 from tests.server.nodes.draining import GAME, SPACES

@@ -23,8 +23,8 @@ from botdrome.server.network.peer import Proxies, sharing
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.steady_loop import run
 from botdrome.server.network.tcp import tcp_factory
+from botdrome.server.nodes.cluster import Node
 from botdrome.server.nodes.moving import Arrival, Mover
-from botdrome.server.nodes.node import Node
 from botdrome.server.session import Errand, Session
 from botdrome.wire.conversation import Close, Command, Out, Redeliver, Reply
 from botdrome.wire.framing.streams import Frames, Lines

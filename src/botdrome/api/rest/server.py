@@ -17,7 +17,7 @@ from botdrome.games.options import options_of
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms
 from botdrome.server.arena import Arena
-from botdrome.server.nodes.node import Node
+from botdrome.server.nodes.cluster import Node
 from botdrome.wire.battlebot.messages import game_type
 
 

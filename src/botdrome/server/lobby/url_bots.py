@@ -31,7 +31,7 @@ from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner
 from botdrome.server.network.connection import CLIENT_SOURCE, NORMAL, Connection, Traffic
-from botdrome.server.nodes.shared_tunnels import SharedTunnels
+from botdrome.server.nodes.shared_bots import SharedTunnels
 from botdrome.server.session import Session
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.table import Subscriber, Table

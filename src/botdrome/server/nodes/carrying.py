@@ -4,10 +4,13 @@ at another.
 
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
+from math import inf
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, cast
 
+import msgspec
 import structlog
+from msgspec import Struct
 
 from botdrome.server.network.connection import (
     CLIENT_SOURCE,
@@ -20,11 +23,138 @@ from botdrome.server.network.connection import (
 )
 from botdrome.server.network.peer import PEER, Luggage
 from botdrome.server.network.tcp import StreamReceiver
-from botdrome.server.nodes import carry_messages as carry
-from botdrome.server.nodes.carry_messages import CarryMessage
-from botdrome.server.nodes.link_delay import LinkDelay
-from botdrome.server.nodes.node import NodeId
-from botdrome.server.session import AdmittedClient, Errand
+from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.session import AdmittedClient, Errand, Session
+
+# The messages by which nodes carry connections.
+#
+# The front is the node that has the client's socket; the session is elsewhere.
+#
+# The front numbers the channels. A channel ends with LostClient or ShutChannel, or with the link.
+# To move on, the node of the session asks the front to hold the client's input, and then names the
+# node to which the front opens the next channel.
+
+TOPIC = "carry"
+
+
+class CarryMessage(Struct, frozen=True, array_like=True):
+    channel: int
+
+
+# From the front to the session.
+
+
+class OpenChannel(CarryMessage, frozen=True, tag="o"):
+    errand: Errand
+    address: str
+    network: float
+    """The network time of the client, in seconds."""
+    messages: list[bytes]
+
+
+class Heard(CarryMessage, frozen=True, tag="h"):
+    at: float
+    """When the message arrived, in seconds on the clock of the front."""
+    message: bytes
+
+
+class Measured(CarryMessage, frozen=True, tag="m"):
+    """The network time of the client has changed."""
+
+    network: float
+
+
+class InvalidInput(CarryMessage, frozen=True, tag="i"):
+    why: str
+
+
+class TooSlow(CarryMessage, frozen=True, tag="t"):
+    """The client reads too slowly and is about to be lost."""
+
+
+class HeardAll(CarryMessage, frozen=True, tag="e"):
+    """The client has sent EOF."""
+
+
+class LostClient(CarryMessage, frozen=True, tag="l"):
+    pass
+
+
+class FrontStops(CarryMessage, frozen=True, tag="f"):
+    """The node of the client's socket stops. The client can connect to another one."""
+
+
+class InputHeld(CarryMessage, frozen=True, tag="d"):
+    """The front holds the client's input from now on."""
+
+
+# From the session to the front.
+
+
+class Write(CarryMessage, frozen=True, tag="w"):
+    messages: list[bytes]
+
+
+class ShutChannel(CarryMessage, frozen=True, tag="s"):
+    """Close the connection."""
+
+    code: int
+    reason: str
+
+
+class HoldInput(CarryMessage, frozen=True, tag="p"):
+    """The session is about to move on."""
+
+
+class MoveOn(CarryMessage, frozen=True, tag="n"):
+    """Move the connection. The messages go before the input that the front holds."""
+
+    to: NodeId
+    errand: Errand
+    messages: list[bytes]
+
+
+FromFront = (
+    OpenChannel
+    | Heard
+    | Measured
+    | InvalidInput
+    | TooSlow
+    | HeardAll
+    | LostClient
+    | FrontStops
+    | InputHeld
+)
+FromSession = Write | ShutChannel | HoldInput | MoveOn
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(FromFront | FromSession).decode
+
+
+# LinkDelay: how late the messages of another node are.
+
+WINDOW = 30.0
+"""Seconds. The shortest way of a message in this and in the previous window counts as no delay."""
+
+
+class LinkDelay:
+    """How long messages from another node take beyond the shortest time.
+
+    The clocks of two nodes differ, and drift.
+    """
+
+    def __init__(self) -> None:
+        self._least = self._next = inf
+        self._turn = 0.0
+
+    def of(self, sent: float, now: float) -> float:
+        if now >= self._turn:
+            self._least, self._next, self._turn = self._next, inf, now + WINDOW
+        took = now - sent
+        if took < self._next:
+            self._next = took
+            self._least = min(self._least, took)
+        return took - self._least
+
 
 log = structlog.get_logger()
 
@@ -133,7 +263,7 @@ class Carrier:
 
     def open(self, errand: Errand, messages: list[bytes]) -> None:
         self._send(
-            carry.OpenChannel(self.number, errand, self.connection.address, self._network, messages)
+            OpenChannel(self.number, errand, self.connection.address, self._network, messages)
         )
 
     def received(self, message: bytes) -> None:
@@ -141,39 +271,37 @@ class Carrier:
         if now >= self._next_look:
             self._look(now)
         self._send(
-            carry.Heard(
-                self.number, now - self.connection.delay() if self._behind() else now, message
-            )
+            Heard(self.number, now - self.connection.delay() if self._behind() else now, message)
         )
 
     def _look(self, now: float) -> None:
         self._next_look, network = now + LOOK, self.connection.network_time()
         if network != self._network:
             self._network = network
-            self._send(carry.Measured(self.number, network))
+            self._send(Measured(self.number, network))
 
     def unreadable(self, why: str) -> bool:
         self._invalid = why
-        self._send(carry.InvalidInput(self.number, why))
+        self._send(InvalidInput(self.number, why))
         return True
 
     def cut_off(self) -> None:
-        self._send(carry.TooSlow(self.number))
+        self._send(TooSlow(self.number))
 
     def heard_all(self) -> bool:
         if not self._ended and not self._closed:
             self._ended = True
-            self._send(carry.HeardAll(self.number))
+            self._send(HeardAll(self.number))
         return not self._closed
 
     def lost(self) -> None:
         if self.forget():
-            self._send(carry.LostClient(self.number))
+            self._send(LostClient(self.number))
 
     def stop(self) -> None:
         """This node stops: the client connects again, to another one."""
         if self.forget():
-            self._send(carry.FrontStops(self.number))
+            self._send(FrontStops(self.number))
         self.close(TRY_LATER, NODE_STOPS)
 
     def close(self, code: int, reason: str) -> None:
@@ -185,7 +313,7 @@ class Carrier:
         self.held = HeldInput((), self._invalid, self._ended)
         self.connection.redirect(self.held)
         self.connection.pause(True)
-        self._send(carry.InputHeld(self.number))
+        self._send(InputHeld(self.number))
 
 
 def do_nothing(_: StreamReceiver) -> None:
@@ -196,7 +324,7 @@ class CarriedConnection:
     """The session's end of a channel. It takes the place of a client's connection."""
 
     def __init__(
-        self, front: NodeId, opened: carry.OpenChannel, send: Send, delay: LinkDelay, forget: Forget
+        self, front: NodeId, opened: OpenChannel, send: Send, delay: LinkDelay, forget: Forget
     ) -> None:
         self.front, self.address, self.traffic = front, opened.address, Traffic()
         self._number, self._network, self._delay, self._late = (
@@ -220,12 +348,12 @@ class CarriedConnection:
     def send(self, messages: list[bytes]) -> None:
         if messages and self._open:
             self.traffic.went(len(messages))
-            self._send(carry.Write(self._number, messages))
+            self._send(Write(self._number, messages))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         if self._open:
             self._end()
-            self._send(carry.ShutChannel(self._number, code, reason))
+            self._send(ShutChannel(self._number, code, reason))
 
     def network_time(self) -> float:
         return self._network
@@ -245,7 +373,7 @@ class CarriedConnection:
     def move_on(self, held: HeldInput, to: NodeId, errand: Errand) -> None:
         """Let the front move the connection, after all input that is on the way."""
         self._going = to, errand, held
-        self._send(carry.HoldInput(self._number))
+        self._send(HoldInput(self._number))
 
     # Called by the mover.
 
@@ -257,7 +385,7 @@ class CarriedConnection:
             log.exception("a session failed")
             self._conclude(False, INTERNAL)
 
-    def heard(self, message: carry.Heard) -> None:
+    def heard(self, message: Heard) -> None:
         self._late = self._delay.of(message.at, monotonic())
         try:
             self._context.run(self._deliver, message.message)
@@ -270,28 +398,28 @@ class CarriedConnection:
             self.traffic.came()
             self._receiver.received(message)
 
-    def receive(self, message: carry.FromFront) -> None:
+    def receive(self, message: FromFront) -> None:
         receiver = self._receiver
         if receiver is None:
             return
         match message:
-            case carry.Measured():
+            case Measured():
                 self._network = message.network
-            case carry.InvalidInput():
+            case InvalidInput():
                 self._conclude(receiver.unreadable(message.why))
-            case carry.TooSlow():
+            case TooSlow():
                 receiver.cut_off()
-            case carry.HeardAll():
+            case HeardAll():
                 self._conclude(receiver.heard_all())
-            case carry.FrontStops():
+            case FrontStops():
                 self.before_loss(receiver)
                 self.lose()
-            case carry.LostClient():
+            case LostClient():
                 self.lose()
-            case carry.InputHeld() if self._going is not None:
+            case InputHeld() if self._going is not None:
                 self._end()
                 to, errand, held = self._going
-                self._send(carry.MoveOn(self._number, to, errand, held.messages))
+                self._send(MoveOn(self._number, to, errand, held.messages))
 
     def _conclude(self, pending: bool, code: int = NORMAL) -> None:
         """Close the connection, unless an answer is pending, after which the session closes it."""
@@ -315,3 +443,103 @@ class CarriedConnection:
     def _end(self) -> None:
         self._open = False
         self.forget()
+
+
+# Resumed: a moved connection as its new session sees it until it has caught up; and the
+# connections of sessions that move.
+
+MakeArrival = Callable[[Connection, Errand, AdmittedClient | None], StreamReceiver]
+
+
+def connection_of(session: Session) -> MovingConnection:
+    shown = session.connection
+    return cast(MovingConnection, shown.connection if isinstance(shown, Resumed) else shown)
+
+
+def front_of(session: Session, here: NodeId) -> NodeId:
+    """Return the node that has the client's socket."""
+    connection = connection_of(session)
+    return connection.front if isinstance(connection, CarriedConnection) else here
+
+
+def hold_input(session: Session) -> HeldInput:
+    """Hold what the client sends, until the connection moves or `give_back` is called."""
+    held, connection = HeldInput(), connection_of(session)
+    connection.redirect(held)
+    _pause(connection, True)
+    return held
+
+
+def give_back(session: Session, held: HeldInput) -> None:
+    """Let the session have what was held, and go on."""
+    connection = connection_of(session)
+    connection.redirect(session)
+    connection.replay(held.messages)
+    held.hand_to(connection, session)
+    _pause(connection, False)
+
+
+def _pause(connection: MovingConnection, paused: bool) -> None:
+    if not isinstance(connection, CarriedConnection):
+        cast(FrontConnection, connection).pause(paused)
+
+
+def admitted(session: Session) -> AdmittedClient | None:
+    """Return what spares the client a second login at another node; None: it has to log in."""
+    if session.luggage is None:
+        return None
+    _, (login,) = session.luggage
+    return AdmittedClient(login, session.name, session.owner, session.version, session.registered)
+
+
+def arrive(
+    connection: MovingConnection,
+    make: MakeArrival,
+    errand: Errand,
+    client: AdmittedClient | None = None,
+) -> StreamReceiver:
+    """Make the session of a connection that comes from another node.
+
+    Without a client, it is about to log in again.
+    """
+    if client is not None:
+        return make(connection, errand, client)
+    shown = Resumed(connection, errand.told) if errand.told else connection
+    receiver = make(shown, errand, None)
+    if isinstance(receiver, Session):
+        receiver.errand = errand
+        if isinstance(shown, Resumed):
+            shown.session = receiver
+    return receiver
+
+
+class Resumed:
+    """Leaves out the messages that the client has already."""
+
+    def __init__(self, connection: Connection, told: int) -> None:
+        self.connection, self._told = connection, told
+        self.session: Session | None = None
+
+    @property
+    def address(self) -> str:
+        return self.connection.address
+
+    @property
+    def traffic(self) -> Traffic:
+        return self.connection.traffic
+
+    def send(self, messages: list[bytes]) -> None:
+        told, self._told = self._told, max(0, self._told - len(messages))
+        if len(messages) > told:
+            if self.session is not None:  # it has caught up: from now on it needs no layer
+                self.session.connection, self.session.tell = self.connection, self.connection.send
+            self.connection.send(messages[told:])
+
+    def close(self, code: int = NORMAL, reason: str = "") -> None:
+        self.connection.close(code, reason)
+
+    def network_time(self) -> float:
+        return self.connection.network_time()
+
+    def delay(self) -> float:
+        return self.connection.delay()

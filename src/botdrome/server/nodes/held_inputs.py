@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from botdrome.server.nodes.node import Links, Members, NodeId
+from botdrome.server.nodes.cluster import Links, Members, NodeId
 
 log = structlog.get_logger()
 

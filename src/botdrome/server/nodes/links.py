@@ -8,9 +8,8 @@ from urllib.parse import quote, unquote
 
 import structlog
 
-from botdrome.server.nodes.nats import NatsConnection, NatsUnavailable
-from botdrome.server.nodes.nats_address import NatsAddress, read_addresses
-from botdrome.server.nodes.node import Members, NodeId
+from botdrome.server.nodes.cluster import Members, NodeId
+from botdrome.server.nodes.nats import NatsAddress, NatsConnection, NatsUnavailable, read_addresses
 from botdrome.wire.nodes.link import VERSION, NodeLink, OtherVersion
 from botdrome.wire.nodes.nats import publish
 

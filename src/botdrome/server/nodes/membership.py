@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from botdrome import __version__
 from botdrome.server.failures import log_failure
-from botdrome.server.nodes.node import MESSAGES, Choice, Key, Node, NodeId, choose
+from botdrome.server.nodes.cluster import MESSAGES, Choice, Key, Node, NodeId, choose
 from botdrome.server.settings import ClusterSection
 from botdrome.store.nodes import NodeRow, NodeRows
 from botdrome.store.rows import key as home_key

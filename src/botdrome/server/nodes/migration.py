@@ -38,10 +38,13 @@ from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBot
 from botdrome.server.network.connection import TRY_LATER
-from botdrome.server.nodes.carrying import HeldInput
-from botdrome.server.nodes.cluster import Cluster
-from botdrome.server.nodes.migration_messages import (
+from botdrome.server.nodes.carrying import HeldInput, front_of, give_back, hold_input
+from botdrome.server.nodes.cluster import Cluster, NodeId, choose
+from botdrome.server.nodes.moving import Mover
+from botdrome.server.nodes.shared_tables import SharedTables
+from botdrome.server.nodes.takeover import (
     TOPIC,
+    KeptMatches,
     MatchNotTaken,
     MatchTaken,
     MovingMatch,
@@ -49,11 +52,6 @@ from botdrome.server.nodes.migration_messages import (
     decode,
     encode,
 )
-from botdrome.server.nodes.moving import Mover
-from botdrome.server.nodes.node import NodeId, choose
-from botdrome.server.nodes.resumed import front_of, give_back, hold_input
-from botdrome.server.nodes.shared_tables import SharedTables
-from botdrome.server.nodes.takeover import KeptMatches
 from botdrome.server.session import Errand, MovedSeat, Session
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.store.store import Fenced, StoreUnavailable

@@ -11,40 +11,259 @@ the login as its first message, and checks it again.
 """
 
 import asyncio
+import shutil
 import socket
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
+import msgspec
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 
+from botdrome.server import metrics
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.peer import Origin, pack_up
-from botdrome.server.network.tcp import StreamReceiver
-from botdrome.server.nodes import carry_messages as carry
-from botdrome.server.nodes.arriving import Arriving
+from botdrome.server.network.tcp import StreamReceiver, Tcp
+from botdrome.server.network.websocket import Socket, end_writing
+from botdrome.server.nodes import carrying as carry
 from botdrome.server.nodes.carrying import (
     CarriedConnection,
     Carrier,
     FrontConnection,
     HeldInput,
+    LinkDelay,
+    MakeArrival,
     MovingConnection,
+    admitted,
+    arrive,
+    connection_of,
     do_nothing,
 )
-from botdrome.server.nodes.handover import CannotPass, Handover, Parcel
-from botdrome.server.nodes.link_delay import LinkDelay
-from botdrome.server.nodes.node import Key, Links, Members, NodeId
-from botdrome.server.nodes.resumed import MakeArrival, admitted, arrive, connection_of
-from botdrome.server.session import Errand, Session
+from botdrome.server.nodes.cluster import Key, Links, Members, NodeId
+from botdrome.server.session import AdmittedClient, Errand, Session
+from botdrome.wire.framing import websocket as wire
 from botdrome.wire.framing.streams import Framing
 
+# Handover: passes the sockets of clients to other processes of this machine, and takes those that
+# they pass.
+#
+# A socket goes over a Unix socket (SCM_RIGHTS) in one packet with what the other process has to
+# know. The queue of such a socket holds some 170 of them. When a process ends, the system closes
+# the sockets that are on the way to it.
+
 log = structlog.get_logger()
+
+LONGEST = 60_000
+"""Bytes of a parcel."""
+BACKLOG = 64
+AT_ONCE = 16
+"""Parcels taken in one turn of the loop from one node."""
+CLOSE_ON_EXEC: int = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+"""0 on systems without this flag."""
+
+
+class Parcel(Struct, frozen=True, array_like=True):
+    """What goes with a socket."""
+
+    errand: Errand
+    origin: Origin
+    messages: list[bytes]
+    """They go to the session first."""
+    rest: bytes
+    """Then comes this input, as the client sent it."""
+    client: AdmittedClient | None = None
+    """The client need not log in again.
+
+    Its login is the first message, for nodes that do not know this field.
+    """
+
+
+TakeSocket = Callable[[socket.socket, Parcel], None]
+ENCODER = msgspec.msgpack.Encoder()
+DECODER = msgspec.msgpack.Decoder(Parcel)
+
+
+class CannotPass(Exception):
+    """The socket cannot be passed to that node, now or later."""
+
+
+class Handover:
+    def __init__(self, take: TakeSocket) -> None:
+        self._take, self._loop = take, asyncio.get_running_loop()
+        self._folder: str | None = None
+        self._port: socket.socket | None = None
+        self._from: set[socket.socket] = set()
+        self._to: dict[str, socket.socket] = {}
+
+    def open(self) -> str:
+        """Take sockets, and return the path to which other nodes pass them; empty: this system
+        cannot pass sockets.
+        """
+        if not hasattr(socket, "SOCK_SEQPACKET") or not hasattr(socket, "send_fds"):
+            return ""
+        self._folder = tempfile.mkdtemp(prefix="botdrome-")  # for this user alone
+        path = str(Path(self._folder, "handover"))
+        port = self._port = _unix_socket()
+        try:
+            port.bind(path)
+            port.listen(BACKLOG)
+        except OSError as problem:
+            log.warning(
+                "connections are carried between the nodes of this machine", problem=str(problem)
+            )
+            self.close()
+            return ""
+        self._loop.add_reader(port.fileno(), self._accept, port)
+        return path
+
+    def close(self) -> None:
+        for one in (*self._from, *((self._port,) if self._port is not None else ())):
+            self._loop.remove_reader(one.fileno())
+            one.close()
+        for other in self._to.values():
+            other.close()
+        self._from, self._to, self._port = set(), {}, None
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    # To other nodes.
+
+    def give(self, path: str, client: socket.socket, parcel: Parcel) -> bool:
+        """Pass a socket on.
+
+        Return False if the queue is full. Raise CannotPass if that node takes no sockets.
+        """
+        data = ENCODER.encode(parcel)
+        if len(data) > LONGEST:
+            raise CannotPass(f"{len(data)} bytes go with it, at most {LONGEST} can")
+        try:
+            socket.send_fds(self._to.get(path) or self._connect(path), [data], [client.fileno()])
+        except BlockingIOError:
+            return False
+        except OSError as problem:
+            if (line := self._to.pop(path, None)) is not None:
+                line.close()
+            raise CannotPass(str(problem)) from None
+        return True
+
+    def _connect(self, path: str) -> socket.socket:
+        line = _unix_socket()
+        try:
+            line.connect(path)
+        except OSError:
+            line.close()
+            raise
+        self._to[path] = line
+        return line
+
+    # From other nodes.
+
+    def _accept(self, port: socket.socket) -> None:
+        with suppress(BlockingIOError):
+            line = port.accept()[0]
+            line.setblocking(False)
+            self._from.add(line)
+            self._loop.add_reader(line.fileno(), self._receive, line)
+
+    def _receive(self, line: socket.socket) -> None:
+        data = b""
+        for _ in range(AT_ONCE):
+            try:
+                data, found, _, _ = socket.recv_fds(line, LONGEST, 1, CLOSE_ON_EXEC)
+            except BlockingIOError:
+                return None
+            except ConnectionError:
+                data = b""
+            if not data:
+                self._loop.remove_reader(line.fileno())
+                self._from.discard(line)
+                return line.close()
+            self._unpack(data, [socket.socket(fileno=one) for one in found])
+        return None
+
+    def _unpack(self, data: bytes, found: list[socket.socket]) -> None:
+        try:
+            (client,) = found
+            client.setblocking(False)
+            self._take(client, DECODER.decode(data))
+        except Exception:
+            log.exception("a connection from another node was not understood")
+            for one in found:
+                one.close()
+
+
+def _unix_socket() -> socket.socket:
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line.setblocking(False)
+    return line
+
+
+# Arriving: takes up a client's socket that another process has passed on.
+
+MakeReceiver = Callable[[Tcp | Socket], StreamReceiver]
+
+
+class Arriving(asyncio.Protocol):
+    """Gives the connection its protocol.
+
+    The input that came with it is delivered before the socket is read.
+    """
+
+    def __init__(
+        self,
+        parcel: Parcel,
+        make_framing: Callable[[], Framing] | None,
+        longest: int,
+        make_session: MakeReceiver,
+        limits: ConnectionLimits,
+    ) -> None:
+        """`make_framing` is None for a WebSocket, whose messages have at most `longest` bytes."""
+        self._parcel, self._make_framing, self._longest = parcel, make_framing, longest
+        self._make_session, self._limits = make_session, limits
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        stream = cast(asyncio.Transport, transport)
+        connection = (
+            self._websocket(stream)
+            if self._make_framing is None
+            else self._tcp(stream, self._make_framing)
+        )
+        if connection is not None:
+            connection.replay(self._parcel.messages)
+            if self._parcel.rest:
+                connection.data_received(self._parcel.rest)
+
+    def _tcp(self, transport: asyncio.Transport, make_framing: Callable[[], Framing]) -> Tcp:
+        connection = Tcp(make_framing, self._make_session, self._limits)
+        transport.set_protocol(cast(asyncio.Protocol, connection))
+        connection.connection_made(transport)
+        return connection
+
+    def _websocket(self, transport: asyncio.Transport) -> Socket | None:
+        address = self._parcel.origin.address
+        if refusal := self._limits.admit(address):
+            metrics.REFUSED.labels("crowd").inc()
+            transport.write(wire.close(TRY_LATER, refusal))
+            self._limits.close_timeouts.begin(transport)
+            end_writing(transport)
+            return None
+        connection = Socket(self._longest, self._limits.close_timeouts, self._limits.leave, address)
+        transport.set_protocol(connection)
+        connection.open(transport, b"", cast(Callable[..., StreamReceiver], self._make_session))
+        return connection
+
+    def data_received(self, data: bytes) -> None:
+        """The connection was refused."""
+
 
 WAITS = (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)
 """Seconds between attempts to pass a socket on: its output may be unsent, or the queue full."""

@@ -8,21 +8,271 @@ gets a connection and is not the home any more places it again.
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import count
-from typing import cast
+from typing import Any, cast
 
+import msgspec
 import structlog
+from msgspec import Struct
 
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.peer import Origin, Peer, pause_reading
-from botdrome.server.nodes import relay_messages as relay
-from botdrome.server.nodes.cluster import Cluster, rooms_of
+from botdrome.server.nodes.cluster import Cluster, Key, NodeId, rooms_of
 from botdrome.server.nodes.moving import Mover
-from botdrome.server.nodes.node import Key, NodeId
-from botdrome.server.nodes.relayed_transport import RELAYED, RelayedTransport
 from botdrome.server.nodes.rooms import RoomsHere
+
+# The messages by which nodes relay whole connections, byte by byte.
+#
+# The front is the node that has the client's socket.
+#
+# The front numbers the connections. One ends with ClientLost or EndRelay, or with the link. It
+# returns to the front if its next request is for a third node, or if the home has changed: Recall,
+# then Recalled, which is the last message from the front, then GiveBack.
+
+TOPIC = "relay"
+
+
+class RelayMessage(Struct, frozen=True, array_like=True):
+    number: int
+
+
+# From the front.
+
+
+class OpenRelay(RelayMessage, frozen=True, tag="o"):
+    port: str
+    """The name of the port on which the client came."""
+    key: Key
+    """What it needs."""
+    address: str
+    client_port: int
+    proxied: bool
+    tls: bool
+
+
+class Input(RelayMessage, frozen=True, tag="i"):
+    data: bytes
+
+
+class InputEnded(RelayMessage, frozen=True, tag="e"):
+    pass
+
+
+class OutputPaused(RelayMessage, frozen=True, tag="p"):
+    """The client reads too slowly, or again."""
+
+    paused: bool
+
+
+class ClientLost(RelayMessage, frozen=True, tag="l"):
+    pass
+
+
+class Recalled(RelayMessage, frozen=True, tag="r"):
+    """Input is held from now on."""
+
+
+# To the front.
+
+
+class Output(RelayMessage, frozen=True, tag="w"):
+    data: bytes
+
+
+class OutputEnded(RelayMessage, frozen=True, tag="f"):
+    pass
+
+
+class PauseInput(RelayMessage, frozen=True, tag="d"):
+    paused: bool
+
+
+class EndRelay(RelayMessage, frozen=True, tag="s"):
+    """Close the connection; `abort`: without the output that is not sent yet."""
+
+    abort: bool
+
+
+class Recall(RelayMessage, frozen=True, tag="c"):
+    """Hold input."""
+
+
+class GiveBack(RelayMessage, frozen=True, tag="b"):
+    key: Key
+    """What it needs now."""
+    data: bytes
+    """Input that counts anew."""
+
+
+FromFront = OpenRelay | Input | InputEnded | OutputPaused | ClientLost | Recalled
+ToFront = Output | OutputEnded | PauseInput | EndRelay | Recall | GiveBack
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(FromFront | ToFront).decode
+
+
+# RelayedTransport: a connection whose socket is at another node, as an asyncio transport.
+
+RELAYED = "relayed"
+"""The extra information of a transport that is one of these."""
+
+
+class RelayedTransport(asyncio.Transport):
+    """The front counts what the client leaves unread, and says when that is too much."""
+
+    def __init__(
+        self,
+        opening: OpenRelay,
+        send: Callable[[RelayMessage], None],
+        forget: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self._opening, self._send, self._forget = opening, send, forget
+        self._protocol: asyncio.Protocol
+        self._early: list[FromFront] | None = []
+        """Messages that came before the protocol; None: it is here."""
+        self._closing = self._reading_paused = False
+        self._returning: tuple[Key, list[bytes]] | None = None
+        """What the client needs from another node, and its input for it."""
+
+    def begin(self, make: Callable[[], asyncio.BaseProtocol]) -> None:
+        """Start the protocol, unless the client is lost by now."""
+        if self._closing:
+            return
+        protocol = self._protocol = cast(asyncio.Protocol, make())
+        protocol.connection_made(self)
+        early, self._early = self._early or [], None
+        for message in early:
+            self.receive(message)
+
+    # Called by the protocol.
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        if name == "peername":
+            return self._opening.address, self._opening.client_port
+        if name == "sslcontext":
+            return self._opening.tls or default
+        if name == RELAYED:
+            return self
+        return default
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        assert isinstance(protocol, asyncio.Protocol) or hasattr(protocol, "data_received")
+        self._protocol = protocol  # type: ignore[assignment]
+
+    def get_protocol(self) -> asyncio.Protocol:
+        return self._protocol
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def is_reading(self) -> bool:
+        return not self._closing and not self._reading_paused
+
+    def pause_reading(self) -> None:
+        self._pause_input(True)
+
+    def resume_reading(self) -> None:
+        self._pause_input(False)
+
+    def _pause_input(self, paused: bool) -> None:
+        if not self._closing and paused != self._reading_paused:
+            self._reading_paused = paused
+            self._send(PauseInput(self._opening.number, paused))
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """The limits of the front hold."""
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def get_write_buffer_limits(self) -> tuple[int, int]:
+        return 0, 0
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if not self._closing and data:
+            self._send(Output(self._opening.number, bytes(data)))
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        self.write(b"".join(list_of_data))
+
+    def can_write_eof(self) -> bool:
+        return not self._opening.tls
+
+    def write_eof(self) -> None:
+        if not self._closing:
+            self._send(OutputEnded(self._opening.number))
+
+    def close(self) -> None:
+        self._end(abort=False)
+
+    def abort(self) -> None:
+        self._end(abort=True)
+
+    def _end(self, abort: bool) -> None:
+        if not self._closing:
+            self._closing = True
+            self._send(EndRelay(self._opening.number, abort))
+            asyncio.get_running_loop().call_soon(self._lose)
+
+    def _lose(self) -> None:
+        self._forget()
+        if self._early is None:
+            self._protocol.connection_lost(None)
+
+    def give_back(self, key: Key, seen: bytes) -> None:
+        """Let the front bring the connection to the home of a key.
+
+        `seen` counts anew, and what comes meanwhile.
+        """
+        early = self._early or []
+        if self._closing or any(isinstance(message, ClientLost) for message in early):
+            return self.lost()
+        seen += b"".join([message.data for message in early if isinstance(message, Input)])
+        self._closing, self._returning = True, (key, [seen])
+        return self._send(Recall(self._opening.number))
+
+    # Called by the front.
+
+    def receive(self, message: FromFront) -> None:
+        if self._returning is not None:
+            return self._return(message, *self._returning)
+        if self._closing:
+            return None
+        if self._early is not None:
+            return self._early.append(message)
+        match message:
+            case Input():
+                self._protocol.data_received(message.data)
+            case InputEnded():
+                if not self._protocol.eof_received():
+                    self.close()
+            case OutputPaused():
+                if message.paused:
+                    self._protocol.pause_writing()
+                else:
+                    self._protocol.resume_writing()
+            case ClientLost():
+                self.lost()
+        return None
+
+    def _return(self, message: FromFront, key: Key, seen: list[bytes]) -> None:
+        if isinstance(message, Input):
+            seen.append(message.data)
+        elif isinstance(message, Recalled):
+            self._send(GiveBack(self._opening.number, key, b"".join(seen)))
+            self._returning = None
+            self._lose()
+        elif isinstance(message, ClientLost):
+            self.lost()
+
+    def lost(self) -> None:
+        """The client is gone, or its node."""
+        if not self._closing or self._returning is not None:
+            self._closing, self._returning = True, None
+            self._lose()
+
 
 log = structlog.get_logger()
 
@@ -81,16 +331,14 @@ class RelayFront(asyncio.Protocol):
             bool(transport.get_extra_info("proxied")),
         )
         tls = transport.get_extra_info("sslcontext") is not None
-        self._tell(
-            relay.OpenRelay(number, self.port, self.key, str(peer[0]), int(peer[1]), proxied, tls)
-        )
+        self._tell(OpenRelay(number, self.port, self.key, str(peer[0]), int(peer[1]), proxied, tls))
         seen, self.seen = self.seen, b""
         if seen:
-            self._tell(relay.Input(number, seen))
+            self._tell(Input(number, seen))
         if self._output_paused:
             self.pause_writing()
         if self._ended:
-            self._tell(relay.InputEnded(number))
+            self._tell(InputEnded(number))
         pause_reading(transport, False)
 
     def stay(self, protocol: asyncio.Protocol) -> None:
@@ -107,7 +355,7 @@ class RelayFront(asyncio.Protocol):
             transport.close()
         pause_reading(transport, False)
 
-    def _tell(self, message: relay.FromFront) -> None:
+    def _tell(self, message: FromFront) -> None:
         if self.home is not None:
             self._relay.send(self.home, message)
 
@@ -119,7 +367,7 @@ class RelayFront(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self.home is not None:
-            return self._tell(relay.Input(self._number, data))
+            return self._tell(Input(self._number, data))
         self.seen += data
         if len(self.seen) > MOST_HELD:
             pause_reading(self.transport, True)
@@ -127,41 +375,41 @@ class RelayFront(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         self._ended = True
-        self._tell(relay.InputEnded(self._number))
+        self._tell(InputEnded(self._number))
         return True
 
     def pause_writing(self) -> None:
         self._output_paused = True
-        self._tell(relay.OutputPaused(self._number, True))
+        self._tell(OutputPaused(self._number, True))
 
     def resume_writing(self) -> None:
         self._output_paused = False
-        self._tell(relay.OutputPaused(self._number, False))
+        self._tell(OutputPaused(self._number, False))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport, self.home = None, self.home or self.returning
-        self._tell(relay.ClientLost(self._number))
+        self._tell(ClientLost(self._number))
         self._relay.forget(self._number)
 
     # Called by the home.
 
-    def receive(self, message: relay.ToFront) -> None:
+    def receive(self, message: ToFront) -> None:
         transport = self.transport
         if transport is None:
             return
         match message:
-            case relay.Output():
+            case Output():
                 transport.write(message.data)
-            case relay.OutputEnded():
+            case OutputEnded():
                 transport.write_eof()
-            case relay.PauseInput():
+            case PauseInput():
                 transport.pause_reading() if message.paused else transport.resume_reading()
-            case relay.EndRelay():
+            case EndRelay():
                 transport.abort() if message.abort else transport.close()
-            case relay.Recall():
-                self._tell(relay.Recalled(self._number))
+            case Recall():
+                self._tell(Recalled(self._number))
                 self.returning, self.home = self.home, None
-            case relay.GiveBack():
+            case GiveBack():
                 self._relay.forget(self._number)
                 refused = message.key == self.key
                 self.returning, self.key, self.seen = None, message.key, message.data + self.seen
@@ -183,7 +431,7 @@ class Relay:
         self._numbers = count(1)
         self._fronts: dict[int, RelayFront] = {}
         self._homes: dict[tuple[NodeId, int], RelayedTransport] = {}
-        cluster.links.on(relay.TOPIC, self._receive)
+        cluster.links.on(TOPIC, self._receive)
         cluster.links.on_lost.append(self._link_lost)
 
     def routed(self, make: MakeProtocol, port: str, game: str) -> MakeProtocol:
@@ -254,8 +502,8 @@ class Relay:
         if front.transport is not None:
             front.stay(cast(asyncio.Protocol, self.ports[front.port]()))
 
-    def send(self, node: NodeId, message: relay.RelayMessage) -> None:
-        self._cluster.links.send(node, relay.TOPIC, relay.encode(message))
+    def send(self, node: NodeId, message: RelayMessage) -> None:
+        self._cluster.links.send(node, TOPIC, encode(message))
 
     def forget(self, number: int) -> None:
         self._fronts.pop(number, None)
@@ -263,19 +511,19 @@ class Relay:
     # Messages of other nodes.
 
     def _receive(self, sender: NodeId, payload: bytes) -> None:
-        message = relay.decode(payload)
-        if isinstance(message, relay.OpenRelay):
+        message = decode(payload)
+        if isinstance(message, OpenRelay):
             self._accept(sender, message)
-        elif isinstance(message, relay.ToFront):
+        elif isinstance(message, ToFront):
             front = self._fronts.get(message.number)
             if front is not None and sender in (front.home, front.returning):
                 front.receive(message)
         elif (transport := self._homes.get((sender, message.number))) is not None:
             transport.receive(message)
 
-    def _accept(self, front: NodeId, message: relay.OpenRelay) -> None:
+    def _accept(self, front: NodeId, message: OpenRelay) -> None:
         if not self._serves(message.port, message.key):
-            return self.send(front, relay.EndRelay(message.number, True))
+            return self.send(front, EndRelay(message.number, True))
         place = front, message.number
         transport = RelayedTransport(
             message, partial(self.send, front), partial(self._forget_home, place)

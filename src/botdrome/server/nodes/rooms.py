@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from botdrome.server.failures import log_failure
-from botdrome.server.nodes.cluster import RETRY, Cluster
-from botdrome.server.nodes.node import Key, NodeId
+from botdrome.server.nodes.cluster import RETRY, Cluster, Key, NodeId
 
 log = structlog.get_logger()
 

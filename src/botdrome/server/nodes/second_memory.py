@@ -9,8 +9,8 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
+from botdrome.server.nodes.cluster import Links, Members, NodeId, choose
 from botdrome.server.nodes.held_inputs import ACKNOWLEDGED, TOPIC, Batch, Drop, Hold, encode
-from botdrome.server.nodes.node import Links, Members, NodeId, choose
 
 log = structlog.get_logger()
 

@@ -1,4 +1,4 @@
-"""A node's side of the ports that all nodes of one machine share: see `front.py`."""
+"""The ports that all nodes of one machine share: the process that accepts, and each node."""
 
 import asyncio
 import os
@@ -11,17 +11,229 @@ from functools import partial
 from typing import Any
 
 import msgspec
+import structlog
 
-from botdrome.server.network.listening import MakeProtocol, OpenPort
-from botdrome.server.nodes.front import (
-    ListenAnswer,
-    ListenRequest,
-    NodeAvoided,
-    NodeOpen,
-    PortClosed,
-    SocketsTaken,
-)
-from botdrome.server.settings import BadSetting
+from botdrome.server.network.listening import BACKLOG, MakeProtocol, OpenPort, listen
+from botdrome.server.settings import BadSetting, Settings
+
+# The ports that all nodes of one machine share: the front accepts connections and hands the
+# sockets to the nodes in turn.
+#
+# The kernel would share a port too (SO_REUSEPORT), but by a hash of the addresses: of four
+# clients, one node may get all. It would also reset the connections that wait for a node that
+# dies; here they wait at the front.
+
+log = structlog.get_logger()
+
+MOST_UNTAKEN = 8
+"""Sockets on their way to one node.
+
+A frozen node gets no more; the kernel's queue may hold as few as 10.
+"""
+AT_ONCE = 64
+"""Connections accepted in one turn of the loop."""
+PAUSE = 1.0
+"""Seconds until the next attempt if the system has no more descriptors."""
+
+
+class ListenRequest(msgspec.Struct, tag="listen"):
+    """A node takes connections on a port.
+
+    `key` is the setting that has the port; 0 or -1: any free port.
+    """
+
+    name: str
+    key: str
+    port: int
+
+
+class ListenAnswer(msgspec.Struct, tag="listening"):
+    """The port that was opened; if none was, the reason."""
+
+    name: str
+    port: int
+    problem: str = ""
+
+
+class PortClosed(msgspec.Struct, tag="closed"):
+    """A node takes no more connections on a port."""
+
+    name: str
+
+
+class SocketsTaken(msgspec.Struct, tag="taken"):
+    """So many sockets have reached a node."""
+
+    count: int
+
+
+class NodeOpen(msgspec.Struct, tag="open"):
+    """A node has started."""
+
+
+class NodeAvoided(msgspec.Struct, tag="avoided"):
+    """Whether a node gets connections only if no other node takes them.
+
+    It is avoided until it is warm, and while it drains.
+    """
+
+    avoided: bool
+
+
+NodeWords = ListenRequest | PortClosed | SocketsTaken | NodeOpen | NodeAvoided
+_decoder = msgspec.json.Decoder(NodeWords)
+
+
+class FrontNode:
+    """A node, as the front sees it."""
+
+    def __init__(
+        self, writer: asyncio.StreamWriter, sockets: socket.socket, opened: asyncio.Event
+    ) -> None:
+        self._writer, self._sockets, self.opened = writer, sockets, opened
+        self.untaken = 0
+        self.avoided = True
+
+    def say(self, words: msgspec.Struct) -> None:
+        self._writer.write(msgspec.json.encode(words) + b"\n")
+
+    def hand(self, port: str, connection: socket.socket) -> bool:
+        """Return whether the socket is on its way."""
+        try:
+            socket.send_fds(self._sockets, [port.encode()], [connection.fileno()])
+        except OSError:  # its queue is full, or it has ended
+            return False
+        self.untaken += 1
+        return True
+
+
+class SharedPort:
+    def __init__(self, name: str, sockets: list[socket.socket]) -> None:
+        self.name, self.sockets = name, sockets
+        self.nodes: list[FrontNode] = []
+        """Those that take connections, the next one first."""
+        self.accepting = False
+
+    @property
+    def number(self) -> int:
+        return int(self.sockets[0].getsockname()[1])
+
+    def hand(self, connection: socket.socket) -> bool:
+        """Hand a connection to the node that has the fewest on their way; of several, to the one
+        whose turn it is.
+        """
+        for node in sorted(self.nodes, key=lambda node: (node.avoided, node.untaken)):
+            if node.untaken < MOST_UNTAKEN and node.hand(self.name, connection):
+                self.nodes.remove(node)
+                self.nodes.append(node)
+                return True
+        return False
+
+    @property
+    def ready(self) -> bool:
+        return any(node.untaken < MOST_UNTAKEN for node in self.nodes)
+
+
+class Front:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._ports: dict[str, SharedPort] = {}
+        self._opening = asyncio.Lock()
+        self._loop = asyncio.get_running_loop()
+
+    async def serve(self, node: FrontNode, reader: asyncio.StreamReader) -> None:
+        """Follow what a node says until it ends."""
+        with suppress(ConnectionError):
+            while line := await reader.readline():
+                await self._follow(node, _decoder.decode(line))
+        for port in self._ports.values():
+            if node in port.nodes:
+                port.nodes.remove(node)
+
+    async def _follow(self, node: FrontNode, words: NodeWords) -> None:
+        match words:
+            case ListenRequest():
+                node.say(await self._open(node, words))
+            case PortClosed(name):
+                self._leave(node, name)
+            case SocketsTaken(count):
+                node.untaken -= count
+                for port in self._ports.values():
+                    self._accept_from(port)
+            case NodeAvoided(avoided):
+                node.avoided = avoided
+            case NodeOpen():
+                node.opened.set()
+
+    async def _open(self, node: FrontNode, wanted: ListenRequest) -> ListenAnswer:
+        async with self._opening:
+            if wanted.name not in self._ports:
+                try:
+                    self._ports[wanted.name] = SharedPort(wanted.name, await self._listen(wanted))
+                except BadSetting as problem:
+                    return ListenAnswer(wanted.name, 0, str(problem))
+        port = self._ports[wanted.name]
+        port.nodes.insert(0, node)
+        self._accept_from(port)
+        return ListenAnswer(wanted.name, port.number)
+
+    async def _listen(self, wanted: ListenRequest) -> list[socket.socket]:
+        server = await listen(
+            self._settings, wanted.key, wanted.port, asyncio.Protocol, serving=False
+        )
+        sockets = [one.dup() for one in server.sockets]
+        server.close()
+        for one in sockets:
+            one.setblocking(False)
+            one.listen(BACKLOG)
+        return sockets
+
+    def _leave(self, node: FrontNode, name: str) -> None:
+        port = self._ports.get(name)
+        if port is not None and node in port.nodes:
+            port.nodes.remove(node)
+            if not port.nodes:
+                self._close(port)
+
+    def _close(self, port: SharedPort) -> None:
+        del self._ports[port.name]
+        self._pause(port)
+        for one in port.sockets:
+            one.close()
+
+    def close(self) -> None:
+        for port in list(self._ports.values()):
+            self._close(port)
+
+    def _accept_from(self, port: SharedPort) -> None:
+        if not port.accepting and port.ready and self._ports.get(port.name) is port:
+            port.accepting = True
+            for one in port.sockets:
+                self._loop.add_reader(one, self._accept, port, one)
+
+    def _pause(self, port: SharedPort) -> None:
+        """Let connections wait in the system's queue."""
+        port.accepting = False
+        for one in port.sockets:
+            self._loop.remove_reader(one)
+
+    def _accept(self, port: SharedPort, listening: socket.socket) -> None:
+        for _ in range(AT_ONCE):
+            if not port.ready:
+                self._pause(port)
+                return
+            try:
+                connection, _ = listening.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                log.warning("a connection was not accepted", port=port.name, problem=error.strerror)
+                self._pause(port)
+                self._loop.call_later(PAUSE, self._accept_from, port)
+                return
+            with connection:
+                port.hand(connection)
+
 
 LONGEST_NAME = 1024
 """Bytes of the name of a port."""

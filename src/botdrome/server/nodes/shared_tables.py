@@ -9,12 +9,66 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from functools import partial
 
+import msgspec
 from msgspec import Struct
 
-from botdrome.server.nodes import watching_messages as watching
-from botdrome.server.nodes.node import Links, NodeId
+from botdrome.server.nodes.cluster import Links, NodeId
 from botdrome.server.tables.audience import LiveTable, Spectator, Tables
 from botdrome.server.tables.table import Table
+
+# What nodes tell each other about running matches, so that people can watch them from any node.
+
+TOPIC = "watching"
+
+
+class WatchMessage(Struct, frozen=True, array_like=True):
+    match: str
+
+
+class LiveTables(Struct, frozen=True, array_like=True, tag="t"):
+    """To all: the matches that run on a node, as far as pages list them, and the numbers of all by
+    game.
+    """
+
+    tables: list[LiveTable]
+    numbers: dict[str, int]
+
+
+class Watch(WatchMessage, frozen=True, tag="w"):
+    """To the node of a match: show it, beginning with the present position.
+
+    Repeated for each new spectator.
+    """
+
+
+class Unwatch(WatchMessage, frozen=True, tag="u"):
+    """To the node of a match: nobody watches it here any more."""
+
+
+class Snapshot(WatchMessage, frozen=True, tag="s"):
+    """The present position, for those that have just begun to watch."""
+
+    message: bytes
+
+
+class Show(WatchMessage, frozen=True, tag="f"):
+    message: bytes
+
+
+class EndOfMatch(WatchMessage, frozen=True, tag="e"):
+    """The match is over and everything was shown; or it does not run here."""
+
+
+class WatchThere(WatchMessage, frozen=True, tag="m"):
+    """The match goes on at another node, which does not know that people watch it here."""
+
+    node: NodeId
+
+
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(
+    LiveTables | Watch | Unwatch | Snapshot | Show | EndOfMatch | WatchThere
+).decode
 
 INTERVAL = 1.0
 """Seconds between two lists of matches."""
@@ -26,7 +80,7 @@ class RemoteSpectators:
     """The people at another node that watch a match here."""
 
     def __init__(
-        self, send: Callable[[watching.WatchMessage], None], match: str, over: Callable[[], None]
+        self, send: Callable[[WatchMessage], None], match: str, over: Callable[[], None]
     ) -> None:
         """`over` is called when the match is over."""
         self._send, self._match, self._over = send, match, over
@@ -34,15 +88,11 @@ class RemoteSpectators:
 
     def show(self, message: bytes) -> None:
         first, self._first = self._first, False
-        self._send(
-            watching.Snapshot(self._match, message)
-            if first
-            else watching.Show(self._match, message)
-        )
+        self._send(Snapshot(self._match, message) if first else Show(self._match, message))
 
     def end(self) -> None:
         self._over()
-        self._send(watching.EndOfMatch(self._match))
+        self._send(EndOfMatch(self._match))
 
 
 class WatchedMatch(Struct, eq=False):
@@ -57,16 +107,16 @@ class WatchedMatch(Struct, eq=False):
 class SharedTables:
     def __init__(self, own: Tables, links: Links) -> None:
         self._own, self._links = own, links
-        self._lists: dict[NodeId, watching.LiveTables] = {}
+        self._lists: dict[NodeId, LiveTables] = {}
         self._nodes: dict[str, NodeId] = {}
         """The nodes of the matches that are listed."""
         self._watched: dict[str, WatchedMatch] = {}
         self._shown: dict[tuple[NodeId, str], RemoteSpectators] = {}
         self._watchers: set[Callable[[], None]] = set()
-        self._told = watching.LiveTables([], {})
+        self._told = LiveTables([], {})
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(INTERVAL, self._tell)
-        links.on(watching.TOPIC, self._receive)
+        links.on(TOPIC, self._receive)
         links.on_lost.append(self._lose)
 
     def close(self) -> None:
@@ -104,7 +154,7 @@ class SharedTables:
         """
         watched = self._watched.get(match)
         if watched is not None and spectator in watched.arriving:
-            self._send(watched.node, watching.Watch(match))
+            self._send(watched.node, Watch(match))
 
     def unwatch(self, match_id: str, spectator: Spectator) -> None:
         self._own.unwatch(match_id, spectator)
@@ -115,7 +165,7 @@ class SharedTables:
         watched.watching.pop(spectator, None)
         if not watched.arriving and not watched.watching:
             del self._watched[match_id]
-            self._send(watched.node, watching.Unwatch(match_id))
+            self._send(watched.node, Unwatch(match_id))
 
     def on_change(self, tell: Callable[[], None]) -> Callable[[], None]:
         forget = self._own.on_change(tell)
@@ -146,7 +196,7 @@ class SharedTables:
         for node in self._shown_of(table):
             del self._shown[node, match]
             if node not in told:
-                self._send(node, watching.WatchThere(match, to))
+                self._send(node, WatchThere(match, to))
         own = {
             one: None for one in table.audience.hand_over() if not isinstance(one, RemoteSpectators)
         }
@@ -155,7 +205,7 @@ class SharedTables:
             if here not in told:
                 self._watch_there(match, to)
         elif here in told:
-            self._send(to, watching.Unwatch(match))
+            self._send(to, Unwatch(match))
 
     def _watch_there(self, match: str, node: NodeId) -> None:
         if (watched := self._watched.get(match)) is not None:
@@ -164,7 +214,7 @@ class SharedTables:
                 watched.watching | watched.arriving,
                 {},
             )
-            self._send(node, watching.Watch(match))
+            self._send(node, Watch(match))
 
     def arrive(self, table: Table, told: Collection[NodeId], here: NodeId) -> None:
         """A match that was at another node goes on here.
@@ -183,8 +233,8 @@ class SharedTables:
 
     # Messages between nodes.
 
-    def _send(self, node: NodeId, message: watching.WatchMessage) -> None:
-        self._links.send(node, watching.TOPIC, watching.encode(message))
+    def _send(self, node: NodeId, message: WatchMessage) -> None:
+        self._links.send(node, TOPIC, encode(message))
 
     def _tell(self) -> None:
         """List the matches here, unless there were none before and are none now."""
@@ -193,33 +243,33 @@ class SharedTables:
         numbers = Counter(table.game for table in tables)
         if len(tables) == MOST_LISTED:
             numbers = Counter({game: self._own.count(game) for game in numbers})
-        now = watching.LiveTables(tables, dict(numbers))
+        now = LiveTables(tables, dict(numbers))
         if now != self._told or tables:
             self._told = now
-            self._links.broadcast(watching.TOPIC, watching.encode(now))
+            self._links.broadcast(TOPIC, encode(now))
 
     def _receive(self, node: NodeId, payload: bytes) -> None:
-        message = watching.decode(payload)
+        message = decode(payload)
         match message:
-            case watching.LiveTables():
+            case LiveTables():
                 self._list(node, message)
-            case watching.Watch():
+            case Watch():
                 self._show(node, message.match)
-            case watching.Unwatch():
+            case Unwatch():
                 if (spectators := self._shown.pop((node, message.match), None)) is not None:
                     self._own.unwatch(message.match, spectators)
-            case watching.Snapshot() | watching.Show():
+            case Snapshot() | Show():
                 self._pass_on(node, message)
-            case watching.WatchThere():
+            case WatchThere():
                 self._watch_there(message.match, message.node)
-            case watching.EndOfMatch():
+            case EndOfMatch():
                 self._nodes.pop(message.match, None)
                 if (
                     watched := self._watched.get(message.match)
                 ) is not None and watched.node == node:
                     self._end(message.match)
 
-    def _list(self, node: NodeId, tables: watching.LiveTables | None) -> None:
+    def _list(self, node: NodeId, tables: LiveTables | None) -> None:
         before = self._lists.pop(node, None)
         for table in before.tables if before is not None else ():
             if self._nodes.get(table.id) == node:  # it may have moved
@@ -250,17 +300,15 @@ class SharedTables:
         else:
             spectators.end()
 
-    def _pass_on(self, node: NodeId, message: watching.Snapshot | watching.Show) -> None:
+    def _pass_on(self, node: NodeId, message: Snapshot | Show) -> None:
         watched = self._watched.get(message.match)
         if watched is None:
             return
-        if isinstance(message, watching.Snapshot):
+        if isinstance(message, Snapshot):
             watched.node = node  # the match may have moved there
             arriving, watched.arriving = watched.arriving, {}
             watched.watching |= arriving
-        for spectator in tuple(
-            arriving if isinstance(message, watching.Snapshot) else watched.watching
-        ):
+        for spectator in tuple(arriving if isinstance(message, Snapshot) else watched.watching):
             spectator.show(message.message)
 
     def _end(self, match: str) -> None:

@@ -10,23 +10,26 @@ from contextlib import suppress
 from operator import itemgetter
 from time import perf_counter, time
 
+import msgspec
 import structlog
+from msgspec import Struct
 
 from botdrome.catalogue import restored_game
 from botdrome.match.events import Player
 from botdrome.match.inputs import DECODE
 from botdrome.match.record import UNPLAYABLE, BadRecord, Resumption
+from botdrome.match.terms import Milliseconds
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.owners import BOT, NOBODY, bot_owner
 from botdrome.server.lobby.url_bots import BotUnavailable, Callee, Invitations
+from botdrome.server.nodes.cluster import Links, NodeId
 from botdrome.server.nodes.held_inputs import HeldInputs
 from botdrome.server.nodes.membership import Membership
-from botdrome.server.nodes.migration_messages import MovingMatch
-from botdrome.server.nodes.node import Links, NodeId
 from botdrome.server.nodes.second_memory import SecondMemory
 from botdrome.server.tables.kept_table import (
+    InputChunk,
     InputKeeper,
     KeptMatch,
     MatchHead,
@@ -37,6 +40,46 @@ from botdrome.server.tables.kept_table import (
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.nodes import InputRows
 from botdrome.store.store import MatchEntry, Store, StoreUnavailable
+
+# What nodes tell each other when matches move from one to the other.
+
+TOPIC = "migration"
+
+
+class MovingMatch(Struct, frozen=True, array_like=True):
+    match: str
+    now: Milliseconds
+    """The time at which its clock stands."""
+    seated: tuple[Player, ...]
+    """The players whose connections follow."""
+    called: tuple[Player, ...]
+    """The players that the server calls."""
+    watchers: tuple[NodeId, ...] = ()
+    """The nodes at which people watch it."""
+    inputs: InputChunk | None = None
+    """All its inputs; None: they are many, and only in the store."""
+
+
+class TakeMatches(Struct, frozen=True, array_like=True, tag="t"):
+    """To a node: adopt these matches, which this node has released."""
+
+    matches: list[MovingMatch]
+
+
+class MatchTaken(Struct, frozen=True, array_like=True, tag="y"):
+    """The answer: the match waits for its players."""
+
+    match: str
+
+
+class MatchNotTaken(Struct, frozen=True, array_like=True, tag="n"):
+    """The answer: the match does not run there."""
+
+    match: str
+
+
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(TakeMatches | MatchTaken | MatchNotTaken).decode
 
 log = structlog.get_logger()
 

@@ -14,8 +14,7 @@ from botdrome.server.contests.contests import ORGANISER, Action, Contests
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.nodes.asking import HomeMoves, NoAnswer
-from botdrome.server.nodes.cluster import rooms_of
-from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.cluster import NodeId, rooms_of
 from botdrome.store.contest_journal import ContestJournal
 from botdrome.store.store import BotEntry
 

@@ -21,7 +21,7 @@ from botdrome.server.lobby.desk import Desk, Tasks
 from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.origins import public_origins
-from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.rooms.boat_orders import carry_out

@@ -4,7 +4,7 @@ Clients share worker time fairly.
 
 Theory of operation. A worker is a process with a socket to the server. One is started with the
 server, others when they are needed; each is used once it is warm, with its modules imported and the
-store open. It runs one job at a time. Clients take turns (`turns.py`) by the processor time that
+store open. It runs one job at a time. Clients take turns (`FairTurns`) by the processor time that
 their jobs have used. Short jobs come before long ones, and one worker is always left for short
 jobs. A job may call functions of the server; during a slow call the worker runs other jobs. The
 server kills a worker whose job exceeds its time limit. An order is a call that changes something: a

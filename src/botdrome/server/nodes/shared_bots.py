@@ -1,7 +1,4 @@
-"""SharedTunnels: the tunnels of all nodes.
-
-A bot that keeps one open to any node can be called from every node.
-"""
+"""Bots as all nodes know them: changes of bots and bans, and the tunnels of bots to any node."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -11,12 +8,62 @@ from msgspec import Struct
 
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, too_late
 from botdrome.server.calling.tunnels import Tunnels
+from botdrome.server.failures import log_failure
+from botdrome.server.lobby.bans import Ban
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.nodes.asking import Asking, LateAnswer, NoAnswer
-from botdrome.server.nodes.cluster import Cluster
-from botdrome.server.nodes.node import NodeId
+from botdrome.server.nodes.cluster import Cluster, Links, NodeId
 from botdrome.store.store import Epoch
 
-TOPIC = "tunnels"
+REGISTRY_TOPIC = "registry"
+
+
+class BotChanged(Struct, frozen=True, array_like=True, tag="b"):
+    name: str
+    logins_end: bool
+    """Its token was changed."""
+
+
+class BansChanged(Struct, frozen=True, array_like=True, tag="l"):
+    """A ban was made or lifted; the store has it."""
+
+    made: Ban | None
+
+
+CHANGE_DECODER = msgspec.msgpack.Decoder(BotChanged | BansChanged)
+
+
+class SharedRegistry:
+    def __init__(self, desk: Desk, links: Links) -> None:
+        self._registry, self._start, self._links = desk.registry, desk.tasks.start, links
+        self._registry.on_change.append(lambda name, ends: self._tell(BotChanged(name, ends)))
+        self._registry.bans.on_change.append(lambda made: self._tell(BansChanged(made)))
+        links.on(REGISTRY_TOPIC, self._receive)
+
+    def _tell(self, message: BotChanged | BansChanged) -> None:
+        self._links.broadcast(REGISTRY_TOPIC, msgspec.msgpack.encode(message))
+
+    def _receive(self, _: NodeId, payload: bytes) -> None:
+        message = CHANGE_DECODER.decode(payload)
+        if isinstance(message, BansChanged):
+            self._start(self._load_bans(message.made))
+        else:
+            self._registry.drop(message.name)
+            if message.logins_end:
+                self._registry.clients.end_logins(message.name)
+
+    async def _load_bans(self, made: Ban | None) -> None:
+        bans = self._registry.bans
+        try:
+            await bans.load()
+        except Exception:
+            log_failure("the bans could not be read")
+        for client in self._registry.clients.all:
+            if made is not None and bans.covers(made, client.name, client.address):
+                client.remove(made.words())
+
+
+TUNNELS_TOPIC = "tunnels"
 
 
 class OpenTunnels(Struct, frozen=True, array_like=True, tag="o"):
@@ -41,7 +88,7 @@ class CallThroughTunnel(Struct, frozen=True, array_like=True):
     headers: dict[str, str]
 
 
-DECODER = msgspec.msgpack.Decoder(OpenTunnels | ClosedTunnel)
+TUNNEL_DECODER = msgspec.msgpack.Decoder(OpenTunnels | ClosedTunnel)
 
 
 class TunnelElsewhere(NamedTuple):
@@ -60,7 +107,7 @@ class SharedTunnels:
         self._told: set[NodeId] = set()
         tunnels.shared = self
         asking.on(CallThroughTunnel, self._call)
-        self._links.on(TOPIC, self._receive)
+        self._links.on(TUNNELS_TOPIC, self._receive)
         self._links.on_lost.append(self._lose)
         self._members.on_change.append(self._greet)
         self._greet()
@@ -74,11 +121,11 @@ class SharedTunnels:
         before = self._elsewhere.pop(name, None)
         if before is not None:
             at = max(at, before.opened + 1)  # the clocks of nodes differ
-        self._links.broadcast(TOPIC, msgspec.msgpack.encode(OpenTunnels({name: at})))
+        self._links.broadcast(TUNNELS_TOPIC, msgspec.msgpack.encode(OpenTunnels({name: at})))
         return at
 
     def closed(self, name: str) -> None:
-        self._links.broadcast(TOPIC, msgspec.msgpack.encode(ClosedTunnel(name)))
+        self._links.broadcast(TUNNELS_TOPIC, msgspec.msgpack.encode(ClosedTunnel(name)))
 
     async def post(
         self, name: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]
@@ -107,10 +154,10 @@ class SharedTunnels:
 
     def _tell_all(self, node: NodeId) -> None:
         if here := self._tunnels.opened:
-            self._links.send(node, TOPIC, msgspec.msgpack.encode(OpenTunnels(here)))
+            self._links.send(node, TUNNELS_TOPIC, msgspec.msgpack.encode(OpenTunnels(here)))
 
     def _receive(self, node: NodeId, payload: bytes) -> None:
-        message = DECODER.decode(payload)
+        message = TUNNEL_DECODER.decode(payload)
         if isinstance(message, OpenTunnels):
             for name, at in message.tunnels.items():
                 self._open(name, TunnelElsewhere(at, node))
