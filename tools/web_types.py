@@ -8,9 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from botdrome.api.rest.endpoint import document
-from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
-from botdrome.api.rest.routes import BASE, ENDPOINTS
+from botdrome.api.rest.routes import openapi_document
 
 TARGET = Path(__file__).parents[1] / "web" / "src" / "api" / "types.ts"
 HEAD = (
@@ -28,9 +26,7 @@ Schema = dict[str, Any]
 
 
 def text() -> str:
-    components = json.loads(document(BASE, (*ENDPOINTS, *OPERATOR_ENDPOINTS)))["components"][
-        "schemas"
-    ]
+    components = json.loads(openapi_document(operator=True))["components"]["schemas"]
     return HEAD + "".join(
         f"\n{_declared(name, schema)}\n" for name, schema in sorted(components.items())
     )

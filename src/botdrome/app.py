@@ -13,7 +13,7 @@ from botdrome.api.app import NO_SOCKET, WARM_UP, Api, make_app
 from botdrome.api.http_server import http_factory
 from botdrome.api.probes import probe_routes
 from botdrome.api.request_checks import RequestChecks, RequestRate
-from botdrome.api.rest.routes import LARGEST_FILE
+from botdrome.api.rest.matches import LARGEST_FILE
 from botdrome.catalogue import CATALOGUE
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses

@@ -12,8 +12,7 @@ from botdrome.api.graphql.executor import (
     MOST_ALIASES,
     MOST_TOKENS,
 )
-from botdrome.api.rest.operator_routes import OPERATOR_ENDPOINTS
-from botdrome.api.rest.routes import BASE, ENDPOINTS
+from botdrome.api.rest.routes import BASE, ENDPOINTS, OPERATOR_ENDPOINTS
 from botdrome.match.events import Event, Late, Refused
 from tests.docs.pages import DOCS, blocks
 

@@ -21,13 +21,35 @@ from botdrome.api.leaderboard import (
     version_of,
 )
 from botdrome.api.requests import Problem, check_contest, check_owner, game_called, iso, no_bot
-from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, RestRequest
+from botdrome.api.rest.endpoint import (
+    GAME,
+    NO_GAME,
+    OPTION_SET,
+    PAGING,
+    TABLE_SIZE,
+    Endpoints,
+    GameName,
+    GameType,
+    ListPage,
+    Moment,
+    Parameter,
+    RestRequest,
+    sorted_by,
+)
 from botdrome.api.server_calls import ReadContext
 from botdrome.contest.strength import OwnMatch, Strength, performance
 from botdrome.server.arena import Arena
-from botdrome.store.reports import Meeting
+from botdrome.store.reports import OPPONENT_ORDERS, Meeting
 from botdrome.store.store import BotEntry, Wanted
 from botdrome.wire.battlebot.messages import game_type
+
+endpoint = Endpoints()
+PRIVATE = (
+    (401, "There is no token."),
+    (403, "It is not the token of that bot."),
+    (404, "There is no such bot or game."),
+)
+NOT_CALLED = (422, "The bot cannot be called, or does not repeat the challenge.")
 
 
 class RestBot(Struct):
@@ -81,6 +103,15 @@ def shown(bot: BotEntry) -> RestBot:
     )
 
 
+@endpoint(
+    "GET",
+    "/bots",
+    "The registered bots, by the time of their registration.",
+    GAME,
+    Parameter("owner", "Whose bots."),
+    sorted_by("registered", "name", "owner", "game"),
+    *PAGING,
+)
 async def bots(context: ReadContext, request: RestRequest) -> Bots:
     wanted, owner = request.text("game"), request.text("owner")
     game = None if wanted is None else game_called(wanted)
@@ -91,6 +122,7 @@ async def bots(context: ReadContext, request: RestRequest) -> Bots:
     )
 
 
+@endpoint("GET", "/bots/{name:path}", "A bot.", (404, "There is no such bot."))
 async def bot(context: ReadContext, request: RestRequest) -> RestBot:
     name = request.path("name")
     found = await context.store.bot(name)
@@ -99,38 +131,72 @@ async def bot(context: ReadContext, request: RestRequest) -> RestBot:
     return shown(found)
 
 
-async def register(arena: Arena, request: RestRequest) -> RegisteredBot:
-    new: NewBot = await request.body(NewBot)
+@endpoint(
+    "POST",
+    "/bots",
+    "Register a bot.",
+    NO_GAME,
+    (409, "There is a bot of that name."),
+    (413, "The body is too large."),
+    NOT_CALLED,
+    status=201,
+)
+async def register(arena: Arena, _: RestRequest, new: NewBot) -> RegisteredBot:
     check_owner(new.owner)
     registered, token = await arena.register(game_called(new.game), new.name, new.owner, new.url)
     return RegisteredBot(shown(registered), token)
 
 
-async def move(arena: Arena, request: RestRequest) -> RestBot:
-    new: Address = await request.body(Address)
+@endpoint(
+    "PUT",
+    "/bots/{name:path}",
+    "Give a bot an address, another one, or none.",
+    *PRIVATE,
+    NOT_CALLED,
+    private=True,
+)
+async def move(arena: Arena, request: RestRequest, new: Address) -> RestBot:
     return shown(await arena.move(await _held(arena, request, request.path("name")), new.url))
 
 
-async def enter(arena: Arena, request: RestRequest) -> RestEntry:
-    return await _entry(arena, request, entered=True)
+@endpoint(
+    "POST",
+    "/contests/{game}/{name:path}",
+    "Enter a bot; without a document, one that the server can call.",
+    *PRIVATE,
+    NOT_CALLED,
+    (409, "A rule of the contest forbids it."),
+    private=True,
+)
+async def enter(arena: Arena, request: RestRequest, entrant: RestEntrant) -> RestEntry:
+    bot, contest = await _entrant(arena, request, entrant)
+    await arena.enter(bot, contest, entrant.password)
+    return RestEntry(contest, bot.name, True)
 
 
-async def withdraw(arena: Arena, request: RestRequest) -> RestEntry:
-    return await _entry(arena, request, entered=False)
+@endpoint(
+    "DELETE",
+    "/contests/{game}/{name:path}",
+    "Withdraw a bot that was entered.",
+    *PRIVATE,
+    private=True,
+)
+async def withdraw(arena: Arena, request: RestRequest, entrant: RestEntrant) -> RestEntry:
+    bot, contest = await _entrant(arena, request, entrant)
+    await arena.withdraw(bot, contest)
+    return RestEntry(contest, bot.name, False)
 
 
-async def _entry(arena: Arena, request: RestRequest, entered: bool) -> RestEntry:
+async def _entrant(
+    arena: Arena, request: RestRequest, entrant: RestEntrant
+) -> tuple[BotEntry, str]:
+    """Return the bot and the name of the contest."""
     game, contest = game_called(request.path("game")), request.path("name")
     check_contest(contest)
-    entrant: RestEntrant = await request.body(RestEntrant)
     bot = await _held(arena, request, entrant.bot)
     if bot.game != game:
         raise Problem(f"{bot.name} is registered for {bot.game}")
-    if entered:
-        await arena.enter(bot, contest, entrant.password)
-    else:
-        await arena.withdraw(bot, contest)
-    return RestEntry(contest, bot.name, entered)
+    return bot, contest
 
 
 async def _held(arena: Arena, request: RestRequest, name: str) -> BotEntry:
@@ -325,6 +391,16 @@ ORDERS: dict[str, Callable[[LeaderboardLine], Any]] = {
 }
 
 
+@endpoint(
+    "GET",
+    "/games/{game}/leaderboard",
+    "The bots of a game with their ratings, the best first.",
+    OPTION_SET,
+    TABLE_SIZE,
+    sorted_by(*ORDERS),
+    *PAGING,
+    NO_GAME,
+)
 async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard:
     results = await results_of(game_called(request.path("game")), context.store)
     chosen, sets = _option_sets(results, request)
@@ -434,6 +510,14 @@ def _interval(rating: float | None, margin: float | None) -> tuple[float | None,
     return (None, None) if rating is None or margin is None else (rating - margin, rating + margin)
 
 
+@endpoint(
+    "GET",
+    "/profiles/{name:path}",
+    "A bot in full: its rating over time, and why its matches ended.",
+    OPTION_SET,
+    TABLE_SIZE,
+    (404, "There is no player of that name."),
+)
 async def profile(context: ReadContext, request: RestRequest) -> Profile:
     name, store = request.path("name"), context.store
     bot = await store.bot(name)
@@ -531,6 +615,13 @@ def _points(table: TableResults, match: Sequence[Meeting], ratings: dict[str, fl
     )
 
 
+@endpoint(
+    "GET",
+    "/opponents/{name:path}",
+    "The results of a player against each of its opponents.",
+    sorted_by(*OPPONENT_ORDERS),
+    *PAGING,
+)
 async def opponents(context: ReadContext, request: RestRequest) -> Opponents:
     name = request.path("name")
     order, falling = request.order("-games")

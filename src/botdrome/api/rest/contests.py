@@ -11,7 +11,19 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from botdrome.api.requests import Problem, game_called, iso
-from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, Parameter, RestRequest
+from botdrome.api.rest.endpoint import (
+    GAME,
+    NO_GAME,
+    PAGING,
+    Endpoints,
+    GameName,
+    GameType,
+    ListPage,
+    Moment,
+    Parameter,
+    RestRequest,
+    sorted_by,
+)
 from botdrome.api.server_calls import ReadContext
 from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
@@ -34,8 +46,12 @@ from botdrome.store.contest_journal import (
     StoredContest,
     UnknownContest,
 )
+from botdrome.store.reports import CONTEST_ORDERS
 from botdrome.store.store import Meetings, Store, Wanted
 from botdrome.wire.battlebot.messages import game_type
+
+endpoint = Endpoints()
+NO_CONTEST = (404, "There is no such contest.")
 
 
 class RankingMethod(Enum):
@@ -48,6 +64,13 @@ class RankingMethod(Enum):
     def points(self, wins: int, draws: int) -> int:
         win, draw = self.value
         return int(win * wins + draw * draws)
+
+
+METHOD = Parameter(
+    "method",
+    "Points for a win and a draw, in a contest without a document: 3 and 1, 2 and 1, 3 and 2.",
+    choices=tuple(method.name.lower() for method in RankingMethod),
+)
 
 
 class Rank(Struct, frozen=True):
@@ -170,6 +193,14 @@ MOST_ROWS = 100
 """Of a crosstable."""
 
 
+@endpoint(
+    "GET",
+    "/contests",
+    "The contests of all games, the one with the latest match first.",
+    GAME,
+    sorted_by(*CONTEST_ORDERS),
+    *PAGING,
+)
 async def contestlist(context: ReadContext, request: RestRequest) -> AllContests:
     wanted = request.text("game")
     game = None if wanted is None else game_called(wanted)
@@ -190,11 +221,15 @@ async def contestlist(context: ReadContext, request: RestRequest) -> AllContests
     return AllContests(lines, **request.page(total))
 
 
+@endpoint(
+    "GET", "/contests/{game}", "The contests of a game, by their first match.", *PAGING, NO_GAME
+)
 async def contests(context: ReadContext, request: RestRequest) -> Contests:
     names = await context.store.contests(game_called(request.path("game")))
     return Contests(list(request.part(names)), **request.page(len(names)))
 
 
+@endpoint("GET", "/contests/{game}/{name:path}", "A contest and its ranking.", METHOD, NO_CONTEST)
 async def contest(context: ReadContext, request: RestRequest) -> Contest:
     game, name = await _known(context, request)
     rankings, progress = await contest_ranks(context.store, game, name, _method(request))
@@ -209,6 +244,15 @@ async def contest(context: ReadContext, request: RestRequest) -> Contest:
     )
 
 
+@endpoint(
+    "GET",
+    "/standings/{game}/{name:path}",
+    "The ranking of a contest, a page at a time.",
+    METHOD,
+    sorted_by(*Rank.__struct_fields__),
+    *PAGING,
+    NO_CONTEST,
+)
 async def standings(context: ReadContext, request: RestRequest) -> RestStandings:
     game, name = await _known(context, request)
     lines, _ = await contest_ranks(context.store, game, name, _method(request))
@@ -237,6 +281,12 @@ def _planned(met: list[Meetings], each_way: int) -> int:
     return sum(comb(len(names), seats) * seats * each_way for seats, names in players.items())
 
 
+@endpoint(
+    "GET",
+    "/crosstables/{game}/{name:path}",
+    "The results of each against each in a contest.",
+    NO_CONTEST,
+)
 async def crosstable(context: ReadContext, request: RestRequest) -> Crosstable:
     game, name = await _known(context, request)
     rankings, _ = await contest_ranks(context.store, game, name)
@@ -372,6 +422,9 @@ class DocumentedContest(Struct, rename="camel"):
     seeds_secret: Annotated[str | None, Meta(description="That secret, once the contest is over.")]
 
 
+@endpoint(
+    "GET", "/contest-documents", "The contests with a document, the newest first.", STATE, *PAGING
+)
 async def contestdocuments(context: ReadContext, request: RestRequest) -> ListedContests:
     journal = ContestJournal(context.store)
     state = request.text("state")
@@ -385,6 +438,17 @@ async def contestdocuments(context: ReadContext, request: RestRequest) -> Listed
     return ListedContests(page, **request.page(len(found)))
 
 
+@endpoint(
+    "GET",
+    "/contest-documents/{name:path}",
+    "A contest with its document, entrants, rounds, standings and log.",
+    Parameter(
+        "fixtures",
+        "none: leave out the matches of the rounds, which may be many.",
+        choices=("all", "none"),
+    ),
+    NO_CONTEST,
+)
 async def contestdocument(context: ReadContext, request: RestRequest) -> DocumentedContest:
     shown = await contest_called(context, request.path("name"))
     if request.text("fixtures") == "none":
@@ -545,6 +609,14 @@ class ContestMeetings(ListPage):
     meetings: list[ContestMeeting]
 
 
+@endpoint(
+    "GET",
+    "/contest-meetings/{name:path}",
+    "The meetings of a contest with a document, with their matches.",
+    *FILTERS,
+    *PAGING,
+    NO_CONTEST,
+)
 async def contestmeetings(context: ReadContext, request: RestRequest) -> ContestMeetings:
     progress = await progress_called(context, request.path("name"))
     found = list(_meetings(progress, _round(request.text("round")), request.text("bot")))

@@ -13,11 +13,13 @@ from starlette.routing import BaseRoute, Route
 
 from botdrome.api.pages import CSP
 from botdrome.api.requests import Problem, iso
-from botdrome.api.rest.endpoint import ListPage, Moment, RestRequest
+from botdrome.api.rest.endpoint import PAGING, Endpoints, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.rooms.duel_records import BOARDS, DuelBoard, DuelRecord, board_name
+
+endpoint = Endpoints()
 
 COLUMNS = ("User", "Rating", "Score", "Online Time", "Total Boards", "Invalid Moves")
 SHOWN = 1000
@@ -74,12 +76,16 @@ class NumberedBoard(Struct):
     number: Annotated[int, Meta(description="The number of the board in its match, from 0.")]
 
 
+@endpoint("GET", "/duel/boards", "Boards of duel arena, the latest first.", *PAGING)
 async def duelboards(context: ReadContext, request: RestRequest) -> DuelBoards:
     found, total = await context.store.reports.latest_notes(BOARDS, request.limit, request.offset)
     boards = [_board(msgspec.convert(value, DuelBoard)) for value in found]
     return DuelBoards(boards, **request.page(total))
 
 
+@endpoint(
+    "GET", "/duel/boards/{id:int}", "A board of duel arena.", (404, "There is no such board.")
+)
 async def duelboard(context: ReadContext, request: RestRequest) -> NumberedBoard:
     board_id = request.path("id")
     board = await _noted(context, board_id)
@@ -100,6 +106,7 @@ async def _noted(context: ReadContext, board_id: int) -> DuelBoard | None:
     return None if found is None else msgspec.convert(found, DuelBoard)
 
 
+@endpoint("GET", "/duel/players", "The players of duel arena, the most boards won first.", *PAGING)
 async def duellists(arena: Arena, request: RestRequest) -> DuelPlayers:
     page = arena.duel.lines(request.offset, request.limit)
     return DuelPlayers(
@@ -107,6 +114,12 @@ async def duellists(arena: Arena, request: RestRequest) -> DuelPlayers:
     )
 
 
+@endpoint(
+    "GET",
+    "/duel/players/{name:path}",
+    "A player of duel arena, with its last hundred boards.",
+    (404, "There is no player of that name."),
+)
 async def duellist(arena: Arena, request: RestRequest) -> DuelProfile:
     name = request.path("name")
     line = arena.duel.line(name)

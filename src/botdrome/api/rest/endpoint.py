@@ -24,6 +24,8 @@ from botdrome.api.requests import (
     known_problem,
     whole_body,
 )
+from botdrome.api.server_calls import ReadContext
+from botdrome.catalogue import CATALOGUE
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
@@ -33,7 +35,7 @@ from botdrome.server.workers.limits import SharedSlots
 log = structlog.get_logger()
 T = TypeVar("T")
 
-NDJSON = "application/x-ndjson"
+JSON, NDJSON = "application/json", "application/x-ndjson"
 EXECUTOR = "botdrome.api.rest.executor:answer"
 MOST_FILES = 8
 """Files that wait for a worker process or are read by one.
@@ -101,6 +103,11 @@ TABLE_SIZE = Parameter(
     "Ratings at tables with that many seats. If nothing is said, the size with the most matches.",
     "integer",
 )
+
+
+GAME = Parameter("game", f"One of {', '.join(CATALOGUE)}.")
+NO_GAME = (404, "There is no such game.")
+NOT_JSON = (415, "The body is not JSON.")
 
 
 def sorted_by(*columns: str) -> Parameter:
@@ -225,7 +232,11 @@ class RestRequest:
     def file(self) -> bytes:
         return self._raw.file
 
-    async def body(self, kind: Any) -> Any:
+    async def body(self, kind: Any, json_only: bool = False) -> Any:
+        """`json_only`: refuse other content types. A form of another page cannot send JSON."""
+        media = self.http.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if json_only and media != JSON:
+            raise Problem(f"the body has the content type {JSON}, not {media!r}", 415)
         try:
             return msgspec.json.decode(bounded(await whole_body(self.http)), type=kind)
         except UNREADABLE as error:
@@ -241,8 +252,12 @@ class AnswerOf(Struct, frozen=True):
     path: dict[str, str]
 
 
-Handler = Callable[[Any, RestRequest], Awaitable[Any]]
-"""Its first argument is the arena or the operator; in a worker process it is a `ReadContext`."""
+Handler = Callable[..., Awaitable[Any]]
+"""Takes the arena, the operator or in a worker process a `ReadContext`; the request; the body."""
+H = TypeVar("H", bound=Handler)
+Check = Callable[[Any, RestRequest], Awaitable[object]]
+Refused = tuple[int, str]
+"""A status, and when it is sent, in words."""
 
 
 class RestEndpoint(Struct, frozen=True):
@@ -253,10 +268,18 @@ class RestEndpoint(Struct, frozen=True):
     answer: Any
     """A struct that becomes JSON; NDJSON: the handler gives its lines."""
     parameters: tuple[Parameter, ...] = ()
+    problems: tuple[Refused, ...] = ()
     body: Any = None
+    """The type of the body in the OpenAPI document."""
+    taken: Any = None
+    """The type of the body that the handler takes."""
+    json_only: bool = False
+    """A body has the content type of JSON."""
     private: bool = False
+    """It needs a token."""
+    check: Check | None = None
+    """Raises Problem unless the client may use the endpoint."""
     status: int = HTTPStatus.OK
-    problems: tuple[tuple[int, str], ...] = ()
     in_worker: bool = False
     """It only reads, and a worker process answers it."""
     file: int = 0
@@ -268,7 +291,7 @@ class RestEndpoint(Struct, frozen=True):
 
     @property
     def media(self) -> str:
-        return NDJSON if self.answer == NDJSON else "application/json"
+        return NDJSON if self.answer == NDJSON else JSON
 
     @property
     def name(self) -> str:
@@ -292,7 +315,7 @@ class RestEndpoint(Struct, frozen=True):
                     return await _answered_by_worker(arena, replace(raw, file=file))
             if self.in_worker:
                 return await _answered_by_worker(arena, raw)
-            answer = await self.handler(subject, RestRequest(raw, self.parameters, request))
+            answer = await self._handled(subject, RestRequest(raw, self.parameters, request))
             if isinstance(answer, AnswerOf):
                 raw = replace(raw, endpoint=answer.endpoint, query="", path=answer.path)
                 return await _answered_after_change(arena, raw, self.status)
@@ -301,6 +324,51 @@ class RestEndpoint(Struct, frozen=True):
         if isinstance(answer, Response):
             return answer
         return Response(msgspec.json.encode(answer), self.status, media_type=self.media)
+
+    async def _handled(self, subject: Any, request: RestRequest) -> Any:
+        if self.check is not None:
+            await self.check(subject, request)
+        if self.taken is None:
+            return await self.handler(subject, request)
+        return await self.handler(subject, request, await request.body(self.taken, self.json_only))
+
+
+class Endpoints:
+    """Declares the endpoints of a module, each at its handler.
+
+    The annotations of the handler say the rest: with a `ReadContext` as its first argument, a
+    worker process answers; a third argument is the body; the return type is that of the answer.
+    """
+
+    def __init__(self, base: str = "", *problems: Refused, **usual: Any) -> None:
+        """`problems` and `usual` hold for all these endpoints."""
+        self._base, self._problems, self._usual = base, problems, usual
+        self.declared: list[RestEndpoint] = []
+
+    def __call__(
+        self, method: str, path: str, summary: str, *about: Parameter | Refused, **more: Any
+    ) -> Callable[[H], H]:
+        """`about` has the parameters of the query, and the problems that the client may meet."""
+
+        def declare(handler: H) -> H:
+            kinds = dict(handler.__annotations__)
+            answer = kinds.pop("return")
+            subject, _, *body = kinds.values()
+            found: dict[str, Any] = {
+                "answer": NDJSON if answer is bytes else answer,
+                "parameters": tuple(one for one in about if isinstance(one, Parameter)),
+                "in_worker": subject is ReadContext,
+            }
+            problems = [one for one in about if not isinstance(one, Parameter)]
+            if body:
+                found |= {"body": body[0], "taken": body[0]}
+                problems += [NOT_JSON] if self._usual.get("json_only") else []
+            found["problems"] = (*self._problems, *problems)
+            named = self._usual | found | more
+            self.declared.append(RestEndpoint(method, self._base + path, summary, handler, **named))
+            return handler
+
+        return declare
 
 
 async def _answered_by_worker(arena: Arena, raw: RawRequest) -> Response:
@@ -326,7 +394,7 @@ async def _answered_after_change(arena: Arena, raw: RawRequest, status: int) -> 
     return Response(
         msgspec.json.encode(raw.path | {"done": CHANGED}),
         HTTPStatus.ACCEPTED,
-        media_type="application/json",
+        media_type=JSON,
     )
 
 
@@ -344,7 +412,7 @@ def error_body(problem: Problem) -> bytes:
 
 
 def error_response(problem: Problem) -> Response:
-    return Response(error_body(problem), problem.status, problem.headers, "application/json")
+    return Response(error_body(problem), problem.status, problem.headers, JSON)
 
 
 Schema = dict[str, Any]
@@ -399,7 +467,7 @@ def _operation(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
     if endpoint.body is not None:
         operation["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": known[endpoint.body]}},
+            "content": {JSON: {"schema": known[endpoint.body]}},
         }
     if endpoint.file:
         operation["requestBody"] = {"required": True, "content": {NDJSON: {"schema": _TEXT}}}
@@ -442,9 +510,9 @@ def _responses(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
     good = (
         {NDJSON: {"schema": lines}}
         if endpoint.answer == NDJSON
-        else {"application/json": {"schema": known[endpoint.answer]}}
+        else {JSON: {"schema": known[endpoint.answer]}}
     )
-    sorry = {"application/json": {"schema": known[Error]}}
+    sorry = {JSON: {"schema": known[Error]}}
     answers: Schema = {str(endpoint.status): {"description": "The answer.", "content": good}}
     for status, words in ((400, "The request has an error."), *endpoint.problems):
         answers[str(status)] = {"description": words, "content": sorry}

@@ -15,14 +15,33 @@ from botdrome.api.replays import (
     native_state,
 )
 from botdrome.api.requests import Problem, game_called, iso, no_match
-from botdrome.api.rest.endpoint import GameName, GameType, ListPage, Moment, Pace, RestRequest
+from botdrome.api.rest.endpoint import (
+    GAME,
+    PAGING,
+    Endpoints,
+    GameName,
+    GameType,
+    ListPage,
+    Moment,
+    Pace,
+    Parameter,
+    RestRequest,
+    sorted_by,
+)
 from botdrome.api.server_calls import ReadContext
+from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import is_bots
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.tables.flight_records import written
 from botdrome.store.store import MatchEntry, Status, Wanted
 from botdrome.wire.battlebot.messages import game_type
+
+endpoint = Endpoints()
+NO_MATCH = (404, "There is no such match.")
+FILM = (FilmHeader, FilmFrame)
+LARGEST_FILE = 8 << 20
+"""Bytes of an uploaded match file."""
 
 
 class Seat(Struct):
@@ -122,6 +141,21 @@ class MatchPlayers(Struct):
 STATUSES: dict[str, Status] = {"running": "running", "ended": "ended", "aborted": "aborted"}
 
 
+@endpoint(
+    "GET",
+    "/matches",
+    "Matches, the newest first.",
+    GAME,
+    Parameter("contest", "The name of a contest."),
+    Parameter("bot", "A bot that took part. If there are several, all of them did.", many=True),
+    Parameter("any_bot", "If there are several, one of them took part.", many=True),
+    Parameter("status", "How far they are.", choices=("running", "ended", "aborted")),
+    Parameter("winner", "The player that won alone."),
+    Parameter("since", "When they started, at the earliest: a date or a moment as in ISO 8601."),
+    Parameter("until", "Before when they started."),
+    sorted_by("started"),
+    *PAGING,
+)
 async def matches(context: ReadContext, request: RestRequest) -> Matches:
     wanted = Wanted(
         game=_game(request.text("game")),
@@ -145,6 +179,7 @@ def _game(name: str | None) -> str | None:
     return None if name is None else game_called(name)
 
 
+@endpoint("GET", "/matches/{id}", "A match.", NO_MATCH)
 async def match(context: ReadContext, request: RestRequest) -> MatchInFull:
     entry = await match_entry(context, request)
     view = entry.view if entry.status != "running" else await context.present_view(entry.id)
@@ -202,6 +237,12 @@ def _seats(entry: MatchEntry) -> list[Seat]:
     ]
 
 
+@endpoint(
+    "GET",
+    "/matches/{id}/record",
+    "The match file, from which the match can be played again.",
+    (404, "There is no such match, or it is not over."),
+)
 async def record(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
     found = await context.store.record(entry.id)
@@ -215,6 +256,16 @@ async def record(context: ReadContext, request: RestRequest) -> bytes:
     return found
 
 
+@endpoint(
+    "GET",
+    "/matches/{id}/film",
+    "The match frame by frame, as a viewer shows it.",
+    NO_MATCH,
+    (409, "The match is still running: watch it."),
+    (422, "It takes too long to play again."),
+    lines=FILM,
+    lasting=True,
+)
 async def film(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
     if entry.status == "running":
@@ -237,10 +288,28 @@ async def owners_of(entry: MatchEntry, context: ReadContext) -> list[str | None]
     ]
 
 
+@endpoint(
+    "POST",
+    "/films",
+    "The film of a match file.",
+    (413, "The file is too large."),
+    (422, "The file is broken, or takes too long to play again."),
+    file=LARGEST_FILE,
+    lines=FILM,
+)
 async def filmed(_: ReadContext, request: RestRequest) -> bytes:
     return film_of_file(request.file)
 
 
+@endpoint(
+    "GET",
+    "/matches/{id}/seats/{seat:int}/log",
+    "The flight record: what passed between the server and one bot.",
+    (401, "There is no token."),
+    (403, "It is not the token of the bot at that seat."),
+    NO_MATCH,
+    private=True,
+)
 async def flight(context: ReadContext, request: RestRequest) -> bytes:
     """Private: the messages between the server and one bot, with the verdicts."""
     token, seat = request.token, request.path("seat")
@@ -260,6 +329,7 @@ async def flight(context: ReadContext, request: RestRequest) -> bytes:
     return written(found, entry.reason)
 
 
+@endpoint("GET", "/live", "The running matches, the one that runs longest first.", GAME)
 async def live(arena: Arena, request: RestRequest) -> Live:
     tables, _ = live_tables(arena.tables, _game(request.text("game")))
     return Live([_table(table) for table in tables], arena.tables.count())
@@ -272,6 +342,9 @@ def _table(table: LiveTable) -> RestTable:
     )  # fmt: skip
 
 
+@endpoint(
+    "GET", "/matches/{id}/players", "The players of a match: owner, rating and protocol.", NO_MATCH
+)
 async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     entry = await match_entry(context, request)
     results = await results_of(entry.game, context.store)

@@ -1,7 +1,6 @@
 """The operator over REST: session, clients, bans, contests, runs of Battlecube, boat rooms."""
 
-from collections.abc import Awaitable, Callable
-from functools import wraps
+from collections.abc import Awaitable
 from time import time
 from typing import Annotated, Any
 
@@ -11,15 +10,31 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from botdrome.api.requests import Problem, bearer, epoch, iso
-from botdrome.api.rest.contests import HIDDEN, contestdocument, given_document
-from botdrome.api.rest.endpoint import AnswerOf, GameName, ListPage, Moment, RestRequest
+from botdrome.api.rest.contests import (
+    HIDDEN,
+    NO_CONTEST,
+    DocumentedContest,
+    contestdocument,
+    given_document,
+)
+from botdrome.api.rest.endpoint import (
+    PAGING,
+    AnswerOf,
+    Endpoints,
+    GameName,
+    ListPage,
+    Moment,
+    Parameter,
+    RestRequest,
+    sorted_by,
+)
 from botdrome.contest.document import ContestDocument, to_toml
 from botdrome.server.contests.contests import Action
 from botdrome.server.lobby.bans import BadBan, Ban, Kind
 from botdrome.server.lobby.tokens import SESSION, NotOperator
 from botdrome.server.network.origins import plain_origin
 from botdrome.server.operator.cube_runs import BadRun, CubeRun, CubeScores, RunState
-from botdrome.server.operator.operator import ClientLine, FindClients, Operator
+from botdrome.server.operator.operator import COLUMNS, ClientLine, FindClients, Operator
 from botdrome.server.rooms.boat_orders import BadOrder, shown
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import BadPlan, RoomPlan
@@ -44,19 +59,6 @@ OURS = ("same-origin", "none")
 
 Pages at other ports of this host send our cookies, too.
 """
-
-Act = Callable[[Operator, RestRequest], Awaitable[Any]]
-
-
-def private(act: Act) -> Act:
-    """For the operator alone."""
-
-    @wraps(act)
-    async def checked(operator: Operator, request: RestRequest) -> Any:
-        await seconds_left(operator, request)
-        return await act(operator, request)
-
-    return checked
 
 
 async def seconds_left(operator: Operator, request: RestRequest) -> float | None:
@@ -102,16 +104,21 @@ def _is_own(operator: Operator, origin: str, host: str) -> bool:
     return at_host or origin in operator.public_origins
 
 
-async def json_body(request: RestRequest, kind: Any) -> Any:
-    """Requires JSON, since a form of another page cannot send it."""
-    media = request.http.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media != "application/json":
-        raise Problem(f"the body has the content type application/json, not {media!r}", 415)
-    return await request.body(kind)
+WRONG = (401, "There is no session and no token, or it is not the operator's.")
+GUESSING = (429, "Too many wrong tokens came from this address.")
+LIMITS = (WRONG, (403, "The request comes from a page of another server."), GUESSING)
+NO_RUN, NO_ROOM = (404, "There is no such run."), (404, "There is no such room.")
+NOT_NOW = (409, "That cannot be done now.")
+
+session_endpoint = Endpoints("/operator/session", json_only=True)
+endpoint = Endpoints("/operator", *LIMITS, json_only=True, private=True, check=seconds_left)
+"""For the operator alone."""
 
 
-async def signin(operator: Operator, request: RestRequest) -> Response:
-    given: SignIn = await json_body(request, SignIn)
+@session_endpoint(
+    "POST", "", "Sign in as the operator: sets a cookie.", WRONG, GUESSING, answer=SignedIn
+)
+async def signin(operator: Operator, request: RestRequest, given: SignIn) -> Response:
     try:
         secret = await operator.keys.sign_in(given.token)
     except NotOperator as problem:
@@ -122,6 +129,7 @@ async def signin(operator: Operator, request: RestRequest) -> Response:
     return response
 
 
+@session_endpoint("DELETE", "", "Sign out.", answer=SignedIn)
 async def signout(operator: Operator, request: RestRequest) -> Response:
     secret = request.http.cookies.get(COOKIE)
     if secret:
@@ -133,6 +141,7 @@ async def signout(operator: Operator, request: RestRequest) -> Response:
     return response
 
 
+@session_endpoint("GET", "", "How long the operator's session lasts.", *LIMITS, private=True)
 async def session(operator: Operator, request: RestRequest) -> SignedIn:
     return SignedIn(True, await seconds_left(operator, request))
 
@@ -234,7 +243,14 @@ class AuditShown(ListPage):
     entries: list[AuditEntry]
 
 
-@private
+@endpoint(
+    "GET",
+    "/clients",
+    "The connected clients of all protocols.",
+    sorted_by(*COLUMNS),
+    Parameter("search", "Part of the name, address, protocol, game or node."),
+    *PAGING,
+)
 async def clients(operator: Operator, request: RestRequest) -> ClientsShown:
     search, (column, falling) = (request.text("search") or "").lower(), request.order("number")
     found = await operator.find_clients(
@@ -251,9 +267,13 @@ def _client(one: ClientLine) -> ClientShown:
     )  # fmt: skip
 
 
-@private
-async def removeclients(operator: Operator, request: RestRequest) -> RestRemoved:
-    wanted: Removal = await json_body(request, Removal)
+@endpoint(
+    "DELETE",
+    "/clients",
+    "Close connections. Their bots may come back.",
+    (404, "There is no such client."),
+)
+async def removeclients(operator: Operator, _: RestRequest, wanted: Removal) -> RestRemoved:
     if (wanted.name is None) == (wanted.number is None):
         raise Problem("say either name or number")
     removed = await operator.remove(wanted.name, wanted.number, wanted.node, wanted.reason)
@@ -266,7 +286,7 @@ async def removeclients(operator: Operator, request: RestRequest) -> RestRemoved
     return RestRemoved(removed)
 
 
-@private
+@endpoint("GET", "/bans", "The bans in force, the newest first.", *PAGING)
 async def bans(operator: Operator, request: RestRequest) -> BansShown:
     found = operator.bans.all
     return BansShown([_ban(ban) for ban in request.part(found)], **request.page(len(found)))
@@ -282,9 +302,8 @@ def _ban(ban: Ban) -> BanShown:
     )
 
 
-@private
-async def ban(operator: Operator, request: RestRequest) -> BanShown:
-    new: NewBan = await json_body(request, NewBan)
+@endpoint("POST", "/bans", "Ban a name or an address, and close its connections.", status=201)
+async def ban(operator: Operator, _: RestRequest, new: NewBan) -> BanShown:
     try:
         return _ban(await operator.ban(new.kind, new.subject, new.reason, _moment(new.until)))
     except BadBan as problem:
@@ -303,9 +322,8 @@ def _moment(text: str | None) -> int | None:
     return moment
 
 
-@private
-async def liftban(operator: Operator, request: RestRequest) -> BanShown:
-    given: BannedSubject = await json_body(request, BannedSubject)
+@endpoint("DELETE", "/bans", "Lift a ban.", (404, "There is no such ban."))
+async def liftban(operator: Operator, _: RestRequest, given: BannedSubject) -> BanShown:
     try:
         lifted = await operator.lift(given.kind, given.subject)
     except BadBan as problem:
@@ -315,16 +333,15 @@ async def liftban(operator: Operator, request: RestRequest) -> BanShown:
     return _ban(lifted)
 
 
-@private
-async def endmatch(operator: Operator, request: RestRequest) -> EndedMatch:
-    wanted: EndOfMatch = await json_body(request, EndOfMatch)
+@endpoint("POST", "/matches/{id}/end", "Abort a running match.", (404, "No such match runs."))
+async def endmatch(operator: Operator, request: RestRequest, wanted: EndOfMatch) -> EndedMatch:
     match_id = request.path("id")
     if not await operator.end_match(match_id, wanted.reason):
         raise Problem(f"no match {match_id!r} runs", 404)
     return EndedMatch(match_id, True)
 
 
-@private
+@endpoint("GET", "/audit", "The audit log, the latest entry first.", *PAGING)
 async def audit(operator: Operator, request: RestRequest) -> AuditShown:
     lines, total = await operator.audit.newest(request.limit, request.offset)
     shown = [
@@ -353,7 +370,9 @@ class ContestText(Struct):
     toml: Annotated[str, Meta(description="The document in TOML, with its password.")]
 
 
-@private
+@endpoint(
+    "GET", "/contests/{name:path}", "The document of a contest in TOML, to be changed.", NO_CONTEST
+)
 async def contesttext(operator: Operator, request: RestRequest) -> ContestText:
     document = await operator.contests.document(request.path("name"))
     return ContestText(document.name, to_toml(document))
@@ -366,37 +385,68 @@ class RerunOfContest(Struct, forbid_unknown_fields=True):
     ] = False
 
 
-@private
-async def createcontest(operator: Operator, request: RestRequest) -> AnswerOf:
-    document = _document(await json_body(request, GivenDocument))
+@endpoint(
+    "POST",
+    "/contests",
+    "Create a contest from its document.",
+    NOT_NOW,
+    answer=DocumentedContest,
+    status=201,
+)
+async def createcontest(operator: Operator, _: RestRequest, given: GivenDocument) -> AnswerOf:
+    document = _document(given)
     return await _done(document.name, operator.contests.create(document))
 
 
-@private
-async def changecontest(operator: Operator, request: RestRequest) -> AnswerOf:
-    given: GivenDocument = await json_body(request, GivenDocument)
+@endpoint(
+    "PUT",
+    "/contests/{name:path}",
+    "Change the document of a contest that has not started.",
+    NO_CONTEST,
+    NOT_NOW,
+    answer=DocumentedContest,
+)
+async def changecontest(operator: Operator, request: RestRequest, given: GivenDocument) -> AnswerOf:
     name = request.path("name")
     document = _document(given, await operator.contests.document(name))
     return await _done(name, operator.contests.change(name, document))
 
 
-@private
-async def actoncontest(operator: Operator, request: RestRequest) -> AnswerOf:
-    given: ContestAction = await json_body(request, ContestAction)
+@endpoint(
+    "POST",
+    "/contest-actions/{name:path}",
+    "Open, start, pause, resume or end a contest.",
+    NO_CONTEST,
+    NOT_NOW,
+    answer=DocumentedContest,
+)
+async def actoncontest(operator: Operator, request: RestRequest, given: ContestAction) -> AnswerOf:
     name = request.path("name")
     return await _done(name, operator.contests.act(name, given.action))
 
 
-@private
-async def withdrawbot(operator: Operator, request: RestRequest) -> AnswerOf:
-    given: Withdrawal = await json_body(request, Withdrawal)
+@endpoint(
+    "POST",
+    "/contest-withdrawals/{name:path}",
+    "Take a bot out of a contest: it forfeits its open matches.",
+    NO_CONTEST,
+    NOT_NOW,
+    answer=DocumentedContest,
+)
+async def withdrawbot(operator: Operator, request: RestRequest, given: Withdrawal) -> AnswerOf:
     name = request.path("name")
     return await _done(name, operator.contests.take_out(name, given.bot, given.reason))
 
 
-@private
-async def reruncontest(operator: Operator, request: RestRequest) -> AnswerOf:
-    given: RerunOfContest = await json_body(request, RerunOfContest)
+@endpoint(
+    "POST",
+    "/contest-reruns/{name:path}",
+    "Let matches of a paused contest be played again.",
+    NO_CONTEST,
+    NOT_NOW,
+    answer=DocumentedContest,
+)
+async def reruncontest(operator: Operator, request: RestRequest, given: RerunOfContest) -> AnswerOf:
     name = request.path("name")
     return await _done(name, operator.contests.rerun(name, given.bots, given.failed))
 
@@ -530,28 +580,28 @@ class BoatOrderDone(Struct):
 # Battlecube.
 
 
-@private
+@endpoint("GET", "/cube", "Runs of Battlecube games, the newest first.")
 async def cuberuns(operator: Operator, _: RestRequest) -> CubeRunsShown:
     return CubeRunsShown([_run(run) for run in reversed(operator.runs.all)])
 
 
-@private
+@endpoint("GET", "/cube/{id}", "A run with the scores of its games.", NO_RUN)
 async def cuberun(operator: Operator, request: RestRequest) -> CubeRunShown:
     return _run(_run_called(operator, request))
 
 
-@private
-async def startcube(operator: Operator, request: RestRequest) -> CubeRunShown:
-    new: NewCubeRun = await json_body(request, NewCubeRun)
+@endpoint("POST", "/cube", "Start one Battlecube game, or many in a row.", status=201)
+async def startcube(operator: Operator, _: RestRequest, new: NewCubeRun) -> CubeRunShown:
     try:
         return _run(await operator.start_run(new.setup, new.players, new.games))
     except BadRun as problem:
         raise Problem(str(problem)) from None
 
 
-@private
-async def changecube(operator: Operator, request: RestRequest) -> CubeRunShown:
-    change: CubeRunChange = await json_body(request, CubeRunChange)
+@endpoint("PUT", "/cube/{id}", "Change, pause or resume a run.", NO_RUN, NOT_NOW)
+async def changecube(
+    operator: Operator, request: RestRequest, change: CubeRunChange
+) -> CubeRunShown:
     run = _run_called(operator, request)
     try:
         await operator.change_run(run, change.setup, change.paused)
@@ -560,7 +610,7 @@ async def changecube(operator: Operator, request: RestRequest) -> CubeRunShown:
     return _run(run)
 
 
-@private
+@endpoint("DELETE", "/cube/{id}", "Stop a run.", NO_RUN)
 async def stopcube(operator: Operator, request: RestRequest) -> CubeRunShown:
     run = _run_called(operator, request)
     await operator.stop_run(run)
@@ -594,23 +644,21 @@ def _run(run: CubeRun) -> CubeRunShown:
 # Boat rooms.
 
 
-@private
+@endpoint("GET", "/boats", "The rooms for boat games.")
 async def boatrooms(operator: Operator, _: RestRequest) -> BoatRoomsShown:
     return BoatRoomsShown([_room(operator, room) for room in operator.boats.rooms])
 
 
-@private
-async def openboats(operator: Operator, request: RestRequest) -> BoatRoomShown:
-    values = await json_body(request, dict[str, object])
+@endpoint("POST", "/boats", "Open a room for boat games.", body=RoomPlan, status=201)
+async def openboats(operator: Operator, _: RestRequest, values: dict[str, object]) -> BoatRoomShown:
     try:
         return _room(operator, await operator.open_room(values))
     except (BadPlan, BadRoom) as problem:
         raise Problem(str(problem)) from None
 
 
-@private
-async def changeboats(operator: Operator, request: RestRequest) -> BoatRoomShown:
-    change: BoatRoomChange = await json_body(request, BoatRoomChange)
+@endpoint("PUT", "/boats", "Change a room while no player waits in it.", NO_ROOM, NOT_NOW)
+async def changeboats(operator: Operator, _: RestRequest, change: BoatRoomChange) -> BoatRoomShown:
     room = _room_called(operator, change.title)
     try:
         await operator.change_room(room, change.settings)
@@ -619,9 +667,8 @@ async def changeboats(operator: Operator, request: RestRequest) -> BoatRoomShown
     return _room(operator, room)
 
 
-@private
-async def orderboats(operator: Operator, request: RestRequest) -> BoatOrderDone:
-    given: BoatOrder = await json_body(request, BoatOrder)
+@endpoint("POST", "/boats/orders", "Give an order to a room, as its host does.", NO_ROOM, NOT_NOW)
+async def orderboats(operator: Operator, _: RestRequest, given: BoatOrder) -> BoatOrderDone:
     try:
         return BoatOrderDone(await operator.order(_room_called(operator, given.title), given.order))
     except BadOrder as problem:
@@ -647,9 +694,13 @@ class NodeState(Struct):
     draining: bool
 
 
-@private
-async def changenode(operator: Operator, request: RestRequest) -> NodeState:
-    wanted: NodeState = await json_body(request, NodeState)
+@endpoint(
+    "PUT",
+    "/nodes/{name}",
+    "Have a node take no new matches, or take them again.",
+    (404, "There is no such node."),
+)
+async def changenode(operator: Operator, request: RestRequest, wanted: NodeState) -> NodeState:
     name = request.path("name")
     if not await operator.drain_node(name, wanted.draining):
         raise Problem(f"there is no node {name!r}", 404)

@@ -8,7 +8,16 @@ from msgspec import Meta, Struct
 
 from botdrome import __version__
 from botdrome.api.requests import Problem, game_called
-from botdrome.api.rest.endpoint import GameName, GameType, ListPage, RestRequest
+from botdrome.api.rest.endpoint import (
+    NO_GAME,
+    PAGING,
+    Endpoints,
+    GameName,
+    GameType,
+    ListPage,
+    Parameter,
+    RestRequest,
+)
 from botdrome.api.server_calls import ReadContext
 from botdrome.bots.house import HouseBot, house_bots, house_view, seated
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
@@ -19,6 +28,8 @@ from botdrome.match.terms import Terms
 from botdrome.server.arena import Arena
 from botdrome.server.nodes.cluster import Node
 from botdrome.wire.battlebot.messages import game_type
+
+endpoint = Endpoints()
 
 
 class FoundContest(Struct):
@@ -94,11 +105,15 @@ MOST_NEXT = 100
 LONGEST_SEARCH = 100
 
 
+@endpoint("GET", "/server", "The addresses of the server, by protocol.")
 async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
     found = arena.addresses
     return ServerAddress(__version__, found.url, found.tls, found.ports, found.house)
 
 
+@endpoint(
+    "GET", "/next", "Players that wait for an opponent, and the matches that contests have left."
+)
 async def upcoming(arena: Arena, _request: RestRequest) -> NextMatches:
     found = await arena.waiting(MOST_NEXT)
     waiting = [
@@ -111,6 +126,12 @@ async def upcoming(arena: Arena, _request: RestRequest) -> NextMatches:
     return NextMatches(waiting, unplayed)
 
 
+@endpoint(
+    "GET",
+    "/search",
+    "Bots, other players, contests and matches by the beginning of their names or ids.",
+    Parameter("q", "What they begin with."),
+)
 async def search(context: ReadContext, request: RestRequest) -> SearchResult:
     text = (request.text("q") or "").strip()
     if not 0 < len(text) <= LONGEST_SEARCH:
@@ -202,10 +223,12 @@ class Games(Struct):
     games: list[RestGame]
 
 
+@endpoint("GET", "/games", "The games on offer, with their options and terms.")
 async def games(_arena: Arena, _request: RestRequest) -> Games:
     return Games([_game(row) for row in CATALOGUE.values()])
 
 
+@endpoint("GET", "/games/{game}", "A game, with a position by example.", NO_GAME)
 async def game(_context: ReadContext, request: RestRequest) -> GameInFull:
     name = game_called(request.path("game"))
     return GameInFull(**msgspec.structs.asdict(_game(CATALOGUE[name])), sample=sample(name))
@@ -243,6 +266,7 @@ class NodesShown(ListPage):
     ]
 
 
+@endpoint("GET", "/nodes", "The nodes of the cluster, with their load.", *PAGING)
 async def nodes(arena: Arena, request: RestRequest) -> NodesShown:
     found = sorted(arena.nodes(), key=lambda node: node.name)
     shown = [_shown(node, arena.games_at(node)) for node in request.part(found)]
