@@ -13,7 +13,7 @@ from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.rooms.duel_records import DuelRecord
 from botdrome.store.opening import open_store
 from tests.server.clients import leap
-from tests.server.rooms.duel.clients import board_won_by
+from tests.server.rooms.duel.clients import board_won_by, store_boards
 
 A_SECOND = """
 const page = { body: "before", note: "", rings: [], answers: ["after", null, "back"] };
@@ -58,11 +58,11 @@ def test_the_page_fetches_the_table_every_second(tmp_path: Path) -> None:
 async def test_all_who_look_at_the_same_time_share_a_page(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     table = DuelLeaderboard(store, {f"player {number:04}": DuelRecord() for number in range(1500)})
+    await table.open()
     page = ResultsPage(table)
     first = await page.text()
     assert first.count("<tr>") == 1001
-    await store.keep(table.enter("m", 1, [board_won_by(0)]))
-    table.settle("m")
+    await store_boards(store, table, "m", 1, [board_won_by(0)])
     assert await page.text() == first
     leap(1.0)
     assert "ada" in await page.text()

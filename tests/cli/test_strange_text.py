@@ -213,8 +213,10 @@ def test_connect(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_stats(capsys: Captured) -> None:
-    games = {EVIL: {"gameCount": 1}, f"{EVIL}|{EVIL}": {"total.games": 1}}
-    books = BoatStatistics(games, {EVIL: {"playerName": EVIL}}, None)
+    nowhere: Any = None
+    books = BoatStatistics(nowhere, None)
+    books.games = {EVIL: {"gameCount": 1}, f"{EVIL}|{EVIL}": {"total.games": 1}}
+    books.players = {EVIL: {"playerName": EVIL}}
     _show_all(books)
     _show_page("player", EVIL, books, as_json=False)
     _show_page("game", EVIL, books, as_json=False)

@@ -39,6 +39,7 @@ async def test_the_bots_of_the_page_play_a_match(
             assert len(boards) == 2 and all(
                 board.startswith(("win", "lose")) for board in boards
             ), stderr.decode()
+        await house.arena.duel.folded()
         (match,) = [line for line in (house.arena.duel.line("ada"),) if line is not None]
         assert (match.total_games, match.invalid_moves) == (2, 0)
 

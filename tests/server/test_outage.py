@@ -96,6 +96,7 @@ async def test_duel_boards_and_ratings_wait(tmp_path: Path, outage: Outage) -> N
         assert duel_boards(house) == 0
         outage.end()
         await playing
+        await house.arena.duel.folded()
         assert duel_boards(house) == 2
         second = await two.expect("get_move")
         outage.begin()
@@ -106,6 +107,7 @@ async def test_duel_boards_and_ratings_wait(tmp_path: Path, outage: Outage) -> N
             "win",
             "invalid_move",
         }
+        await house.arena.duel.folded()
         assert duel_boards(house) == 4
 
 
@@ -122,6 +124,7 @@ async def test_results_and_statistics_of_boats_wait(tmp_path: Path, outage: Outa
         assert not boats.boat_rooms(house).statistics.players
         outage.end()
         assert [line[:2] for line in await asyncio.gather(*ends)] == ["F|", "F|"]
+        await boats.boat_rooms(house).statistics.folded()
         assert boats.boat_rooms(house).statistics.players["ann"]["gamesPlayed"] == 1
         assert [line[:2] for line in await ann.rest()] == ["R|", "R|"]
 

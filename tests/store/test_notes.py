@@ -52,12 +52,12 @@ async def test_notes_come_with_the_end_of_a_match_and_only_with_it(store: Store)
 
 async def test_notes_take_the_place_of_another(store: Store) -> None:
     await store.keep([Note("late", LONG, {}), Note("late", "b", {})])
-    await store.keep([Note("elo", "ada", {"wins": 1})], instead_of=Note("late", LONG, {}))
+    await store.keep([Note("elo", "ada", {"wins": 1})], instead_of=("late", [LONG]))
     assert (await store.notes("late"), await store.notes("elo")) == (
         {"b": {}},
         {"ada": {"wins": 1}},
     )
-    await store.keep([], instead_of=Note("late", "b", {}))
+    await store.keep([], instead_of=("late", ["b", "c"]))
     assert await store.notes("late") == {}
 
 

@@ -59,6 +59,7 @@ def server_calls(arena: Arena) -> ServerCalls:
         "contest_games": contest_games,
         "awaited": awaited,
         "enter": arena.enter,
+        "count_duels": arena.duel.folded,
         "withdraw": arena.withdraw,
     }
 
@@ -124,6 +125,10 @@ class ReadContext:
         """The bots of a contest that have matches to play and are not connected."""
         found: list[str] = await self.server.call("awaited", contest)
         return found
+
+    async def count_duels(self) -> None:
+        """Wait until all stored boards of duel arena are counted."""
+        await self.server.call("count_duels")
 
     async def contest_games(self) -> int:
         """Games each way for every pair in a contest."""

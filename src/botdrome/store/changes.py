@@ -321,27 +321,18 @@ class ChangeBot(Struct, frozen=True):
         yield Alter(bots, (self.column,), ("name",), [(self.value, key(self.name))])
 
 
-class AddNotes(Struct, frozen=True):
+class ChangeNotes(Struct, frozen=True):
+    """Store notes, and delete those with these names from a book."""
+
     notes: Sequence[Row]
-    instead_of: Row | None = None
+    book: str = ""
+    deleted: Sequence[str] = ()
 
     def plan(self) -> Plan[None]:
         if self.notes:
             yield from noted(self.notes)
-        if self.instead_of is not None:
-            book, name, *_ = self.instead_of
-            yield Run(queries.STRIKE_NOTES, {"book": book, "names": [name]})
-
-
-class RemoveNotes(Struct, frozen=True):
-    book: str
-    names: Sequence[str]
-
-    def plan(self) -> Plan[None]:
-        yield Run(
-            queries.STRIKE_NOTES,
-            {"book": key(self.book), "names": [key(name) for name in self.names]},
-        )
+        if self.deleted:
+            yield Run(queries.STRIKE_NOTES, {"book": self.book, "names": self.deleted})
 
 
 class AbortRunning(Struct, frozen=True):
@@ -429,8 +420,7 @@ class Probe(Struct, frozen=True):
 SingleChange = (
     Register
     | ChangeBot
-    | AddNotes
-    | RemoveNotes
+    | ChangeNotes
     | AbortRunning
     | Adopt
     | AbortMatches
@@ -466,10 +456,11 @@ def ended(finish: Finish) -> End:
     )
 
 
-def kept_notes(notes: Sequence[Note], instead_of: Note | None = None) -> AddNotes:
-    return AddNotes(
-        [note_row(note) for note in notes], None if instead_of is None else note_row(instead_of)
-    )
+def notes_changed(
+    notes: Sequence[Note], book: str = "", deleted: Sequence[str] = ()
+) -> ChangeNotes:
+    rows = [note_row(note) for note in notes]
+    return ChangeNotes(rows, key(book), [key(name) for name in deleted])
 
 
 def aborted(reason: str, now: Epoch) -> AbortRunning:

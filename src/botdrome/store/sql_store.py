@@ -186,17 +186,21 @@ class SqlStore:
         )
 
     async def keep(
-        self, notes: Sequence[Note], retry: bool = False, instead_of: Note | None = None
+        self,
+        notes: Sequence[Note],
+        retry: bool = False,
+        instead_of: tuple[str, Sequence[str]] | None = None,
     ) -> None:
         if notes or instead_of is not None:
-            await self._journal.enter(changes.kept_notes(notes, instead_of), lasting=retry)
+            change = changes.notes_changed(notes, *(instead_of or ()))
+            await self._journal.enter(change, lasting=retry)
 
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:
         found = [note_entry(row) for row in await self._fetch(queries.NOTES, {"book": key(book)})]
         return {note.name: note.value for note in found}
 
     async def strike(self, book: str, names: Sequence[str]) -> None:
-        await self._journal.enter(changes.RemoveNotes(book, names))
+        await self.keep((), instead_of=(book, names))
 
     def begin(self, match: MatchEntry) -> None:
         self._journal.note(changes.begun(replace(match, node=self._node) if self._node else match))

@@ -310,11 +310,15 @@ class Store(Protocol):
         """
 
     async def keep(
-        self, notes: Sequence[Note], retry: bool = False, instead_of: Note | None = None
+        self,
+        notes: Sequence[Note],
+        retry: bool = False,
+        instead_of: tuple[str, Sequence[str]] | None = None,
     ) -> None:
         """Store notes outside any match; `retry`: wait for an outage to end, as `finish` does.
 
-        `instead_of` is deleted in the same transaction.
+        `instead_of` is a book, and the names of notes in it that are deleted in the same
+        transaction.
         """
 
     async def notes(self, book: str) -> dict[str, dict[str, Any]]:

@@ -132,4 +132,5 @@ async def test_a_job_that_loses_every_worker_fails(monkeypatch: pytest.MonkeyPat
 
 async def test_all_calls_that_change_something_are_orders(arena: Arena) -> None:
     reading = {"live", "view", "protocols", "holder", "owns", "contest_games", "awaited"}
+    reading |= {"count_duels"}
     assert server_calls(arena).keys() == reading | ORDERS and not reading & ORDERS

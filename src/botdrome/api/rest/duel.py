@@ -78,6 +78,7 @@ class NumberedBoard(Struct):
 
 @endpoint("GET", "/duel/boards", "Boards of duel arena, the latest first.", *PAGING)
 async def duelboards(context: ReadContext, request: RestRequest) -> DuelBoards:
+    await context.count_duels()
     found, total = await context.store.reports.latest_notes(BOARDS, request.limit, request.offset)
     boards = [_board(msgspec.convert(value, DuelBoard)) for value in found]
     return DuelBoards(boards, **request.page(total))
@@ -88,6 +89,7 @@ async def duelboards(context: ReadContext, request: RestRequest) -> DuelBoards:
 )
 async def duelboard(context: ReadContext, request: RestRequest) -> NumberedBoard:
     board_id = request.path("id")
+    await context.count_duels()
     board = await _noted(context, board_id)
     if board is None:
         raise Problem(
@@ -108,6 +110,7 @@ async def _noted(context: ReadContext, board_id: int) -> DuelBoard | None:
 
 @endpoint("GET", "/duel/players", "The players of duel arena, the most boards won first.", *PAGING)
 async def duellists(arena: Arena, request: RestRequest) -> DuelPlayers:
+    await arena.duel.folded()
     page = arena.duel.lines(request.offset, request.limit)
     return DuelPlayers(
         [_player(arena.duel, *entry) for entry in page], **request.page(arena.duel.players)
@@ -122,6 +125,7 @@ async def duellists(arena: Arena, request: RestRequest) -> DuelPlayers:
 )
 async def duellist(arena: Arena, request: RestRequest) -> DuelProfile:
     name = request.path("name")
+    await arena.duel.folded()
     line = arena.duel.line(name)
     if line is None:
         raise Problem(f"there is no duel arena player {name!r}", 404)
@@ -169,6 +173,7 @@ class ResultsPage:
         loop = asyncio.get_running_loop()
         async with self._lock:
             if loop.time() >= self._fresh_until:
+                await self._table.folded()
                 self._text = _page(await self._rows())
                 self._fresh_until = loop.time() + FRESH
         return self._text

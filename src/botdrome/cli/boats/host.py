@@ -32,7 +32,7 @@ from botdrome.server.network.listening import stop_signal
 from botdrome.server.network.steady_loop import run
 from botdrome.server.rooms.boat_ini import write_files, written
 from botdrome.server.rooms.boat_settings import BadPlan, BoatsSection, make_plan, plan_values
-from botdrome.server.rooms.boat_statistics import GAMES, LATE, PLAYERS, BoatStatistics, titles
+from botdrome.server.rooms.boat_statistics import BoatStatistics, titles
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 from botdrome.wire.boats.lines import BLANKS, text_of
@@ -522,10 +522,8 @@ def show_stats(name: str | None, player: bool, db: str, as_json: bool, db_dir: P
 async def _read_statistics(url: str) -> BoatStatistics:
     store = await open_store(url)
     try:
-        statistics = BoatStatistics(await store.notes(GAMES), await store.notes(PLAYERS), None)
-        for name, value in (await store.notes(LATE)).items():
-            statistics.draft_late(name, value)
-            statistics.settle(name)
+        statistics = BoatStatistics(store, None)
+        await statistics.read()
         return statistics
     finally:
         await store.close()

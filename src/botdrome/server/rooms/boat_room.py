@@ -20,7 +20,7 @@ from botdrome.server.rooms.boat_game import (
     WaitingGame,
 )
 from botdrome.server.rooms.boat_settings import RoomPlan
-from botdrome.server.rooms.boat_statistics import BoatStatistics, GameStatistics
+from botdrome.server.rooms.boat_statistics import BoatStatistics
 from botdrome.server.rooms.room import GatheredPlayer, Gathering, open_table
 from botdrome.server.session import Session
 from botdrome.server.tables.table import Subscriber, Table
@@ -448,11 +448,12 @@ class BoatRoom:
     def begin(self, players: list[RoomPlayer], table: Table, number: int = 0) -> BoatGame:
         """Begin a game at a table."""
         game = BoatGame(self.offer, number, players, table, Chance(secrets.randbits(SEED_BITS)))
-        statistics = GameStatistics(self._statistics, self.plan, game, self._desk)
-        over = partial(self._over, game)
         table.subscribe(
             Subscriber(
-                changed=self.changed, notes=statistics.notes, stored=statistics.stored, over=over
+                changed=self.changed,
+                notes=partial(self._statistics.notes, self.plan, game),
+                stored=lambda _: self._statistics.look(),
+                over=partial(self._over, game),
             )
         )
         self.games.append(game)

@@ -7,14 +7,15 @@ In the store, "boats.game" has a note for each title and one for each player und
 """
 
 import asyncio
-from collections.abc import Hashable, Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from time import time
 
 import msgspec
 import structlog
 
-from botdrome.server.lobby.desk import Desk
 from botdrome.server.rooms.boat_game import BoatGame
 from botdrome.server.rooms.boat_ini import read_folder, write_files
 from botdrome.server.rooms.boat_settings import RoomPlan
@@ -22,37 +23,36 @@ from botdrome.server.rooms.counted_game import (
     CountedGame,
     Pages,
     Value,
+    count_for_players,
+    count_for_title,
     counted_game,
-    player_pages,
-    title_pages,
 )
-from botdrome.server.tables.late_entries import LateEntries
-from botdrome.server.tables.ledger import Ledger
-from botdrome.server.tables.table import Subscriber, Table
+from botdrome.server.tables.statistics import Entries, Statistics
+from botdrome.server.tables.table import Table
 from botdrome.store.store import Note, Store
 
 log = structlog.get_logger()
 
-GAMES, PLAYERS, LATE = "boats.game", "boats.player", "boats.late"
+GAMES, PLAYERS, ENTRIES = "boats.game", "boats.player", "boats.late"
 
 
-class BoatStatistics:
-    """The stored statistics in memory. A change is stored as a whole line."""
+class BoatStatistics(Statistics):
+    """The stored statistics in memory."""
 
-    def __init__(self, games: Pages, players: Pages, folder: Path | None) -> None:
-        self.late = LateEntries(LATE, self)
-        self._games: Ledger[str, Value] = Ledger(games)
-        self._players: Ledger[str, Value] = Ledger(players)
+    def __init__(self, store: Store, folder: Path | None) -> None:
+        super().__init__(store, ENTRIES)
+        self.games: Pages = {}
+        self.players: Pages = {}
         self._folder = folder
         self._writing: asyncio.Task[None] | None = None
         self._unwritten: dict[tuple[str, str], None] = {}
 
-    async def load(self, store: Store, watch: bool = False) -> None:
+    async def load(self, watch: bool = False) -> None:
         """Read the statistics from the store, and import those that only the folder has.
 
         `watch`: games may end at other nodes, and count as well.
         """
-        games, players = await store.notes(GAMES), await store.notes(PLAYERS)
+        games, players = await self._store.notes(GAMES), await self._store.notes(PLAYERS)
         new_games: Pages = {}
         new_players: Pages = {}
         if self._folder is not None:
@@ -66,62 +66,41 @@ class BoatStatistics:
                 name: value for name, value in found_players.items() if name not in players
             }
         new_games |= _seeded(games | new_games, players | new_players)
-        await store.keep(_notes(new_games, new_players))
-        self._games, self._players = Ledger(games | new_games), Ledger(players | new_players)
+        await self._store.keep(_notes(new_games, new_players))
+        self.games, self.players = games | new_games, players | new_players
         self.write_again(
             [("game", title) for title in titles(games)] + [("player", name) for name in players]
         )
-        await self.late.open(store, watch)
+        await self.open(watch)
 
-    @property
-    def settled(self) -> bool:
-        """Whether the stored lines are those in memory."""
-        return self._games.settled and self._players.settled
+    async def read(self) -> None:
+        """Read the statistics, with entries that are not folded yet. The store stays unchanged."""
+        self.games, self.players = await self._store.notes(GAMES), await self._store.notes(PLAYERS)
+        _, show = self.fold(await self._store.notes(ENTRIES))
+        show()
 
-    @property
-    def games(self) -> Pages:
-        return self._games.lines
+    def notes(self, plan: RoomPlan, game: BoatGame, _: Table) -> tuple[Note, ...]:
+        """Return what to store of a game that is over: nothing, if it never started."""
+        if not game.roster.started:
+            return ()
+        label = f"{int(time() * 1000):015} {game.table.entry.id}"  # folded in the order of time
+        return (self.entry(label, counted_game(plan, game)),)
 
-    @property
-    def players(self) -> Pages:
-        return self._players.lines
-
-    def enter(self, plan: RoomPlan, game: BoatGame) -> tuple[Note, ...]:
-        """Return the notes to store for a game that is over. It counts once `settle` is called."""
-        self.drop(game)
-        counted = counted_game(plan, game)
-        return (
-            (self.late.note(game.table.entry.id, counted),)
-            if self.late.away
-            else self._draft(game, counted)
-        )
-
-    def draft_late(self, name: str, value: Mapping[str, Any]) -> tuple[Note, ...]:
-        """Return the notes to store for a game that has ended at another node."""
-        return self._draft(name, msgspec.convert(value, CountedGame))
-
-    def _draft(self, entry: Hashable, game: CountedGame) -> tuple[Note, ...]:
-        games = self._games.draft(entry, lambda look: title_pages(game, look))
-        players = self._players.draft(entry, lambda look: player_pages(game, look))
-        return _notes(games, players)
-
-    def settle(self, entry: Hashable) -> None:
-        """Count a game that is stored."""
-        self._show(self._games.settle(entry), self._players.settle(entry))
-
-    def drop(self, entry: Hashable) -> None:
-        """Forget a game that could not be stored. Does nothing after `settle`."""
-        self._show(self._games.drop(entry), self._players.drop(entry))
-
-    async def correct(self, store: Store) -> None:
-        """Store lines again that included a dropped game."""
-        await self._games.correct(lambda games: store.keep(_notes(games, {}), retry=True))
-        await self._players.correct(lambda players: store.keep(_notes({}, players), retry=True))
+    def fold(self, entries: Entries) -> tuple[list[Note], Callable[[], None]]:
+        games = ChainMap[str, Value]({}, self.games)
+        players = ChainMap[str, Value]({}, self.players)
+        for value in entries.values():
+            game = msgspec.convert(value, CountedGame)
+            count_for_title(game, games)
+            count_for_players(game, players)
+        new_games, new_players = dict(games.maps[0]), dict(players.maps[0])
+        return _notes(new_games, new_players), partial(self._show, new_games, new_players)
 
     def _show(self, games: Pages, players: Pages) -> None:
-        self._unwritten |= {("game", title): None for title in titles(games)} | {
-            ("player", name): None for name in players
-        }
+        self.games |= games
+        self.players |= players
+        self._unwritten |= {("game", title): None for title in titles(games)}
+        self._unwritten |= {("player", name): None for name in players}
         self.write()
 
     # The folder of files.
@@ -152,7 +131,8 @@ class BoatStatistics:
                 )
 
     async def close(self) -> None:
-        self.late.close()
+        await self.folded()
+        self.leave()
         self.write()
         if self._writing is not None:
             await self._writing
@@ -160,27 +140,6 @@ class BoatStatistics:
     def lines(self, kind: str, name: str) -> Value:
         """Return all lines of a title or a player."""
         return game_page(self.games, name) if kind == "game" else self.players[name]
-
-
-class GameStatistics:
-    """Counts one game, unless it never started."""
-
-    def __init__(
-        self, statistics: BoatStatistics, plan: RoomPlan, game: BoatGame, desk: Desk
-    ) -> None:
-        self._statistics, self._plan, self._game, self._desk = statistics, plan, game, desk
-        game.table.subscribe(Subscriber(over=self._forget))
-
-    def notes(self, _: Table) -> tuple[Note, ...]:
-        return self._statistics.enter(self._plan, self._game) if self._game.roster.started else ()
-
-    def stored(self, _: Table) -> None:
-        if self._game.roster.started:
-            self._statistics.settle(self._game)
-
-    def _forget(self, _: Table) -> None:
-        self._statistics.drop(self._game)
-        self._desk.tasks.start(self._statistics.correct(self._desk.store))
 
 
 def _seeded(games: Pages, players: Pages) -> Pages:
@@ -207,11 +166,11 @@ def game_page(games: Pages, title: str) -> Value:
     return page
 
 
-def _notes(games: Pages, players: Pages) -> tuple[Note, ...]:
-    return (
+def _notes(games: Pages, players: Pages) -> list[Note]:
+    return [
         *[Note(GAMES, *page) for page in games.items()],
         *[Note(PLAYERS, *page) for page in players.items()],
-    )
+    ]
 
 
 def titles(games: Pages) -> Iterable[str]:

@@ -360,7 +360,7 @@ def connect_host(server: ServerParts, rooms: BoatRooms, connection: Connection) 
 
 async def open_boats(server: ServerParts) -> ServedProtocol:
     desk, folder = server.desk, server.settings.of(BoatsSection).dir
-    statistics = BoatStatistics({}, {}, Path(folder) if folder else None)
+    statistics = BoatStatistics(desk.store, Path(folder) if folder else None)
     rooms = BoatRooms(desk, statistics)
 
     async def listen(ports: Ports) -> None:
@@ -381,7 +381,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
         titles = [room.plan.title for port in rooms.all if port.name == name for room in port.rooms]
         return ", ".join(titles) if len(titles) > 1 else ""
 
-    load = partial(statistics.load, desk.store, watch=desk.cluster is not None)
+    load = partial(statistics.load, watch=desk.cluster is not None)
     return ServedProtocol(
         rooms,
         rooms.close,
@@ -389,7 +389,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
         listen=listen,
         describe_port=titles_at,
         open_rooms=load,
-        leave_rooms=statistics.late.leave,
+        leave_rooms=statistics.leave,
         settled=lambda: statistics.settled,
         in_use=rooms.in_use,
         game=GAME,

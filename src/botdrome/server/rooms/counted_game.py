@@ -1,5 +1,6 @@
 """CountedGame: a boat game that is over, and what it adds to the lines of statistics."""
 
+from collections.abc import MutableMapping
 from typing import Any
 
 from msgspec import Struct
@@ -7,7 +8,6 @@ from msgspec import Struct
 from botdrome.games.battleship import HIT, MISS, Battleship
 from botdrome.server.rooms.boat_game import BoatGame
 from botdrome.server.rooms.boat_settings import RoomPlan
-from botdrome.server.tables.ledger import Look
 
 LAST_STATUS = "disconnected"
 """Status of every player: the original closes all connections before it counts."""
@@ -125,22 +125,18 @@ def _counted(
     return lines
 
 
-def title_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
-    """The lines of a title.
+def count_for_title(game: CountedGame, pages: MutableMapping[str, Value]) -> None:
+    """Count a game for its title, and for its players under that title.
 
     Keys that only a newer version of the original knows stay as they are.
     """
-    title, before = game.title, look(game.title) or {}
-    pages = {
-        title: before
-        | _in_words_of(before, game.plan)
-        | _game_lines(before, game.tally, game.aborted)
-    }
+    title, before = game.title, pages.get(game.title, {})
+    plan, lines = _in_words_of(before, game.plan), _game_lines(before, game.tally, game.aborted)
+    pages[title] = before | plan | lines
     for player in game.players:
         here = f"{title}|{player.name}"
-        line = pages.get(here) or look(here) or {}
+        line = pages.get(here, {})
         pages[here] = line | _line_in_game(line, game.tally, player.player)
-    return pages
 
 
 def _in_words_of(before: Value, plan: Value) -> Value:
@@ -150,14 +146,12 @@ def _in_words_of(before: Value, plan: Value) -> Value:
     }
 
 
-def player_pages(game: CountedGame, look: Look[str, Value]) -> Pages:
-    pages: Pages = {}
+def count_for_players(game: CountedGame, pages: MutableMapping[str, Value]) -> None:
     for player in game.players:
         name = player.name
         who = {"playerName": name, "lastAddress": player.address, "lastStatus": LAST_STATUS}
-        before = pages.get(name) or look(name) or {}
+        before = pages.get(name, {})
         pages[name] = before | who | _player_lines(before, game.tally, player.player)
-    return pages
 
 
 def plan_lines(plan: RoomPlan) -> Value:

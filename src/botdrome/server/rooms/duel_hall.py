@@ -282,7 +282,7 @@ class DuelHall:
         await self._ids.open()
 
     def leave(self) -> None:
-        self.table.late.leave()
+        self.table.leave()
         self._ids.leave()
 
     @property
@@ -290,13 +290,14 @@ class DuelHall:
         return self.table.settled and not self._ids.reserving
 
     async def close(self) -> None:
-        self.table.late.close()
         present, self._present = self._present, {}
         for session in present.values():
             session.close()
         await asyncio.gather(
             *[_logged(self.table.depart(name)) for name in present], _logged(self._ids.close())
         )
+        await self.table.folded()
+        self.table.leave()
 
     # Who plays whom.
 
@@ -426,10 +427,15 @@ class DuelHall:
             self._counted[table.entry.id] = Counted(since=table.entry.started)
 
     def _forget(self, table: Table) -> None:
+        if not table.stored and table.entry.id in self._writers:
+            self.table.give_back_time(table.entry.id, self._first_id(table))
         self._writers.pop(table.entry.id, None)
         self._counted.pop(table.entry.id, None)
-        self.table.drop(table.entry.id)
-        self._store_in_background(self.table.correct(self.desk.store))
+
+    def _first_id(self, table: Table) -> int:
+        """The id of the first board that is not stored."""
+        first_board = self.make_writer(table.writers.header).first_board
+        return first_board + self._counted[table.entry.id].boards
 
     def make_writer(self, header: MatchHeader) -> Duel:
         """The writer for a match, which counts its boards even where nobody is on this protocol any
@@ -446,19 +452,13 @@ class DuelHall:
 
     def notes(self, table: Table) -> tuple[Note, ...]:
         """Return the statistics of the boards that have ended since the last call."""
-        first_board, counted = (
-            self.make_writer(table.writers.header).first_board,
-            self._counted[table.entry.id],
-        )
-        return self.table.enter(
-            table.entry.id, first_board + counted.boards, ended_boards(table, counted)
-        )
+        boards = ended_boards(table, self._counted[table.entry.id])
+        return self.table.enter(table.entry.id, self._first_id(table), boards)
 
     def stored(self, table: Table) -> None:
         match = table.match
         self._counted[table.entry.id] = Counted(match.board.number, match.steps, epoch_now())
-        self.table.settle(table.entry.id)
-        self._store_in_background(self.table.correct(self.desk.store))
+        self.table.look()
 
 
 def _replace(before: Session, newcomer: Session) -> None:

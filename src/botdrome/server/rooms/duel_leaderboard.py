@@ -1,7 +1,9 @@
 """Duel leaderboard: the records of duel arena's players. It shows only what is stored."""
 
 from bisect import bisect_left, insort
-from collections.abc import Coroutine, Hashable, Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from secrets import token_hex
 from time import monotonic
 from typing import Any
@@ -13,28 +15,19 @@ from msgspec.structs import replace
 from botdrome.server.rooms.duel_records import (
     DuelBoard,
     DuelRecord,
-    Look,
     PlayedBoard,
+    board_name,
     book_of,
-    reckoned,
+    count_boards,
 )
-from botdrome.server.tables.late_entries import LateEntries
-from botdrome.server.tables.ledger import Ledger
+from botdrome.server.tables.statistics import Entries, Statistics
 from botdrome.store.store import Note, Store
 
-PLAYERS, LATE = "duel", "duel late"
+PLAYERS, ENTRIES = "duel", "duel late"
 MOST_NEWCOMERS = 10_000
 """With this many players, a new one is stored with its first board and not at its login, since
 names are free.
 """
-
-
-class Online(Struct):
-    """A player's connection, and how many seconds of it are stored or being stored."""
-
-    since: float
-    drafted: float = 0.0
-    stored: float = 0.0
 
 
 class DuelEntry(Struct, frozen=True):
@@ -46,29 +39,21 @@ class DuelEntry(Struct, frozen=True):
     seconds: dict[str, float] = {}
     """By player. A player without a record gets one."""
 
-    def lines(self, look: Look) -> dict[str, DuelRecord]:
-        lines, _ = reckoned(look, self.match, self.first_id, self.boards)
-        return lines | {
-            name: _longer(lines.get(name) or look(name) or DuelRecord(), more)
-            for name, more in self.seconds.items()
-        }
 
-
-Visit = tuple[Online, float]
-"""Seconds of a player's connection that are being stored."""
-
-
-class DuelLeaderboard:
+class DuelLeaderboard(Statistics):
     def __init__(self, store: Store, lines: Mapping[str, DuelRecord]) -> None:
-        self._store, self.late = store, LateEntries(LATE, self)
-        self._online: dict[str, Online] = {}
-        self._visits: dict[Hashable, list[Visit]] = {}
+        super().__init__(store, ENTRIES)
+        self._online: dict[str, float] = {}
+        """Since when the time of each connected player is in no entry."""
+        self._unfolded: dict[str, dict[str, float]] = {}
+        """The seconds of players in entries of this node that are not folded yet."""
         self._begin(lines)
 
     def _begin(self, lines: Mapping[str, DuelRecord]) -> None:
-        self._ledger: Ledger[str, DuelRecord] = Ledger(lines)
+        self._lines = dict(lines)
         self._ranks = {name: _rank(name, line) for name, line in lines.items()}
         self._order = sorted(self._ranks.values())
+        self._unfolded.clear()
 
     async def load(self, watch: bool = False) -> None:
         """Read the records from the store, before the first player comes.
@@ -77,69 +62,48 @@ class DuelLeaderboard:
         """
         found = await self._store.notes(PLAYERS)
         self._begin({name: msgspec.convert(value, DuelRecord) for name, value in found.items()})
-        await self.late.open(self._store, watch)
-
-    @property
-    def settled(self) -> bool:
-        """Whether the stored records are those in memory."""
-        return self._ledger.settled
+        await self.open(watch)
 
     # Storing.
 
     def enter(self, match: str, first_id: int, boards: Sequence[PlayedBoard]) -> tuple[Note, ...]:
-        """Return what to store of these boards. They count once `settle` is called."""
-        self.drop(match)
-        seconds = self._visit(match, {name for board in boards for name in board.names})
-        return (
-            self._notes(
-                match, f"{match} {first_id}", DuelEntry(match, first_id, tuple(boards), seconds)
-            )
-            if boards
-            else ()
-        )
+        """Return what to store of these boards."""
+        self.give_back_time(match, first_id)
+        if not boards:
+            return ()
+        label, now = _label(match, first_id), monotonic()
+        seconds: dict[str, float] = {}
+        self._unfolded[label] = seconds
+        for name in {name for board in boards for name in board.names} & self._online.keys():
+            seconds[name], self._online[name] = now - self._online[name], now
+        return (self.entry(label, DuelEntry(match, first_id, tuple(boards), seconds)),)
 
-    def draft_late(self, name: str, value: Mapping[str, Any]) -> tuple[Note, ...]:
-        """Return what to store of an entry that another node has made."""
-        return self._draft(name, msgspec.convert(value, DuelEntry))
+    def give_back_time(self, match: str, first_id: int) -> None:
+        """These boards could not be stored. The time of their players counts later."""
+        self._give_back(_label(match, first_id))
 
-    def settle(self, entry: Hashable) -> None:
-        """The entry is stored, so it is shown from now on."""
-        for one, seconds in self._visits.pop(entry, ()):
-            one.stored += seconds
-        self._show(self._ledger.settle(entry))
+    def _give_back(self, label: str) -> None:
+        for name, seconds in self._unfolded.pop(label, {}).items():
+            if name in self._online:
+                self._online[name] -= seconds
 
-    def drop(self, entry: Hashable) -> None:
-        """The entry could not be stored. This does nothing after `settle`."""
-        for one, seconds in self._visits.pop(entry, ()):
-            one.drafted -= seconds
-        self._show(self._ledger.drop(entry))
+    def fold(self, entries: Entries) -> tuple[list[Note], Callable[[], None]]:
+        records, notes = ChainMap[str, DuelRecord]({}, self._lines), list[Note]()
+        for value in entries.values():
+            entry = msgspec.convert(value, DuelEntry)
+            notes += count_boards(records, entry.match, entry.first_id, entry.boards)
+            for name, seconds in entry.seconds.items():
+                records[name] = _longer(records.get(name) or DuelRecord(), seconds)
+        lines = records.maps[0]
+        notes += [Note(PLAYERS, name, msgspec.to_builtins(line)) for name, line in lines.items()]
+        return notes, partial(self._show, entries, lines)
 
-    async def correct(self, store: Store) -> None:
-        """Store again the records that were computed with a dropped entry."""
-        await self._ledger.correct(lambda lines: store.keep(_notes(lines), retry=True))
-
-    def _show(self, lines: Mapping[str, DuelRecord]) -> None:
+    def _show(self, entries: Iterable[str], lines: Mapping[str, DuelRecord]) -> None:
+        for label in entries:
+            self._unfolded.pop(label, None)
+        self._lines |= lines
         for name, line in lines.items():
             self._place(name, _rank(name, line))
-
-    def _notes(self, entry: Hashable, name: str, change: DuelEntry) -> tuple[Note, ...]:
-        return (self.late.note(name, change),) if self.late.away else self._draft(entry, change)
-
-    def _draft(self, entry: Hashable, change: DuelEntry) -> tuple[Note, ...]:
-        _, boards = reckoned(self._ledger.latest, change.match, change.first_id, change.boards)
-        return (*boards, *_notes(self._ledger.draft(entry, change.lines)))
-
-    def _visit(self, entry: Hashable, names: Iterable[str]) -> dict[str, float]:
-        """Return the online time of those of the players that are connected, which is stored with
-        the entry.
-        """
-        now, visits, seconds = monotonic(), self._visits.setdefault(entry, []), dict[str, float]()
-        for name in names:
-            if (one := self._online.get(name)) is not None:
-                seconds[name] = now - one.since - one.drafted
-                visits.append((one, seconds[name]))
-                one.drafted = now - one.since
-        return seconds
 
     def _place(self, name: str, rank: tuple[int, str]) -> None:
         before = self._ranks.get(name)
@@ -153,29 +117,26 @@ class DuelLeaderboard:
 
     def arrive(self, name: str) -> Coroutine[Any, Any, None]:
         """A player has connected. Its record is stored when this has been awaited."""
-        self._online.setdefault(name, Online(monotonic()))
-        return self._keep(name, 0.0)
+        self._online.setdefault(name, monotonic())
+        return self._count(name, 0.0)
 
     def depart(self, name: str) -> Coroutine[Any, Any, None]:
         """A player has disconnected. Its time is stored when this has been awaited."""
-        one = self._online.pop(name)
-        return self._keep(name, monotonic() - one.since - one.drafted)
+        return self._count(name, monotonic() - self._online.pop(name))
 
-    async def _keep(self, name: str, seconds: float) -> None:
-        line = self._ledger.latest(name)
-        if (line is None and len(self._ledger.lines) >= MOST_NEWCOMERS) or (
-            line is not None and not seconds
-        ):
+    async def _count(self, name: str, seconds: float) -> None:
+        known = name in self._lines
+        if (not known and len(self._lines) >= MOST_NEWCOMERS) or (known and not seconds):
             return
-        entry = token_hex(8)
-        notes = self._notes(entry, entry, DuelEntry(seconds={name: seconds}))
+        label = token_hex(8)
+        self._unfolded[label] = {name: seconds}
         try:
-            await self._store.keep(notes)
+            await self._store.keep([self.entry(label, DuelEntry(seconds={name: seconds}))])
         except BaseException:
-            self.drop(entry)
+            self._give_back(label)
             raise
-        self.settle(entry)
-        await self.correct(self._store)
+        self.look()
+        await self.folded()
 
     def online(self, name: str) -> bool:
         return name in self._online
@@ -184,10 +145,11 @@ class DuelLeaderboard:
         """Return the stored record with the time until now; None if no player of that name was ever
         here.
         """
-        line, one = self._ledger.lines.get(name), self._online.get(name)
-        if line is None or one is None:
+        line, since = self._lines.get(name), self._online.get(name)
+        if line is None or since is None:
             return line
-        return _longer(line, monotonic() - one.since - one.stored)
+        unfolded = sum(seconds.get(name, 0.0) for seconds in self._unfolded.values())
+        return _longer(line, unfolded + monotonic() - since)
 
     @property
     def players(self) -> int:
@@ -221,5 +183,6 @@ def _longer(line: DuelRecord, seconds: float) -> DuelRecord:
     return replace(line, total_seconds=line.total_seconds + seconds)
 
 
-def _notes(lines: Mapping[str, DuelRecord]) -> list[Note]:
-    return [Note(PLAYERS, name, msgspec.to_builtins(line)) for name, line in lines.items()]
+def _label(match: str, first_id: int) -> str:
+    """Entries are folded in the order of their boards."""
+    return f"{board_name(first_id)} {match}"

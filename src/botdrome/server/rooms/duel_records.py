@@ -1,6 +1,6 @@
 """Records of duel arena's players: Elo ratings and counts of boards."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import MutableMapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -73,10 +73,6 @@ class Counted(Struct, frozen=True):
     since: Epoch = 0
 
 
-Look = Callable[[str], DuelRecord | None]
-"""Return the record of a player, if there is one."""
-
-
 def board_name(board_id: int) -> str:
     """Ids of one length sort as numbers although they are texts."""
     return f"{board_id:015}"
@@ -87,21 +83,22 @@ def book_of(name: str) -> str:
     return f"duel boards of {name}"
 
 
-def reckoned(
-    look: Look, match: str, first_id: int, boards: Sequence[PlayedBoard]
-) -> tuple[dict[str, DuelRecord], list[Note]]:
-    """Return the new records of the players of these boards, and the rows of the boards."""
-    lines: dict[str, DuelRecord] = {}
+def count_boards(
+    records: MutableMapping[str, DuelRecord],
+    match: str,
+    first_id: int,
+    boards: Sequence[PlayedBoard],
+) -> list[Note]:
+    """Change the records of the players of these boards, and return the rows of the boards."""
     notes: list[Note] = []
-    for number, board in enumerate(boards):
-        before = [lines.get(name) or look(name) or DuelRecord() for name in board.names]
-        shown = msgspec.to_builtins(_shown(match, first_id + number, board, before))
-        after = _after(board, before)
-        notes.append(Note(BOARDS, board_name(first_id + number), shown))
-        for name, line, new in zip(board.names, before, after, strict=True):
+    for board_id, board in enumerate(boards, first_id):
+        before = [records.get(name) or DuelRecord() for name in board.names]
+        shown = msgspec.to_builtins(_shown(match, board_id, board, before))
+        notes.append(Note(BOARDS, board_name(board_id), shown))
+        for name, line, new in zip(board.names, before, _after(board, before), strict=True):
             notes.append(Note(book_of(name), str(line.boards % KEPT), shown))
-            lines[name] = new
-    return lines, notes
+            records[name] = new
+    return notes
 
 
 def _shown(match: str, board_id: int, board: PlayedBoard, lines: Sequence[DuelRecord]) -> DuelBoard:

@@ -7,7 +7,7 @@ import pytest
 from botdrome.server.rooms.boat_ini import file_name, read_folder, write_files, written
 from botdrome.server.rooms.boat_settings import RoomPlan, plan_values
 from botdrome.server.rooms.boat_statistics import GAMES, PLAYERS, game_page
-from tests.server.rooms.boats.clients import BOARD, boat_server, sailors, the_room
+from tests.server.rooms.boats.clients import BOARD, boat_rooms, boat_server, sailors, the_room
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +55,7 @@ async def play(
         bob.send("K")
         await ann.rest()
         await bob.rest()
+        await boat_rooms(house).statistics.folded()
         games, players = (
             await house.arena.store.notes(GAMES),
             await house.arena.store.notes(PLAYERS),
@@ -99,6 +100,7 @@ async def test_the_last_status_is_that_of_a_closed_connection_whyever_it_was_clo
             assert "|so long|" in (await bob.until("B|ann|"))[-1]
             the_room(house).games[0].abort()
             assert (await bob.rest())[1:] == ["R|ann|0|0|0|so long", "R|bob|0|0|0|"]
+        await boat_rooms(house).statistics.folded()
         assert (await house.arena.store.notes(PLAYERS))["ann"]["lastStatus"] == "disconnected"
 
 
@@ -110,6 +112,7 @@ async def test_an_aborted_game_counts_as_such_and_a_tie_as_one(tmp_path: Path) -
             the_room(house).games[0].abort()
             await ann.rest()
             await bob.rest()
+        await boat_rooms(house).statistics.folded()
         game = game_page(await house.arena.store.notes(GAMES), "Botdrome")
         assert (
             game["total.aborted"],

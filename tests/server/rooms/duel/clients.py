@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.match.events import Cause
+from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.rooms.duel_records import PlayedBoard
 from botdrome.server.tables.running_tables import RunningTables
+from botdrome.store.store import Store
 from tests.server.clients import PATIENCE, server
 
 FREE = {"event": "player_is_free"}
@@ -23,6 +25,15 @@ FIND = {"event": "find_opponent"}
 async def arena(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
     async with server(folder, duel_port=-1, **changes) as house:
         yield house
+
+
+async def store_boards(
+    store: Store, table: DuelLeaderboard, match: str, first_id: int, boards: Sequence[PlayedBoard]
+) -> None:
+    """As the end of a match does."""
+    await store.keep(table.enter(match, first_id, boards))
+    table.look()
+    await table.folded()
 
 
 def held_back(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:

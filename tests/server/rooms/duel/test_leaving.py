@@ -119,6 +119,7 @@ async def test_whoever_stays_has_won_at_once(tmp_path: Path, to_move: bool, boar
         assert [win["board"]["_id"] for win in wins] == [1, 2][board - 1 :]
         assert [win["board"]["_moves"] for win in wins] == [[[3, 4]], []][: 3 - board]
         lines = house.arena.duel
+        await lines.folded()
         assert (lines.line(gone.name) or pytest.fail()).invalid_moves == 3 - board
         async with free(house, gone.name) as back:
             await back.send(FIND)

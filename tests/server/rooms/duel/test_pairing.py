@@ -194,5 +194,6 @@ async def test_a_framed_bot_and_one_on_a_websocket_at_one_table_with_a_spectator
         assert (
             shown.count("played") == 18 and shown.count("board ended") == 2 and shown[-1] == "ended"
         )
+        await house.arena.duel.folded()
         line = house.arena.duel.line("bob")
         assert line is not None and (line.wins, line.losses, line.total_games) == (1, 1, 2)

@@ -12,7 +12,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.rooms import duel_hall
 from botdrome.server.rooms import duel_leaderboard as duel_table
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard, open_duel_leaderboard
+from botdrome.server.rooms.duel_leaderboard import ENTRIES, open_duel_leaderboard
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Unstorable
 from tests.patience import until
@@ -26,6 +26,7 @@ from tests.server.rooms.duel.clients import (
     pair,
     play_rows,
     seated,
+    store_boards,
 )
 from tests.server.test_life import serving
 
@@ -66,7 +67,7 @@ async def test_nothing_is_told_or_shown_before_it_is_stored(
             assert not any(message.done() for message in heard)
             await held.write()
             assert [(await message)["event"] for message in heard] == ["win", "lose"]
-            assert len(finish.notes) == 5
+            assert [note.book for note in finish.notes] == [ENTRIES]
             if board == 1:
                 await play_but_hear_nothing(two, one, await two.expect("get_move"))
         assert await shown(house) == {one.name: (1, 2), two.name: (1, 2)}
@@ -84,43 +85,19 @@ async def test_nothing_remains_of_a_match_that_cannot_be_stored(
             await held.write(Unstorable("it is too long"))
         assert await one.until_closed() == await two.until_closed() == []
         assert set((await shown(house)).values()) == {(0, 0)}
-        notes = house.arena.duel.enter("another", 7, [board_won_by(0, names=(one.name, two.name))])
-        lines = {note.name: note.value["total_games"] for note in notes if note.book == "duel"}
-        assert lines == {one.name: 1, two.name: 1}
-
-
-async def test_what_was_reckoned_with_a_match_that_cannot_be_stored_is_put_right(
-    tmp_path: Path,
-) -> None:
-    store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelLeaderboard(store, {})
-    table.enter("bad", 1, [board_won_by(0)])
-    good = table.enter("good", 2, [board_won_by(1)])
-    table.drop("bad")
-    await store.keep(good)
-    table.settle("good")
-    await table.correct(store)
-    again = await open_duel_leaderboard(store)
-    assert again.lines(0, 9) == table.lines(0, 9)
-    assert [(name, line.wins, line.total_games) for name, line in again.lines(0, 9)] == [
-        ("bob", 1, 1),
-        ("ada", 0, 1),
-    ]
-    await store.close()
+        assert await house.arena.store.notes(ENTRIES) == {}
 
 
 async def test_the_time_of_a_player_that_leaves_is_not_stored_over_its_last_board(
     tmp_path: Path,
 ) -> None:
-    """Both boards are stored, and the table hears of the second first: a server killed now loses
-    nothing.
-    """
+    """Both are stored, and the table has not heard of the board: a server killed now loses nothing."""
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelLeaderboard(store, {})
+    table = await open_duel_leaderboard(store)
     await table.arrive("ada")
     await asyncio.gather(store.keep(table.enter("m", 1, [board_won_by(0)])), table.depart("ada"))
     after_a_kill = (await open_duel_leaderboard(store)).line("ada")
-    table.settle("m")
+    await table.load()
     assert after_a_kill is not None and after_a_kill.wins == 1
     assert table.line("ada") == after_a_kill
     await store.close()
@@ -144,9 +121,9 @@ async def test_a_newcomer_is_shown_when_its_line_is_stored(
     async with arena(tmp_path) as house:
         store, keep, go_on = house.arena.store, house.arena.store.keep, asyncio.Event()
 
-        async def held(notes: list[Note]) -> None:
+        async def held(notes: list[Note], **other: Any) -> None:
             await go_on.wait()
-            await keep(notes)
+            await keep(notes, **other)
 
         monkeypatch.setattr(store, "keep", held)
         async with free(house, "ada"):
@@ -161,13 +138,12 @@ async def test_names_alone_do_not_fill_the_table(
 ) -> None:
     monkeypatch.setattr(duel_table, "MOST_NEWCOMERS", 2)
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelLeaderboard(store, {})
+    table = await open_duel_leaderboard(store)
     for name in ("ada", "bob", "carl", "dora"):
         await table.arrive(name)
     assert [name for name, _ in table.lines(0, 9)] == ["ada", "bob"]
     await table.depart("dora")
-    await store.keep(table.enter("m", 1, [board_won_by(1, names=("ada", "carl"))]))
-    table.settle("m")
+    await store_boards(store, table, "m", 1, [board_won_by(1, names=("ada", "carl"))])
     assert [name for name, _ in table.lines(0, 9)] == ["carl", "ada", "bob"]
     await store.close()
 
@@ -178,17 +154,19 @@ async def test_time_that_could_not_be_stored_counts_later(
     clock = [100.0]
     monkeypatch.setattr(duel_table, "monotonic", lambda: clock[0])
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelLeaderboard(store, {})
+    table = await open_duel_leaderboard(store)
     await table.arrive("ada")
     clock[0] += 10
     table.enter("bad", 1, [board_won_by(0)])
-    table.drop("bad")
+    table.give_back_time("bad", 1)
     clock[0] += 10
     notes = table.enter("good", 1, [board_won_by(0)])
     assert (line := table.line("ada")) and line.total_seconds == 20
     clock[0] += 5
     await store.keep(notes)
-    table.settle("good")
+    assert (line := table.line("ada")) and line.total_seconds == 25
+    table.look()
+    await table.folded()
     assert (line := table.line("ada")) and line.total_seconds == 25
     await table.depart("ada")
     assert (await store.notes("duel"))["ada"]["total_seconds"] == 25

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard, open_duel_leaderboard
+from botdrome.server.rooms.duel_leaderboard import open_duel_leaderboard
 from botdrome.store.opening import open_store
 from tests.server.rooms.duel.clients import (
     FREE,
@@ -21,6 +21,7 @@ from tests.server.rooms.duel.clients import (
     free,
     pair,
     play_rows,
+    store_boards,
 )
 
 pytestmark = pytest.mark.anyio
@@ -122,6 +123,7 @@ async def test_the_same_as_json(tmp_path: Path) -> None:
 async def test_it_lasts_and_the_ids_of_boards_go_on(tmp_path: Path) -> None:
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
         await play_out(one, two, question)
+        await house.arena.duel.folded()
         before = {name: house.arena.duel.line(name) for name in ("ada", "bob")}
     async with arena(tmp_path) as house:
         for name in ("ada", "bob"):
@@ -157,6 +159,7 @@ async def test_a_full_board_counts_half(tmp_path: Path, features: dict[str, Any]
         await two.expect("lose")
         await one.expect("win")
         assert [await each.receive() for each in (one, two)] == [FREE, FREE]
+        await house.arena.duel.folded()
         lines = [house.arena.duel.line(each.name) for each in (one, two)]
         assert [
             line
@@ -209,12 +212,12 @@ async def fill_the_board(one: Duellist, two: Duellist, question: Any) -> None:
 
 async def test_the_last_hundred_boards_are_kept(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
-    table = DuelLeaderboard(store, {})
+    table = await open_duel_leaderboard(store)
     for number in range(60):
-        await store.keep(table.enter("m", 2 * number + 1, [board_won_by(0, number)] * 2))
-        table.settle("m")
-    boards = await table.boards_of("ada")
-    assert [board.id for board in boards] == list(range(120, 20, -1))
+        boards = [board_won_by(0, number)] * 2
+        await store_boards(store, table, "m", 2 * number + 1, boards)
+    kept = await table.boards_of("ada")
+    assert [board.id for board in kept] == list(range(120, 20, -1))
     again = await open_duel_leaderboard(store)
     bob = again.line("bob")
     assert bob is not None and (bob.losses, bob.invalid_moves, bob.total_games) == (0, 120, 120)
@@ -228,6 +231,7 @@ async def test_an_aborted_match_keeps_the_boards_that_were_played(tmp_path: Path
         await play_rows(one, two, question)
         await house.desk.close()
         assert [message["event"] for message in await two.until_closed()] == ["get_move"]
+        await house.arena.duel.folded()
         lines = await house.arena.store.notes("duel")
         assert {name: (line["wins"], line["total_games"]) for name, line in lines.items()} == {
             one.name: (1, 1),

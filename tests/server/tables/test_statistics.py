@@ -1,24 +1,25 @@
-"""What ends at a node that is not the home of its rooms any more counts at the home, once."""
+"""Statistics: what ends at any node is stored as an entry, and counts at the home, once."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.duel_leaderboard import LATE, DuelLeaderboard, open_duel_leaderboard
-from botdrome.server.tables import late_entries
+from botdrome.server.rooms.duel_leaderboard import ENTRIES, DuelLeaderboard, open_duel_leaderboard
+from botdrome.server.tables import statistics
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Store, StoreUnavailable, Unstorable
 from tests.patience import until
-from tests.server.rooms.duel.clients import board_won_by
+from tests.server.rooms.duel.clients import board_won_by, store_boards
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Store]:
-    monkeypatch.setattr(late_entries, "LOOK", 0.0)
+    monkeypatch.setattr(statistics, "LOOK", 0.0)
     opened = await open_store(f"sqlite:///{tmp_path / 'test.db'}")
     yield opened
     await opened.close()
@@ -26,15 +27,76 @@ async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 async def former_home(store: Store) -> DuelLeaderboard:
     table = await open_duel_leaderboard(store)
-    table.late.leave()
+    table.leave()
     return table
 
 
 async def end_late(store: Store, table: DuelLeaderboard, number: int = 1) -> None:
     match = f"m{number}"
-    await store.keep(table.enter(match, number, [board_won_by(0)]))
-    table.settle(match)
+    await store_boards(store, table, match, number, [board_won_by(0)])
     assert table.settled
+
+
+async def test_lines_are_shown_when_they_are_stored(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, keep, asked, go_on = (
+        await open_duel_leaderboard(store),
+        store.keep,
+        asyncio.Event(),
+        asyncio.Event(),
+    )
+
+    async def held(*words: Any, **other: Any) -> None:
+        asked.set()
+        await go_on.wait()
+        await keep(*words, **other)
+
+    await store.keep(home.enter("m", 1, [board_won_by(0)]))
+    monkeypatch.setattr(store, "keep", held)
+    home.look()
+    await asked.wait()
+    assert (home.line("ada"), home.settled) == (None, False)
+    go_on.set()
+    await home.folded()
+    assert (line := home.line("ada")) and line.wins == 1 and home.settled
+
+
+async def test_entries_are_folded_together_in_the_order_of_their_boards(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, keep, kept = await former_home(store), store.keep, list[Sequence[Note]]()
+    for number in (10, 9):
+        await end_late(store, table, number)
+
+    async def noted(notes: Sequence[Note], **other: Any) -> None:
+        kept.append(notes)
+        await keep(notes, **other)
+
+    monkeypatch.setattr(store, "keep", noted)
+    home = await open_duel_leaderboard(store)
+    assert len(kept) == 1
+    later, earlier = await home.boards_of("ada")
+    assert (earlier.id, earlier.rating1, later.id) == (9, 1200, 10) and later.rating1 > 1200
+
+
+async def test_an_entry_that_is_stored_during_a_round_counts_in_the_next(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, read = await open_duel_leaderboard(store), store.notes
+    await store.keep(home.enter("m", 1, [board_won_by(0)]))
+
+    async def read_then_store(book: str) -> dict[str, dict[str, object]]:
+        monkeypatch.setattr(store, "notes", read)
+        found = await read(book)
+        await store.keep(home.enter("n", 2, [board_won_by(0)]))
+        home.look()
+        return found
+
+    monkeypatch.setattr(store, "notes", read_then_store)
+    home.look()
+    await home.folded()
+    assert (line := home.line("ada")) and line.wins == 2
 
 
 async def test_the_next_home_counts_it(store: Store) -> None:
@@ -51,18 +113,17 @@ async def test_the_next_home_counts_it(store: Store) -> None:
         ]
         assert (ada := home.line("ada")) and ada.total_seconds > 0
         assert [board.match for board in await home.boards_of("bob")] == ["m1"]
-    assert await store.notes(LATE) == {}
+    assert await store.notes(ENTRIES) == {}
 
 
 async def test_the_present_home_counts_it_with_its_own(store: Store) -> None:
     table, home = await former_home(store), DuelLeaderboard(store, {})
     await home.load(watch=True)
-    await store.keep(home.enter("own", 7, [board_won_by(1)]))
-    home.settle("own")
+    await store_boards(store, home, "own", 7, [board_won_by(1)])
     for number in (1, 2):
         await end_late(store, table, number)
         await until(lambda number=number: (line := home.line("ada")) and line.wins == number)  # type: ignore[misc]
-    home.late.leave()
+    home.leave()
     await until(lambda: home.settled)
     after = await open_duel_leaderboard(store)
     assert (
@@ -81,9 +142,9 @@ async def test_it_counts_later_if_the_home_dies_first(
         patched.setattr(store, "keep", fails(StoreUnavailable("declared dead")))
         with pytest.raises(StoreUnavailable):
             await table.load()
-    assert table.settled and table.late.away
+    assert table.settled and table.line("ada") is None
     await table.load()
-    assert (line := table.line("ada")) and line.wins == 1 and not table.late.away
+    assert (line := table.line("ada")) and line.wins == 1
 
 
 async def test_rooms_that_are_left_meanwhile_are_not_counted_for(
@@ -93,24 +154,24 @@ async def test_rooms_that_are_left_meanwhile_are_not_counted_for(
     await end_late(store, table)
 
     async def leave_then_read(book: str) -> dict[str, dict[str, object]]:
-        if book == LATE:
-            home.late.close()
+        if book == ENTRIES:
+            home.leave()
         return await read(book)
 
     monkeypatch.setattr(store, "notes", leave_then_read)
     await home.load(watch=True)
-    assert home.line("ada") is None and await read(LATE)
+    assert home.line("ada") is None and await read(ENTRIES)
 
 
 async def test_what_cannot_be_read_or_stored_does_not_stop_the_rest(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = await former_home(store)
-    await store.keep([Note(LATE, "a newer version", {"boards": "?"})])
+    await store.keep([Note(ENTRIES, "a newer version", {"boards": "?"})])
     await end_late(store, table)
     home = await open_duel_leaderboard(store)
     assert (line := home.line("ada")) and line.wins == 1
-    assert list(await store.notes(LATE)) == ["a newer version"]
+    assert list(await store.notes(ENTRIES)) == ["a newer version"]
     await end_late(store, table, 2)
     with monkeypatch.context() as patched:
         patched.setattr(store, "keep", fails(Unstorable("it is too long"), at_most=1))
@@ -136,7 +197,7 @@ async def test_an_outage_delays_it(store: Store, monkeypatch: pytest.MonkeyPatch
     await tried.wait()
     await end_late(store, table)
     await until(lambda: home.line("ada"))
-    home.late.close()
+    home.leave()
 
 
 def fails(problem: Exception, at_most: int = 99) -> object:

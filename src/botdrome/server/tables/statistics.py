@@ -1,0 +1,118 @@
+"""Statistics: lines, such as the totals of a player, into which entries are folded.
+
+A node that stores a match stores what it adds to statistics as an entry, in the same transaction.
+The home of the rooms reads the entries and folds them into lines: one transaction stores the lines
+and deletes the entries. So each entry counts once, whichever node dies, and only stored lines are
+shown. A single server is the home of all rooms.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from botdrome.server.failures import log_failure
+from botdrome.store.store import Note, Store, StoreUnavailable
+
+LOOK = 1.0
+"""Seconds between two looks for entries of other nodes, and before a retry."""
+AT_ONCE = 50
+"""Entries per transaction."""
+
+Entries = Mapping[str, Mapping[str, Any]]
+"""By name. They are folded in the order of their names."""
+
+
+class Statistics:
+    def __init__(self, store: Store, book: str) -> None:
+        """`book` has the entries."""
+        self._store, self._book = store, book
+        self._home = self._watching = self._wanted = False
+        """`_wanted`: entries were stored since the current round has begun."""
+        self._unreadable: set[str] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._round: asyncio.Task[None] | None = None
+
+    def fold(self, entries: Entries) -> tuple[list[Note], Callable[[], None]]:
+        """Return the lines to store, and a function that shows them once they are stored."""
+        raise NotImplementedError
+
+    def entry(self, name: str, value: Struct) -> Note:
+        return Note(self._book, name, msgspec.to_builtins(value))
+
+    async def open(self, watch: bool = False) -> None:
+        """Fold all entries, after the lines were read. `watch`: other nodes may store more."""
+        self._home, self._watching = True, watch
+        try:
+            await self._fold_all()
+        except BaseException:
+            self.leave()
+            raise
+        self._look_later(watch)
+
+    def leave(self) -> None:
+        """Fold no more: another node becomes the home, or the server stops."""
+        self._home = False
+        if self._timer is not None:
+            self._timer.cancel()
+
+    @property
+    def settled(self) -> bool:
+        """Whether another node can read the lines."""
+        return self._round is None
+
+    async def folded(self) -> None:
+        """Wait until the entries that are stored now are folded, unless the store fails."""
+        for _ in range(2):  # the current round may have read the entries before
+            current = self._round
+            while current is not None and not current.done() and not self._store.trouble:
+                await asyncio.wait([current], timeout=0.1)
+
+    def look(self) -> None:
+        """Fold entries that were stored. A node that is not the home leaves them to it."""
+        self._wanted = self._home
+        if self._home and self._round is None:
+            self._round = asyncio.ensure_future(self._fold_round())
+
+    async def _fold_round(self) -> None:
+        self._wanted, again = False, self._watching
+        try:
+            await self._fold_all()
+        except Exception:
+            log_failure("entries of statistics could not be counted", book=self._book)
+            self._wanted, again = False, True
+        self._round = None
+        self._look_later(again)
+        if self._wanted:
+            self.look()
+
+    def _look_later(self, wanted: bool) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if wanted and self._home:
+            self._timer = asyncio.get_running_loop().call_later(LOOK, self.look)
+
+    async def _fold_all(self) -> None:
+        found = await self._store.notes(self._book)
+        names = [name for name in found if name not in self._unreadable]
+        while names and self._home:
+            some, names = names[:AT_ONCE], names[AT_ONCE:]
+            await self._fold_some({name: found[name] for name in some})
+
+    async def _fold_some(self, entries: Entries) -> None:
+        try:
+            notes, show = self.fold(entries)
+            await self._store.keep(notes, retry=True, instead_of=(self._book, list(entries)))
+        except StoreUnavailable:
+            raise  # it was closed, or this node was declared dead
+        except Exception:
+            if len(entries) > 1:
+                for name, value in entries.items():
+                    await self._fold_some({name: value})
+            else:
+                self._unreadable |= entries.keys()
+                log_failure("an entry cannot be counted", book=self._book, name=min(entries))
+        else:
+            show()
