@@ -4,13 +4,13 @@ schedulers, wrong workers.
 
 import json
 import os
-import pickle
 import re
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from botdrome.offline import dask_pool
-from botdrome.offline.dask_pool import DaskExecutor, UnplayedMatch
+from botdrome.offline.bot_bundle import BotBundle
+from botdrome.offline.dask_pool import BundlePlayer, DaskExecutor, UnplayedMatch
 from tests.cli.commands import run
 from tests.offline import programs
 from tests.offline.dask_cluster import Cluster, cluster
@@ -46,20 +47,6 @@ def bot(view):
             time.sleep(0.01)
     return {{"space": next([x, y] for x in range(3) for y in range(3) if not view["board"][x][y])}}
 """
-DEADLY = (
-    HELPER.replace("first", "bot")
-    + "\n"
-    + """\
-def first(view, play=bot):
-    import os
-    if not any(map(any, view["board"])):
-        os._exit(3)
-    return play(view)
-
-bot = first
-"""
-)
-"""It ends the process if it has the first move."""
 CUP = """\
 name = "cup"
 game = "noughts-and-crosses"
@@ -102,7 +89,6 @@ def test_a_cluster(
         the_same_seed_gives_the_same_bytes_as_on_this_machine(it)
         workers_with_other_versions_are_named(it, monkeypatch)
         a_bot_that_only_loads_here_is_no_loser(it, folder, monkeypatch)
-        a_match_that_ends_the_process_that_plays_it_is_reported(it, folder)
         a_killed_worker_loses_nothing_and_repeats_nothing(it, folder)
         a_contest_that_is_interrupted_or_loses_its_scheduler_continues(it, folder)
 
@@ -148,25 +134,6 @@ def a_bot_that_only_loads_here_is_no_loser(
         "needy.py can be loaded where you started it, but not here: crash: ModuleNotFoundError"
         in result.stderr
     )
-
-
-def a_match_that_ends_the_process_that_plays_it_is_reported(it: Cluster, folder: Path) -> None:
-    (folder / "deadly.py").write_text(DEADLY)
-    result = run(
-        *NOUGHTS,
-        "house:random",
-        "deadly.py",
-        "-n",
-        "2",
-        "--seed",
-        "7",
-        "--in-process",
-        "--dask",
-        it.address,
-    )
-    assert result.exit_code == 1 and "noughts-and-crosses: 1 match, seed 7" in result.stdout
-    why = "the process that played it ended with status 3, 3 times"
-    assert f"Not played: match 2, seed 7, deadly.py, house:random: {why}" in result.stdout
 
 
 def a_killed_worker_loses_nothing_and_repeats_nothing(it: Cluster, folder: Path) -> None:
@@ -220,6 +187,9 @@ def a_contest_that_is_interrupted_or_loses_its_scheduler_continues(
         and "Paused. Continue it with: botdrome contest run cup.toml" in errors
     )
     assert "Traceback" not in errors
+    (worker,) = it.workers  # it still plays the match, which waits
+    it.kill(worker)
+    it.add_worker()
     process = started(seen, folder, *words, "--dask", it.address)
     it.scheduler.kill()
     _, errors = process.communicate()
@@ -240,30 +210,48 @@ def a_contest_that_is_interrupted_or_loses_its_scheduler_continues(
 
 
 class KillingClient:
-    """A cluster whose workers die when they get one of these items."""
+    """A cluster whose workers die when they get such an item."""
 
-    def __init__(self, *deadly: int) -> None:
-        self.deadly, self.submitted = deadly, list[list[int]]()
+    def __init__(
+        self, deadly: Callable[[Any], bool], play: Callable[[Any], Any] = lambda item: item
+    ) -> None:
+        self._deadly, self._play, self.submitted = deadly, play, list[list[Any]]()
 
-    def submit(self, work: Any, parcel: Any, part: Sequence[int], key: str) -> Any:
+    def submit(self, work: Any, bundle: Any, part: Sequence[Any], key: str) -> Any:
         class KilledWorker(Exception):
             pass
 
         self.submitted.append(list(part))
         future: Future[Any] = Future()
-        if set(part) & set(self.deadly):
+        if any(map(self._deadly, part)):
             future.set_exception(KilledWorker("task", "worker", 3))
         else:
-            future.set_result(([pickle.dumps(list(part))], 0.1))
+            future.set_result((list(map(self._play, part)), 0.1))
         return future
 
 
 def test_a_batch_that_kills_workers_is_divided_until_the_match_is_found() -> None:
-    client = KillingClient(2)
+    client = KillingClient(lambda item: item == 2)
     results, _ = DaskExecutor(client, "tcp://127.0.0.1:9", None).submit(list, range(6)).result()
     assert [one for one in results if not isinstance(one, UnplayedMatch)] == [0, 1, 3, 4, 5]
     assert results[2].why == "all workers that played it died, 8 in a row"
     assert client.submitted.count([2]) == 2
+
+
+def test_a_match_that_kills_every_worker_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def deadly_pool(address: str, bundle: BotBundle, _: Any) -> Iterator[DaskExecutor]:
+        play = BundlePlayer(bundle.unpacked(tmp_path), bundle).play
+        client = KillingClient(lambda fixture: fixture.number == 1, play)
+        yield DaskExecutor(client, address, None)
+
+    monkeypatch.setattr(dask_pool, "dask_pool", deadly_pool)
+    result = run(*NOUGHTS, *TWO, "-n", "2", "--seed", "7", "--dask", "tcp://127.0.0.1:9")
+    assert result.exit_code == 1 and "noughts-and-crosses: 1 match, seed 7" in result.stdout
+    assert "Not played: match 2, seed 7, house:random" in result.stdout
+    assert "all workers that played it died, 8 in a row" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -8,31 +8,23 @@ while no other match is, and if that kills workers again, it is told as unplayed
 import asyncio
 import logging
 import os
-import pickle
 import pkgutil
 import platform
-import queue
 import re
-import select
-import signal
-import struct
-import subprocess
 import sys
-import threading
-import traceback
 import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from functools import partial
 from importlib import import_module
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
+from threading import Lock, Timer
 from time import monotonic, time
-from typing import IO, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,23 +34,17 @@ from botdrome.client.program import CannotStart, check_sandbox
 from botdrome.contest.formats.format import ContestFixture
 from botdrome.contest.schedule import Fixture
 from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, PoolTrouble, in_batches, timed
-from botdrome.offline.bot_parcel import HERE, MINOR, ROOT, BotParcel, pack
+from botdrome.offline.bot_bundle import BUNDLE, HERE, MINOR, ROOT, BotBundle, pack
 from botdrome.offline.contest_players import PlayedFixture, play_portion
-from botdrome.offline.isolation import OWN_VARIABLES, close_idle, python_path
+from botdrome.offline.isolation import close_idle
 from botdrome.offline.seats import is_python, load_fault
 from botdrome.offline.tournament import MatchOutcome, TournamentPlan, check_plan, play_fixture
 
-# A process that plays matches for a worker of a cluster.
-#
-# Workers play in threads, and a bot may end the process that it plays in. So each thread of a
-# worker has a host: a process with a main thread, which time limits need, with a current folder
-# for the bots, and that may die alone. It reads batches from standard input and writes results to
-# standard output. It ends with the worker, and when it is idle.
+# The part that runs on a worker. It has one thread, so that a match may have the process's current
+# folder for its bots, and so that a bot that ends the process ends one match.
 
 IDLE = 60.0
-"""Seconds without work after which a host ends, with the processes of its bots."""
-LENGTH = struct.Struct(">Q")
-
+"""Seconds without work after which a worker ends the processes of its bots."""
 AnyFixture = Fixture | ContestFixture
 
 
@@ -69,12 +55,12 @@ class PlayedMatch(Struct, frozen=True):
     files: dict[str, bytes]
 
 
-class BatchHost:
-    """Plays the matches of one parcel."""
+class BundlePlayer:
+    """Plays the matches of one bundle."""
 
-    def __init__(self, root: Path, parcel: BotParcel) -> None:
-        self._root, self._parcel, self._plan = root, parcel, parcel.plan_in(root)
-        self._unloaded = {entrant.replace(ROOT, str(root)) for entrant in parcel.sound}
+    def __init__(self, root: Path, bundle: BotBundle) -> None:
+        self._root, self._bundle, self._plan = root, bundle, bundle.plan_in(root)
+        self._unloaded = {entrant.replace(ROOT, str(root)) for entrant in bundle.sound}
         """Bots that the sender could load, and that were not loaded here yet."""
         if self._plan.isolation.sandbox:
             check_sandbox()
@@ -96,7 +82,7 @@ class BatchHost:
         if entrant in self._unloaded:
             self._unloaded.remove(entrant)
             if fault := load_fault(entrant, self._plan.isolation):
-                told = self._parcel.as_at_home(fault.removeprefix(f"{entrant}: "), self._root)
+                told = self._bundle.as_at_home(fault.removeprefix(f"{entrant}: "), self._root)
                 raise CannotStart(
                     f"{Path(entrant).name} can be loaded where you started it, but not here: {told}"
                 )
@@ -125,88 +111,11 @@ class BatchHost:
         )
 
     def _home(self, text: str) -> str:
-        return self._parcel.as_at_home(text, self._root)
-
-
-def send(to: IO[bytes], value: Any) -> None:
-    data = pickle.dumps(value)
-    to.write(LENGTH.pack(len(data)) + data)
-    to.flush()
-
-
-def receive(source: IO[bytes]) -> Any:
-    """Raise EOFError if the other side has ended."""
-    head = source.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        raise EOFError
-    (length,) = LENGTH.unpack(head)
-    data = source.read(length)
-    if len(data) < length:
-        raise EOFError
-    return pickle.loads(data)
-
-
-def _listen(source: IO[bytes], tasks: "queue.SimpleQueue[Any]") -> None:
-    try:
-        while True:
-            tasks.put(receive(source))
-    except EOFError:
-        os._exit(1)  # the guards of the bots end them
-
-
-def _serve(tasks: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
-    host: BatchHost | None = None
-    while True:
-        try:
-            task = tasks.get(timeout=IDLE)
-        except queue.Empty:
-            return
-        try:
-            if host is None:
-                host = BatchHost(*task)
-                continue
-            told: tuple[str, Any] = (
-                "results",
-                pickle.dumps([host.play(fixture) for fixture in task]),
-            )
-        except CannotStart as problem:
-            told = ("problem", str(problem))
-        except Exception:
-            told = ("problem", traceback.format_exc())
-        send(answers, told)
-
-
-def main() -> NoReturn:
-    """Standard input and output are for the worker alone; what is printed here goes to standard
-    error, its log.
-    """
-    source, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(source, tasks), daemon=True).start()
-    _serve(tasks, answers)
-    close_idle()
-    sys.stdout.flush()
-    os._exit(0)
-
-
-# What a worker of a cluster runs: batches of matches, each thread in a host of its own.
-
-TRIES = 3
-"""How often a match is played whose host dies."""
-
-LOOK = 1.0
-"""Seconds between two looks whether a batch is cancelled."""
+        return self._bundle.as_at_home(text, self._root)
 
 
 class WorkerRefusal(Exception):
     """A worker cannot play, and another try would not help; the text says what to do."""
-
-
-class HostDied(Exception):
-    """The text says how."""
 
 
 class UnplayedMatch(Struct, frozen=True):
@@ -216,89 +125,37 @@ class UnplayedMatch(Struct, frozen=True):
     why: str
 
 
-class HostProcess:
-    def __init__(self, root: Path, parcel: BotParcel) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", "from botdrome.offline.dask_pool import main; main()"],
-            cwd=root / HERE,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | OWN_VARIABLES | python_path(),
-        )
-        self.checksum = parcel.checksum
-        send(self._pipe("stdin"), (root, replace(parcel, files=b"")))
-
-    def _pipe(self, name: str) -> Any:
-        return getattr(self._process, name)
-
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    def play(self, fixtures: Sequence[AnyFixture]) -> bytes:
-        """Return the results as the host has pickled them.
-
-        Raise HostDied if the process ends, and WorkerRefusal if a bot cannot play here, or the
-        batch is cancelled.
-        """
-        try:
-            send(self._pipe("stdin"), fixtures)
-            while not select.select([self._pipe("stdout")], [], [], LOOK)[0]:
-                if not _wanted():
-                    self.close()
-                    raise WorkerRefusal("the batch was cancelled")
-            kind, value = receive(self._pipe("stdout"))
-        except (EOFError, OSError):
-            raise HostDied(self._end()) from None
-        if kind == "problem":
-            self.close()
-            raise WorkerRefusal(value)
-        return bytes(value)
-
-    def _end(self) -> str:
-        self.close()
-        status = self._process.returncode
-        how = (
-            f"was ended by {signal.Signals(-status).name}"
-            if status < 0
-            else f"ended with status {status}"
-        )
-        return f"the process that played it {how}"
-
-    def close(self) -> None:
-        with suppress(OSError):
-            self._pipe("stdin").close()
-        self._process.wait()
-        self._pipe("stdout").close()
+_playing = Lock()
+"""Held while a batch is played."""
+_players: dict[str, BundlePlayer] = {}
+"""The player of the last bundle, by its checksum."""
+_timers: list[Timer] = []
 
 
-_of_thread = threading.local()
-
-
-def play_batch(parcel: BotParcel, fixtures: Sequence[AnyFixture]) -> tuple[list[bytes], float]:
-    """Return for each fixture a match that was played, or an UnplayedMatch, in pickled lists; and
-    the mean seconds per match.
-    """
+def play_batch(bundle: BotBundle, fixtures: Sequence[AnyFixture]) -> tuple[list[Any], float]:
+    """Return for each fixture the match that was played, and the mean seconds per match."""
     worker = _this_worker()
-    if (parcel.version, parcel.python) != (__version__, MINOR):
+    if (bundle.version, bundle.python) != (__version__, MINOR):
         told = (
-            f"Botdrome {__version__} and Python {MINOR}, not {parcel.version} and {parcel.python}"
+            f"Botdrome {__version__} and Python {MINOR}, not {bundle.version} and {bundle.python}"
         )
         raise WorkerRefusal(
             f"the worker {worker.address} has {told}; install the same versions on each machine"
         )
-    root = parcel.unpacked(Path(worker.local_directory))
+    if worker.state.nthreads > 1:
+        raise WorkerRefusal(
+            f"the worker {worker.address} has {worker.state.nthreads} threads; "
+            "start workers with: --nworkers auto --nthreads 1"
+        )
+    root = bundle.unpacked(Path(worker.local_directory))
     try:
-        return timed(partial(_played, root, parcel), fixtures)
-    except WorkerRefusal as refusal:
-        raise WorkerRefusal(f"the worker {worker.address} cannot play: {refusal}") from None
-
-
-def _wanted() -> bool:
-    """Whether the batch of this thread is not cancelled."""
-    worker = _this_worker()
-    task = worker.state.tasks.get(worker.get_current_task())
-    return task is not None and task.state != "cancelled"
+        with _playing, chdir(root / HERE):
+            player = _player(root, bundle)
+            return timed(lambda batch: map(player.play, takewhile(_wanted, batch)), fixtures)
+    except CannotStart as problem:
+        raise WorkerRefusal(f"the worker {worker.address} cannot play: {problem}") from None
+    finally:
+        _end_bots_when_idle()
 
 
 def _this_worker() -> Any:
@@ -307,33 +164,45 @@ def _this_worker() -> Any:
     return get_worker()
 
 
-def _played(root: Path, parcel: BotParcel, fixtures: Sequence[AnyFixture]) -> list[bytes]:
-    try:
-        return [_host(root, parcel).play(fixtures)]
-    except HostDied as died:
-        if len(fixtures) > 1:
-            return [chunk for fixture in fixtures for chunk in _played(root, parcel, [fixture])]
-        return [_played_again(root, parcel, fixtures[0], str(died))]
+def _wanted(_: Any) -> bool:
+    """Whether the batch of this thread is not cancelled."""
+    worker = _this_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is not None and task.state != "cancelled"
 
 
-def _played_again(root: Path, parcel: BotParcel, fixture: AnyFixture, why: str) -> bytes:
-    for _ in range(1, TRIES):
-        try:
-            return _host(root, parcel).play([fixture])
-        except HostDied as died:
-            why = str(died)
-    return pickle.dumps([UnplayedMatch(fixture, f"{why}, {TRIES} times")])
+def _player(root: Path, bundle: BotBundle) -> BundlePlayer:
+    if bundle.checksum not in _players:
+        close_idle()
+        _players.clear()
+        _forget_modules(str(root.parent / BUNDLE))
+        _players[bundle.checksum] = BundlePlayer(root, bundle)
+    return _players[bundle.checksum]
 
 
-def _host(root: Path, parcel: BotParcel) -> HostProcess:
-    host: HostProcess | None = getattr(_of_thread, "host", None)
-    if host is not None and not (host.alive and host.checksum == parcel.checksum):
-        host.close()
-        host = None
-    if host is None:
-        host = _of_thread.host = HostProcess(root, parcel)
-    return host
+def _forget_modules(beginning: str) -> None:
+    """Forget the modules of other bundles, for bots that play in this process."""
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", "")).startswith(beginning):
+            del sys.modules[name]
+    sys.path[:] = [path for path in sys.path if not path.startswith(beginning)]
 
+
+def _end_bots_when_idle() -> None:
+    while _timers:
+        _timers.pop().cancel()
+    timer = Timer(IDLE, _end_bots)
+    timer.daemon = True
+    timer.start()
+    _timers.append(timer)
+
+
+def _end_bots() -> None:
+    with _playing:
+        close_idle()
+
+
+# The part that runs where the tournament was started.
 
 NO_DASK = "--dask needs distributed: pip install 'botdrome[dask]'"
 CONNECT = 10.0
@@ -348,13 +217,13 @@ ADDRESS = re.compile(r"[a-z]+://.+:\d+")
 
 
 class DaskExecutor(Executor):
-    """Works on batches on the workers of a cluster, each with the same parcel, which is sent once
+    """Works on batches on the workers of a cluster, each with the same bundle, which is sent once
     to each worker.
     """
 
-    def __init__(self, client: Any, address: str, parcel: Any) -> None:
-        """`parcel` is a Dask future."""
-        self._client, self._address, self._parcel = client, address, parcel
+    def __init__(self, client: Any, address: str, bundle: Any) -> None:
+        """`bundle` is a Dask future."""
+        self._client, self._address, self._bundle = client, address, bundle
         self._name, self._keys = f"botdrome-{os.urandom(8).hex()}", count()
         self._open: set[Future[Any]] = set()
         self._tasks: set[Any] = set()
@@ -373,9 +242,7 @@ class DaskExecutor(Executor):
         return self._threads
 
     def submit(self, work: Callable[..., Any], batch: Sequence[Any], /) -> Future[Any]:  # type: ignore[override]
-        """Call `work(parcel, batch)` on a worker. It returns pickled lists with a result for each
-        item, and the seconds per item. The future has one list, and the seconds.
-        """
+        """Call `work(bundle, batch)` on a worker: it returns results, and the seconds per item."""
         whole = _Batch(work, len(batch))
         with self._lock:
             self._open.add(whole.future)
@@ -399,7 +266,7 @@ class DaskExecutor(Executor):
             self._in_flight += len(ready)
         for part in ready:
             task = self._client.submit(
-                part.whole.work, self._parcel, part.items, key=f"{self._name}-{next(self._keys)}"
+                part.whole.work, self._bundle, part.items, key=f"{self._name}-{next(self._keys)}"
             )
             self._tasks.add(task)
             task.add_done_callback(partial(self._done, part))
@@ -408,10 +275,8 @@ class DaskExecutor(Executor):
         self._tasks.discard(task)
         killed = 0
         try:
-            chunks, each = task.result()
-            part.whole.add(
-                part.first, [result for chunk in chunks for result in pickle.loads(chunk)], each
-            )
+            results, each = task.result()
+            part.whole.add(part.first, results, each)
         except BaseException as problem:
             if type(problem).__name__ == "KilledWorker":
                 killed = problem.args[2] + 1
@@ -537,7 +402,7 @@ def _same(value: Any) -> Any:
 
 @contextmanager
 def dask_pool(
-    address: str, parcel: BotParcel, notice: Callable[[str], None]
+    address: str, bundle: BotBundle, notice: Callable[[str], None]
 ) -> Iterator[DaskExecutor]:
     """Connect to a cluster.
 
@@ -550,7 +415,7 @@ def dask_pool(
         with warnings.catch_warnings(
             action="ignore"
         ):  # Dask advises against large arguments, but this one may not be lost
-            sent = client.submit(_same, parcel, key=f"botdrome-bots-{parcel.checksum}")
+            sent = client.submit(_same, bundle, key=f"botdrome-bots-{bundle.checksum}")
         executor = DaskExecutor(client, address, sent)
         watching = asyncio.run_coroutine_threadsafe(
             executor.watch(notice), client.loop.asyncio_loop
@@ -625,7 +490,7 @@ Told = Callable[[str], None]
 """Tells the user something in one line."""
 
 
-def parcel_of(plan: TournamentPlan, without: Collection[Path] = ()) -> BotParcel:
+def bundle_of(plan: TournamentPlan, without: Collection[Path] = ()) -> BotBundle:
     """Pack the bots of a plan. Raise CannotStart if that is not possible."""
     sound = [
         bot
@@ -645,19 +510,19 @@ def play_on_dask(
     """
     check_plan(plan)
     return _play(
-        plan, address, parcel_of(plan, [Path(plan.save)] if plan.save else ()), unplayed, notice
+        plan, address, bundle_of(plan, [Path(plan.save)] if plan.save else ()), unplayed, notice
     )
 
 
 def _play(
     plan: TournamentPlan,
     address: str,
-    parcel: BotParcel,
+    bundle: BotBundle,
     unplayed: Callable[[UnplayedMatch], None],
     notice: Told,
 ) -> Generator[MatchOutcome, None, None]:
     work: Any = play_batch
-    with dask_pool(address, parcel, notice) as pool:
+    with dask_pool(address, bundle, notice) as pool:
         for played in in_batches(
             pool, work, plan.fixtures(), pool.workers, LARGEST_BATCH, BATCH_SECONDS
         ):
@@ -709,5 +574,5 @@ def players_on_dask(
     plan: TournamentPlan, address: str, without: Collection[Path], notice: Told
 ) -> Iterator[PlayersOnDask]:
     """Connect to a cluster; an exception cancels the matches that are not played yet."""
-    with dask_pool(address, parcel_of(plan, without), notice) as pool:
+    with dask_pool(address, bundle_of(plan, without), notice) as pool:
         yield PlayersOnDask(pool, plan.names)

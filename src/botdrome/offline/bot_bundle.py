@@ -1,4 +1,4 @@
-"""A parcel of bots: the plan of a tournament and the files of its bots, for machines that do not
+"""A bundle of bots: the plan of a tournament and the files of its bots, for machines that do not
 have them.
 
 Files inside the current folder keep their place below it, and a match is played in that folder, so
@@ -28,22 +28,24 @@ from botdrome.offline.entrants import PROGRAM, module_files
 from botdrome.offline.seats import PREFIX, file_and_player
 from botdrome.offline.tournament import TournamentPlan
 
+BUNDLE = "botdrome-"
+"""The beginning of the name of a bundle's folder."""
 ROOT = "\0"
-"""Stands for the folder of the parcel in the names of bots."""
+"""Stands for the folder of the bundle in the names of bots."""
 HERE, THERE = "here", "there"
-"""The folders of the parcel for files inside the current folder, and for others."""
+"""The folders of the bundle for files inside the current folder, and for others."""
 MOST_BYTES = 200 << 20
 MOST_FILES = 20_000
 MINOR = ".".join(platform.python_version_tuple()[:2])
 
 
-class BotParcel(Struct, frozen=True):
+class BotBundle(Struct, frozen=True):
     """What a worker needs to play the matches of a plan."""
 
     plan: TournamentPlan
     files: bytes
     folders: tuple[tuple[str, str], ...]
-    """The folders of the parcel, and the folders from which they come."""
+    """The folders of the bundle, and the folders from which they come."""
     checksum: str
     sound: frozenset[str] = frozenset()
     """The bots that the sender could load."""
@@ -54,7 +56,7 @@ class BotParcel(Struct, frozen=True):
         """Unpack the files below this folder, unless they are there already, and return their
         folder.
         """
-        root = base / f"botdrome-{self.checksum}"
+        root = base / f"{BUNDLE}{self.checksum}"
         if not root.exists():
             draft = base / f"{root.name}-{os.getpid()}-{os.urandom(4).hex()}"
             (draft / HERE).mkdir(parents=True)
@@ -81,7 +83,7 @@ class BotParcel(Struct, frozen=True):
 
 def pack(
     plan: TournamentPlan, sound: Collection[str] = (), without: Collection[Path] = ()
-) -> BotParcel:
+) -> BotBundle:
     """Pack the bots of a plan, without these files and folders.
 
     Raise CannotStart if the files cannot be read or are too many.
@@ -93,7 +95,7 @@ def pack(
     folders = tuple(sorted(packing.folders.items()))
     kept = frozenset(names[entrant] for entrant in sound)
     checksum = hashlib.sha256(files + pickle.dumps((plan, folders, sorted(kept)))).hexdigest()[:32]
-    return BotParcel(plan, files, folders, checksum, kept)
+    return BotBundle(plan, files, folders, checksum, kept)
 
 
 class _Packing:
@@ -104,7 +106,7 @@ class _Packing:
         self._bytes = 0
 
     def add(self, entrant: str) -> str:
-        """Pack a bot, and return its name in the parcel."""
+        """Pack a bot, and return its name in the bundle."""
         if entrant.startswith("house:"):
             return entrant
         if entrant.startswith(PREFIX):
@@ -142,7 +144,7 @@ class _Packing:
         return path.resolve().is_relative_to(self._here)
 
     def _packed(self, entrant: str, given: str, alone: bool = False) -> str:
-        """Pack a file with the folder around it, or a folder. Return its path in the parcel."""
+        """Pack a file with the folder around it, or a folder. Return its path in the bundle."""
         path = Path(given).resolve()
         top = path if path.is_dir() or alone else path.parent
         if self._is_here(path):

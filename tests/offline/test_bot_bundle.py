@@ -1,4 +1,4 @@
-"""Parcels: the files of bots as a worker finds them, and the names of the bots there."""
+"""Bundles: the files of bots as a worker finds them, and the names of the bots there."""
 
 import os
 import shlex
@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from botdrome.client.program import CannotStart
-from botdrome.offline import bot_parcel
-from botdrome.offline.bot_parcel import ROOT, BotParcel, pack
+from botdrome.offline import bot_bundle
+from botdrome.offline.bot_bundle import ROOT, BotBundle, pack
 from botdrome.offline.tournament import TournamentPlan
 
 
-def packed(*entrants: str, **settings: Any) -> BotParcel:
+def packed(*entrants: str, **settings: Any) -> BotBundle:
     return pack(TournamentPlan("gomoku", entrants, entrants, 2, 1, 1), **settings)
 
 
@@ -46,30 +46,30 @@ def names(root: Path) -> list[str]:
 
 
 def test_a_bot_travels_with_the_files_beside_it(folder: Path, tmp_path: Path) -> None:
-    parcel = packed("a.py:Other", without=[folder / "cup.db"])
-    root = parcel.unpacked(tmp_path)
-    assert parcel.plan_in(root).entrants == ("a.py:Other",)
+    bundle = packed("a.py:Other", without=[folder / "cup.db"])
+    root = bundle.unpacked(tmp_path)
+    assert bundle.plan_in(root).entrants == ("a.py:Other",)
     expected = ["a.py", "data.txt", "helpers/b.py", "run.sh", "sub/c.py", "sub/d.txt"]
     assert names(root / "here") == expected
     assert os.access(root / "here/run.sh", os.X_OK) and not os.access(root / "here/a.py", os.X_OK)
     assert (
-        parcel.unpacked(tmp_path) == root
-        and packed("a.py:Other", without=[folder / "cup.db"]).checksum == parcel.checksum
+        bundle.unpacked(tmp_path) == root
+        and packed("a.py:Other", without=[folder / "cup.db"]).checksum == bundle.checksum
     )
     (folder / "data.txt").write_text("changed")
-    assert packed("a.py:Other").checksum != parcel.checksum
+    assert packed("a.py:Other").checksum != bundle.checksum
 
 
 def test_bots_from_other_folders_are_renamed(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other place"
-    parcel = packed(
+    bundle = packed(
         "../other place/e.py",
         f"policy:{folder}/sub/c.py:net",
         f"replay:{other}/f.txt:1",
         "house:random",
     )
-    root = parcel.unpacked(tmp_path)
-    moved, policy, replay, house = parcel.plan_in(root).entrants
+    root = bundle.unpacked(tmp_path)
+    moved, policy, replay, house = bundle.plan_in(root).entrants
     assert Path(moved).read_text() == "e.py" and (Path(moved).parent / "f.txt").exists()
     assert policy == f"policy:{root}/here/sub/c.py:net" and names(root / "here") == [
         "sub/c.py",
@@ -77,18 +77,18 @@ def test_bots_from_other_folders_are_renamed(folder: Path, tmp_path: Path) -> No
     ]
     assert replay == f"replay:{Path(moved).parent}/f.txt:1" and house == "house:random"
     assert (
-        parcel.as_at_home(f"in {moved} and {root}/here/x", root)
+        bundle.as_at_home(f"in {moved} and {root}/here/x", root)
         == f"in {other}/e.py and {folder}/x"
     )
-    assert ROOT not in "".join(parcel.plan_in(root).entrants)
+    assert ROOT not in "".join(bundle.plan_in(root).entrants)
 
 
 def test_a_folder_stays_a_folder(folder: Path, tmp_path: Path) -> None:
     (folder / "sub" / "bot.py").touch()
     (tmp_path / "other place" / "main.py").touch()
-    parcel = packed("sub", "../other place:net")
-    root = parcel.unpacked(tmp_path)
-    here, there = parcel.plan_in(root).entrants
+    bundle = packed("sub", "../other place:net")
+    root = bundle.unpacked(tmp_path)
+    here, there = bundle.plan_in(root).entrants
     assert here == "sub" and (root / "here/sub/bot.py").exists()
     assert (
         there.endswith("/other place:net")
@@ -102,13 +102,13 @@ def test_only_the_recording_of_a_replay_travels(folder: Path, tmp_path: Path) ->
 
 
 def test_commands_keep_their_words_and_take_their_files_along(folder: Path, tmp_path: Path) -> None:
-    parcel = packed(
+    bundle = packed(
         "cmd:python3 sub/c.py --level 3",
         f"view:./run.sh {tmp_path}/other\\ place/e.py",
         "cmd:/bin/cat helpers",
     )
-    root = parcel.unpacked(tmp_path)
-    first, second, third = (shlex.split(entrant) for entrant in parcel.plan_in(root).entrants)
+    root = bundle.unpacked(tmp_path)
+    first, second, third = (shlex.split(entrant) for entrant in bundle.plan_in(root).entrants)
     assert first == ["cmd:python3", "sub/c.py", "--level", "3"] and third == [
         "cmd:/bin/cat",
         "helpers",
@@ -127,7 +127,7 @@ def test_a_module_of_this_folder_travels_and_an_installed_one_does_not(
 def test_a_folder_that_is_too_large_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bot_parcel, "MOST_FILES", 3)
+    monkeypatch.setattr(bot_bundle, "MOST_FILES", 3)
     with pytest.raises(
         CannotStart,
         match=r"a\.py: .*my bots has more than 200 MB or 3 files.*into a folder of its own",
