@@ -9,12 +9,19 @@ DOCS := .venv/docs
 
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist worksteal
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+# More stages than cores, since many tests wait. Each has a worker for every two cores: every further worker of a stage
+# collects all of its tests again.
+JOBS := $(shell expr $(CORES) + 2)
+WORKERS := $(shell expr $(CORES) / 2)
+STAGE := $(PYTEST) -p no:cacheprovider --durations=5 --durations-min=1 $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS) --dist worksteal)
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 # Compiling all modules anew takes a process of the tests 1 s.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web types demo demo-cluster quick test check lint format fuzz faults chaos bench attacks lock picture docs clean
+.PHONY: help setup web types demo demo-cluster quick test templates check lint format fuzz faults chaos bench attacks lock picture docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -47,17 +54,48 @@ demo-cluster: web ## show three nodes on this machine, kill one of them, and see
 quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=tests/%)
 
+# The stages of `make test`, beside each other. Each prints its output when it ends; a failure does not stop the others.
+FOLDERS := server cli api
+STAGES := lint $(FOLDERS:%=stage-%) stage-others stage-pure stage-browser stage-nodes stage-simulations stage-pages
+
+test: web ## run the checks and all tests, with full branch coverage of the pure layers
+	$(BIN)/python -m tools.bubblewrap
+	$(BIN)/python -m tools.browser
+	$(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) $(SYNC) $(STAGES)
+
+.PHONY: $(STAGES)
+
+stage-server:
+	$(STAGE) tests/server --ignore=tests/server/nodes
+
+stage-nodes:
+	$(STAGE) tests/server/nodes
+
+stage-cli stage-api:
+	$(STAGE) $(@:stage-%=tests/%)
+
+stage-others:
+	$(STAGE) -m "not toolchain" $(PURE_TESTS:%=--ignore=tests/%) $(FOLDERS:%=--ignore=tests/%) --ignore=tests/test_layers.py
+
 # Tests marked no_cover simulate much: measuring their coverage would take several times as long. They run apart, since they
 # fill caches without being measured.
-test: web check ## run the checks and all tests, with full branch coverage of the pure layers
+stage-pure:
+	$(STAGE) -m "not no_cover" --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100 $(PURE_TESTS:%=tests/%)
+
+stage-simulations:
+	$(STAGE) -m no_cover $(PURE_TESTS:%=tests/%)
+
+stage-pages:
+	$(BIN)/python -m tools.web check
 	$(BIN)/python -m tools.web test
-	$(PYTEST) $(PARALLEL) -m "not no_cover" --cov-branch $(PURE:%=--cov=botdrome.%) --cov-report=term --cov-fail-under=100 $(PURE_TESTS:%=tests/%)
-	$(PYTEST) $(PARALLEL) -m no_cover $(PURE_TESTS:%=tests/%)
-	$(BIN)/python -m tools.bubblewrap
+
+stage-browser:
+	$(STAGE) tests/browser
+
+templates: web ## build, test and play the templates and examples of the languages that `make test` leaves out
 	$(BIN)/python -m tools.toolchains
-	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=--ignore=tests/%) --ignore=tests/test_layers.py
-	$(BIN)/python -m tools.browser
-	$(PYTEST) $(PARALLEL) tests/browser
+	$(BIN)/python -m tools.bubblewrap
+	$(PYTEST) $(PARALLEL) -m toolchain tests/templates tests/docs
 
 check: lint ## ruff, mypy --strict (tests too), layers, the pages' types
 	$(BIN)/python -m tools.web check

@@ -3,6 +3,9 @@
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.docs.pages import blocks
 
@@ -11,6 +14,11 @@ PROGRAMS = {
     "javascript": ("bot.js", ["node", "--experimental-websocket"]),
     "java": ("Bot.java", ["java"]),
 }
+
+
+def java(*values: Any) -> Any:
+    """Return the parameters of a test that `make templates` runs, since it needs Java."""
+    return pytest.param(*values, marks=pytest.mark.toolchain)
 
 
 def command(page: str, folder: Path, language: str) -> list[str]:

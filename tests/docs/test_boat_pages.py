@@ -12,7 +12,7 @@ from botdrome.cli.boats.host import WORDS
 from botdrome.protocols import load_settings
 from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
 from tests.docs.pages import DOCS, blocks
-from tests.docs.programs import command
+from tests.docs.programs import command, java
 from tests.server.clients import PATIENCE
 from tests.server.rooms.boats.clients import boat_server
 
@@ -21,7 +21,7 @@ BOTS, HOSTING = "bots-over-xterm-boat-sinker.md", "hosting-boat-games.md"
 
 
 @pytest.mark.parametrize(
-    ("language", "players"), [("python", 2), ("javascript", 2), ("java", 2), ("python", 3)]
+    ("language", "players"), [("python", 2), ("javascript", 2), java("java", 2), ("python", 3)]
 )
 async def test_the_bots_of_the_page_play_a_whole_game(
     tmp_path: Path, language: str, players: int

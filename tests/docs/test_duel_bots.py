@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import DOCS
-from tests.docs.programs import command
+from tests.docs.programs import command, java
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
 PAGE = "bots-over-duel-arena.md"
 
 
-@pytest.mark.parametrize("languages", [("python", "python"), ("python", "java")])
+@pytest.mark.parametrize("languages", [("python", "python"), java(("python", "java"))])
 async def test_the_bots_of_the_page_play_a_match(
     tmp_path: Path, languages: tuple[str, str]
 ) -> None:

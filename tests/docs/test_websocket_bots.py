@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.programs import command
+from tests.docs.programs import command, java
 from tests.server.clients import PATIENCE, registered, server
 
 pytestmark = pytest.mark.anyio
 PAGE = "bots-over-websocket.md"
 
 
-@pytest.mark.parametrize("language", ["python", "javascript", "java"])
+@pytest.mark.parametrize("language", ["python", "javascript", java("java")])
 async def test_a_bot_of_the_page_plays_a_match(tmp_path: Path, language: str) -> None:
     words = command(PAGE, tmp_path, language)
     if not words:

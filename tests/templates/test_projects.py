@@ -30,6 +30,9 @@ TOOLS = {
     "rust": ("cargo",),
     "cpp": ("g++",),
 }
+QUICK = ["python", "javascript"]
+"""Languages that need nothing that other tests do not need. `make templates` runs the others."""
+OTHERS = [pytest.param(one, marks=pytest.mark.toolchain) for one in LANGUAGES if one not in QUICK]
 NODE_MODULES = Path(__file__).parents[2] / "web" / "node_modules"
 """The same versions of TypeScript and Node's types as in the template, so nothing has to be
 fetched.
@@ -59,7 +62,7 @@ def botdrome(*words: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", [*QUICK, *OTHERS])
 def test_a_project_of_each_game_builds_tests_and_plays(
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
