@@ -9,6 +9,7 @@ from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.match.events import Player
 from botdrome.server.lobby.owners import NOBODY
+from botdrome.server.rooms.room import GatheredPlayer
 from botdrome.server.session import Session
 from botdrome.server.tables.running_tables import Candidate, RunningTables
 from botdrome.server.tables.table import Subscriber, Table
@@ -53,6 +54,10 @@ class RoomPlayer:
         self.player: Player = 0
         self.wait: WaitingGame | None = None
         """Where it waits for a contest that began while it waited for a game."""
+
+    @property
+    def gathered(self) -> GatheredPlayer:
+        return GatheredPlayer(self.text, self.owner, house=self.house)
 
     @property
     def on_lines(self) -> bool:
@@ -134,11 +139,6 @@ class WaitingGame(PlayerGroup):
     """Players that wait for a game to start, in the order in which they joined."""
 
     started = False
-
-    @property
-    def texts(self) -> set[str]:
-        """Names of the players outside of this protocol."""
-        return {player.text for player in self.players}
 
     def join(self, player: RoomPlayer) -> None:
         """The new player's own J is the first line that it gets: clients insist on that."""

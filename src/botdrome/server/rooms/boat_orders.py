@@ -29,7 +29,7 @@ def carry_out(order: Order, room: BoatRoom) -> str:
 
 
 def _start(_: Order, room: BoatRoom) -> str:
-    if refusal := room.refusal:
+    if refusal := room.desk.refusal:
         raise BadOrder(refusal)
     game = room.start()
     if game is None:

@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.games.battleship import Battleship, boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
@@ -83,11 +82,6 @@ class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def options(self) -> dict[str, Any]:
         """Options that differ from their defaults."""
         return unusual(self.game)
-
-    @property
-    def wish(self) -> Wish:
-        """The wish of clients at the desk that could join this room."""
-        return Wish(Battleship.name, self.max, in_a_wish(self.options))
 
     @property
     def terms(self) -> Terms:

@@ -1,10 +1,8 @@
 """The Bomberman API: its rooms, its HTTP routes and its WebSocket."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,13 +18,13 @@ from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.rooms.bomber_room import (
     PROTOCOL,
     BomberRoom,
+    BomberRooms,
     BomberUser,
-    ContestRooms,
     Moment,
     SendReply,
     Wait,
 )
-from botdrome.server.rooms.bomber_settings import BomberSection, read_plans
+from botdrome.server.rooms.bomber_settings import BomberSection
 from botdrome.server.session import Session
 from botdrome.store.contest_journal import ContestRefusal
 from botdrome.store.store import BotEntry
@@ -90,10 +88,8 @@ async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> Roo
         return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
     admission = replace(admission, version=command.version)
     try:
-        if (contests := room.contest_rooms) is not None and (
-            user := _contest_user(room, contests, command, admission, address)
-        ):
-            return contests.registered(user)
+        if user := _contest_user(room, command, admission, address):
+            return room.room_of(user.user_id).registered(user)
     except ContestRefusal as problem:
         return RequestRefused(CONFLICT, "VERSION_REFUSED", str(problem))
     return _entered(room, command, admission, address)
@@ -126,21 +122,19 @@ def _entered(
 
 
 def _contest_user(
-    room: BomberRoom,
-    contests: ContestRooms,
-    command: RegisterUser,
-    admission: Admission,
-    address: str,
+    room: BomberRoom, command: RegisterUser, admission: Admission, address: str
 ) -> BomberUser | None:
     """Return the user that plays in a contest under this name, or let it wait for its next match
     there.
     """
-    known = contests.named(admission.name)
+    known = room.rooms.contest_users.get(admission.name)
     if known is not None and known.is_known_by(admission.bot, command.password, address):
         return known
-    if known is not None or room.desk.refusal or not contests.expects(room.plan, admission):
+    if known is not None or room.desk.refusal:
         return None
-    return contests.enter(room.plan, command.name, admission, command.password, address)
+    if not room.expects(admission.name, admission.owner, admission.version):
+        return None
+    return room.enter_contests(command.name, admission, command.password, address)
 
 
 def _returns(
@@ -164,62 +158,6 @@ def _returns(
     if command.password:
         guesses.note(command.name, right)
     return right
-
-
-class BomberRooms:
-    """The rooms by name. Paths without a name mean the first room."""
-
-    def __init__(self, desk: Desk) -> None:
-        self.desk, settings = desk, desk.settings
-        self.waiting_from: Counter[str] = Counter()
-        """The number of waiting requests per address."""
-        plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
-        contest_rooms = ContestRooms(desk, self.waiting_from)
-        self._rooms = {
-            plan.name: BomberRoom(plan, desk, self.waiting_from, contest_rooms) for plan in plans
-        }
-        if desk.contest_queue is not None:
-            desk.contest_queue.on_change.append(self._call_in)
-        self.first = next(iter(self._rooms.values()))
-
-    def _call_in(self) -> None:
-        """Send users that are expected in a contest that has begun away, so that they register for
-        it.
-        """
-        queue = self.desk.contest_queue
-        assert queue is not None
-        for room in self._rooms.values():
-            room.send_away(partial(queue.expecting, room.game.name))
-
-    def in_use(self) -> bool:
-        """Whether users are in a room, or in a contest, or follow a room."""
-        users = any(client.protocol == PROTOCOL for client in self.desk.registry.clients.all)
-        return users or any(room.pushes for room in self._rooms.values())
-
-    def __getitem__(self, name: str) -> BomberRoom | None:
-        return self._rooms.get(name)
-
-    def listed(self) -> list[dict[str, Any]]:
-        return [summary(room) for room in self._rooms.values()]
-
-    async def close(self) -> None:
-        for room in self._rooms.values():
-            room.close()
-
-
-def summary(room: BomberRoom) -> dict[str, Any]:
-    """Return the public description of a room."""
-    state = room.state
-    return {
-        "name": room.plan.name,
-        "url": f"/bomber/rooms/{room.plan.name}/rest",
-        "phase": state.phase,
-        "players": room.plan.players,
-        "users": state.names,
-        "state_number": state.number,
-        "time_left": room.time_left(),
-        "game_id": state.game_id,
-    }
 
 
 OPEN: ResponseHeaders = (
@@ -458,7 +396,7 @@ class Routes:
         ask.show(self._rooms.listed())
 
     def _index(self, ask: RoomRequest, _: str = "") -> None:
-        about = summary(ask.room)
+        about = ask.room.summary()
         ask.show(
             about | {"routes": ROUTES, "rules": f"{about['url']}/rules", "rooms": "/bomber/rooms"}
         )

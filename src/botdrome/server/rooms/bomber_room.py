@@ -3,12 +3,12 @@
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
-from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.games.bomberman import WORDS, Bomberman
 from botdrome.match.events import Began, Ended, Played, Player, Result
 from botdrome.match.match import News
@@ -16,12 +16,11 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.house import house_bot
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.lobby.registry import Admission
 from botdrome.server.network.connection import Traffic
-from botdrome.server.rooms.bomber_settings import BomberPlan, BomberSection
-from botdrome.server.rooms.room import GatheredPlayer, Gathering, open_table
+from botdrome.server.rooms.bomber_settings import BomberPlan, BomberSection, read_plans
+from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, from_elsewhere, open_table
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import BotEntry
 from botdrome.wire.bomber.conversation import (
@@ -66,12 +65,12 @@ class BomberUser:
         make_writer: MakeWriter,
     ) -> None:
         bot, self.version = admission.bot, admission.version
-        self.user_name, self._make_writer = user_name, make_writer
+        self.user_name, self.make_writer = user_name, make_writer
         self.user_id = secrets.token_hex(16)
         """A secret shared by the server and the user."""
         self.owner = guest_owner(self.user_id, password) if bot is None else bot_owner(bot)
         self.is_bot, self._sealed, self._address = bot is not None, bool(password), address
-        self.log_out = no_login
+        self.log_out = self.leave_contests = no_login
         self.traffic = Traffic()
         self.player: Player | None = None
         self.acted: tuple[int, str] | None = None
@@ -91,7 +90,7 @@ class BomberUser:
         self.player = player
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
-        self._writer = writers.join(player, self._make_writer)
+        self._writer = writers.join(player, self.make_writer)
 
     def notify(self, news: News, standing: Standing) -> list[bytes]:
         return [] if self.player is None else self._writer.messages(self.player, news, standing)
@@ -118,37 +117,6 @@ NOT_TRIED = {
     CAME_LATE: "not taken: too late",
 }
 """Reasons as the record has them."""
-
-
-def round_of(table: Table | None, player: Player | None, state: State) -> Round | None:
-    """Return what a user may do in the present round; None: no game runs, or the user does not play
-    in it.
-    """
-    if table is None or player is None or state.phase == REGISTRATION:
-        return None
-    match, deadline = table.match, table.match.deadline
-    running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
-    return Round(
-        state.phase,
-        match.result is not None,
-        state.number,
-        running,
-        state.place(player) is not None,
-    )
-
-
-def response_to(
-    verdict: str, table: Table, user: BomberUser, word: str, step: int, state: State, early: bool
-) -> Response:
-    """Return the response to an action for the round with this number."""
-    match, refused = table.match, refusal_in(verdict)
-    if match.result is not None and (refused is not None or not early):
-        return IS_OVER  # the round before was overdue, and ended the game
-    if refused is not None:
-        assert user.player is not None
-        return IS_DEAD if state.place(user.player) is None else refused
-    previous, user.acted = user.acted, (step, word)
-    return accepted(previous, step)
 
 
 class Wait:
@@ -221,38 +189,31 @@ Moment = dict[str, int]
 """The number of a state, and the milliseconds left until it ends."""
 
 
-class BomberRoom:
-    def __init__(
-        self,
-        plan: BomberPlan,
-        desk: Desk,
-        by_address: Counter[str],
-        contest_rooms: "ContestRooms | None" = None,
-        private: bool = False,
-    ) -> None:
+class BomberRoom(Room):
+    def __init__(self, plan: BomberPlan, rooms: "BomberRooms", private: bool = False) -> None:
         """`private`: it plays one match, which a contest starts."""
-        self.plan, self.desk, self.game = plan, desk, plan.game
-        self.contest_rooms, self._private = contest_rooms, private
+        sizes = range(plan.least, plan.players + 1)
+        super().__init__(rooms.desk, TableRules(plan.game, plan.terms, plan.options, sizes))
+        self.plan, self.rooms, self.game, self._private = plan, rooms, plan.game, private
+        self.house, self.retry = plan.house, plan.registration
         self.on_end: Callable[[], None] = self._open
         """Called when users have had time to read the result."""
-        self.waits = Waits(desk.settings.of(BomberSection).wait, by_address)
+        self.waits = Waits(self.desk.settings.of(BomberSection).wait, rooms.waiting_from)
         self.pushes: dict[Push, None] = {}
         """Called with every new state."""
         self.table: Table | None = None
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
-        self._due = 0.0
-        """The end of the phase on the loop's clock, if known."""
+        self._starts_at = 0.0
+        """When the table starts, on the loop's clock."""
         self._seated: tuple[str, ...] = ()
         """The names of the players, as the states show them."""
         self._users: dict[str, BomberUser] = {}
-        wish = Wish(self.game.name, plan.players, in_a_wish(plan.options))
-        self._gathering = Gathering(desk, lambda: wish, self._client_waits)
         self._open()
+        if not private:
+            self.follow()
 
     def _open(self) -> None:
         """Open the registration. Its time runs from the first registered user."""
-        self._timer = self.table = None
+        self.table = None
         for user in self._users.values():
             user.log_out()
         self._users = {}
@@ -261,9 +222,7 @@ class BomberRoom:
         self._turn(State(REGISTRATION, 0, (self.game.height, self.game.width), ()))
 
     def close(self) -> None:
-        self._gathering.close()
-        if self._timer is not None:
-            self._timer.cancel()
+        super().close()
         self.waits.close()
 
     # Users.
@@ -280,13 +239,7 @@ class BomberRoom:
 
     def room_of(self, user_id: object) -> "BomberRoom":
         """The private room of a user that plays in a contest, or this room."""
-        return self if self.contest_rooms is None else self.contest_rooms.room_of(user_id) or self
-
-    def take_over(self, name: str, user: BomberUser, other: "BomberRoom") -> None:
-        """Take a user of another room in; requests that wait there are answered."""
-        self._users[user.user_id] = self._names[name] = user
-        other.waits.wake(None)
-        self.pushes |= other.pushes
+        return self.rooms.contest_rooms.get(str(user_id), self)
 
     def enter(
         self, user_name: str, admission: Admission, password: str | None, address: str
@@ -298,8 +251,8 @@ class BomberRoom:
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
         if not self._private:
             if self._timer is None:
-                self._set_timer(self.plan.registration, self._time_is_over)
-            self._start_if_full()
+                self.set_timer(self._loop.time() + self.plan.registration, self.wait_is_over)
+            self.start_if_full()
         return user
 
     def _list(self, user: BomberUser, admission: Admission, address: str) -> None:
@@ -328,17 +281,21 @@ class BomberRoom:
         user.log_out()
         room = self.room_of(user.user_id)  # a contest may have moved it
         room._users.pop(user.user_id, None)
-        if self._private and self.contest_rooms is not None:
+        if self._private:
             if room.registering:
-                self.contest_rooms.drop(name, user)
+                self.rooms.drop(name, user)
         elif self.registering and self._names.get(name) is user:
             del self._names[name]
             self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
 
-    def send_away(self, expected: Callable[[str], object]) -> None:
-        """Forget registered bots that are expected in a contest: they register again."""
+    def contests_changed(self) -> None:
+        """Send registered bots away that are expected in a contest that has begun: they register
+        again.
+        """
+        queue = self.desk.contest_queue
+        assert queue is not None
         for name, user in tuple(self._names.items() if self.registering else ()):
-            if user.is_bot and expected(name):
+            if user.is_bot and queue.expecting(self.game.name, name):
                 self._lose(user, name)
 
     def _shown(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -386,7 +343,8 @@ class BomberRoom:
             return int(self.plan.rest * 1000)
         if self._timer is None and table is None:
             return int(self.plan.registration * 1000)
-        return max(0, int((self._due - self._loop.time()) * 1000))
+        due = self._starts_at if self._timer is None else self._timer.when()
+        return max(0, int((due - self._loop.time()) * 1000))
 
     def until_registration(self) -> Milliseconds:
         """Return the maximum time until the next registration."""
@@ -401,6 +359,20 @@ class BomberRoom:
         contains.
         """
         return {"state_number": self.state.number, "time_left": self.time_left()}
+
+    def summary(self) -> dict[str, Any]:
+        """Return the public description of the room."""
+        state, name = self.state, self.plan.name
+        return {
+            "name": name,
+            "url": f"/bomber/rooms/{name}/rest",
+            "phase": state.phase,
+            "players": self.plan.players,
+            "users": state.names,
+            "state_number": state.number,
+            "time_left": self.time_left(),
+            "game_id": state.game_id,
+        }
 
     # Replies to users.
 
@@ -419,64 +391,63 @@ class BomberRoom:
             )
         user.traffic.came()
         table = self.table
-        response, number = refused_before(round_of(table, user.player, self.state), action.number)
+        response, number = refused_before(self._round(user.player), action.number)
         move, note = MOVES[action.word]
         if response is None:
             assert table is not None and user.player is not None
             verdict = table.submit(user.player, move, note)
-            response = response_to(
-                verdict, table, user, action.word, number, self.state, self.plan.early
-            )
+            response = self._response(verdict, table, user, action.word, number)
         elif table is not None and user.player is not None and response in NOT_TRIED:
             table.note(user.player, note, NOT_TRIED[response])
         return ActionJudged(response, number, self.shown_to(user))
 
-    def _set_timer(self, seconds: float, work: Callable[[], None]) -> None:
-        self._due = self._loop.time() + seconds
-        self._timer = self._loop.call_later(seconds, work)
+    def _round(self, player: Player | None) -> Round | None:
+        """Return what a user may do in the present round; None: no game runs, or the user does not
+        play in it.
+        """
+        table, state = self.table, self.state
+        if table is None or player is None or state.phase == REGISTRATION:
+            return None
+        match, deadline = table.match, table.match.deadline
+        running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
+        alive = state.place(player) is not None
+        return Round(state.phase, match.result is not None, state.number, running, alive)
+
+    def _response(
+        self, verdict: str, table: Table, user: BomberUser, word: str, number: int
+    ) -> Response:
+        """Return the response to an action for the round with this number."""
+        refused = refusal_in(verdict)
+        if table.match.result is not None and (refused is not None or not self.plan.early):
+            return IS_OVER  # the round before was overdue, and ended the game
+        if refused is not None:
+            assert user.player is not None
+            return IS_DEAD if self.state.place(user.player) is None else refused
+        previous, user.acted = user.acted, (number, word)
+        return accepted(previous, number)
 
     # The start.
 
-    def _client_waits(self) -> None:
-        if self._users and self.registering and not self._private and not self.desk.refusal:
-            self._start_if_full()
+    @property
+    def names(self) -> Collection[str]:
+        return self._names.keys()
 
-    def _can_start(self, players: int) -> bool:
-        return len(self._users) + len(self._gathering.waiting(self._names)) >= players
+    @property
+    def gathers(self) -> bool:
+        return bool(self._names) and self.registering and not self._private
 
-    def _start_if_full(self) -> None:
-        if self._can_start(self.plan.players):
-            self._start()
-
-    def _time_is_over(self) -> None:
-        if self.desk.closing:
-            return
-        if not self.desk.refusal and (self.plan.house or self._can_start(self.plan.least)):
-            self._start()
-        else:
-            self._set_timer(self.plan.registration, self._time_is_over)
-
-    def _start(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        free = self.plan.players - len(self._users)
-        players = [GatheredPlayer(name, user.owner, user) for name, user in self._names.items()]
-        recruits = self._gathering.recruit(self._names, free)
-        players += [GatheredPlayer(name, client.owner, client) for name, client in recruits]
-        players += (
-            self._gathering.house_bots(self.plan.players - len(players)) if self.plan.house else []
-        )
-        self.begin(
-            players, open_table(self.desk, self.game, self.plan.terms, self.plan.options, players)
-        )
+    def complete(self, others: Sequence[GatheredPlayer]) -> None:
+        self.stop_timer()
+        users = [GatheredPlayer(name, user.owner, user) for name, user in self._names.items()]
+        players = [*users, *others]
+        self.begin(players, open_table(self.desk, self.rules, players))
 
     def begin(self, players: list[GatheredPlayer], table: Table) -> None:
         """Begin the game of these players."""
         self._seated, self.table = self._shown(tuple(player.name for player in players)), table
         table.subscribe(Subscriber(self._hear, over=self._over))
         delay = secrets.randbelow(min(200, self.plan.round)) / 1000
-        self._due = self._loop.time() + delay
+        self._starts_at = self._loop.time() + delay
         self.desk.tables.start_table(table, [player.client for player in players], delay)
 
     def _make_writer(self, _: MatchHeader) -> BomberWriter:
@@ -512,104 +483,96 @@ class BomberRoom:
     def _over(self, table: Table) -> None:
         if self.state.phase != FINISHED:  # the result could not be stored, so it was not announced
             self._turn(self._state(table, FINISHED, None))
-        self._set_timer(self.plan.rest, self.on_end)
+        self.set_timer(self._loop.time() + self.plan.rest, self.on_end)
 
+    # Contests.
 
-class ContestRooms:
-    rank = 1
-
-    def __init__(self, desk: Desk, by_address: Counter[str]) -> None:
-        self._desk, self._by_address = desk, by_address
-        self._rooms: dict[str, BomberRoom] = {}
-        """By user_id."""
-        self._users: dict[str, BomberUser] = {}
-        """By name."""
-        self._leave: dict[str, Callable[[], None]] = {}
-        """By the names of users that wait."""
-
-    def room_of(self, user_id: object) -> BomberRoom | None:
-        return self._rooms.get(str(user_id))
-
-    def named(self, name: str) -> BomberUser | None:
-        return self._users.get(name)
-
-    def expects(self, plan: BomberPlan, admission: Admission) -> bool:
-        """Return True if a registered bot plays in a running contest with the rules of the room, or
-        raise ContestRefusal.
-        """
-        queue = self._desk.contest_queue
-        return queue is not None and queue.expects(
-            plan.game, _sizes(plan), admission.name, admission.owner, admission.version
-        )
-
-    def enter(
-        self, plan: BomberPlan, name: str, admission: Admission, password: str | None, address: str
+    def enter_contests(
+        self, user_name: str, admission: Admission, password: str | None, address: str
     ) -> BomberUser:
-        """Let a user wait for its next match in a room of its own."""
-        room = BomberRoom(plan, self._desk, self._by_address, contest_rooms=self, private=True)
-        user = room.enter(name, admission, password, address)
-        self._rooms[user.user_id], self._users[admission.name] = room, user
-        queue = self._desk.contest_queue
-        assert queue is not None
-        release = partial(self.drop, admission.name, user)
-        leave = queue.hold(
-            plan.game,
-            _sizes(plan),
+        """Let a user wait for its next match in a private room."""
+        room, rooms, name = (
+            BomberRoom(self.plan, self.rooms, private=True),
+            self.rooms,
             admission.name,
-            admission.owner,
-            admission.version,
-            self,
-            release,
         )
-        if self._rooms.get(user.user_id) is room and room.table is None:
-            self._leave[admission.name] = leave
+        user = room.enter(user_name, admission, password, address)
+        rooms.contest_rooms[user.user_id], rooms.contest_users[name] = room, user
+        release = partial(rooms.drop, name, user)
+        user.leave_contests = room.hold(name, admission.owner, admission.version, release)
         return user
 
-    def registered(self, user: BomberUser) -> Registered:
-        return self._rooms[user.user_id].registered(user)
+    def open_for_contest(self, wanted: ContestTable, players: Sequence[ContestPlayer]) -> None:
+        """Play here, and take the users in that wait in other private rooms."""
+        rooms = [(player.name, player.opener) for player in players]
+        users = {
+            name: self._take_in(name, room) for name, room in rooms if isinstance(room, BomberRoom)
+        }
+        gathered = [
+            GatheredPlayer(player.name, player.owner, users[player.name])
+            if player.name in users
+            else from_elsewhere(player, self.game.name)
+            for player in players
+        ]
+        terms = self.rules.terms
+        if wanted.limit is not None:
+            terms = replace(terms, pace=replace(terms.pace, limit=wanted.limit))
+        table = self.contest_table(wanted, terms, gathered)
+        self.on_end = partial(self.rooms.drop_all, users)
+        self.begin(gathered, table)
+
+    def _take_in(self, name: str, other: "BomberRoom") -> BomberUser:
+        """Requests that wait in the other room are answered."""
+        user = other._names[name]
+        if other is not self:
+            self._users[user.user_id] = self._names[name] = user
+            self.rooms.contest_rooms[user.user_id] = self
+            user.make_writer = self._make_writer
+            self.pushes |= other.pushes
+            other.close()
+        return user
+
+
+class BomberRooms:
+    """The rooms by name. Paths without a name mean the first room."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, settings = desk, desk.settings
+        self.waiting_from: Counter[str] = Counter()
+        """The number of waiting requests per address."""
+        self.contest_rooms: dict[str, BomberRoom] = {}
+        """The private rooms of users that wait or play in a contest, by user_id."""
+        self.contest_users: dict[str, BomberUser] = {}
+        """These users, by name."""
+        plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
+        self._rooms = {plan.name: BomberRoom(plan, self) for plan in plans}
+        self.first = next(iter(self._rooms.values()))
 
     def drop(self, name: str, user: BomberUser) -> None:
-        """The user waits or plays no longer: it may register again."""
-        room = self._rooms.pop(user.user_id, None)
-        if self._users.get(name) is user:
-            del self._users[name]
-        if leave := self._leave.pop(name, None):
-            leave()
+        """A user waits or plays in a contest no longer: it may register again."""
+        room = self.contest_rooms.pop(user.user_id, None)
+        if self.contest_users.get(name) is user:
+            del self.contest_users[name]
+        user.leave_contests()
         if room is not None:
             user.log_out()
             room.close()
 
-    def open_for_contest(self, plan: ContestTable, players: Sequence[ContestPlayer]) -> None:
-        own = {player.name: self._users[player.name] for player in players if player.opener is self}
-        room = self._rooms[next(iter(own.values())).user_id]
-        for name, user in own.items():
-            self._leave.pop(name, None)
-            other, self._rooms[user.user_id] = self._rooms[user.user_id], room
-            if other is not room:
-                room.take_over(name, user, other)
-                other.close()
-        gathered, terms = [self._gathered(player, own) for player in players], room.plan.terms
-        if plan.limit is not None:
-            terms = replace(terms, pace=replace(terms.pace, limit=plan.limit))
-        table = open_table(
-            self._desk, plan.game, terms, plan.options, gathered, plan.contest, plan.seed
-        )
-        plan.prepare(table)
-        room.on_end = partial(self._end, own)
-        room.begin(gathered, table)
-
-    def _gathered(self, player: ContestPlayer, own: dict[str, BomberUser]) -> GatheredPlayer:
-        if player.name in own:
-            return GatheredPlayer(player.name, player.owner, own[player.name])
-        bot = house_bot("bomberman", player.name) if player.is_house else None
-        return GatheredPlayer(
-            player.name, player.owner, player.take(), bot[1] if bot is not None else None
-        )
-
-    def _end(self, users: dict[str, BomberUser]) -> None:
+    def drop_all(self, users: dict[str, BomberUser]) -> None:
         for name, user in users.items():
             self.drop(name, user)
 
+    def in_use(self) -> bool:
+        """Whether users are in a room, or in a contest, or follow a room."""
+        users = any(client.protocol == PROTOCOL for client in self.desk.registry.clients.all)
+        return users or any(room.pushes for room in self._rooms.values())
 
-def _sizes(plan: BomberPlan) -> range:
-    return range(plan.least, plan.players + 1)
+    def __getitem__(self, name: str) -> BomberRoom | None:
+        return self._rooms.get(name)
+
+    def listed(self) -> list[dict[str, Any]]:
+        return [room.summary() for room in self._rooms.values()]
+
+    async def close(self) -> None:
+        for room in self._rooms.values():
+            room.close()

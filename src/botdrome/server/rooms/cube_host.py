@@ -16,12 +16,13 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.clients import ConnectedClient, no_login
-from botdrome.server.lobby.desk import Desk, WaitingClient
-from botdrome.server.lobby.house import HouseSeat, house_bot
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.house import house_bot
 from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.lobby.url_bots import BotUnavailable, Invitations, UrlBot
 from botdrome.server.network.connection import CLIENT_SOURCE, Connection
 from botdrome.server.rooms.cube_game import CubeGame, CubeSection, WatchedGame, Watcher
+from botdrome.server.rooms.room import GatheredPlayer, TableRules, open_table
 from botdrome.server.session import Session
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.tables.table import Subscriber, Table
@@ -78,12 +79,7 @@ async def invited(desk: Desk, wanted: NewGame, invitations: Invitations) -> Invi
     come.
     """
     named = [player.name for player in wanted.players if player.url.startswith(NAMED)]
-    absent = [name for name in named if desk.waiting_named(Battlecube.name, name) is None]
-    return await _invited(absent, invitations)
-
-
-async def _invited(names: list[str], invitations: Invitations) -> Invited:
-    """All of these bots, or Fault and none."""
+    names = [name for name in named if desk.waiting_named(Battlecube.name, name) is None]
     asked = [_invited_bot(name, invitations) for name in names]
     came = dict(zip(names, await asyncio.gather(*asked, return_exceptions=True), strict=True))
     invited = {name: bot for name, bot in came.items() if isinstance(bot, UrlBot)}
@@ -120,40 +116,18 @@ def seated(
     desk: Desk, wanted: NewGame, players: tuple[Admission, ...], caller: BotCaller, invited: Invited
 ) -> CubeGame:
     """The game, about to begin. After a Fault nothing has changed."""
-    house = {
-        number: _house_bot(one)
-        for number, one in enumerate(wanted.players)
-        if one.url.startswith(HOUSE)
-    }
-    named = {
-        number: one.name for number, one in enumerate(wanted.players) if one.url.startswith(NAMED)
-    }
-    waiting = {
-        number: _waiting(desk, name) for number, name in named.items() if name not in invited
-    }
-    setup = wanted.setup
+    found = [_found(desk, player, invited) for player in wanted.players]
+    gathered = [_gathered(desk, *each) for each in zip(players, found, strict=True)]
+    setup, count = wanted.setup, len(players)
     terms = setup.terms(int(desk.settings.of(CubeSection).limit * 1000))
-    clients: dict[int, WaitingClient] = {
-        number: desk.recruit(seeker) for number, seeker in waiting.items()
-    }
-    clients |= {number: invited[name] for number, name in named.items() if name in invited}
-    names = tuple(player.name for player in players)
-    owners = tuple(
-        clients[number].owner if number in clients else player.owner
-        for number, player in enumerate(players)
-    )
+    rules = TableRules(setup.game, terms, _options(wanted), range(count, count + 1))
     versions = tuple(player.version for player in wanted.players)
-    table = desk.tables.set_table(
-        setup.game, terms, names, owners, _options(wanted), versions=versions
-    )
-    table.resumes = False  # its organiser is on this node
+    table = open_table(desk, rules, gathered, versions=versions)
     game = CubeGame(table, wanted, caller, desk.settings, desk.registry.clients)
-    for number in range(len(names)):
-        if number in house:
-            HouseSeat(desk.workers, table, number, house[number]).sit_down()
-        elif number not in clients:
+    for number, player in enumerate(gathered):
+        if player.client is None and player.house is None:
             game.seat(number)
-    desk.tables.start_table(table, [clients.get(number) for number in range(len(names))], 0.0)
+    desk.tables.start_table(table, [player.client for player in gathered], 0.0)
     return game
 
 
@@ -162,18 +136,28 @@ def _options(wanted: NewGame) -> dict[str, Any]:
     return wanted.setup.options | ({"starts": [list(cell) for _, cell in starts]} if starts else {})
 
 
-def _house_bot(player: CubePlayer) -> HouseBot:
-    bot = house_bot(Battlecube.name, player.url)
-    if bot is None:
-        raise Fault(f"There is no bot {player.url}")
-    return bot[1]
-
-
-def _waiting(desk: Desk, name: str) -> Seeker:
-    seeker = desk.waiting_named(Battlecube.name, name)
+def _found(desk: Desk, player: CubePlayer, invited: Invited) -> HouseBot | Seeker | UrlBot | None:
+    """The house bot, waiting bot or invited bot that is meant; None: one that is called by URL."""
+    if player.url.startswith(HOUSE):
+        bot = house_bot(Battlecube.name, player.url)
+        if bot is None:
+            raise Fault(f"There is no bot {player.url}")
+        return bot[1]
+    if not player.url.startswith(NAMED) or player.name in invited:
+        return invited.get(player.name)
+    seeker = desk.waiting_named(Battlecube.name, player.name)
     if seeker is None:
-        raise Fault(f"The bot {name} has just left")
+        raise Fault(f"The bot {player.name} has just left")
     return seeker
+
+
+def _gathered(
+    desk: Desk, player: Admission, found: HouseBot | Seeker | UrlBot | None
+) -> GatheredPlayer:
+    if isinstance(found, Seeker | UrlBot):
+        client = desk.recruit(found) if isinstance(found, Seeker) else found
+        return GatheredPlayer(player.name, client.owner, client)
+    return GatheredPlayer(player.name, player.owner, house=found)
 
 
 log = structlog.get_logger()

@@ -22,7 +22,7 @@ from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.rooms.duel_records import Counted, PlayedBoard
-from botdrome.server.rooms.room import GatheredPlayer, open_table
+from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, open_table
 from botdrome.server.session import Session
 from botdrome.server.settings import ProtocolSection
 from botdrome.server.tables.table import Subscriber, Table
@@ -181,11 +181,13 @@ The hall pairs players only while there are more.
 """
 
 
-class DuelHall:
+class DuelHall(Room):
     protocol = "duel arena"
 
     def __init__(self, desk: Desk, table: DuelLeaderboard, ids: BoardIds) -> None:
-        self.desk, self.table, self._ids = desk, table, ids
+        row = CATALOGUE[GAME]
+        super().__init__(desk, TableRules(row.game, row.terms, {}, range(2, 3)))
+        self.table, self._ids = table, ids
         self.connected: set[Session] = set()
         self._present: dict[str, Session] = {}
         """By their names on this server."""
@@ -193,12 +195,10 @@ class DuelHall:
         """The names that they gave, by which players on this protocol know them."""
         self._last_opponents: dict[Session, str] = {}
         self._gathered: dict[Session, None] = {}
-        self._timer: asyncio.TimerHandle | None = None
         self._writers: dict[str, Duel] = {}
         self._counted: dict[str, Counted] = {}
         self._random = Random()
-        if desk.contest_queue is not None:
-            desk.contest_queue.on_change.append(self._contests_changed)
+        self.follow()
         if desk.cluster is not None:
             desk.cluster.members.on_change.append(self._leave_drained_node)
 
@@ -250,10 +250,8 @@ class DuelHall:
         if newcomer.registered or not _plays(before):
             return ""
         if before.owner == NOBODY:
-            same, how = (
-                before.connection.address == newcomer.connection.address,
-                "from another address",
-            )
+            how = "from another address"
+            same = before.connection.address == newcomer.connection.address
         else:
             guesses, how = self.desk.registry.guesses, "under another password"
             same = not guesses.spent(newcomer.name) and guesses.note(
@@ -289,12 +287,14 @@ class DuelHall:
     def settled(self) -> bool:
         return self.table.settled and not self._ids.reserving
 
-    async def close(self) -> None:
+    async def stop(self) -> None:
+        self.close()
         present, self._present = self._present, {}
         for session in present.values():
             session.close()
         await asyncio.gather(
-            *[_logged(self.table.depart(name)) for name in present], _logged(self._ids.close())
+            *[_logged(self.table.depart(name)) for name in present],
+            _logged(self._ids.close()),
         )
         await self.table.folded()
         self.table.leave()
@@ -333,13 +333,11 @@ class DuelHall:
     def _contest_of(self, session: Session) -> str | None:
         """The contest that a registered bot plays in: it meets nobody else until that is over."""
         queue = self.desk.contest_queue
-        return (
-            queue.expecting(GAME, session.name)
-            if queue is not None and session.registered
-            else None
-        )
+        if queue is None or not session.registered:
+            return None
+        return queue.expecting(GAME, session.name)
 
-    def _contests_changed(self) -> None:
+    def contests_changed(self) -> None:
         """Send the bots that wait to a contest that has started, or back from one that is over."""
         for session in tuple(self._present.values()):
             waits = session in self._gathered or session.seeker is not None
@@ -351,11 +349,7 @@ class DuelHall:
 
     def _pair_in(self, seconds: float) -> None:
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(seconds, self._ring)
-
-    def _ring(self) -> None:
-        self._timer = None
-        self._pair(again=True)
+            self.set_timer(self._loop.time() + seconds, partial(self._pair, again=True))
 
     def _pair(self, again: bool) -> None:
         """Pair players, also with clients that wait on other protocols.
@@ -365,9 +359,8 @@ class DuelHall:
         if self.desk.refusal and not self.desk.closing:
             return self._pair_in(REMATCH)
         gathered, self._gathered = {session.name: session for session in self._gathered}, {}
-        waiting = (
-            {} if self.desk.closing else {seeker.name: seeker for seeker in self.desk.waiting(WISH)}
-        )
+        seekers = [] if self.desk.closing else self.desk.waiting(WISH)
+        waiting = {seeker.name: seeker for seeker in seekers}
         names = list(gathered | waiting)
         self._random.shuffle(names)
         pairs, rest = paired(
@@ -375,19 +368,13 @@ class DuelHall:
         )
         if again:
             pairs += zip(rest[::2], rest[1::2], strict=False)
-        seats = max(self._ids.left - SPARE_IDS, 0) // CATALOGUE[GAME].terms.boards
+        seats = max(self._ids.left - SPARE_IDS, 0) // self.rules.terms.boards
         for pair in () if self.desk.closing else pairs[:seats]:
-            self._seat(
-                [
-                    (
-                        name,
-                        gathered.pop(name)
-                        if name in gathered
-                        else self.desk.recruit(waiting[name]),
-                    )
-                    for name in pair
-                ]
-            )
+            took = [
+                gathered.pop(name) if name in gathered else self.desk.recruit(waiting[name])
+                for name in pair
+            ]
+            self._seat(list(zip(pair, took, strict=True)))
         for session in gathered.values():
             self._let_wait(session, hold=(not again and len(rest) > 1) or len(pairs) > seats)
         if self._ids.low and not self.desk.closing:
@@ -403,12 +390,9 @@ class DuelHall:
     def _seat(self, pair: list[tuple[str, WaitingClient]]) -> None:
         """The player that begins is drawn at random."""
         self._random.shuffle(pair)
-        row, players = (
-            CATALOGUE[GAME],
-            [GatheredPlayer(name, client.owner) for name, client in pair],
-        )
-        table = open_table(self.desk, row.game, row.terms, {}, players)
-        self.desk.tables.start_table(table, [client for _, client in pair])
+        players = [GatheredPlayer(name, client.owner, client) for name, client in pair]
+        table = open_table(self.desk, self.rules, players)
+        self.desk.tables.start_table(table, [player.client for player in players])
 
     # Their matches.
 
@@ -483,7 +467,7 @@ async def open_duel(server: ServerParts) -> ServedProtocol:
     factory = tcp_factory(Frames, hall.connect, server.connection_limits)
     return ServedProtocol(
         hall,
-        hall.close,
+        hall.stop,
         factory,
         game=GAME,
         targets=("/duel/", "/api/v1/duel/players"),

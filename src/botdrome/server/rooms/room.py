@@ -1,19 +1,44 @@
-"""Gathering: completes tables of protocols whose clients meet in rooms, with clients at the desk
-and with house bots.
+"""Room: players of one protocol gather for a table, with clients at the desk and house bots.
+
+A room starts a table when it is full, or when its players have waited long enough for others. It
+follows contests, too: a player that is expected in one waits for its next match there, and the room
+sets the table of that match. The rooms of a protocol say how players join and what they are told.
 """
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from botdrome.bots.house import HouseBot
-from botdrome.contest.lobby import Seeker, Wish
+from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.game import Game
 from botdrome.match.terms import Terms
-from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
+from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
 from botdrome.server.lobby.owners import NOBODY
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
+
+
+class TableRules(NamedTuple):
+    """What all tables of a room have in common."""
+
+    game: Game[Any]
+    terms: Terms
+    options: Mapping[str, Any]
+    sizes: range
+    """The numbers of players that a table may have."""
+
+    @property
+    def most(self) -> int:
+        return self.sizes[-1]
+
+    @property
+    def wish(self) -> Wish:
+        """The wish of clients at the desk that could join such a table."""
+        return Wish(self.game.name, self.most, in_a_wish(self.options))
 
 
 class GatheredPlayer(NamedTuple):
@@ -25,57 +50,174 @@ class GatheredPlayer(NamedTuple):
     house: HouseBot | None = None
 
 
-class Gathering:
-    """Finds players for the free seats of a room."""
-
-    def __init__(self, desk: Desk, wish: Callable[[], Wish], on_wait: Callable[[], None]) -> None:
-        """`on_wait` is called when another client begins to wait at the desk for such a table."""
-        self._desk, self._wish, self._on_wait = desk, wish, on_wait
-        self._game = wish().game
-        """The game of all its wishes: most clients at the desk want another one."""
-        self.close = desk.on_wait(self._waits)
-
-    def _waits(self, seeker: Seeker) -> None:
-        if seeker.wish.game == self._game and seeker.wish == self._wish():
-            self._on_wait()
-
-    def waiting(self, taken: Collection[str]) -> list[Seeker]:
-        """Return the clients at the desk that could join players with these names, longest wait
-        first.
-        """
-        return [seeker for seeker in self._desk.waiting(self._wish()) if seeker.name not in taken]
-
-    def recruit(self, taken: Collection[str], free: int) -> list[tuple[str, WaitingClient]]:
-        """Take as many of them from the desk as there are free seats."""
-        return [(seeker.name, self._desk.recruit(seeker)) for seeker in self.waiting(taken)[:free]]
-
-    def house_bots(self, free: int) -> list[GatheredPlayer]:
-        """Return a house bot of middle strength, once for each free seat."""
-        found = house_bot(self._wish().game, "house")
-        return (
-            []
-            if found is None
-            else [GatheredPlayer(name, house=found[1]) for name in house_names(found[0], free)]
-        )
-
-
 def open_table(
     desk: Desk,
-    game: Game[Any],
-    terms: Terms,
-    options: Mapping[str, Any],
+    rules: TableRules,
     players: Sequence[GatheredPlayer],
     contest: str | None = None,
     seed: int | None = None,
+    versions: tuple[str, ...] = (),
 ) -> Table:
     """Return a table for these players, with its house bots seated."""
-    names, owners = (
-        tuple(player.name for player in players),
-        tuple(player.owner for player in players),
+    names = tuple(player.name for player in players)
+    owners = tuple(player.owner for player in players)
+    table = desk.tables.set_table(
+        rules.game,
+        rules.terms,
+        names,
+        owners,
+        rules.options,
+        contest,
+        seed=seed,
+        versions=versions,
     )
-    table = desk.tables.set_table(game, terms, names, owners, options, contest, seed=seed)
     table.resumes = False  # its room is in memory
     for number, player in enumerate(players):
         if player.house is not None:
             HouseSeat(desk.workers, table, number, player.house).sit_down()
     return table
+
+
+class Room:
+    rank = 1
+    """Of several rooms and desks with players of a contest's match, the first of the highest rank
+    sets the table.
+    """
+    house = False
+    """Whether house bots take the free seats when the players have waited long enough."""
+    retry = 1.0
+    """Seconds until the room tries again, if it cannot start when they have."""
+
+    def __init__(self, desk: Desk, rules: TableRules) -> None:
+        self.desk, self.rules = desk, rules
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._unfollow: list[Callable[[], None]] = []
+
+    def follow(self) -> None:
+        """Follow the desk and contests until the room is closed."""
+        self._unfollow = [self.desk.on_wait(self._client_waits)]
+        if (queue := self.desk.contest_queue) is not None:
+            queue.on_change.append(self.contests_changed)
+            self._unfollow.append(partial(queue.on_change.remove, self.contests_changed))
+
+    def close(self) -> None:
+        """Take no more players. Running matches go on."""
+        self.stop_timer()
+        unfollow, self._unfollow = self._unfollow, []
+        for stop in unfollow:
+            stop()
+
+    # What the rooms of a protocol decide.
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the players that have joined and wait for a table."""
+        return ()
+
+    @property
+    def gathers(self) -> bool:
+        """Whether players wait for a table that the room starts by itself."""
+        return False
+
+    def complete(self, others: Sequence[GatheredPlayer]) -> None:
+        """Start a table for the players that wait, and these others."""
+
+    def contests_changed(self) -> None:
+        """A contest has begun or is over."""
+
+    # How a table fills.
+
+    def waiting(self) -> list[Seeker]:
+        """Return the clients at the desk that could join the players here, longest wait first."""
+        return [
+            seeker for seeker in self.desk.waiting(self.rules.wish) if seeker.name not in self.names
+        ]
+
+    def _client_waits(self, seeker: Seeker) -> None:
+        # Most clients want another game, so their wishes need not be compared.
+        if seeker.wish.game == self.rules.game.name and seeker.wish == self.rules.wish:
+            self.start_if_full()
+
+    def start_if_full(self) -> None:
+        """Start if clients that wait at the desk take all free seats."""
+        if self.gathers and not self.desk.refusal and self._can_seat(self.rules.most):
+            self.complete(self._others())
+
+    def wait_is_over(self) -> None:
+        """Start: the players have waited long enough for others."""
+        if not self.gathers:
+            return
+        if self.desk.refusal or not (self.house or self._can_seat(self.rules.sizes[0])):
+            self.set_timer(self._loop.time() + self.retry, self.wait_is_over)
+        else:
+            self.complete(self._others(self.house))
+
+    def _can_seat(self, players: int) -> bool:
+        return len(self.names) + len(self.waiting()) >= players
+
+    def _others(self, house: bool = False) -> list[GatheredPlayer]:
+        """Take clients from the desk for the free seats and, for the rest, house bots of middle
+        strength.
+        """
+        free = self.rules.most - len(self.names)
+        clients = [(seeker.name, self.desk.recruit(seeker)) for seeker in self.waiting()[:free]]
+        others = [GatheredPlayer(name, client.owner, client) for name, client in clients]
+        if house and (bot := house_bot(self.rules.game.name, "house")) is not None:
+            names = house_names(bot[0], free - len(others))
+            others += [GatheredPlayer(name, house=bot[1]) for name in names]
+        return others
+
+    def set_timer(self, when: float, work: Callable[[], None]) -> None:
+        """Call this at a time on the loop's clock, in place of what the timer was set for."""
+        self.stop_timer()
+        self._timer = self._loop.call_at(when, self._ring, work)
+
+    def _ring(self, work: Callable[[], None]) -> None:
+        self._timer = None
+        work()
+
+    def stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # Contests.
+
+    def expects(self, name: str, owner: str, version: str) -> bool:
+        """Return whether a player is expected in a running contest with the rules of this room.
+
+        Raise ContestRefusal if no such contest allows this version of it.
+        """
+        queue, rules = self.desk.contest_queue, self.rules
+        return queue is not None and queue.expects(rules.game, rules.sizes, name, owner, version)
+
+    def hold(
+        self, name: str, owner: str, version: str, release: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Let a player wait for its next match in a contest, which may begin at once.
+
+        `release` is called when its contests are over. Call what is returned when it waits no
+        longer.
+        """
+        queue, rules = self.desk.contest_queue, self.rules
+        assert queue is not None
+        return queue.hold(rules.game, rules.sizes, name, owner, version, self, release)
+
+    def open_for_contest(self, wanted: ContestTable, players: Sequence[ContestPlayer]) -> None:
+        """Seat the players in this order, and start the match."""
+        raise NotImplementedError
+
+    def contest_table(
+        self, wanted: ContestTable, terms: Terms, players: Sequence[GatheredPlayer]
+    ) -> Table:
+        rules = TableRules(wanted.game, terms, wanted.options, self.rules.sizes)
+        table = open_table(self.desk, rules, players, wanted.contest, wanted.seed)
+        wanted.prepare(table)
+        return table
+
+
+def from_elsewhere(player: ContestPlayer, game: str) -> GatheredPlayer:
+    """Take the player of a contest from another protocol's queue, or a house bot."""
+    bot = house_bot(game, player.name) if player.is_house else None
+    return GatheredPlayer(player.name, player.owner, player.take(), None if bot is None else bot[1])

@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.bomber_api import BomberApi, BomberRooms
+from botdrome.server.rooms.bomber_api import BomberApi
+from botdrome.server.rooms.bomber_room import BomberRooms
 from tests.patience import until
 from tests.server.clients import PATIENCE, server
 
