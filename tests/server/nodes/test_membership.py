@@ -316,3 +316,13 @@ async def test_of_two_nodes_that_adopt_a_match_at_once_one_gets_it(postgres_url:
         assert await adopting == []
         assert await other.fetchval("SELECT node FROM matches") == bee.id
         await other.close()
+
+
+async def test_a_drained_node_gives_up_a_room_that_it_claimed_too_late(postgres_url: str) -> None:
+    async with joined(postgres_url, "ant") as ant, joined(postgres_url, "bee") as bee:
+        await ant.sees(ant.id, bee.id)
+        await bee.members.drain("ant")
+        await ant.until(lambda: ant.members._freed)
+        assert await ant.members.claim("hall", lambda *_: ant.members.here) == ant.id
+        await ant.members._beat()
+        assert await bee.members.claim("hall", lambda *_: bee.members.here) == bee.id

@@ -215,12 +215,14 @@ class Membership:
             here.draining and not all(node.draining for node in nodes.values()),
         )
         self._freed = self._freed and self.leaving
-        if self.leaving and not self._freed:
+        # A room that looked for its home meanwhile may have claimed it for this node again.
+        if self.leaving and (not self._freed or here.id in self._homes.values()):
             for tell in self.on_draining:
                 tell()
             if await self.settle():  # otherwise, or if this fails, the next beat tries again
                 await self._rows.free(here.id)
                 self._freed = True
+                self._homes = {key: home for key, home in self._homes.items() if home != here.id}
         before, self.nodes, self.here = self.nodes, nodes, here
         if digest != self._digest:
             self._homes, self._digest = await self._rows.homes()
