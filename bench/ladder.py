@@ -17,7 +17,8 @@ from msgspec import Struct
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE
-from botdrome.contest.schedule import Fixture, fixtures
+from botdrome.contest.formats.format import Fixture
+from botdrome.contest.formats.round_robin import TurnFixtures
 from botdrome.contest.strength import rate
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
@@ -84,7 +85,7 @@ class Ladder:
 
     def climb(self) -> None:
         """Play all matches."""
-        plan = list(fixtures(len(self.names), 2, MATCHES.get(self.game, 100), SEED))
+        plan = list(TurnFixtures(len(self.names), 2, MATCHES.get(self.game, 100), SEED))
         for played in in_processes(partial(play, self.game), plan, cpu_count() or 1):
             (one, two), (first, second) = played.fixture.entrants, played.places
             self.scores[one, two][

@@ -124,7 +124,8 @@ def test_blocks_come_in_order_with_any_number_of_processes() -> None:
 
 
 def test_a_half_of_the_seats_is_followed_by_the_other() -> None:
-    fixtures = list(DuelPlan("bomberman", ("a",) * 8, tuple("abcdefgh"), 4, 6, seed=5).fixtures())
+    plan = DuelPlan("bomberman", ("a",) * 8, tuple("abcdefgh"), 4, 6, seed=5)
+    fixtures = list(plan.progress().open.values())
     assert [fixture.seed for fixture in fixtures] == [5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10]
     for one, two in zip(fixtures[::2], fixtures[1::2], strict=True):
         new = [entrant < 4 for entrant in one.entrants]
@@ -133,7 +134,7 @@ def test_a_half_of_the_seats_is_followed_by_the_other() -> None:
 
 def test_one_copy_goes_round_the_table() -> None:
     plan = DuelPlan("bomberman", ("a",) * 6, tuple("abcdef"), 3, 2, seed=1, copies=1)
-    tables = [fixture.entrants for fixture in plan.fixtures()]
+    tables = [fixture.entrants for fixture in plan.progress().open.values()]
     assert len(tables) == 6 and sorted(tables[:3]) == [(0, 4, 5), (3, 1, 5), (3, 4, 2)]
     report = DuelReport(plan, ("new", "old"), SequentialTest())
     assert report.as_data()["elo"] == [0.0, None, None] and report.decision is None

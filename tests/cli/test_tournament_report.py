@@ -14,7 +14,7 @@ from botdrome.cli.standings import (
     score_table,
 )
 from botdrome.cli.terminal import Terminal
-from botdrome.contest.schedule import Fixture
+from botdrome.contest.formats.format import Fixture
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Result
 from botdrome.offline.seats import Effort, FunctionSeat, make_seat
@@ -29,7 +29,7 @@ def report(names: str, *won: tuple[int, int], times: int = 8) -> TournamentRepor
         result = Result((1, 2), (1.0, 0.0), ("complete", "complete"), ())
         found.add(
             MatchOutcome(
-                Fixture(number, pair, number),
+                Fixture(f"1.{number + 1}.1", pair, number),
                 result,
                 (Effort(), Effort()),
                 (0, 0),
@@ -108,7 +108,7 @@ def test_live_standings_come_best_first_and_have_a_limit() -> None:
 def test_matches_that_were_not_played_are_named_in_their_order() -> None:
     found = report("ab", (0, 1))
     for number in (9, 3, 5, 6, 7, 8):
-        found.add_unplayed(Fixture(number, (0, 1), 4), "it ended")
+        found.add_unplayed(Fixture(f"1.{number + 1}.1", (0, 1), 4), "it ended")
     text = printed(found)
     assert text.index("Not played: match 4, seed 4, a, b: it ended") < text.index(
         "Not played: match 6"
@@ -116,21 +116,6 @@ def test_matches_that_were_not_played_are_named_in_their_order() -> None:
     assert "... and 1 more that were not played; --json lists them all" in text
     assert (
         len(found.as_data()["unplayed"]) == 6 and "unplayed" not in report("ab", (0, 1)).as_data()
-    )
-
-
-def test_circular_results_are_told_below_the_table() -> None:
-    found = report("abc", (0, 1), (1, 2), (2, 0))
-    text = printed(found)
-    assert "Circular: a beats b (100%), b beats c (100%), c beats a (100%)." in text
-    assert "Nash average, the mixture that no bot beats: a 33%, b 33%, c 33%." in text
-    assert found.as_data()["circular"]["triads"] == [("a", "b", "c")]
-    assert "Circular" not in printed(report("abc", (0, 1), (1, 2), (0, 2)))
-
-
-def test_several_circles_are_counted() -> None:
-    assert ", and 1 more such circle." in printed(
-        report("abcd", (0, 1), (1, 2), (2, 0), (1, 3), (3, 0))
     )
 
 

@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 from msgspec import Struct
 
-from botdrome.contest.schedule import meetings, moved_on
+from botdrome.contest.formats.format import moved_on
 from botdrome.contest.sequential import block_score, seatings
 from botdrome.contest.strength import POINTS, Block, elo_points, expected
 from botdrome.games.chance import Chance
@@ -85,7 +85,7 @@ def tournament(
     """Every meeting plays that many seeds of its own, each once per seating."""
     return [
         _block(Seed(world, seats, random), meeting, strengths)
-        for meeting in meetings(len(strengths), seats)
+        for meeting in combinations(range(len(strengths)), seats)
         for _ in range(seeds)
     ]
 

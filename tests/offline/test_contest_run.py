@@ -19,7 +19,7 @@ from botdrome.contest.document import (
     OfflineEntrant,
     Penalties,
 )
-from botdrome.contest.formats.format import ContestFixture
+from botdrome.contest.formats.format import Fixture
 from botdrome.contest.progress import ContestProgress, fixture_result
 from botdrome.match.record import read, verify
 from botdrome.match.terms import Bank
@@ -97,7 +97,7 @@ class LatestFirst(PlayersHere):
     jobs = 4
     waiting: list[tuple[asyncio.Future[list[PlayedFixture]], list[PlayedFixture]]]
 
-    def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]:
+    def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[list[PlayedFixture]] = loop.create_future()
         self.waiting = [*getattr(self, "waiting", []), (future, super().play(fixtures).result())]
@@ -181,14 +181,10 @@ async def test_it_pauses_between_matches_until_it_is_resumed(
         journal, tasks = ContestJournal(store), set[asyncio.Task[None]]()
 
         class Pausing(PlayersHere):
-            def play(
-                self, fixtures: Sequence[ContestFixture]
-            ) -> asyncio.Future[list[PlayedFixture]]:
+            def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]:
                 return asyncio.ensure_future(self._pause_at_third(fixtures))
 
-            async def _pause_at_third(
-                self, fixtures: Sequence[ContestFixture]
-            ) -> list[PlayedFixture]:
+            async def _pause_at_third(self, fixtures: Sequence[Fixture]) -> list[PlayedFixture]:
                 if fixtures[0].key == "1.2.1":
                     await journal.change_state("cup", "paused", "olga")
                 return await super().play(fixtures)

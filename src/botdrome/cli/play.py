@@ -25,7 +25,6 @@ from botdrome.cli.terminal import (
     read_options,
 )
 from botdrome.client.program import CannotStart
-from botdrome.contest.schedule import Fixture
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game
 from botdrome.games.gomoku import Gomoku
@@ -294,7 +293,7 @@ def _played(plan: TournamentPlan, given: PlayOptions, scenes: SceneQueue | None 
         complain(f"matches cannot be saved in {plan.save}: {error.strerror}")
         return 1
     status = follow(outcomes, report) or int(bool(report.unplayed or report.unstarted))
-    if status not in (0, INTERRUPTED) and not (report.standings.matches or report.unplayed):
+    if status not in (0, INTERRUPTED) and not (report.matches or report.unplayed):
         return status
     if given.as_json:
         report.write_json(sys.stdout)
@@ -308,7 +307,6 @@ def _on_dask(report: TournamentReport, address: str) -> Generator[MatchOutcome, 
     from botdrome.offline.dask_pool import play_on_dask
 
     def unplayed(match: "UnplayedMatch") -> None:
-        assert isinstance(match.fixture, Fixture)
         report.add_unplayed(match.fixture, match.why)
 
     return play_on_dask(report.plan, address, unplayed, complain)
@@ -333,12 +331,12 @@ def follow(outcomes: Generator[MatchOutcome, None, None], report: TournamentRepo
 
     Ctrl-C ends the tournament early and keeps the outcomes so far.
     """
-    total = len(report.plan.fixtures())
+    total = report.plan.progress().expected
     with LiveStandings() as live:
         draw = partial(
             live.update,
             report.plan.game,
-            lambda: (report.standings.matches, total),
+            lambda: (report.matches, total),
             partial(live_table, report),
         )
         try:

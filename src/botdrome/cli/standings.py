@@ -21,9 +21,9 @@ from rich.text import Text
 
 from botdrome.cli.terminal import Terminal
 from botdrome.contest.block_counts import BlockCounts, Repetition
-from botdrome.contest.circular import CircularResults, circular_counted
-from botdrome.contest.schedule import Fixture
-from botdrome.contest.standings import Standings, Tally
+from botdrome.contest.formats.format import Fixture, Scores, Standing
+from botdrome.contest.formats.round_robin import ranked_by_points
+from botdrome.contest.progress import fixture_result
 from botdrome.contest.strength import MEAN, Ratings, rate_counted
 from botdrome.games.reading import plural
 from botdrome.offline.entrants import bot_version
@@ -133,7 +133,8 @@ class TournamentReport:
     def __init__(self, plan: TournamentPlan, spooled: bool = False) -> None:
         """`spooled`: keep all matches on disk, for `write_json`."""
         self.plan = plan
-        self.standings = Standings(len(plan.entrants))
+        self.matches, self.scores = 0, Scores(plan.document)
+        self.causes: list[Counter[str]] = [Counter() for _ in plan.entrants]
         self.efforts = [Effort() for _ in plan.entrants]
         self.refused, self.late = [0 for _ in plan.entrants], [0 for _ in plan.entrants]
         self.unstarted: set[int] = set()
@@ -151,11 +152,12 @@ class TournamentReport:
         """The faults of the matches with the lowest numbers."""
 
     def add(self, outcome: MatchOutcome) -> None:
+        self.matches += 1
         if self._spool is not None:
-            self._spool.add(outcome.fixture.number, self._match(outcome))
+            self._spool.add(self.plan.number(outcome.fixture), self._match(outcome))
         if outcome.faults:
             self._add_examples(outcome)
-        self.standings.add(outcome.fixture.entrants, outcome.result)
+        self.scores.add(outcome.fixture, fixture_result(outcome.result, ""))
         self._blocks.add(
             outcome.fixture.seed,
             outcome.fixture.entrants,
@@ -167,6 +169,7 @@ class TournamentReport:
             self.efforts[entrant].seconds += outcome.efforts[seat].seconds
             self.refused[entrant] += outcome.refused[seat]
             self.late[entrant] += outcome.late[seat]
+            self.causes[entrant][outcome.result.causes[seat]] += 1
         self.unstarted |= {outcome.fixture.entrants[seat] for seat in outcome.unstarted}
         self.printed |= {outcome.fixture.entrants[seat] for seat in outcome.printed}
         first, last = self._seeds or (outcome.fixture.seed, outcome.fixture.seed)
@@ -174,10 +177,13 @@ class TournamentReport:
 
     def add_unplayed(self, fixture: Fixture, why: str) -> None:
         bots = ", ".join(self.plan.names[entrant] for entrant in fixture.entrants)
-        insort(
-            self.unplayed,
-            (fixture.number, f"match {fixture.number + 1}, seed {fixture.seed}, {bots}: {why}"),
-        )
+        number = self.plan.number(fixture)
+        insort(self.unplayed, (number, f"match {number + 1}, seed {fixture.seed}, {bots}: {why}"))
+
+    @property
+    def standings(self) -> list[Standing]:
+        """Best first."""
+        return ranked_by_points(self.scores, len(self.plan.entrants))
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -192,16 +198,12 @@ class TournamentReport:
         return self._blocks.repetition()
 
     @cached_property
-    def circular(self) -> CircularResults | None:
-        return circular_counted(self._blocks.counted())
-
-    @cached_property
     def beats_next(self) -> dict[int, float | None]:
         """The probability that an entrant is stronger than the next one in the table."""
         names, rated = self.plan.names, self.ratings.strengths
         return {
             one.entrant: self.ratings.beats(names[one.entrant], names[two.entrant])
-            for one, two in pairwise(self.standings.ranked())
+            for one, two in pairwise(self.standings)
             if names[one.entrant] in rated and names[two.entrant] in rated
         }
 
@@ -221,15 +223,13 @@ class TournamentReport:
     def title(self) -> str:
         first, last = self._seeds or (self.plan.seed, self.plan.seed)
         seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
-        return f"{self.plan.game}: {plural(self.standings.matches, 'match', 'es')}, {seeds}"
+        return f"{self.plan.game}: {plural(self.matches, 'match', 'es')}, {seeds}"
 
-    def faults(self, tally: Tally) -> Counter[str]:
+    def faults(self, number: int) -> Counter[str]:
         """Count the causes of a bot's losses by fault, and its refused and late moves."""
-        counted = Counter(
-            {cause: count for cause, count in sorted(tally.causes.items()) if cause != "complete"}
-        )
-        return counted + Counter(
-            {"refused moves": self.refused[tally.entrant], "late moves": self.late[tally.entrant]}
+        causes = sorted(self.causes[number].items())
+        return Counter({cause: count for cause, count in causes if cause != "complete"}) + Counter(
+            {"refused moves": self.refused[number], "late moves": self.late[number]}
         )
 
     def mean_time(self, entrant: int) -> float:
@@ -243,7 +243,7 @@ class TournamentReport:
         return [words for _, words in self._examples]
 
     def _add_examples(self, outcome: MatchOutcome) -> None:
-        number, faults = outcome.fixture.number, self._faults(outcome)
+        number, faults = self.plan.number(outcome.fixture), self._faults(outcome)
         self.fault_count += len(faults)
         for name, words in faults.items():
             insort(
@@ -278,18 +278,15 @@ class TournamentReport:
 
     def as_data(self) -> dict[str, Any]:
         return ({"unplayed": [words for _, words in self.unplayed]} if self.unplayed else {}) | {
-            "standings": [self._standing(tally) for tally in self.standings.ranked()],
+            "standings": [self._standing(line) for line in self.standings],
             "distinctGames": self.repetition.games,
             "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
-            "circular": None
-            if self.circular is None
-            else {"triads": self.circular.triads, "nashAverage": self.circular.nash},
         }
 
     def _match(self, outcome: MatchOutcome) -> dict[str, Any]:
         fixture, result = outcome.fixture, outcome.result
         data = {
-            "number": fixture.number + 1,
+            "number": self.plan.number(fixture) + 1,
             "seed": fixture.seed,
             **(
                 {"opening": self.plan.game_options(fixture)["opening"]}
@@ -308,26 +305,24 @@ class TournamentReport:
         }
         return data | ({"file": outcome.file} if outcome.file else {})
 
-    def _standing(self, tally: Tally) -> dict[str, Any]:
+    def _standing(self, line: Standing) -> dict[str, Any]:
         return {
-            "bot": self.plan.names[tally.entrant],
-            "version": bot_version(self.plan.entrants[tally.entrant]),
-            "wins": tally.wins,
-            "draws": tally.draws,
-            "losses": tally.losses,
-            "points": tally.points,
-            "elo": [
-                None if value is None else round(value, 1) for value in self.elo(tally.entrant)
-            ],
-            "beatsNext": self.beats_next.get(tally.entrant),
-            "meanSecondsPerMove": self.mean_time(tally.entrant),
-            "faults": dict(self.faults(tally)),
+            "bot": self.plan.names[line.entrant],
+            "version": bot_version(self.plan.entrants[line.entrant]),
+            "wins": line.wins,
+            "draws": line.draws,
+            "losses": line.losses,
+            "points": line.score,
+            "elo": [None if value is None else round(value, 1) for value in self.elo(line.entrant)],
+            "beatsNext": self.beats_next.get(line.entrant),
+            "meanSecondsPerMove": self.mean_time(line.entrant),
+            "faults": dict(self.faults(line.entrant)),
         }
 
 
 def score_table(report: TournamentReport, width: int) -> RenderableType:
-    plan, title, ranked = report.plan, report.title, report.standings.ranked()
-    rows = [[plan.names[tally.entrant], *_cells(report, tally)] for tally in ranked]
+    plan, title, ranked = report.plan, report.title, report.standings
+    rows = [[plan.names[line.entrant], *_cells(report, line)] for line in ranked]
     table = _table(title, ("bot", *NUMBERS, "faults"), rows)
     below: list[Text] = []
     if (
@@ -347,12 +342,12 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
 
 def live_table(report: TournamentReport) -> Table:
     """Return the standings so far, without what takes long to compute."""
-    ranked = report.standings.ranked()[:MOST_LIVE]
+    ranked = report.standings[:MOST_LIVE]
     rows = [
         [
             report.plan.names[one.entrant],
             *map(str, (one.wins, one.draws, one.losses)),
-            f"{one.points:.4g}",
+            f"{one.score:.4g}",
         ]
         for one in ranked
     ]
@@ -360,8 +355,8 @@ def live_table(report: TournamentReport) -> Table:
 
 
 def _remarks(report: TournamentReport) -> list[str]:
-    """What the table cannot say: repeated games, bots that never met, and circular results."""
-    groups, circular = report.ratings.groups(), report.circular
+    """What the table cannot say: repeated games, and bots that never met."""
+    groups = report.ratings.groups()
     remarks = [f"Not played: {words}" for _, words in report.unplayed[:MOST_EXAMPLES]]
     if (more_unplayed := len(report.unplayed) - len(remarks)) > 0:
         remarks.append(f"... and {more_unplayed} more that were not played; --json lists them all")
@@ -372,23 +367,6 @@ def _remarks(report: TournamentReport) -> list[str]:
             "Not comparable, since they have never met: "
             f"{' | '.join(', '.join(group) for group in groups)}"
         )
-    if circular is not None:
-        one, two, three = circular.triads[0]
-        chain = ", ".join(
-            f"{a} beats {b} ({circular.shares[a, b]:.0%})"
-            for a, b in ((one, two), (two, three), (three, one))
-        )
-        more = (
-            f", and {plural(len(circular.triads) - 1, 'more such circle')}"
-            if len(circular.triads) > 1
-            else ""
-        )
-        best = sorted(circular.nash.items(), key=lambda item: -item[1])
-        average = ", ".join(f"{name} {share:.0%}" for name, share in best if share >= 0.005)
-        remarks += [
-            f"Circular: {chain}{more}.",
-            f"Nash average, the mixture that no bot beats: {average}.",
-        ]
     if report.printed and not report.plan.save:
         names = ", ".join(report.plan.names[entrant] for entrant in sorted(report.printed))
         remarks.append(
@@ -420,19 +398,19 @@ def _unbroken(text: str, style: str = "") -> Text:
     return Text(text, style, no_wrap=True, overflow="ignore")
 
 
-def _cells(report: TournamentReport, tally: Tally) -> list[str]:
-    faults = ", ".join(f"{cause} {count}" for cause, count in report.faults(tally).items())
-    points, low, high = report.elo(tally.entrant)
-    sure = report.beats_next.get(tally.entrant)
+def _cells(report: TournamentReport, line: Standing) -> list[str]:
+    faults = ", ".join(f"{cause} {count}" for cause, count in report.faults(line.entrant).items())
+    points, low, high = report.elo(line.entrant)
+    sure = report.beats_next.get(line.entrant)
     return [
-        str(tally.wins),
-        str(tally.draws),
-        str(tally.losses),
-        f"{tally.points:.4g}",
+        str(line.wins),
+        str(line.draws),
+        str(line.losses),
+        f"{line.score:.4g}",
         "-" if points is None else f"{points:+.0f}",
         "-" if low is None else f"{low:+.0f} .. {high:+.0f}",
         "-" if sure is None else percent_text(sure),
-        duration_text(report.mean_time(tally.entrant)),
+        duration_text(report.mean_time(line.entrant)),
         faults or "none",
     ]
 

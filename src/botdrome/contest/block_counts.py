@@ -146,9 +146,7 @@ def contest_blocks(progress: ContestProgress) -> BlockCounts:
     blocks = BlockCounts([entrant.name for entrant in progress.entrants])
     for fixture, result in played_in(progress.rounds, progress.results):
         if result.places and not result.absent:
-            blocks.add(
-                (fixture.meeting, fixture.seed), fixture.entrants, result.places, result.fingerprint
-            )
+            blocks.add(fixture.seed, fixture.entrants, result.places, result.fingerprint)
     return blocks
 
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.contest.schedule import moved_on
+from botdrome.contest.formats.format import moved_on
 from botdrome.match.terms import PACES, PaceName
 
 Ticket = int

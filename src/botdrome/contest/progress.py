@@ -26,12 +26,12 @@ from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.elimination import DoubleElimination, Knockout
 from botdrome.contest.formats.format import (
     CannotContinue,
-    ContestFixture,
     ContestFormat,
     Entrant,
     EntrantNumber,
+    Fixture,
     FixtureResult,
-    MeetingFixtures,
+    PlannedFixtures,
     Results,
     Round,
     Standing,
@@ -66,26 +66,26 @@ CONTEST_FORMATS: dict[str, ContestFormat] = {
 # they are asked for.
 
 
-class OpenRound(Mapping[str, ContestFixture]):
+class OpenRound(Mapping[str, Fixture]):
     """By key, in the order of play. Results may be added while it is iterated over."""
 
-    def __init__(self, planned: Sequence[ContestFixture], results: Results, left: int) -> None:
+    def __init__(self, planned: Sequence[Fixture], results: Results, left: int) -> None:
         """`left` of the fixtures have no results. The caller counts down with each result."""
         self.left = left
         self._planned, self._results = planned, results
-        self._named: Callable[[str], ContestFixture] = (
+        self._named: Callable[[str], Fixture] = (
             planned.named
-            if isinstance(planned, MeetingFixtures)
+            if isinstance(planned, PlannedFixtures)
             else {one.key: one for one in planned}.__getitem__
         )
-        self._at = planned.in_turn if isinstance(planned, MeetingFixtures) else planned.__getitem__
+        self._at = planned.in_turn if isinstance(planned, PlannedFixtures) else planned.__getitem__
         self._first = 0
         """All fixtures before this one have results."""
 
     def __len__(self) -> int:
         return self.left
 
-    def __getitem__(self, key: str) -> ContestFixture:
+    def __getitem__(self, key: str) -> Fixture:
         if key in self._results:
             raise KeyError(key)
         return self._named(key)
@@ -93,7 +93,7 @@ class OpenRound(Mapping[str, ContestFixture]):
     def __iter__(self) -> Iterator[str]:
         return (fixture.key for fixture in self.fixtures())
 
-    def fixtures(self) -> Iterator[ContestFixture]:
+    def fixtures(self) -> Iterator[Fixture]:
         while self._first < len(self._planned) and self._at(self._first).key in self._results:
             self._first += 1
         for place in range(self._first, len(self._planned)):
@@ -205,6 +205,7 @@ class ContestProgress:
         entrants: Sequence[Entrant],
         results: Mapping[str, FixtureResult],
         underway: Collection[str] = (),
+        format_: ContestFormat | None = None,
     ) -> None:
         """`underway` are the fixtures that are being played.
 
@@ -212,7 +213,7 @@ class ContestProgress:
         """
         self.document, self.entrants = document, list(entrants)
         self.results = ResultBook(document.games_per_meeting, results)
-        self.format = CONTEST_FORMATS[document.format_]
+        self.format = format_ or CONTEST_FORMATS[document.format_]
         self.refusal = ""
         """Why the contest cannot go on; empty: it can, or it is over."""
         self.underway = underway
@@ -228,7 +229,7 @@ class ContestProgress:
         return list(self._rounds.values())
 
     @property
-    def fixtures(self) -> dict[str, ContestFixture]:
+    def fixtures(self) -> dict[str, Fixture]:
         """All fixtures of the rounds that have begun. This takes memory for each of them."""
         return {
             fixture.key: fixture for round_ in self._rounds.values() for fixture in round_.fixtures
@@ -358,8 +359,8 @@ class ContestProgress:
         leavers = {
             number for number, entrant in enumerate(self.entrants) if entrant.left is not None
         }
-        left = 0
-        for fixture in round_.fixtures:
+        left = 0 if self.results or leavers else len(round_.fixtures)
+        for fixture in () if left else round_.fixtures:
             result = self.results.get(fixture.key)
             if result is None and not leavers.isdisjoint(fixture.entrants):
                 result = self._forfeit(fixture, round_.number)
@@ -369,7 +370,7 @@ class ContestProgress:
                 self._count_faults(fixture, result)
         self.open = OpenRound(round_.fixtures, self.results, left)
 
-    def _forfeit(self, fixture: ContestFixture, round_: int) -> FixtureResult | None:
+    def _forfeit(self, fixture: Fixture, round_: int) -> FixtureResult | None:
         """Return the result of a fixture if some of its entrants have left since it was planned."""
         leavers = (
             (seat, self.entrants[number].left) for seat, number in enumerate(fixture.entrants)
@@ -382,7 +383,7 @@ class ContestProgress:
         )
         return self.results[fixture.key]
 
-    def _count_faults(self, fixture: ContestFixture, result: FixtureResult) -> None:
+    def _count_faults(self, fixture: Fixture, result: FixtureResult) -> None:
         for seat in (*result.absent, *result.crashed):
             self.faults[fixture.entrants[seat]] += 1
 
@@ -413,9 +414,7 @@ def late_entrant(document: ContestDocument, entrant: Entrant, round_: int) -> En
     return replace(entrant, joined=round_ + (late == "next") if round_ else 0)
 
 
-def unplayed(
-    document: ContestDocument, fixture: ContestFixture, absent: Collection[int]
-) -> FixtureResult:
+def unplayed(document: ContestDocument, fixture: Fixture, absent: Collection[int]) -> FixtureResult:
     """Return the result of a fixture with absent players: the others share the first place, or it
     does not count.
     """
@@ -465,8 +464,8 @@ class OpenFixtures:
     def __init__(self, plan: PlanSummary, names: Sequence[str]) -> None:
         """`names` are those of the entrants, by their numbers."""
         self.plan, self._names = plan, names
-        self.by_key: dict[str, ContestFixture] = {}
-        self.of: dict[str, dict[str, ContestFixture]] = {}
+        self.by_key: dict[str, Fixture] = {}
+        self.of: dict[str, dict[str, Fixture]] = {}
         """By the name of an entrant, and by key."""
         self.added: dict[str, FixtureResult] = {}
         """The results since the plan."""
@@ -481,7 +480,7 @@ class OpenFixtures:
         """True if the next plan is due."""
         return bool(self.plan.fixtures) and not self.by_key
 
-    def open(self, fixtures: Iterable[ContestFixture]) -> None:
+    def open(self, fixtures: Iterable[Fixture]) -> None:
         for fixture in fixtures:
             self.by_key[fixture.key] = fixture
             for number in fixture.entrants:

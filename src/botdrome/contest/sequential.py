@@ -16,10 +16,21 @@ from typing import Literal
 
 from msgspec import Struct
 
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.format import (
+    ContestFormat,
+    Entrant,
+    Fixture,
+    PlannedFixtures,
+    Results,
+    Round,
+)
 from botdrome.contest.strength import Z95, elo_points, expected_share
 from botdrome.games.chance import Chance
 
 LEAST_BLOCKS = 16
+SEATING_STEP = -1_000_000
+"""The step of the chance that draws the seats. No match and no bot uses it."""
 PRIOR_BLOCKS = 3.0
 """The weight of the prior.
 
@@ -113,6 +124,53 @@ def seatings(seats: int, copies: int | None, chance: Chance) -> list[Seating]:
     if copies is None:
         return [first, tuple(not taken for taken in first)]
     return [first[turn:] + first[:turn] for turn in range(seats)]
+
+
+class DuelFixtures(PlannedFixtures):
+    """Each seed in all its seatings.
+
+    The first entrants are the new bot, once per seat; the others are the old bot, once per seat.
+    """
+
+    def __init__(self, seats: int, copies: int | None, blocks: int, seed: int) -> None:
+        self._seats, self._copies, self._blocks, self._seed = seats, copies, blocks, seed
+        self.size = 2 if copies is None else seats
+        """The number of matches in a block."""
+
+    def __len__(self) -> int:
+        return self._blocks * self.size
+
+    def _at(self, place: int) -> Fixture:
+        block, turn = divmod(place, self.size)
+        seed = self._seed + block
+        seating = seatings(self._seats, self._copies, Chance(seed, SEATING_STEP))[turn]
+        entrants = tuple(seat if new else self._seats + seat for seat, new in enumerate(seating))
+        return Fixture(f"1.{block + 1}.{turn + 1}", entrants, seed)
+
+    def _place(self, meeting: int, game: int) -> int:
+        return (meeting - 1) * self.size + game - 1 if 0 < game <= self.size else -1
+
+
+class DuelBlocks(ContestFormat):
+    """The matches of `botdrome duel`. The document's `games` are the blocks."""
+
+    late = "never"
+
+    def __init__(self, copies: int | None) -> None:
+        """`copies` of the new bot sit at a table; None: half of the seats."""
+        self._copies = copies
+
+    def expected(self, document: ContestDocument, entrants: int) -> int:
+        return len(self._fixtures(document))
+
+    def rounds(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Iterator[Round]:
+        yield Round(1, self._fixtures(document))
+
+    def _fixtures(self, document: ContestDocument) -> DuelFixtures:
+        games = document.games_per_meeting
+        return DuelFixtures(document.seats, self._copies, games, document.seed)
 
 
 def block_score(games: Iterable[tuple[Seating, Sequence[int]]]) -> float:

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from botdrome.client.program import CannotStart
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.format import ContestFixture, Entrant
-from botdrome.contest.schedule import Fixture
+from botdrome.contest.formats.format import Entrant, Fixture
 from botdrome.offline.batches import unless_ended, worker_pool
 from botdrome.offline.entrants import distinct_names
 from botdrome.offline.isolation import Isolation, close_idle
@@ -25,7 +24,7 @@ from botdrome.store.store import Epoch
 class PlayedFixture(Struct, frozen=True):
     """A fixture and its match. If some of its bots could not start, there was none."""
 
-    fixture: ContestFixture
+    fixture: Fixture
     started: Epoch
     ended: Epoch
     outcome: MatchOutcome | None = None
@@ -39,7 +38,7 @@ class ContestPlayers(Protocol):
     @property
     def jobs(self) -> int: ...
 
-    def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]: ...
+    def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]: ...
 
 
 def entrant_names(document: ContestDocument) -> tuple[str, ...]:
@@ -71,14 +70,14 @@ def contest_plan(
     )
 
 
-def play_portion(plan: TournamentPlan, fixtures: Sequence[ContestFixture]) -> list[PlayedFixture]:
+def play_portion(plan: TournamentPlan, fixtures: Sequence[Fixture]) -> list[PlayedFixture]:
     return [_play(plan, fixture) for fixture in fixtures]
 
 
-def _play(plan: TournamentPlan, fixture: ContestFixture) -> PlayedFixture:
+def _play(plan: TournamentPlan, fixture: Fixture) -> PlayedFixture:
     started = _now()
     try:
-        outcome = play_fixture(plan, Fixture(0, fixture.entrants, fixture.seed))
+        outcome = play_fixture(plan, fixture)
     except CannotStart:
         absent = {
             seat: why
@@ -111,7 +110,7 @@ class PlayersHere:
     def __init__(self, plan: TournamentPlan) -> None:
         self._plan = plan
 
-    def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]:
+    def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]:
         future: asyncio.Future[list[PlayedFixture]] = asyncio.get_running_loop().create_future()
         future.set_result(play_portion(self._plan, fixtures))
         return future
@@ -119,12 +118,12 @@ class PlayersHere:
 
 class PlayersInProcesses:
     def __init__(self, plan: TournamentPlan, pool: ProcessPoolExecutor, jobs: int) -> None:
-        self._work: Callable[[Sequence[ContestFixture]], list[PlayedFixture]] = partial(
+        self._work: Callable[[Sequence[Fixture]], list[PlayedFixture]] = partial(
             unless_ended, partial(play_portion, plan)
         )
         self._pool, self.jobs = pool, jobs
 
-    def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]:
+    def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]:
         return asyncio.wrap_future(self._pool.submit(self._work, fixtures))
 
 

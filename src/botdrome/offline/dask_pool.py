@@ -31,8 +31,7 @@ from msgspec.structs import replace
 
 from botdrome import __version__
 from botdrome.client.program import CannotStart, check_sandbox
-from botdrome.contest.formats.format import ContestFixture
-from botdrome.contest.schedule import Fixture
+from botdrome.contest.formats.format import Fixture
 from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, PoolTrouble, in_batches, timed
 from botdrome.offline.bot_bundle import BUNDLE, HERE, MINOR, ROOT, BotBundle, pack
 from botdrome.offline.contest_players import PlayedFixture, play_portion
@@ -45,7 +44,6 @@ from botdrome.offline.tournament import MatchOutcome, TournamentPlan, check_plan
 
 IDLE = 60.0
 """Seconds without work after which a worker ends the processes of its bots."""
-AnyFixture = Fixture | ContestFixture
 
 
 class PlayedMatch(Struct, frozen=True):
@@ -65,13 +63,13 @@ class BundlePlayer:
         if self._plan.isolation.sandbox:
             check_sandbox()
 
-    def play(self, fixture: AnyFixture) -> PlayedMatch | PlayedFixture:
+    def play(self, fixture: Fixture) -> PlayedMatch | PlayedFixture:
         """Raise CannotStart if a bot cannot play here, although it can where the tournament was
         started.
         """
         for number in fixture.entrants:
             self._load(self._plan.entrants[number])
-        if isinstance(fixture, Fixture):
+        if not self._plan.records:
             return self._match(fixture)
         (played,) = play_portion(self._plan, [fixture])
         if played.absent:
@@ -121,7 +119,7 @@ class WorkerRefusal(Exception):
 class UnplayedMatch(Struct, frozen=True):
     """A match that cannot be played, because it ends the processes that play it."""
 
-    fixture: AnyFixture
+    fixture: Fixture
     why: str
 
 
@@ -132,7 +130,7 @@ _players: dict[str, BundlePlayer] = {}
 _timers: list[Timer] = []
 
 
-def play_batch(bundle: BotBundle, fixtures: Sequence[AnyFixture]) -> tuple[list[Any], float]:
+def play_batch(bundle: BotBundle, fixtures: Sequence[Fixture]) -> tuple[list[Any], float]:
     """Return for each fixture the match that was played, and the mean seconds per match."""
     worker = _this_worker()
     if (bundle.version, bundle.python) != (__version__, MINOR):
@@ -523,9 +521,8 @@ def _play(
 ) -> Generator[MatchOutcome, None, None]:
     work: Any = play_batch
     with dask_pool(address, bundle, notice) as pool:
-        for played in in_batches(
-            pool, work, plan.fixtures(), pool.workers, LARGEST_BATCH, BATCH_SECONDS
-        ):
+        fixtures = plan.progress().rounds[0].fixtures
+        for played in in_batches(pool, work, fixtures, pool.workers, LARGEST_BATCH, BATCH_SECONDS):
             if isinstance(played, UnplayedMatch):
                 unplayed(played)
             else:
@@ -551,16 +548,15 @@ class PlayersOnDask:
     def jobs(self) -> int:
         return self._pool.workers()
 
-    def play(self, fixtures: Sequence[ContestFixture]) -> asyncio.Future[list[PlayedFixture]]:
+    def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]:
         return asyncio.ensure_future(self._play(fixtures))
 
-    async def _play(self, fixtures: Sequence[ContestFixture]) -> list[PlayedFixture]:
+    async def _play(self, fixtures: Sequence[Fixture]) -> list[PlayedFixture]:
         results, _ = await asyncio.wrap_future(self._pool.submit(play_batch, fixtures))
         return [self._unplayed(one) if isinstance(one, UnplayedMatch) else one for one in results]
 
     def _unplayed(self, match: UnplayedMatch) -> PlayedFixture:
         """No bot of such a match has shown up, as far as the contest is concerned."""
-        assert isinstance(match.fixture, ContestFixture)
         now, entrants = int(time() * 1000), match.fixture.entrants
         bots = " and ".join(self._names[entrant] for entrant in entrants)
         absent = dict.fromkeys(range(1, len(entrants)), "")

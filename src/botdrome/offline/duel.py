@@ -1,19 +1,14 @@
 """Duel: a new and an old version of a bot, block by block, for the sequential test."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
-from itertools import count
 
 from msgspec import Struct
 
-from botdrome.contest.schedule import Fixture
-from botdrome.contest.sequential import Seating, block_score, seatings
-from botdrome.games.chance import Chance
-from botdrome.offline.batches import Items
-from botdrome.offline.tournament import FixtureList, MatchOutcome, TournamentPlan, play_all
-
-SEATING_STEP = -1_000_000
-"""The step of the chance that draws the seats. No match and no bot uses it."""
+from botdrome.contest.formats.format import Fixture
+from botdrome.contest.progress import ContestProgress
+from botdrome.contest.sequential import DuelBlocks, Seating, block_score
+from botdrome.offline.tournament import MatchOutcome, TournamentPlan, play_all
 
 
 class DuelPlan(TournamentPlan, frozen=True):
@@ -24,20 +19,17 @@ class DuelPlan(TournamentPlan, frozen=True):
     copies: int | None = None
     """Copies of the new bot at a table; None: half of the seats."""
 
-    def seatings(self, seed: int) -> list[Seating]:
-        return seatings(self.seats, self.copies, Chance(seed, SEATING_STEP))
+    @property
+    def block(self) -> int:
+        """The number of matches on one seed."""
+        return 2 if self.copies is None else self.seats
 
-    def fixtures(self) -> Items[Fixture]:
-        return FixtureList(self.matches * len(self.seatings(self.seed)), self._each_fixture)
+    def progress(self) -> ContestProgress:
+        return self._in_format(DuelBlocks(self.copies))
 
-    def _each_fixture(self) -> Iterator[Fixture]:
-        numbers = count()
-        for seed in range(self.seed, self.seed + self.matches):
-            for seating in self.seatings(seed):
-                entrants = tuple(
-                    seat if new else self.seats + seat for seat, new in enumerate(seating)
-                )
-                yield Fixture(next(numbers), entrants, seed)
+    def number(self, fixture: Fixture) -> int:
+        _, block, game = fixture.place
+        return (block - 1) * self.block + game - 1
 
     def is_new(self, entrant: int) -> bool:
         return entrant < self.seats
@@ -57,9 +49,7 @@ def play_blocks(plan: DuelPlan, jobs: int) -> Generator[PlayedBlock, None, None]
     """Yield the blocks in the order of their seeds: fast games would come first otherwise, and they
     may differ in result.
     """
-    size = len(plan.seatings(plan.seed))
-    outcomes = play_all(plan, jobs, most=size)
-    return _in_order(plan, outcomes, size)
+    return _in_order(plan, play_all(plan, jobs, most=plan.block), plan.block)
 
 
 def _in_order(

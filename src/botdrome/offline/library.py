@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.contest.schedule import Fixture, fixtures
+from botdrome.contest.formats.format import Fixture
+from botdrome.contest.formats.round_robin import TurnFixtures
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, IllegalMove
 from botdrome.games.options import options_in, with_options
@@ -191,7 +192,7 @@ def play(
     try:
         return [
             _played(fixture, bots, names, setup)
-            for fixture in fixtures(len(bots), seats, matches, seed)
+            for fixture in TurnFixtures(len(bots), seats, matches, seed)
         ]
     finally:
         random.setstate(state)  # bots in this process share Python's chance with the caller

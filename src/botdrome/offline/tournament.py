@@ -1,6 +1,7 @@
 """Tournament: many matches of the same bots, in this process or in several."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from math import comb
 from pathlib import Path
@@ -11,7 +12,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.contest.schedule import Fixture, fixtures
+from botdrome.contest.document import ContestDocument
+from botdrome.contest.formats.format import ContestFormat, Entrant, Fixture
+from botdrome.contest.formats.round_robin import TurnsRoundRobin
+from botdrome.contest.progress import ContestProgress, fixture_result
 from botdrome.games.chance import Chance
 from botdrome.games.game import random_opening
 from botdrome.games.options import with_options
@@ -20,7 +24,7 @@ from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import fingerprint, match_file
 from botdrome.match.terms import Milliseconds, Pace, Terms, offline
-from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, Items, in_processes
+from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, in_processes
 from botdrome.offline.isolation import ISOLATED, Isolation, close_idle
 from botdrome.offline.scenes import SceneQueue, Show, Stage
 from botdrome.offline.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
@@ -30,19 +34,6 @@ OPENING_STEP = -2_000_000
 """The step of the chance that draws openings. No match and no bot uses it."""
 LAST_LINES = 20
 """Lines of its log that are told with a bot's fault."""
-
-
-class FixtureList:
-    """Matches to play that are not in memory: each iteration makes them anew."""
-
-    def __init__(self, count: int, begin: Callable[[], Iterator[Fixture]]) -> None:
-        self._count, self._begin = count, begin
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Fixture]:
-        return self._begin()
 
 
 class TournamentPlan(Struct, frozen=True):
@@ -76,11 +67,25 @@ class TournamentPlan(Struct, frozen=True):
             {"opening": openings[(fixture.seed - self.seed) % len(openings)]} if openings else {}
         )
 
-    def fixtures(self) -> Items[Fixture]:
-        count = comb(len(self.entrants), self.seats) * self.matches
-        return FixtureList(
-            count, lambda: fixtures(len(self.entrants), self.seats, self.matches, self.seed)
+    @property
+    def document(self) -> ContestDocument:
+        """The tournament as a contest."""
+        return ContestDocument(
+            name=self.game, game=self.game, players=self.seats, games=self.matches, seed=self.seed
         )
+
+    def progress(self) -> ContestProgress:
+        """Return the contest before its first match. Its format is that of `botdrome play`."""
+        return self._in_format(TurnsRoundRobin())
+
+    def _in_format(self, format_: ContestFormat) -> ContestProgress:
+        entrants = [Entrant(name) for name in self.names]
+        return ContestProgress(self.document, entrants, {}, format_=format_)
+
+    def number(self, fixture: Fixture) -> int:
+        """Return the place of a match in the order of play, from 0."""
+        _, meeting, game = fixture.place
+        return (game - 1) * comb(len(self.entrants), self.seats) + meeting - 1
 
     def terms(self) -> Terms:
         usual = CATALOGUE[self.game].terms
@@ -207,7 +212,7 @@ def _last_lines(log: str) -> str:
 
 def match_name(plan: TournamentPlan, fixture: Fixture) -> str:
     """Return the name under which a match is saved and shown."""
-    return f"{plan.game}-{fixture.seed}-{fixture.number + 1:05}"
+    return f"{plan.game}-{fixture.seed}-{plan.number(fixture) + 1:05}"
 
 
 def seed_of_bot(seed: int, player: Player) -> int:
@@ -252,23 +257,33 @@ def play_all(
     own. `most`: matches that a process plays before it tells their outcomes.
     """
     check_plan(plan)
+    progress = plan.progress()
     if scenes is None and jobs == 1:
-        return _play_here(plan)
+        return counted(progress, _play_here(plan, progress.open.fixtures()))
     close_idle()
+    work, fixtures = partial(_play_portion, plan), progress.rounds[0].fixtures
     if scenes is not None:
-        return in_processes(
-            partial(_play_portion, plan),
-            plan.fixtures(),
-            jobs,
-            most=1,
-            ready=partial(_show_on, scenes),
-        )
-    return in_processes(partial(_play_portion, plan), plan.fixtures(), jobs, most, BATCH_SECONDS)
+        ready = partial(_show_on, scenes)
+        return counted(progress, in_processes(work, fixtures, jobs, most=1, ready=ready))
+    return counted(progress, in_processes(work, fixtures, jobs, most, BATCH_SECONDS))
 
 
-def _play_here(plan: TournamentPlan) -> Generator[MatchOutcome, None, None]:
+def counted(
+    progress: ContestProgress, outcomes: Generator[MatchOutcome, None, None]
+) -> Generator[MatchOutcome, None, None]:
+    """Yield the outcomes, and add their results to the contest."""
+    with closing(outcomes):
+        for outcome in outcomes:
+            result = fixture_result(outcome.result, "", outcome.fingerprint)
+            progress.add(outcome.fixture.key, result)
+            yield outcome
+
+
+def _play_here(
+    plan: TournamentPlan, fixtures: Iterator[Fixture]
+) -> Generator[MatchOutcome, None, None]:
     try:
-        for fixture in plan.fixtures():
+        for fixture in fixtures:
             yield play_fixture(plan, fixture)
     finally:
         close_idle()

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.contest.block_counts import contest_ratings
 from botdrome.contest.document import BadDocument, ContestDocument, check_document, stored_document
-from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult, Standing
+from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult, Standing
 from botdrome.contest.progress import ContestProgress, fixture_result, match_seed, unplayed
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE
@@ -327,7 +327,7 @@ def _check_fixture(
     manifest: Manifest,
     document: ContestDocument,
     progress: ContestProgress,
-    fixture: ContestFixture,
+    fixture: Fixture,
 ) -> None:
     result, name = progress.results[fixture.key], record_name(fixture.key)
     if not result.match:
@@ -363,9 +363,7 @@ def _check_fixture(
     _same("results.json", f"result of fixture {fixture.key}", result, expected)
 
 
-def _check_unplayed(
-    progress: ContestProgress, fixture: ContestFixture, result: FixtureResult
-) -> None:
+def _check_unplayed(progress: ContestProgress, fixture: Fixture, result: FixtureResult) -> None:
     """A result without a match has absent players, which do not win."""
     seats = range(len(fixture.entrants))
     if not result.absent or not set(result.absent) <= set(seats) or result.crashed:

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from botdrome.contest.document import ContestDocument, document_from
-from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult
+from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult
 from botdrome.contest.progress import ContestProgress
 from botdrome.games.chance import Chance
 
-Referee = Callable[[ContestFixture], FixtureResult]
+Referee = Callable[[Fixture], FixtureResult]
 
 
 def document(format_: str = "round-robin", **keys: Any) -> ContestDocument:
@@ -20,13 +20,13 @@ def bots(count: int) -> list[Entrant]:
     return [Entrant(f"bot{number}") for number in range(count)]
 
 
-def seeds_win(fixture: ContestFixture) -> FixtureResult:
+def seeds_win(fixture: Fixture) -> FixtureResult:
     """The earlier entrant ends ahead of the later one."""
     order = sorted(fixture.entrants)
     return FixtureResult(tuple(order.index(number) + 1 for number in fixture.entrants))
 
 
-def by_chance(fixture: ContestFixture) -> FixtureResult:
+def by_chance(fixture: Fixture) -> FixtureResult:
     """Some matches end level."""
     chance = Chance(fixture.seed, len(fixture.key) + fixture.entrants[0])
     marks = [chance.below(3) for _ in fixture.entrants]

@@ -6,7 +6,7 @@ import pytest
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.elimination import DoubleElimination
-from botdrome.contest.formats.format import ContestFixture, FixtureResult
+from botdrome.contest.formats.format import Fixture, FixtureResult
 from tests.contest.formats.examples import by_chance, contest, order, seeds_win
 
 
@@ -26,7 +26,7 @@ def test_everybody_but_the_winner_loses_two_meetings(entrants: int) -> None:
 
 
 def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
-    def upset(fixture: ContestFixture) -> FixtureResult:
+    def upset(fixture: Fixture) -> FixtureResult:
         """Entrant 1 loses to entrant 0 once, in round 2."""
         return (
             seeds_win(fixture)
@@ -34,7 +34,7 @@ def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
             else _won_by_one(fixture)
         )
 
-    def _won_by_one(fixture: ContestFixture) -> FixtureResult:
+    def _won_by_one(fixture: Fixture) -> FixtureResult:
         return FixtureResult(tuple(1 if number == 1 else 2 for number in fixture.entrants))
 
     progress = contest("double-elimination", 4, upset)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from botdrome.contest.formats.format import CannotContinue, ContestFixture, FixtureResult
+from botdrome.contest.formats.format import Fixture, FixtureResult
 from botdrome.contest.progress import CONTEST_FORMATS, ContestProgress
 from botdrome.games.chance import Chance
 from tests.contest.formats.examples import Referee, bots, document, played
@@ -24,7 +24,7 @@ def referees(draw: st.DrawFn) -> Referee:
     """
     level, faults, salt = draw(st.integers(1, 6)), draw(st.booleans()), draw(st.integers(0, 99))
 
-    def referee(fixture: ContestFixture) -> FixtureResult:
+    def referee(fixture: Fixture) -> FixtureResult:
         chance = Chance(
             salt, sum(int(part) << 20 * index for index, part in enumerate(fixture.key.split(".")))
         )
@@ -100,7 +100,8 @@ def test_a_contest_ends_and_continues_from_any_part_of_its_results(
     resumed = ContestProgress(whole.document, bots(contest[1]), kept)
     resumed = play_on(resumed, referee)
     assert (resumed.standings(), resumed.fixtures) == (lines, whole.fixtures)
-    assert whole.format.standings(whole.document, whole.entrants, whole.results) == lines
+    again = ContestProgress(whole.document, whole.entrants, whole.results)
+    assert again.standings() == lines
 
 
 @given(contests(), referees(), st.randoms(use_true_random=False))
@@ -135,18 +136,10 @@ def test_nobody_enters_an_empty_contest_in_vain(format_: str) -> None:
     chosen = CONTEST_FORMATS[format_]
     assert chosen.expected(document(format_), 0) == 0
     assert "cannot fill" in chosen.refusal(document(format_), 1)
-    with pytest.raises(CannotContinue):
-        chosen.next_round(document(format_), bots(1), {})
-    assert [line.place for line in chosen.standings(document(format_), bots(1), {})] == [1]
-    assert chosen.next_round(document(format_), bots(4), {}) is not None
-
-
-@pytest.mark.parametrize("format_", sorted(set(CONTEST_FORMATS) - {"ladder"}))
-def test_a_contest_that_is_over_has_no_next_round(format_: str) -> None:
-    progress = played(ContestProgress(document(format_), bots(5), {}))
-    assert (
-        progress.format.next_round(progress.document, progress.entrants, progress.results) is None
-    )
+    alone = ContestProgress(document(format_), bots(1), {})
+    assert "cannot fill" in alone.refusal and not alone.open
+    assert [line.place for line in alone.standings()] == [1]
+    assert ContestProgress(document(format_), bots(4), {}).open
 
 
 @pytest.mark.parametrize("format_", sorted(set(CONTEST_FORMATS) - {"ladder"}))

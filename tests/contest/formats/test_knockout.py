@@ -3,7 +3,7 @@
 import pytest
 
 from botdrome.contest.formats.elimination import Knockout, bracket_slots, stage_name
-from botdrome.contest.formats.format import ContestFixture, FixtureResult
+from botdrome.contest.formats.format import Fixture, FixtureResult
 from botdrome.contest.progress import ContestProgress, LateEntry
 from tests.contest.formats.examples import (
     bots,
@@ -16,7 +16,7 @@ from tests.contest.formats.examples import (
 )
 
 
-def level(fixture: ContestFixture) -> FixtureResult:
+def level(fixture: Fixture) -> FixtureResult:
     return FixtureResult((1,) * len(fixture.entrants))
 
 

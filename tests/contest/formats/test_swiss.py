@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from botdrome.contest.formats import swiss
-from botdrome.contest.formats.format import ContestFixture, Entrant, FixtureResult, Round, points_of
+from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult, Round, points_of
 from botdrome.contest.formats.pairs import SwissHistory, swiss_pairs, swiss_pairs_1
 from botdrome.contest.progress import ContestProgress, unplayed
 from botdrome.games.chance import Chance
@@ -126,8 +126,8 @@ def test_seats_alternate_down_the_list() -> None:
 @given(st.integers(4, 12), st.integers(0, 10_000))
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_a_whole_swiss_has_no_rematch_one_bye_each_and_balanced_seats(size: int, salt: int) -> None:
-    def referee(fixture: ContestFixture) -> FixtureResult:
-        return by_chance(ContestFixture(fixture.key, fixture.entrants, fixture.seed + salt))
+    def referee(fixture: Fixture) -> FixtureResult:
+        return by_chance(Fixture(fixture.key, fixture.entrants, fixture.seed + salt))
 
     rounds = max(2, round(log2(size)))
     progress = contest("swiss", size, referee, games=1, rounds=rounds)
@@ -308,7 +308,7 @@ def test_version_1_put_seats_before_rematches(size: int, rounds: int, seed: int)
 def absent(number: int) -> Referee:
     """An entrant never appears; the earlier entrant wins all other matches."""
 
-    def referee(fixture: ContestFixture) -> FixtureResult:
+    def referee(fixture: Fixture) -> FixtureResult:
         return (
             unplayed(document("swiss"), fixture, [fixture.entrants.index(number)])
             if number in fixture.entrants
@@ -348,7 +348,7 @@ def test_the_best_of_64_is_found_at_tables_of_four_in_six_rounds() -> None:
         weight = 10 ** (200 / 400)
 
         def referee(
-            fixture: ContestFixture,
+            fixture: Fixture,
             chance: Chance = chance,
             best: int = best,
             weight: float = weight,

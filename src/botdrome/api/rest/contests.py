@@ -29,8 +29,8 @@ from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
 from botdrome.contest.formats.elimination import Bracket, BracketPlace, Knockout
 from botdrome.contest.formats.format import (
-    ContestFixture,
     EntrantNumber,
+    Fixture,
     FixtureResult,
     Scores,
     Standing,
@@ -633,11 +633,11 @@ def _round(text: str | None) -> int | None:
 
 def _meetings(
     progress: ContestProgress, number: int | None, bot: str | None
-) -> Iterator[Sequence[ContestFixture]]:
+) -> Iterator[Sequence[Fixture]]:
     wanted = {at for at, entrant in enumerate(progress.entrants) if entrant.name == bot}
     for round_ in progress.rounds:
         if number is None or round_.number == number:
-            meetings: defaultdict[str, list[ContestFixture]] = defaultdict(list)
+            meetings: defaultdict[str, list[Fixture]] = defaultdict(list)
             for fixture in round_.fixtures:
                 if bot is None or not wanted.isdisjoint(fixture.entrants):
                     meetings[fixture.meeting].append(fixture)
@@ -659,7 +659,7 @@ def _bracket(progress: ContestProgress) -> Bracket | None:
 
 def _shown(
     progress: ContestProgress,
-    games: Sequence[ContestFixture],
+    games: Sequence[Fixture],
     groups: dict[EntrantNumber, int],
     bracket: Bracket | None,
 ) -> ContestMeeting:

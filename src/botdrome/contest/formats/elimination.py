@@ -10,11 +10,11 @@ from msgspec import Struct
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
     CannotContinue,
-    ContestFixture,
+    ContestFormat,
     Entrant,
     EntrantNumber,
+    Fixture,
     MeetingPlanner,
-    PlannedFormat,
     Results,
     Round,
     Standing,
@@ -43,7 +43,7 @@ class Series:
         seeds: Sequence[EntrantNumber],
     ) -> None:
         self.seeds = tuple(seeds)
-        self.fixtures: list[ContestFixture] = []
+        self.fixtures: list[Fixture] = []
         self._planner, self._length = planner, document.best_of or document.games_per_meeting
         self._round, self._meeting = place
 
@@ -332,10 +332,10 @@ def snake(players: Sequence[EntrantNumber], groups: int) -> list[list[EntrantNum
     return dealt
 
 
-class Knockout(PlannedFormat):
+class Knockout(ContestFormat):
     """A seeded bracket; the highest seeds have byes. At larger tables it is played in heats."""
 
-    late: Literal["never"] = "never"
+    late = "never"
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
         meetings = max(0, entrants - 1) if document.seats == 2 else entrants // (document.seats - 1)

@@ -7,19 +7,20 @@ and a contest that was interrupted continues as if it had not been. `contest/pro
 format: use it rather than a format itself.
 """
 
+from abc import ABC, abstractmethod
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Literal, Protocol, overload
+from typing import Literal, TypeVar, overload
 
 from msgspec import Struct
 
 from botdrome.contest.document import ContestDocument, TieBreak
-from botdrome.contest.schedule import moved_on
 from botdrome.games.chance import Chance
 from botdrome.games.reading import plural
 
+T = TypeVar("T")
 EntrantNumber = int
 """An index in the list of entrants, which only grows."""
 
@@ -41,7 +42,7 @@ class Entrant(Struct, frozen=True):
         return self.joined <= round_ and (self.left is None or round_ < self.left)
 
 
-class ContestFixture(Struct, frozen=True, gc=False):
+class Fixture(Struct, frozen=True, gc=False):
     """One match to play."""
 
     key: str
@@ -56,7 +57,12 @@ class ContestFixture(Struct, frozen=True, gc=False):
 
     @property
     def round(self) -> int:
-        return int(self.key.split(".")[0])
+        return self.place[0]
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """The numbers of its round, meeting and game, each from 1."""
+        return tuple(map(int, self.key.split(".")))
 
     @property
     def meeting(self) -> str:
@@ -93,7 +99,7 @@ class Round(Struct, frozen=True):
     """The fixtures of one round, including those that have results."""
 
     number: int
-    fixtures: Sequence[ContestFixture]
+    fixtures: Sequence[Fixture]
     byes: tuple[EntrantNumber, ...] = ()
 
 
@@ -120,52 +126,6 @@ class Standing(Struct, frozen=True):
     """Such as `lost the final`, `group 2`."""
 
 
-class ContestFormat(Protocol):
-    """One format. All methods are pure; entrants are given in the order of their seeding."""
-
-    @property
-    def late(self) -> Literal["now", "next", "never"]:
-        """When a late entrant begins to play: in the current round, in the next one, or never."""
-
-    def refusal(self, document: ContestDocument, entrants: int) -> str:
-        """Return why that many entrants cannot play this format at these tables; empty:
-        they can.
-        """
-
-    def expected(self, document: ContestDocument, entrants: int) -> int:
-        """Return about how many matches that many entrants play; 0: there is no end."""
-
-    def rounds(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Iterator[Round]:
-        """Yield the rounds.
-
-        Ask for the next one only when all fixtures of the last one have results.
-
-        A round is yielded again, with more fixtures, if its results demand further matches. The
-        arguments may grow meanwhile. Raise CannotContinue if too few entrants are left.
-        """
-
-    def next_round(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Round | None:
-        """Return the first round with fixtures that have no results; None: the contest is over."""
-
-    def ranked(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        rounds: Sequence[Round],
-        results: Results,
-    ) -> list[Standing]:
-        """Return the standings after these rounds, best first."""
-
-    def standings(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> list[Standing]:
-        """Return the standings, best first."""
-
-
 # A meeting: the matches that the same entrants play against each other, with their seats and
 # seeds.
 
@@ -174,6 +134,11 @@ _SPREAD = 0x9E37_79B9_7F4A_7C15
 """An odd number: the multiples of different numbers differ."""
 _MEETINGS, _BLOCKS = 40, 10
 """The bits of a seed's number below the round, and below the meeting."""
+
+
+def moved_on(meeting: Sequence[T], by: int) -> tuple[T, ...]:
+    by %= len(meeting)
+    return (*meeting[by:], *meeting[:by])
 
 
 class MeetingPlanner:
@@ -193,7 +158,7 @@ class MeetingPlanner:
         meeting: int,
         seats: Sequence[EntrantNumber],
         games: Iterable[int] | None = None,
-    ) -> list[ContestFixture]:
+    ) -> list[Fixture]:
         """Return the fixtures of a meeting whose first match has these seats.
 
         Games are numbered from 1.
@@ -201,7 +166,7 @@ class MeetingPlanner:
         size, number = len(seats), (round_ << _MEETINGS) + (meeting << _BLOCKS)
         seatings = [moved_on(seats, turn if self._rotate else 0) for turn in range(size)]
         return [
-            ContestFixture(
+            Fixture(
                 f"{round_}.{meeting}.{game}",
                 seatings[(game - 1) % size],
                 (self._first_seed + (number + (game - 1) // size) * _SPREAD) & _SEEDS,
@@ -210,10 +175,45 @@ class MeetingPlanner:
         ]
 
 
-class MeetingFixtures(Sequence[ContestFixture]):
-    """The fixtures of a round, made when they are asked for: only the seats of each meeting are
-    kept, four bytes each.
-    """
+class PlannedFixtures(Sequence[Fixture], ABC):
+    """The fixtures of a round, made when they are asked for: a round may have millions of them."""
+
+    @overload
+    def __getitem__(self, index: int) -> Fixture: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Fixture]: ...
+
+    def __getitem__(self, index: int | slice) -> Fixture | list[Fixture]:
+        places = range(len(self))[index]
+        return self._at(places) if isinstance(places, int) else list(map(self._at, places))
+
+    def in_turn(self, place: int) -> Fixture:
+        """Return the fixture at this place in the order of play."""
+        return self._at(place)
+
+    def named(self, key: str) -> Fixture:
+        """Raise KeyError if no fixture of the round has that key."""
+        _, meeting, game = (
+            int(part) if part.isdecimal() else 0 for part in f"{key}..".split(".")[:3]
+        )
+        place = self._place(meeting, game)
+        found = self._at(place) if 0 <= place < len(self) else None
+        if found is None or found.key != key:
+            raise KeyError(key)
+        return found
+
+    @abstractmethod
+    def _at(self, place: int) -> Fixture:
+        """Return the fixture at this place of the plan."""
+
+    @abstractmethod
+    def _place(self, meeting: int, game: int) -> int:
+        """Return the place of a game of a meeting; both are numbered from 1."""
+
+
+class MeetingFixtures(PlannedFixtures):
+    """The fixtures of meetings: only the seats of each meeting are kept, four bytes each."""
 
     def __init__(
         self,
@@ -242,43 +242,22 @@ class MeetingFixtures(Sequence[ContestFixture]):
     def __len__(self) -> int:
         return self.meetings * self._planner.games
 
-    def __iter__(self) -> Iterator[ContestFixture]:
+    def __iter__(self) -> Iterator[Fixture]:
         for meeting in range(self.meetings):
             yield from self._meeting(meeting)
 
-    @overload
-    def __getitem__(self, index: int) -> ContestFixture: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[ContestFixture]: ...
-
-    def __getitem__(self, index: int | slice) -> ContestFixture | list[ContestFixture]:
-        places = range(len(self))[index]
-        return (
-            self._at(places) if isinstance(places, int) else [self._at(place) for place in places]
-        )
-
-    def in_turn(self, place: int) -> ContestFixture:
-        """Return the fixture at this place in the order of play."""
+    def in_turn(self, place: int) -> Fixture:
         turn, game = divmod(place, self._planner.games)
         return self._meeting(self._order[turn], [game + 1])[0]
 
-    def named(self, key: str) -> ContestFixture:
-        """Raise KeyError if no fixture of the round has that key."""
-        _, meeting, game = (
-            int(part) if part.isdecimal() else 0 for part in f"{key}..".split(".")[:3]
-        )
-        place = (meeting - self._first) * self._planner.games + game - 1
-        found = self._at(place) if 0 <= place < len(self) else None
-        if found is None or found.key != key:
-            raise KeyError(key)
-        return found
-
-    def _at(self, place: int) -> ContestFixture:
+    def _at(self, place: int) -> Fixture:
         meeting, game = divmod(place, self._planner.games)
         return self._meeting(meeting, [game + 1])[0]
 
-    def _meeting(self, meeting: int, games: Iterable[int] | None = None) -> list[ContestFixture]:
+    def _place(self, meeting: int, game: int) -> int:
+        return (meeting - self._first) * self._planner.games + game - 1
+
+    def _meeting(self, meeting: int, games: Iterable[int] | None = None) -> list[Fixture]:
         size = self._planner.seats
         seats = self._seats[meeting * size : (meeting + 1) * size]
         return self._planner.fixtures(self._round, self._first + meeting, tuple(seats), games)
@@ -286,7 +265,7 @@ class MeetingFixtures(Sequence[ContestFixture]):
 
 # Scores: the results of each entrant summed up, and the order by score and tie-breaks.
 
-Played = Callable[[], Iterable[tuple[ContestFixture, FixtureResult]]]
+Played = Callable[[], Iterable[tuple[Fixture, FixtureResult]]]
 """Returns the matches that count, as often as it is called."""
 Values = Mapping[EntrantNumber, float]
 
@@ -324,7 +303,7 @@ class Scores:
 
     def __init__(self, document: ContestDocument) -> None:
         self.of: defaultdict[EntrantNumber, EntrantScore] = defaultdict(EntrantScore)
-        self._whole = 2 * (document.seats - 1)
+        self._whole = max(1, 2 * (document.seats - 1))
         """The points of a match won against all."""
         self._bye = int(document.bye * self._whole * document.games_per_meeting)
         self._for_all = document.pairing == 1
@@ -347,7 +326,7 @@ class Scores:
         """Return the mean score of a match."""
         return self.score(entrant) / max(1, self.of[entrant].played)
 
-    def add(self, fixture: ContestFixture, result: FixtureResult) -> None:
+    def add(self, fixture: Fixture, result: FixtureResult) -> None:
         for seat in result.absent:
             self.of[fixture.entrants[seat]].no_shows += 1
         for seat in result.crashed:
@@ -375,9 +354,7 @@ class Scores:
         )
 
 
-def played_in(
-    rounds: Sequence[Round], results: Results
-) -> Iterator[tuple[ContestFixture, FixtureResult]]:
+def played_in(rounds: Sequence[Round], results: Results) -> Iterator[tuple[Fixture, FixtureResult]]:
     """Yield the fixtures that have results, in the order of the plan."""
     for round_ in rounds:
         for fixture in round_.fixtures:
@@ -413,7 +390,7 @@ def ranked_by_score(
     )
     values: list[Values] = []
 
-    def counting() -> Iterable[tuple[ContestFixture, FixtureResult]]:
+    def counting() -> Iterable[tuple[Fixture, FixtureResult]]:
         return (
             (fixture, result) for fixture, result in played_in(rounds, results) if result.places
         )
@@ -510,35 +487,33 @@ def _split(
     return parts
 
 
-# What all formats share: the next round, and standings by score and tie-breaks.
+class ContestFormat(ABC):
+    """One format. All methods are pure; entrants are given in the order of their seeding."""
 
-
-class PlannedFormat:
-    """A format that plans its rounds one after the other."""
+    late: Literal["now", "next", "never"]
+    """When a late entrant begins to play: in the current round, in the next one, or never."""
 
     def refusal(self, document: ContestDocument, entrants: int) -> str:
-        """Return why that many entrants cannot play this format at these tables; empty:
-        they can.
-        """
+        """Return why that many entrants cannot play at these tables; empty: they can."""
         seats = document.seats
-        return (
-            ""
-            if entrants >= seats
-            else f"{counted(entrants)} cannot fill a table of {seats}; at least {seats} are needed"
-        )
+        if entrants >= seats:
+            return ""
+        return f"{counted(entrants)} cannot fill a table of {seats}; at least {seats} are needed"
 
+    @abstractmethod
+    def expected(self, document: ContestDocument, entrants: int) -> int:
+        """Return about how many matches that many entrants play; 0: there is no end."""
+
+    @abstractmethod
     def rounds(
         self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
     ) -> Iterator[Round]:
-        raise NotImplementedError
+        """Yield the rounds. Ask for the next one only when all fixtures of the last one have
+        results.
 
-    def next_round(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Round | None:
-        for round_ in self.rounds(document, entrants, results):
-            if is_open(round_, results):
-                return round_
-        return None
+        A round is yielded again, with more fixtures, if its results demand further matches. The
+        arguments may grow meanwhile. Raise CannotContinue if too few entrants are left.
+        """
 
     def ranked(
         self,
@@ -547,26 +522,8 @@ class PlannedFormat:
         rounds: Sequence[Round],
         results: Results,
     ) -> list[Standing]:
+        """Return the standings after these rounds, best first."""
         return ranked_by_score(document, range(len(entrants)), rounds, results)
-
-    def standings(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> list[Standing]:
-        return self.ranked(document, entrants, self._begun(document, entrants, results), results)
-
-    def _begun(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> list[Round]:
-        """Return the rounds up to the open one, each in its last form."""
-        found: dict[int, Round] = {}
-        try:
-            for round_ in self.rounds(document, entrants, results):
-                found[round_.number] = round_
-                if is_open(round_, results):
-                    break
-        except CannotContinue:
-            pass
-        return list(found.values())
 
     def _check(self, document: ContestDocument, entrants: int) -> None:
         """Raise CannotContinue if that many entrants cannot play."""

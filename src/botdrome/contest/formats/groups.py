@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import comb
-from typing import Literal
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.elimination import (
@@ -16,11 +15,11 @@ from botdrome.contest.formats.elimination import (
     snake,
 )
 from botdrome.contest.formats.format import (
+    ContestFormat,
     Entrant,
     EntrantNumber,
     MeetingFixtures,
     MeetingPlanner,
-    PlannedFormat,
     Results,
     Round,
     Standing,
@@ -32,10 +31,10 @@ from botdrome.contest.formats.format import (
 from botdrome.contest.formats.round_robin import all_groups, seated, turns_of
 
 
-class Groups(PlannedFormat):
+class Groups(ContestFormat):
     """Round 1 is the group stage; the knockout follows. Groups are about equally strong by seed."""
 
-    late: Literal["never"] = "never"
+    late = "never"
 
     def refusal(self, document: ContestDocument, entrants: int) -> str:
         groups, least = groups_of(document, entrants), max(document.seats, document.advance)

@@ -8,19 +8,18 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import exp, sqrt
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
-    ContestFixture,
+    ContestFormat,
     Entrant,
     EntrantNumber,
+    Fixture,
     MeetingFixtures,
     MeetingPlanner,
-    PlannedFormat,
     Results,
     Round,
     Standing,
@@ -78,13 +77,13 @@ def _moved(seat: int, ratings: Sequence[LiveRating], places: Sequence[int]) -> L
 Ratings = defaultdict[EntrantNumber, LiveRating]
 
 
-class Ladder(PlannedFormat):
+class Ladder(ContestFormat):
     """Rounds without end: the organiser or the document's `end` closes the contest.
 
     An entrant without a table waits a round.
     """
 
-    late: Literal["next"] = "next"
+    late = "next"
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
         return 0
@@ -150,7 +149,7 @@ def rate(rounds: Sequence[Round], results: Results, ratings: Ratings) -> Ratings
     return ratings
 
 
-def _learn(fixtures: Sequence[ContestFixture], results: Results, knowledge: Knowledge) -> None:
+def _learn(fixtures: Sequence[Fixture], results: Results, knowledge: Knowledge) -> None:
     for fixture in fixtures:
         places = results[fixture.key].places
         if len(places) == 2:

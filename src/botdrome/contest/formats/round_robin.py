@@ -8,17 +8,21 @@ from typing import Literal
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
     CannotContinue,
+    ContestFormat,
     Entrant,
     EntrantNumber,
+    Fixture,
     MeetingFixtures,
     MeetingPlanner,
-    PlannedFormat,
+    PlannedFixtures,
     Results,
     Round,
+    Scores,
     Standing,
+    moved_on,
     ranked_by_score,
+    scores_of,
 )
-from botdrome.contest.schedule import moved_on
 
 LARGEST_ROUND = 20_000
 """The largest number of meetings in a round.
@@ -27,7 +31,7 @@ Most contests have one round, so that no match waits for another.
 """
 
 
-class RoundRobin(PlannedFormat):
+class RoundRobin(ContestFormat):
     """All meetings, numbered in the order of their latest entrant: a late entrant appends meetings
     and changes none.
 
@@ -36,7 +40,7 @@ class RoundRobin(PlannedFormat):
     An entrant that has left forfeits its remaining matches.
     """
 
-    late: Literal["now"] = "now"
+    late: Literal["now", "never"] = "now"
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
         return comb(entrants, document.seats) * document.games_per_meeting
@@ -106,6 +110,65 @@ def seated(
     Over all groups everyone has each seat about equally often.
     """
     return moved_on(group, sum(group)) if document.rotate else group
+
+
+# The matches of `botdrome play`: a round robin in turns, whose seeds rise from the first one.
+
+
+class TurnFixtures(PlannedFixtures):
+    """Each meeting once, then all of them again with rotated seats, and so on.
+
+    Each meeting has seeds of its own, each played once per seating. A meeting on one seed is a
+    block: its matches depend on each other, and matches of different blocks do not.
+    """
+
+    def __init__(self, entrants: int, seats: int, games: int, seed: int) -> None:
+        self._groups, self._games = list(combinations(range(entrants), seats)), games
+        self._seed = seed
+
+    def __len__(self) -> int:
+        return len(self._groups) * self._games
+
+    def _at(self, place: int) -> Fixture:
+        game, meeting = divmod(place, len(self._groups))
+        group = self._groups[meeting]
+        seed = self._seed + game // len(group) * len(self._groups) + meeting
+        return Fixture(f"1.{meeting + 1}.{game + 1}", moved_on(group, game), seed)
+
+    def _place(self, meeting: int, game: int) -> int:
+        return (game - 1) * len(self._groups) + meeting - 1 if game > 0 < meeting else -1
+
+
+class TurnsRoundRobin(RoundRobin):
+    """All groups meet in each turn."""
+
+    late = "never"
+
+    def rounds(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> Iterator[Round]:
+        self._check(document, len(entrants))
+        games = document.games_per_meeting
+        yield Round(1, TurnFixtures(len(entrants), document.seats, games, document.seed))
+
+    def ranked(
+        self,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        rounds: Sequence[Round],
+        results: Results,
+    ) -> list[Standing]:
+        return ranked_by_points(scores_of(document, rounds, results), len(entrants))
+
+
+def ranked_by_points(scores: Scores, entrants: int) -> list[Standing]:
+    """Return the standings by points, wins and losses."""
+
+    def value(number: EntrantNumber) -> tuple[int, int, int]:
+        return -scores.points(number), -scores.of[number].wins, scores.of[number].losses
+
+    order = sorted(range(entrants), key=value)
+    return [scores.standing(number, place) for place, number in enumerate(order, 1)]
 
 
 # Gauntlet: one entrant, the champion, meets every group of the others.

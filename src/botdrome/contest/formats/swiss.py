@@ -2,15 +2,14 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
-from typing import Literal
 
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
+    ContestFormat,
     Entrant,
     EntrantNumber,
     MeetingFixtures,
     MeetingPlanner,
-    PlannedFormat,
     Results,
     Round,
     Scores,
@@ -166,10 +165,10 @@ def _seated(table: Sequence[EntrantNumber], history: SwissHistory) -> tuple[Entr
     return tuple(seats)
 
 
-class Swiss(PlannedFormat):
+class Swiss(ContestFormat):
     """Rounds of pairs, or of tables filled from the top."""
 
-    late: Literal["next"] = "next"
+    late = "next"
 
     def expected(self, document: ContestDocument, entrants: int) -> int:
         return (

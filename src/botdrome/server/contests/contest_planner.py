@@ -13,7 +13,7 @@ from itertools import count
 import msgspec
 from msgspec import Struct
 
-from botdrome.contest.formats.format import ContestFixture, EntrantNumber, FixtureResult
+from botdrome.contest.formats.format import EntrantNumber, Fixture, FixtureResult
 from botdrome.contest.progress import ContestProgress, OpenFixtures, plan_summary
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.server.workers.pool import Workers
@@ -85,7 +85,7 @@ class ContestPlanner:
         )
         fixtures = OpenFixtures(job.value, names)
         async for piece in job.pieces():
-            fixtures.open(msgspec.msgpack.decode(piece, type=list[ContestFixture]))
+            fixtures.open(msgspec.msgpack.decode(piece, type=list[Fixture]))
             await asyncio.sleep(0)
         return fixtures
 

@@ -13,7 +13,7 @@ import structlog
 from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument, Penalties
-from botdrome.contest.formats.format import ContestFixture, Entrant, EntrantNumber, FixtureResult
+from botdrome.contest.formats.format import Entrant, EntrantNumber, Fixture, FixtureResult
 from botdrome.contest.progress import (
     OpenFixtures,
     PlanSummary,
@@ -111,7 +111,7 @@ DECIDED = 400
 
 
 class ContestMatches:
-    def __init__(self, ended: Callable[[ContestFixture, FixtureResult | None], None]) -> None:
+    def __init__(self, ended: Callable[[Fixture, FixtureResult | None], None]) -> None:
         """`ended` is called when the result of a match is stored; None: it was aborted, and is
         played again.
         """
@@ -120,7 +120,7 @@ class ContestMatches:
         """The fixtures that are played or being stored; None: a result without a match."""
         self._ended = ended
 
-    def can_start(self, fixture: ContestFixture, names: Sequence[str]) -> bool:
+    def can_start(self, fixture: Fixture, names: Sequence[str]) -> bool:
         players = [self.players.next(name) for name in names]
         if fixture.key in self.playing or not all(players):
             return False
@@ -129,7 +129,7 @@ class ContestMatches:
         )
 
     def start(
-        self, document: ContestDocument, secret: str, fixture: ContestFixture, names: Sequence[str]
+        self, document: ContestDocument, secret: str, fixture: Fixture, names: Sequence[str]
     ) -> None:
         self.playing[fixture.key] = None
         players = self.players.sit_down(names)
@@ -147,7 +147,7 @@ class ContestMatches:
 
     def _prepare(
         self,
-        fixture: ContestFixture,
+        fixture: Fixture,
         names: Sequence[str],
         after: Sequence[Callable[[], None]],
         table: Table,
@@ -161,7 +161,7 @@ class ContestMatches:
 
     def _over(
         self,
-        fixture: ContestFixture,
+        fixture: Fixture,
         names: Sequence[str],
         after: Sequence[Callable[[], None]],
         table: Table,
@@ -182,7 +182,7 @@ def _result(table: Table) -> FixtureResult | None:
     )
 
 
-def _notes(fixture: ContestFixture, table: Table) -> tuple[Note, ...]:
+def _notes(fixture: Fixture, table: Table) -> tuple[Note, ...]:
     """The result of the fixture is stored together with the match, so it counts exactly once."""
     result = _result(table)
     return () if result is None else (result_note(table.entry.contest or "", fixture.key, result),)
@@ -537,10 +537,10 @@ class RunningContest:
                 started += 1
         return 1 + len(fixtures) + started * SEATING
 
-    def _names(self, fixture: ContestFixture) -> list[str]:
+    def _names(self, fixture: Fixture) -> list[str]:
         return [self.entrants[number].name for number in fixture.entrants]
 
-    def _match_over(self, fixture: ContestFixture, result: FixtureResult | None) -> None:
+    def _match_over(self, fixture: Fixture, result: FixtureResult | None) -> None:
         names = self._names(fixture)
         if result is not None:
             self._count({fixture: result})
@@ -551,7 +551,7 @@ class RunningContest:
         for name in names:
             self._note_absence(name)
 
-    def _count(self, results: Mapping[ContestFixture, FixtureResult]) -> None:
+    def _count(self, results: Mapping[Fixture, FixtureResult]) -> None:
         for fixture, result in results.items():
             self._plan.fixtures.add(fixture.key, result)
         numbers = {number for fixture in results for number in fixture.entrants}
@@ -626,7 +626,7 @@ class RunningContest:
         if self._waits:
             return
         names = self._no_shows.overdue(self.awaited, self.document.penalties)
-        of, results = self._plan.fixtures.of, dict[ContestFixture, FixtureResult]()
+        of, results = self._plan.fixtures.of, dict[Fixture, FixtureResult]()
         overdue = (
             fixture
             for name in names
@@ -640,7 +640,7 @@ class RunningContest:
         if results:
             self._start_task(self._decide(results, ", ".join(sorted(names))))
 
-    async def _decide(self, results: Mapping[ContestFixture, FixtureResult], absent: str) -> None:
+    async def _decide(self, results: Mapping[Fixture, FixtureResult], absent: str) -> None:
         """Count results without a match, once they are stored."""
         by_key = {fixture.key: result for fixture, result in results.items()}
         try:
