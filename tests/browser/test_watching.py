@@ -69,9 +69,14 @@ def test_the_seek_bar_is_dragged(page: Page, stored: dict[str, str]) -> None:
 
 
 def test_a_link_leads_to_a_step(page: Page, stored: dict[str, str]) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.partition("/api/v1")[2]))
     page.goto(f"/matches/{stored['gomoku']}?step=2")
     steps = page.locator(".caption-step")
     expect(steps).to_have_text(re.compile("^2 /"))
+    path = f"/matches/{stored['gomoku']}"
+    assert next(one for one in asked if one.startswith(path)) == f"{path}/film"
+    assert path not in asked, "the server would replay the match a second time"
     page.keyboard.press("ArrowLeft")
     expect(steps).to_have_text(re.compile("^1 /"))
     expect(page).to_have_url(re.compile(r"\?step=1$"))

@@ -1,7 +1,7 @@
 /** MatchSource: the film of a match on the server, stored or live. */
 import { signal, type Signal } from '@preact/signals';
 import { ask, askText, RestError } from '../api/rest';
-import type { MatchInFull, MatchPlayer, MatchPlayers } from '../api/types';
+import type { MatchPlayer, MatchPlayers } from '../api/types';
 import type { Film } from '../replay/film';
 import { readFilm } from '../replay/stored';
 import { headerOf, LiveFilm, type News, type Snapshot } from './live-film';
@@ -49,10 +49,8 @@ export class MatchSource {
 
   /** Load the stored film, or follow the live match if it still runs. `after`: the attempts since the live match ended. */
   async #load(after: number): Promise<void> {
-    const path = `/matches/${encodeURIComponent(this.match)}`;
     try {
-      if (!after && (await ask<MatchInFull>(path)).status === 'running') return this.#watch();
-      const film = readFilm(await askText(`${path}/film`));
+      const film = readFilm(await askText(`/matches/${encodeURIComponent(this.match)}/film`));
       if (!this.#stopped) this.loading.value = { state: 'shown', film, live: null };
     } catch (error) {
       if (!this.#stopped) this.#failed(error, after);
