@@ -92,10 +92,7 @@ def test_the_same_bots_play_on_a_server_and_in_a_contest(
         monkeypatch.setenv("BOTDROME_SERVER", url)
         line, summary = output(start(folder, challenge)).splitlines()
         match, opponent, headline = line.split("  ")
-        assert opponent == "house:perfect"
-        assert re.fullmatch(r"my_bot\.py: 1 match, 1 (lost|drawn|won)", summary), (
-            "on a busy machine either may be late"
-        )
+        assert (opponent, summary) == ("house:perfect", "my_bot.py: 1 match, 1 lost")
         assert output(start(folder, why.replace("MATCH", match))).startswith(
             f"my_bot.py {headline}\n"
         )
@@ -103,9 +100,9 @@ def test_the_same_bots_play_on_a_server_and_in_a_contest(
         for process, name in zip(contest, ("my_bot.py", "my_bot.js"), strict=True):
             *matches, summary = output(process).splitlines()
             assert len(matches) == 10
-            assert re.fullmatch(
-                rf"{re.escape(name)}: 10 matches(, \d+ (won|drawn|lost))+", summary
-            ), "neither bot fails"
+            assert re.fullmatch(rf"{re.escape(name)}: 10 matches, \d won, \d lost", summary), (
+                "neither bot fails"
+            )
         assert SERVER in bots
         rows = [
             line.split() for line in output(start(folder, bots.replace(SERVER, url))).splitlines()

@@ -16,6 +16,7 @@ import struct
 import sys
 import threading
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -24,6 +25,7 @@ import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from botdrome.server.network import steady_loop
 from botdrome.server.network.steady_loop import run
 from botdrome.store.store import Wanted
 from tests.server.clients import registered, server
@@ -94,13 +96,15 @@ async def play(url: str, login: dict[str, Any]) -> list[float]:
                 if login["name"] in state["waitingFor"]:
                     await asyncio.sleep(THINKING)
                     taken = len(state["moves"])
-                    await line.send(json.dumps({"x": taken % 15, "y": taken // 15 * 2}))
                     thinking.append(monotonic() - asked)
+                    await line.send(json.dumps({"x": taken % 15, "y": taken // 15 * 2}))
     return thinking
 
 
 async def main(folder: Path) -> list[dict[str, Any]]:
     threading.Thread(target=return_packets, args=(delayed_device(),), daemon=True).start()
+    # A busy machine may stall this process. The clients count that time, so the server must, too.
+    steady_loop.STALL = inf  # type: ignore[misc]
     async with server(folder, host=HERE) as house:
         port = house.url.rpartition(":")[2]
         logins = [await registered(house, name, "gomoku") for name in ("far", "near")]
@@ -132,7 +136,7 @@ async def times_of(
             break
     lines = [json.loads(line) for line in answer.text.splitlines()]
     moves = [line for line in lines if line.get("verdict") == "accepted"]
-    return {"thinking": [round(seconds * 1000) for seconds in thinking], "moves": moves}
+    return {"thinking": [int(seconds * 1000) for seconds in thinking], "moves": moves}
 
 
 if __name__ == "__main__":

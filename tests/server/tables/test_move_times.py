@@ -132,6 +132,25 @@ async def test_a_stall_is_recorded_once(
         assert [said for _, kind, _, said in table.match.inputs if kind == "stall"] == [1250, 250]
 
 
+async def test_a_house_bot_is_never_late(tmp_path: Path, clock: list[float]) -> None:
+    """Neither if its move comes after its time, nor if the timer looks first; others are."""
+    async with running(tmp_path, NOUGHTS) as (table, _, over):
+        table.seat_house(0)
+        for seconds in (5.0, 12.5):
+            clock[0] += seconds
+            table._ring()
+            assert table.match.result is None
+        assert table.match.deadline == 22_500
+        clock[0] += 60.0
+        assert table.submit(0, mark(0, 1, 1), b"") == "accepted"
+        assert credits_in(table) == [(0, [0, 5000]), (0, [0, 17_500]), (0, [0, 77_500])]
+        clock[0] += 5.0
+        table._ring()
+        assert table.match.result is not None
+        assert table.match.result.causes == ("complete", "timeout")
+        await over.wait()
+
+
 async def test_a_player_without_a_connection_is_charged_as_usual(tmp_path: Path) -> None:
     async with running(tmp_path, NOUGHTS) as (table, _, _):
         assert isinstance(table._times, MoveTimes)

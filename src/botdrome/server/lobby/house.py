@@ -37,7 +37,8 @@ def house_names(name: str, seats: int) -> list[str]:
 class HouseSeat:
     """A house bot at a seat.
 
-    It thinks in a worker process, so that no other client waits for it.
+    It thinks in a worker process, so that no other client waits for it. A busy machine may let it
+    wait: a house bot does not lose on time.
     """
 
     def __init__(self, workers: Workers, table: Table, player: Player, bot: HouseBot) -> None:
@@ -47,6 +48,7 @@ class HouseSeat:
         self._thinking: asyncio.Task[None] | None = None
 
     def sit_down(self) -> None:
+        self._table.seat_house(self._player)
         self._table.subscribe(Subscriber(changed=self._look, over=lambda _: self._stop()))
 
     def _look(self) -> None:

@@ -277,6 +277,10 @@ class Table:
         seated.take_seat(player, self.writers)
         self._seated[player] = seated
 
+    def seat_house(self, player: Player) -> None:
+        """A house bot has this seat, and is not charged for its time."""
+        self._times.seat_house(player)
+
     def start(self) -> None:
         self.open = True
         self._began = self._loop.time()

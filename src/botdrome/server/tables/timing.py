@@ -125,6 +125,7 @@ class MoveTimes:
         "_behind",
         "_cap",
         "_clock",
+        "_house",
         "_known",
         "_left_out",
         "_looks",
@@ -146,6 +147,8 @@ class MoveTimes:
         """The network time of each player, with no delay of the arena."""
         self._looks: list[Milliseconds] = [0] * match.players
         """When to look at the network time of each player again."""
+        self._house: list[Player] = []
+        """The seats of house bots."""
         self._read_first = False
         """Whether a late timer waits until the sockets have been read."""
         self._clock: SteadyClock | None = getattr(loop, "clock", None)
@@ -160,6 +163,10 @@ class MoveTimes:
                 self._looks[player] = 0
         return news
 
+    def seat_house(self, player: Player) -> None:
+        """A house bot waits for the arena's own processes, so its time is the arena's."""
+        self._house.append(player)
+
     def before_move(
         self, player: Player, seated: SeatedPlayer | None, now: Milliseconds
     ) -> Uncharged:
@@ -168,8 +175,10 @@ class MoveTimes:
             self._note_stall(now)
         if self._beat:
             self._note_lateness(now)
-        if seated is None or self._beat:
+        if self._beat:
             return NOTHING
+        if seated is None:
+            return self._charge_no_house_bot(player, now) if player in self._house else NOTHING
         if now >= self._looks[player]:
             self._look(player, seated, now)
         due = self.match.deadline
@@ -193,6 +202,17 @@ class MoveTimes:
             return known[0], arena
         return known
 
+    def _charge_no_house_bot(self, player: Player, now: Milliseconds) -> Uncharged:
+        """Credit a house bot, if its time is up or comes from a bank."""
+        due = self.match.deadline
+        if player not in self.match.awaited or not (
+            self._banked or (due is not None and now >= due)
+        ):
+            return NOTHING
+        arena = now - self.match.step.opened
+        self.match.credit(player, 0, arena, now)
+        return 0, arena
+
     def reads_first(self, now: Milliseconds) -> bool:
         """Return whether a timer should wait until the loop has read the moves that arrived while
         it was busy.
@@ -202,6 +222,8 @@ class MoveTimes:
         if self._beat:
             self._note_lateness(now)
             return False
+        for player in self._house:
+            self._charge_no_house_bot(player, now)
         due = self.match.deadline
         self._read_first = not self._read_first and due is not None and now - due > LATE
         return self._read_first
