@@ -2,13 +2,14 @@
 of them.
 """
 
+from functools import partial
+
+from msgspec import Struct
+
 from botdrome.api.live_tables import live_tables
-from botdrome.contest.document import ContestDocument
 from botdrome.games.game import View
 from botdrome.server.arena import Arena
-from botdrome.server.contests.contests import Action
 from botdrome.server.lobby.tokens import NotOperator
-from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.pool import ServerCalls
@@ -16,14 +17,7 @@ from botdrome.store.store import MatchEntry, Store
 
 OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
 
-CONTEST_ORDERS = {
-    "create_contest",
-    "change_contest",
-    "act_on_contest",
-    "withdraw_bot",
-    "rerun_contest",
-}
-ORDERS = CONTEST_ORDERS | {"register", "move", "rotate", "revoke", "enter", "withdraw"}
+ORDERS = {"order_contest", "register", "move", "rotate", "revoke", "enter", "withdraw"}
 """The calls that change something."""
 
 
@@ -46,7 +40,7 @@ def server_calls(arena: Arena) -> ServerCalls:
         return [] if arena.contests is None else await arena.contests.awaited(contest)
 
     return {
-        **contest_calls(arena),
+        "order_contest": partial(_order_contest, arena),
         "live": live,
         "view": view,
         "protocols": protocols,
@@ -64,41 +58,17 @@ def server_calls(arena: Arena) -> ServerCalls:
     }
 
 
-def contest_calls(arena: Arena) -> ServerCalls:
-    """The functions of contests, which are for the operator."""
-
-    async def contests(token: object) -> ContestOrders:
-        """Return the contests to the operator alone."""
-        if arena.contests is None or arena.keys is None or not isinstance(token, str):
-            raise PermissionError(OPERATOR_NEEDED)
-        try:
-            await arena.keys.check(token)
-        except NotOperator:
-            raise PermissionError(OPERATOR_NEEDED) from None
-        return arena.contests
-
-    async def create_contest(token: object, document: ContestDocument) -> None:
-        await (await contests(token)).create(document)
-
-    async def change_contest(token: object, name: str, document: ContestDocument) -> None:
-        await (await contests(token)).change(name, document)
-
-    async def act_on_contest(token: object, name: str, action: Action) -> None:
-        await (await contests(token)).act(name, action)
-
-    async def withdraw_bot(token: object, name: str, bot: str, why: str) -> None:
-        await (await contests(token)).take_out(name, bot, why)
-
-    async def rerun_contest(token: object, name: str, bots: list[str], failed: bool) -> None:
-        await (await contests(token)).rerun(name, bots, failed)
-
-    return {
-        "rerun_contest": rerun_contest,
-        "create_contest": create_contest,
-        "change_contest": change_contest,
-        "act_on_contest": act_on_contest,
-        "withdraw_bot": withdraw_bot,
-    }
+async def _order_contest(
+    arena: Arena, token: object, name: str, verb: Struct, game: str = ""
+) -> None:
+    """For the operator alone."""
+    if arena.contests is None or arena.keys is None or not isinstance(token, str):
+        raise PermissionError(OPERATOR_NEEDED)
+    try:
+        await arena.keys.check(token)
+    except NotOperator:
+        raise PermissionError(OPERATOR_NEEDED) from None
+    await arena.contests.order(name, verb, game)
 
 
 class ReadContext:

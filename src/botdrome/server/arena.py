@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
 from botdrome.server.calling.bot_connection import CallFailed
+from botdrome.server.contests.verbs import EnterContest, LeaveContest
 from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.owners import is_bots, is_guests
 from botdrome.server.lobby.tokens import Guesses, TooMany
@@ -283,13 +284,13 @@ class Arena:
         if self.contests is None:
             await self.outreach.enter(bot, contest)
         else:
-            await self.contests.enter(bot, contest, password)
+            await self.contests.order(contest, EnterContest(bot, password), bot.game)
 
     async def withdraw(self, bot: BotEntry, contest: str) -> None:
         if self.contests is None:
             await self.outreach.withdraw(bot, contest)
         else:
-            await self.contests.withdraw(bot, contest)
+            await self.contests.order(contest, LeaveContest(bot), bot.game)
 
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
         """Replace the token, and close the sessions of the old one."""

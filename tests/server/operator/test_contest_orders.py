@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.contest.document import document_from
+from botdrome.server.contests.verbs import CreateContest
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
@@ -15,9 +16,8 @@ async def test_an_order_is_carried_out_though_the_node_that_gave_it_is_lost(tmp_
     async with server(tmp_path) as house:
         orders = house.arena.contests
         assert orders is not None
-        creating = asyncio.ensure_future(
-            orders.create(document_from({"name": "cup", "game": "gomoku"}))
-        )
+        verb = CreateContest(document_from({"name": "cup", "game": "gomoku"}))
+        creating = asyncio.ensure_future(orders.order("cup", verb, "gomoku"))
         while not orders.in_use("gomoku"):
             await asyncio.sleep(0)
         creating.cancel()

@@ -16,6 +16,7 @@ from ariadne import (
     make_executable_schema,
 )
 from graphql import GraphQLResolveInfo, GraphQLSchema
+from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.api.graphql.query import SubscriptionPlan
@@ -40,6 +41,13 @@ from botdrome.api.rest.contests import (
 )
 from botdrome.api.server_calls import ReadContext
 from botdrome.games.game import View
+from botdrome.server.contests.verbs import (
+    ChangeContest,
+    ContestAction,
+    CreateContest,
+    RerunOfContest,
+    Withdrawal,
+)
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller, WorkersBusy
 from botdrome.store import damage
@@ -472,32 +480,30 @@ class Root:
         self, info: Info, toml: str | None = None, document: dict[str, Any] | None = None
     ) -> DocumentedContest:
         given = given_document(toml, document)
-        await self._call("create_contest", self._context.token, given)
-        return await contest_called(self._context, given.name)
+        return await self._order(given.name, CreateContest(given), given.game)
 
     async def change_contest(
         self, info: Info, name: str, toml: str | None = None, document: dict[str, Any] | None = None
     ) -> DocumentedContest:
-        await self._call(
-            "change_contest", self._context.token, name, given_document(toml, document)
-        )
-        return await contest_called(self._context, name)
+        return await self._order(name, ChangeContest(given_document(toml, document)))
 
     async def act_on_contest(self, info: Info, name: str, action: str) -> DocumentedContest:
-        await self._call("act_on_contest", self._context.token, name, action.lower())
-        return await contest_called(self._context, name)
+        return await self._order(name, ContestAction(action.lower()))  # type: ignore[arg-type]
 
     async def rerun_contest(
         self, info: Info, name: str, bots: list[str] | None = None, failed: bool = False
     ) -> DocumentedContest:
-        await self._call("rerun_contest", self._context.token, name, bots or [], failed)
-        return await contest_called(self._context, name)
+        return await self._order(name, RerunOfContest(bots or [], failed))
 
     async def withdraw_bot(
         self, info: Info, contest: str, bot: str, reason: str = ""
     ) -> DocumentedContest:
-        await self._call("withdraw_bot", self._context.token, contest, bot, reason)
-        return await contest_called(self._context, contest)
+        return await self._order(contest, Withdrawal(bot, reason))
+
+    async def _order(self, name: str, verb: Struct, game: str = "") -> DocumentedContest:
+        """Return the contest after an order of the operator."""
+        await self._call("order_contest", self._context.token, name, verb, game)
+        return await contest_called(self._context, name)
 
     async def rotate_token(self, info: Info, name: str) -> CreatedBot:
         bot, token = await self._call("rotate", await self._context.holder(name))

@@ -1,6 +1,5 @@
 """The operator over REST: session, clients, bans, contests, runs of Battlecube, boat rooms."""
 
-from collections.abc import Awaitable
 from time import time
 from typing import Annotated, Any
 
@@ -29,7 +28,13 @@ from botdrome.api.rest.endpoint import (
     sorted_by,
 )
 from botdrome.contest.document import ContestDocument, to_toml
-from botdrome.server.contests.contests import Action
+from botdrome.server.contests.verbs import (
+    ChangeContest,
+    ContestAction,
+    CreateContest,
+    RerunOfContest,
+    Withdrawal,
+)
 from botdrome.server.lobby.bans import BadBan, Ban, Kind
 from botdrome.server.lobby.tokens import SESSION, NotOperator
 from botdrome.server.network.origins import plain_origin
@@ -356,15 +361,6 @@ class GivenDocument(Struct, forbid_unknown_fields=True):
     document: Annotated[dict[str, Any] | None, Meta(description="Or the same as JSON.")] = None
 
 
-class ContestAction(Struct, forbid_unknown_fields=True):
-    action: Action
-
-
-class Withdrawal(Struct, forbid_unknown_fields=True):
-    bot: str
-    reason: str = ""
-
-
 class ContestText(Struct):
     name: str
     toml: Annotated[str, Meta(description="The document in TOML, with its password.")]
@@ -378,13 +374,6 @@ async def contesttext(operator: Operator, request: RestRequest) -> ContestText:
     return ContestText(document.name, to_toml(document))
 
 
-class RerunOfContest(Struct, forbid_unknown_fields=True):
-    bots: Annotated[list[str], Meta(description="Play all matches of these bots again.")] = []
-    failed: Annotated[
-        bool, Meta(description="Play only matches with no-shows and crashes again.")
-    ] = False
-
-
 @endpoint(
     "POST",
     "/contests",
@@ -395,7 +384,7 @@ class RerunOfContest(Struct, forbid_unknown_fields=True):
 )
 async def createcontest(operator: Operator, _: RestRequest, given: GivenDocument) -> AnswerOf:
     document = _document(given)
-    return await _done(document.name, operator.contests.create(document))
+    return await _ordered(operator, document.name, CreateContest(document), document.game)
 
 
 @endpoint(
@@ -409,7 +398,7 @@ async def createcontest(operator: Operator, _: RestRequest, given: GivenDocument
 async def changecontest(operator: Operator, request: RestRequest, given: GivenDocument) -> AnswerOf:
     name = request.path("name")
     document = _document(given, await operator.contests.document(name))
-    return await _done(name, operator.contests.change(name, document))
+    return await _ordered(operator, name, ChangeContest(document))
 
 
 @endpoint(
@@ -421,8 +410,7 @@ async def changecontest(operator: Operator, request: RestRequest, given: GivenDo
     answer=DocumentedContest,
 )
 async def actoncontest(operator: Operator, request: RestRequest, given: ContestAction) -> AnswerOf:
-    name = request.path("name")
-    return await _done(name, operator.contests.act(name, given.action))
+    return await _ordered(operator, request.path("name"), given)
 
 
 @endpoint(
@@ -434,8 +422,7 @@ async def actoncontest(operator: Operator, request: RestRequest, given: ContestA
     answer=DocumentedContest,
 )
 async def withdrawbot(operator: Operator, request: RestRequest, given: Withdrawal) -> AnswerOf:
-    name = request.path("name")
-    return await _done(name, operator.contests.take_out(name, given.bot, given.reason))
+    return await _ordered(operator, request.path("name"), given)
 
 
 @endpoint(
@@ -447,8 +434,7 @@ async def withdrawbot(operator: Operator, request: RestRequest, given: Withdrawa
     answer=DocumentedContest,
 )
 async def reruncontest(operator: Operator, request: RestRequest, given: RerunOfContest) -> AnswerOf:
-    name = request.path("name")
-    return await _done(name, operator.contests.rerun(name, given.bots, given.failed))
+    return await _ordered(operator, request.path("name"), given)
 
 
 def _document(given: GivenDocument, before: ContestDocument | None = None) -> ContestDocument:
@@ -459,9 +445,9 @@ def _document(given: GivenDocument, before: ContestDocument | None = None) -> Co
     return replace(document, entry=replace(document.entry, password=before.entry.password))
 
 
-async def _done(name: str, change: Awaitable[object]) -> AnswerOf:
-    """Return the contest after a change."""
-    await change
+async def _ordered(operator: Operator, name: str, verb: Struct, game: str = "") -> AnswerOf:
+    """Return the contest after an order."""
+    await operator.contests.order(name, verb, game)
     return AnswerOf(contestdocument.__name__, {"name": name})
 
 

@@ -26,6 +26,7 @@ from botdrome.server.contests.running_contest import (
     RunningContest,
     Start,
 )
+from botdrome.server.contests.verbs import Action
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer
 from botdrome.server.lobby.tokens import PasswordGuesses
@@ -234,7 +235,6 @@ def _capacity_problem(stored: EnteredContest, bot: BotEntry) -> str:
     return ""
 
 
-Action = Literal["open", "start", "pause", "resume", "end"]
 STATES_AFTER: dict[Action, ContestState] = {
     "open": "open", "start": "running", "pause": "paused", "resume": "running", "end": "over",
 }  # fmt: skip

@@ -5,18 +5,28 @@ The home of a contest carries it out.
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from botdrome.contest.document import ContestDocument
-from botdrome.server.contests.contests import ORGANISER, Action, Contests
+from botdrome.server.contests.contests import ORGANISER, Contests
+from botdrome.server.contests.verbs import (
+    ChangeContest,
+    ContestAction,
+    CreateContest,
+    EnterContest,
+    LeaveContest,
+    RerunOfContest,
+    Withdrawal,
+)
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.nodes.asking import HomeMoves, NoAnswer
 from botdrome.server.nodes.cluster import NodeId, rooms_of
 from botdrome.store.contest_journal import ContestJournal
-from botdrome.store.store import BotEntry
 
 WAIT = 30.0
 """Seconds for an order: a bot may be called, and the store written."""
@@ -26,61 +36,41 @@ MOVING = "the contests of {game} are moving to another node: try again in a mome
 
 
 class ContestOrder(Struct, frozen=True):
+    """An order for the home of a contest."""
+
     game: str
     contest: str
+    verb: str
+    """The name of a verb, which is the type of the body."""
+    body: bytes
 
 
-class CreateContest(ContestOrder, frozen=True):
-    document: ContestDocument
-
-
-class ChangeContest(ContestOrder, frozen=True):
-    document: ContestDocument
-
-
-class ActOnContest(ContestOrder, frozen=True):
-    action: Action
-
-
-class TakeOut(ContestOrder, frozen=True):
-    """The organiser withdraws a bot."""
-
-    bot: str
-    why: str
-
-
-class PlayAgain(ContestOrder, frozen=True):
-    bots: tuple[str, ...]
-    failed: bool
-
-
-class EnterContest(ContestOrder, frozen=True):
-    bot: BotEntry
-    password: str
-
-
-class LeaveContest(ContestOrder, frozen=True):
-    bot: BotEntry
-
-
-class FindAwaited(ContestOrder, frozen=True):
+class FindAwaited(Struct, frozen=True):
     """A question: which bots have matches to play and are not connected."""
+
+    contest: str
 
 
 class ContestOrders:
     def __init__(self, contests: Contests, bots: UrlBots, desk: Desk) -> None:
         self._contests, self._bots, self._desk = contests, bots, desk
         self._journal = ContestJournal(desk.store)
-        for kind in (
-            CreateContest,
-            ChangeContest,
-            ActOnContest,
-            TakeOut,
-            PlayAgain,
-            EnterContest,
-            LeaveContest,
-        ):
-            desk.asking.on(kind, self._carry_out)
+        self._verbs: dict[type[Struct], Callable[[str, Any], Awaitable[object]]] = {
+            CreateContest: lambda _, order: contests.create(order.document, ORGANISER),
+            ChangeContest: lambda name, order: contests.change(name, order.document, ORGANISER),
+            ContestAction: lambda name, order: contests.act(name, order.action, ORGANISER),
+            Withdrawal: lambda name, order: contests.withdraw(
+                name, order.bot, ORGANISER, order.reason
+            ),
+            RerunOfContest: lambda name, order: contests.rerun(
+                name, order.bots, order.failed, ORGANISER
+            ),
+            EnterContest: self._enter,
+            LeaveContest: self._leave,
+        }
+        """What is done with a contest. REST, GraphQL, pages and commands give these orders."""
+        self._kinds = {kind.__name__: kind for kind in self._verbs}
+        desk.asking.on(ContestOrder, self._carry_out)
         desk.asking.on(FindAwaited, self._awaited)
         self._open: set[str] = set()
         """The games whose contests are here."""
@@ -112,53 +102,27 @@ class ContestOrders:
         """Raise UnknownContest if there is no such contest."""
         return (await self._journal.entry(name)).document
 
-    async def create(self, document: ContestDocument) -> None:
-        """Raise ContestRefusal if the name is taken, or an entrant of the document is
-        no house bot.
+    async def order(self, name: str, verb: Struct, game: str = "") -> None:
+        """Have a verb carried out. `game` is that of the contest; empty: it is looked up.
+
+        Raise ContestRefusal if the contest does not allow it, UnknownContest if there is none, and
+        CallFailed if a bot with a URL cannot be called.
         """
-        await self._order(CreateContest(document.game, document.name, document))
-
-    async def change(self, name: str, document: ContestDocument) -> None:
-        """Replace the document of a contest that has not started."""
-        await self._order(ChangeContest(await self._game_of(name), name, document))
-
-    async def act(self, name: str, action: Action) -> None:
-        """Raise ContestRefusal if the state of the contest does not allow that."""
-        await self._order(ActOnContest(await self._game_of(name), name, action))
-
-    async def take_out(self, name: str, bot: str, why: str) -> None:
-        """The bot forfeits its matches of this round."""
-        await self._order(TakeOut(await self._game_of(name), name, bot, why))
-
-    async def rerun(self, name: str, bots: Sequence[str], failed: bool) -> None:
-        await self._order(PlayAgain(await self._game_of(name), name, tuple(bots), failed))
-
-    async def enter(self, bot: BotEntry, contest: str, password: str) -> None:
-        """Raise ContestRefusal with the rule that the bot breaks, or CallFailed if it cannot be
-        called.
-        """
-        await self._order(EnterContest(bot.game, contest, bot, password))
-
-    async def withdraw(self, bot: BotEntry, contest: str) -> None:
-        await self._order(LeaveContest(bot.game, contest, bot))
-
-    async def awaited(self, name: str) -> list[str]:
-        game = await self._game_of(name)
-        try:
-            return await self._desk.asking.ask(self._home(game), FindAwaited(game, name), list[str])
-        except NoAnswer:
-            return []
-
-    async def _game_of(self, name: str) -> str:
-        return (await self.document(name)).game
-
-    async def _order(self, order: ContestOrder) -> None:
+        game = game or (await self.document(name)).game
+        order = ContestOrder(game, name, type(verb).__name__, msgspec.msgpack.encode(verb))
         for _ in range(TIMES):
             try:
                 return await self._ask(order)
             except HomeMoves:
                 await asyncio.sleep(AGAIN)
         return await self._ask(order)
+
+    async def awaited(self, name: str) -> list[str]:
+        home = self._home((await self.document(name)).game)
+        try:
+            return await self._desk.asking.ask(home, FindAwaited(name), list[str])
+        except NoAnswer:
+            return []
 
     async def _ask(self, order: ContestOrder) -> None:
         await self._desk.asking.ask(self._home(order.game), order, bool, WAIT)
@@ -185,39 +149,25 @@ class ContestOrders:
     async def _counted(self, order: ContestOrder) -> None:
         self._busy[order.game] += 1
         try:
-            await self._do(order)
+            kind = self._kinds[order.verb]
+            verb = msgspec.msgpack.decode(order.body, type=kind)
+            await self._verbs[kind](order.contest, verb)
         finally:
             self._busy[order.game] -= 1
 
-    async def _do(self, order: ContestOrder) -> None:
-        contests, name = self._contests, order.contest
-        match order:
-            case CreateContest():
-                await contests.create(order.document, ORGANISER)
-            case ChangeContest():
-                await contests.change(name, order.document, ORGANISER)
-            case ActOnContest():
-                await contests.act(name, order.action, ORGANISER)
-            case TakeOut():
-                await contests.withdraw(name, order.bot, ORGANISER, order.why)
-            case PlayAgain():
-                await contests.rerun(name, order.bots, order.failed, ORGANISER)
-            case EnterContest():
-                await self._enter(order.bot, name, order.password)
-            case LeaveContest():
-                await self._withdraw(order.bot, name)
-
-    async def _enter(self, bot: BotEntry, contest: str, password: str) -> None:
+    async def _enter(self, contest: str, order: EnterContest) -> None:
         """A contest without a document takes only bots that the server can call; others name it
         when they log in.
         """
+        bot = order.bot
         if self._contests.of_game(bot.game, contest) is not None:
-            await self._contests.enter(contest, bot, bot.name, password)
+            await self._contests.enter(contest, bot, bot.name, order.password)
             if bot.url is None:
                 return
         await self._bots.enter(bot, contest)
 
-    async def _withdraw(self, bot: BotEntry, contest: str) -> None:
+    async def _leave(self, contest: str, order: LeaveContest) -> None:
+        bot = order.bot
         if self._contests.of_game(bot.game, contest) is not None:
             await self._contests.withdraw(contest, bot.name, bot.name)
         await self._bots.withdraw(bot, contest)
