@@ -40,8 +40,8 @@ from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.operator import open_operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
 from botdrome.server.rooms.boats import BoatRooms
-from botdrome.server.rooms.cube_host import CubeHost
-from botdrome.server.rooms.duel_hall import DuelHall
+from botdrome.server.rooms.cube_organisers import Organisers
+from botdrome.server.rooms.duel_room import DuelRoom
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.tables.audience import Tables
 from botdrome.server.tables.running_tables import RunningTables
@@ -255,7 +255,7 @@ async def _put_together(
     url_bots = UrlBots(desk, callers)
     registrations, duels = (
         Buckets(settings.registration.rate, settings.registration.burst),
-        host_of(served, DuelHall).table,
+        host_of(served, DuelRoom).leaderboard,
     )
     arena = Arena(
         store, shown(desk.tables), desk.registry, duels, url_bots, registrations,
@@ -264,7 +264,7 @@ async def _put_together(
     orders = ContestOrders(contests, url_bots, desk)
     arena.clients, arena.contests, arena.keys = desk.registry.clients, orders, keys
     operator = await open_operator(
-        desk, keys, host_of(served, BoatRooms), host_of(served, CubeHost), callers, orders
+        desk, keys, host_of(served, BoatRooms), host_of(served, Organisers), callers, orders
     )
     node.show(arena, operator)
     rate = RequestRate(settings)

@@ -13,7 +13,7 @@ from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.progress import ContestProgress
 from botdrome.server.arena import Arena, ServerAddresses, Unplayed
-from botdrome.server.rooms.duel_records import BOARDS, DuelBoard, board_name
+from botdrome.server.rooms.duel_leaderboard import BOARDS, DuelBoard, board_name
 from botdrome.store.contest_journal import ContestJournal, result_note
 from botdrome.store.store import BotEntry, Note, Store
 from tests.api.tables import NOON, entry_of

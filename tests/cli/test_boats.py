@@ -18,7 +18,7 @@ from botdrome.cli.boats.pages import GamePage, LayoutPage, PlacingPage
 from botdrome.cli.terminal import CommandError
 from botdrome.client.boats_client import BoatsClient, Reconnection
 from botdrome.client.boats_game import Phase
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.cli.commands import all_commands
 from tests.cli.test_host import BOTDROME
 from tests.client.boat_server import BLANK, FLEET, GAME, PATIENCE, RUNNING, line_server, start
@@ -240,11 +240,13 @@ async def test_the_bot_comes_back_after_a_lost_connection() -> None:
         assert told.lines[-1] == "  1  random      1      0      1"
 
 
-THREE = RoomPlan(title="Three", max=3, min=3, width=8, height=9, boats="A3 B2")
+THREE = BoatRoomSettings(title="Three", max=3, min=3, width=8, height=9, boats="A3 B2")
 
 
 async def test_house_bots_play_whole_games_at_our_server(tmp_path: Path) -> None:
-    async with server(tmp_path, boats_port=-1, boats_rooms=(THREE, RoomPlan(title="Two"))) as house:
+    async with server(
+        tmp_path, boats_port=-1, boats_rooms=(THREE, BoatRoomSettings(title="Two"))
+    ) as house:
         port = house.ports["xbs"]
         three = [
             Told(client_for(options(port=port, bot="random", room="Three", seed=seed)))
@@ -266,7 +268,7 @@ async def run_all(games: list[Told]) -> list[bool]:
 
 async def test_a_log_has_every_line(tmp_path: Path) -> None:
     log = tmp_path / "client.log"
-    async with boat_server(tmp_path, RoomPlan(house_wait=0), house_fill=True) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(house_wait=0), house_fill=True) as house:
         words = (
             "boats",
             "--headless",
@@ -305,7 +307,7 @@ async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
 
 async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> None:
     """The connection breaks, and the seat is still there."""
-    plan = RoomPlan(title="Two", turn_limit=0, absence=0)
+    plan = BoatRoomSettings(title="Two", turn_limit=0, absence=0)
     async with server(tmp_path, boats_port=-1, boats_rooms=(plan,)) as house, line(house) as bob:
         client = client_for(options(port=house.ports["xbs"], user="ada", bot="", headless=False))
         log = Logbook(client)

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.cli.test_boats_screen import playing, seated
 from tests.cli.test_boats_terminal import Player, at_sea, opponent
 from tests.client.boat_server import BLANK, GAME
 
 pytestmark = pytest.mark.anyio
 
-USUAL = RoomPlan(title="GamePage", turn_limit=0)
+USUAL = BoatRoomSettings(title="GamePage", turn_limit=0)
 MANY = [f"player{number}" for number in range(12)]
 
 

@@ -13,13 +13,13 @@ from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.headless import HeadlessGame
 from botdrome.client.boats_client import BoatsClient, BotPlayer, ClientOptions
 from botdrome.games.chance import Chance
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.cli.screens import Terminal
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
 
-SMALL = RoomPlan(title="Small sea", width=8, height=8, boats="A3 B2", turn_limit=0)
+SMALL = BoatRoomSettings(title="Small sea", width=8, height=8, boats="A3 B2", turn_limit=0)
 BOB = "AAA.....BB" + "." * 54
 """A3 from a1, B2 from a2, both to the east."""
 
@@ -48,7 +48,7 @@ class Player:
 
 @asynccontextmanager
 async def at_sea(
-    folder: Path, *words: str, plan: RoomPlan = SMALL, columns: int = 80, lines: int = 24
+    folder: Path, *words: str, plan: BoatRoomSettings = SMALL, columns: int = 80, lines: int = 24
 ) -> AsyncIterator[tuple[Player, int]]:
     """A player in a terminal, and the port of the server."""
     async with server(folder, boats_port=-1, boats_rooms=(plan,)) as house:

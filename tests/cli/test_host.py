@@ -16,7 +16,7 @@ import pytest
 from botdrome.cli.boats import host
 from botdrome.cli.boats.host import own_settings
 from botdrome.server.network.steady_loop import SteadyClock
-from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings, BoatsSection
 from tests.cli.commands import run, run_beside
 from tests.cli.screens import Terminal
 from tests.server.clients import PATIENCE
@@ -254,7 +254,7 @@ async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Pat
 
 async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(max=3, auto_start=False)) as house,
+        boat_server(tmp_path, BoatRoomSettings(max=3, auto_start=False)) as house,
         sailor(house, "ann") as ann,
     ):
         async with console("--server", house.url, "--token", TOKEN) as typist:

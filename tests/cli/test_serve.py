@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.cli.serve import show
 from botdrome.cli.terminal import Terminal
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.clients import server
 from tests.server.rooms.boats.clients import boat_server
 
@@ -21,7 +21,11 @@ def anyio_backend() -> str:
 
 @pytest.mark.anyio
 async def test_rooms_that_share_a_port_are_shown(tmp_path: Path) -> None:
-    rooms = [RoomPlan(title="Duels"), RoomPlan(title="Tea party"), RoomPlan(title="Own", port=-1)]
+    rooms = [
+        BoatRoomSettings(title="Duels"),
+        BoatRoomSettings(title="Tea party"),
+        BoatRoomSettings(title="Own", port=-1),
+    ]
     console = Terminal(file=io.StringIO(), record=True)
     async with boat_server(tmp_path, *rooms) as house:
         show(house, console)

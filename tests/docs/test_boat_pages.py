@@ -10,7 +10,7 @@ import pytest
 
 from botdrome.cli.boats.host import WORDS
 from botdrome.protocols import load_settings
-from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings, BoatsSection
 from tests.docs.pages import DOCS, blocks
 from tests.docs.programs import command, java
 from tests.server.clients import PATIENCE
@@ -29,7 +29,7 @@ async def test_the_bots_of_the_page_play_a_whole_game(
     words = command(BOTS, tmp_path, language)
     if not words:
         pytest.skip(f"{language} is not installed")
-    async with boat_server(tmp_path, RoomPlan(max=players)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(max=players)) as house:
         outputs = []
         for name in ("ann", "bob", "carl")[:players]:
             process = await asyncio.create_subprocess_exec(
@@ -55,7 +55,7 @@ def test_the_settings_of_the_page_are_read(tmp_path: Path) -> None:
 
 def test_every_key_of_a_room_is_on_the_page_with_its_default() -> None:
     page = (DOCS / HOSTING).read_text()
-    for field in msgspec.structs.fields(RoomPlan):
+    for field in msgspec.structs.fields(BoatRoomSettings):
         usual = (
             str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
         )

@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from botdrome.server.rooms.boat_ini import read_folder
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
+from botdrome.server.rooms.boat_statistics import read_folder
 from botdrome.store.store import MatchEntry
 from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
@@ -15,7 +15,7 @@ from tests.server.rooms.boats.clients import Line
 
 GAMES = 2
 SIDE = 5
-PLAN = RoomPlan(title="Sea", width=SIDE, height=SIDE, boats="A3 B2", goal=2, absence=0.0)
+PLAN = BoatRoomSettings(title="Sea", width=SIDE, height=SIDE, boats="A3 B2", goal=2, absence=0.0)
 FLEET = "AAA.." + "....." + "BB..." + "....." + "....."
 
 

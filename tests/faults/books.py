@@ -9,8 +9,7 @@ from typing import Any
 
 from botdrome.cli.boats.host import _read_statistics
 from botdrome.contest.strength import START, updated_elo
-from botdrome.server.rooms.boat_ini import read_folder
-from botdrome.server.rooms.boat_statistics import BoatStatistics
+from botdrome.server.rooms.boat_statistics import BoatStatistics, read_folder
 from botdrome.store.store import MatchEntry
 from tests.faults import boaters
 from tests.faults.diary import Diary

@@ -13,8 +13,7 @@ from botdrome.bots.house import HOUSE
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.server.lobby.house import HouseSeat
-from botdrome.server.rooms.duel_leaderboard import PLAYERS
-from botdrome.server.rooms.duel_records import DuelRecord
+from botdrome.server.rooms.duel_leaderboard import PLAYERS, DuelRecord
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry, Finish, Note

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.store.store import Wanted
 from tests.server.calling.hosts import answer
 from tests.server.clients import NOTICES, PATIENCE, bot, client, registered, server
@@ -63,7 +63,7 @@ async def test_a_bad_version_is_refused(tmp_path: Path) -> None:
 
 
 async def test_boats_name_it_after_their_token(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(title="Tea")) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(title="Tea")) as house:
         token = (await registered(house, "ann", "battleship"))["password"]
         async with sailor(house, "ann", token, "v3") as ann, sailor(house, "bob"):
             await ann.until("N|")

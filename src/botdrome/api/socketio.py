@@ -37,7 +37,7 @@ from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.rooms.cube_game import MUCH_UNREAD, CubeSection
-from botdrome.server.rooms.cube_host import CubeHost
+from botdrome.server.rooms.cube_organisers import Organisers
 from botdrome.server.settings import Settings
 from botdrome.wire.conversation import CannotPlay
 from botdrome.wire.framing.socketio import BadPacket, SocketIoLimits, from_jsonp, jsonp
@@ -246,7 +246,7 @@ def socketio_factory(
 
 async def open_cube(server: ServerParts) -> ServedProtocol:
     settings, connection_limits = server.settings, server.connection_limits
-    host = CubeHost(server.desk, server.callers)
+    host = Organisers(server.desk, server.callers)
     socketio = SocketIo(
         lambda one, limits: host.receive(one, one.handshake, limits), settings, connection_limits
     )

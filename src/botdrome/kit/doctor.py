@@ -22,7 +22,7 @@ from botdrome.match.record import new_match, setup_of
 from botdrome.offline.remote_player import remote_player
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.operator.cube_runs import CubeRun
-from botdrome.server.rooms.cube_host import CubeHost
+from botdrome.server.rooms.cube_organisers import Organisers
 from botdrome.server.tables.table import Subscriber, Table
 
 # The doctor's own server, with an opponent for the bot, and the tables at which the bot sits.
@@ -123,7 +123,7 @@ class DoctorServer:
             "numOfTasksPerTick": 1,
         }
         players = [{"name": self.name, "url": url}, {"name": opponent, "url": "house:random"}]
-        run = CubeRun(self._server.host_of(CubeHost), setup, players, 1)
+        run = CubeRun(self._server.host_of(Organisers), setup, players, 1)
         await run.begin()
         return run
 

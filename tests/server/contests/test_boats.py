@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.clients import PATIENCE, bot
 from tests.server.contests.entrants import entered, open_contest, stored_cup
 from tests.server.rooms.boats.clients import BOARD, boat_server, line, sailor
@@ -34,7 +34,7 @@ async def play_on(house: RunningServer, login: dict[str, Any]) -> None:
 
 
 async def test_players_on_lines_meet_the_others(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=2)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(max=2)) as house:
         house.desk.workers.start()
         over = asyncio.Event()
         house.contests.on_change.append(
@@ -61,7 +61,7 @@ async def test_players_on_lines_meet_the_others(tmp_path: Path) -> None:
 async def test_a_player_that_waits_in_a_room_is_called_in_when_the_contest_starts(
     tmp_path: Path,
 ) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=2)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(max=2)) as house:
         house.desk.workers.start()
         await open_contest(house, game="battleship", games=1, entrants=[{"bot": "house:random"}])
         (ada,) = await entered(house, "ada", game="battleship")

@@ -10,7 +10,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.contest.document import document_from
 from botdrome.match.terms import Pace
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.patience import until
 from tests.server.clients import bot, server
 from tests.server.contests.entrants import CUP, entered, open_contest
@@ -75,7 +75,7 @@ async def test_a_duellist_plays_in_the_contest_whose_players_are_here(tmp_path: 
 
 
 async def test_a_player_on_lines_waits_in_both(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=2)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(max=2)) as house:
         password, _ = await both_contests(house, "battleship")
         async with sailor(house, "ada", password) as one:
             await house.contests.act("mug", "start", "operator")
@@ -99,7 +99,7 @@ async def test_a_user_of_bomberman_waits_in_both_and_the_document_sets_the_time_
 
 
 async def test_a_player_is_let_go_when_both_contests_are_over(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=2)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(max=2)) as house:
         password, _ = await both_contests(house, "battleship")
         await house.contests.act("mug", "start", "operator")
         await house.contests.act("mug", "pause", "operator")

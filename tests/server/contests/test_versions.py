@@ -7,7 +7,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.contests.contests import MOST_VERSIONS
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.patience import until
 from tests.server.clients import bot, play_noughts, server
 from tests.server.contests.entrants import entered, open_contest, stored_cup
@@ -100,7 +100,7 @@ async def test_versions_of_a_bot_are_limited(tmp_path: Path) -> None:
 
 
 async def test_players_on_lines_are_refused_too(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=2)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(max=2)) as house:
         await open_contest(house, game="battleship")
         ada, _ = await entered(house, "ada", "bob", game="battleship")
         await house.contests.act("cup", "start", "operator")

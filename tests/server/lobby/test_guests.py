@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.clients import bot as native_bot
 from tests.server.clients import registered, server
 from tests.server.rooms.boats.clients import BOARD, boat_server, line, sailor
@@ -206,7 +206,7 @@ async def test_a_duellist_with_a_token_that_does_not_fit_is_refused(
 
 
 async def test_a_sailor_may_have_the_name_of_a_bot_of_another_game(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(absence=100)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(absence=100)) as house:
         await registered(house, "drone", "bumblebots")
         async with line(house) as thief:
             await thief.receive()
@@ -230,7 +230,7 @@ async def test_a_sailor_may_have_the_name_of_a_bot_of_another_game(tmp_path: Pat
 
 async def test_a_name_that_is_registered_meanwhile_is_still_in_use(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(max=3, auto_start=False)) as house,
+        boat_server(tmp_path, BoatRoomSettings(max=3, auto_start=False)) as house,
         sailor(house, "drone"),
         line(house) as one,
     ):

@@ -11,7 +11,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.lobby.registry import Registry
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.store.identity import hashed
 from botdrome.store.opening import open_store
 from botdrome.store.store import BotEntry
@@ -97,7 +97,7 @@ async def test_a_duellist_is_closed_without_a_word(tmp_path: Path) -> None:
 
 
 async def test_a_boat_is_closed_without_a_word(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(auto_start=False)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(auto_start=False)) as house:
         token = (await registered(house, "ann", "battleship"))["password"]
         async with sailor(house, "ann", token) as ann, sailor(house, "bob") as bob:
             await revoke(house, "ann")

@@ -10,7 +10,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, is_bots, is_guests
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.store.store import MatchEntry
 from tests.server.battlebot.people import person, play_out, seated
 from tests.server.clients import bot, client, registered, server
@@ -22,7 +22,7 @@ from tests.store.entries import a_bot
 pytestmark = pytest.mark.anyio
 
 OK = {"status": "ok"}
-WAITS = RoomPlan(absence=100)
+WAITS = BoatRoomSettings(absence=100)
 
 
 async def log_of(house: RunningServer, match_id: str, seat: int, token: str) -> int:

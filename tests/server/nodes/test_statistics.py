@@ -4,9 +4,9 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.nodes.cluster import rooms_of
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import GAMES, PLAYERS
-from botdrome.server.rooms.duel_hall import DuelHall
+from botdrome.server.rooms.duel_room import DuelRoom
 from botdrome.server.tables import statistics
 from tests.patience import until
 from tests.server.holding import hold_back
@@ -17,7 +17,7 @@ from tests.server.rooms.duel.clients import pair, play_rows
 
 pytestmark = pytest.mark.anyio
 
-PLAN = RoomPlan(title="Tea", goal=1)
+PLAN = BoatRoomSettings(title="Tea", goal=1)
 
 
 def has_open(one: RunningServer, game: str) -> bool:
@@ -80,7 +80,7 @@ async def test_boards_of_duel_arena_count_at_the_new_home(
             await play_rows(one, other, question)
             await drain(old)
             await until(lambda: has_open(new, "gomoku"))
-            table = new.host_of(DuelHall).table
+            table = new.host_of(DuelRoom).leaderboard
             assert (line := table.line(one.name)) and (line.wins, line.total_games) == (1, 1)
             await play_rows(other, one, await other.expect("get_move"))
         await until(lambda: (line := table.line(one.name)) and line.total_games == 2)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.clients import server
 from tests.server.operator.clients import TOKEN, office
 from tests.server.rooms.boats.clients import BOARD, boat_server, line, sailor
@@ -64,7 +64,7 @@ async def test_a_room_at_the_shared_port_is_found_by_its_title(tmp_path: Path) -
 
 
 async def test_the_rules_of_a_room_change_while_nobody_waits_in_it(tmp_path: Path) -> None:
-    plan = RoomPlan(max=3, auto_start=False)
+    plan = BoatRoomSettings(max=3, auto_start=False)
     async with boat_server(tmp_path, plan, operator_token=TOKEN) as house, office(house) as one:
         wanted = {"title": "Botdrome", "settings": {"max": 4, "width": 12, "turn_limit": 5}}
         changed = await one.have("PUT", "/boats", wanted)

@@ -119,11 +119,28 @@ export interface BoatRoomChange {
   settings: Record<string, unknown>;
 }
 
+export interface BoatRoomSettings {
+  title: string;
+  port: number;
+  width: number;
+  height: number;
+  boats: string;
+  goal: number;
+  min: number;
+  max: number;
+  auto_start: boolean;
+  repeat: boolean;
+  tables: number;
+  turn_limit: number;
+  absence: number;
+  house_wait: number;
+}
+
 export interface BoatRoomShown {
   /** Where players join. */
   port: number | null;
   /** As in a `[[boats]]` table of the settings. */
-  settings: RoomPlan;
+  settings: BoatRoomSettings;
   /** The players that wait and play, as `botdrome host` shows them. */
   room: BoatRoomState;
 }
@@ -942,23 +959,6 @@ export interface Result {
 export interface Returned {
   event: "returned";
   player: number;
-}
-
-export interface RoomPlan {
-  title: string;
-  port: number;
-  width: number;
-  height: number;
-  boats: string;
-  goal: number;
-  min: number;
-  max: number;
-  auto_start: boolean;
-  repeat: boolean;
-  tables: number;
-  turn_limit: number;
-  absence: number;
-  house_wait: number;
 }
 
 export interface Round {

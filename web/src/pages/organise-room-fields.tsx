@@ -1,7 +1,7 @@
 /** The rules of a boat room, as fields of a form. */
-import type { RoomPlan } from '../api/types';
+import type { BoatRoomSettings } from '../api/types';
 
-export type RoomRules = Pick<RoomPlan, 'min' | 'max' | 'width' | 'height' | 'boats' | 'goal' | 'turn_limit' | 'auto_start' | 'repeat'>;
+export type RoomRules = Pick<BoatRoomSettings, 'min' | 'max' | 'width' | 'height' | 'boats' | 'goal' | 'turn_limit' | 'auto_start' | 'repeat'>;
 
 export const startRules: RoomRules = { min: 2, max: 4, width: 10, height: 10, boats: 'A5 B4 C3 D3 E2', goal: 0, turn_limit: 60, auto_start: false, repeat: true };
 
@@ -30,6 +30,6 @@ export function RoomFields({ rules, onChange }: { rules: RoomRules; onChange: (r
   );
 }
 
-export function rulesIn({ min, max, width, height, boats, goal, turn_limit, auto_start, repeat }: RoomPlan): RoomRules {
+export function rulesIn({ min, max, width, height, boats, goal, turn_limit, auto_start, repeat }: BoatRoomSettings): RoomRules {
   return { min, max, width, height, boats, goal, turn_limit, auto_start, repeat };
 }

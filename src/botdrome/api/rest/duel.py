@@ -16,8 +16,13 @@ from botdrome.api.requests import Problem, iso
 from botdrome.api.rest.endpoint import PAGING, Endpoints, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.arena import Arena
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
-from botdrome.server.rooms.duel_records import BOARDS, DuelBoard, DuelRecord, board_name
+from botdrome.server.rooms.duel_leaderboard import (
+    BOARDS,
+    DuelBoard,
+    DuelLeaderboard,
+    DuelRecord,
+    board_name,
+)
 
 endpoint = Endpoints()
 

@@ -42,7 +42,7 @@ from botdrome.server.operator.cube_runs import BadRun, CubeRun, CubeScores, RunS
 from botdrome.server.operator.operator import COLUMNS, ClientLine, FindClients, Operator
 from botdrome.server.rooms.boat_orders import BadOrder, shown
 from botdrome.server.rooms.boat_room import BoatRoom
-from botdrome.server.rooms.boat_settings import BadPlan, RoomPlan
+from botdrome.server.rooms.boat_settings import BadRoomSettings, BoatRoomSettings
 from botdrome.server.rooms.boats import BadRoom
 
 
@@ -536,7 +536,9 @@ class BoatRoomState(Struct):
 
 class BoatRoomShown(Struct):
     port: Annotated[int | None, Meta(description="Where players join.")]
-    settings: Annotated[RoomPlan, Meta(description="As in a `[[boats]]` table of the settings.")]
+    settings: Annotated[
+        BoatRoomSettings, Meta(description="As in a `[[boats]]` table of the settings.")
+    ]
     room: Annotated[
         BoatRoomState,
         Meta(description="The players that wait and play, as `botdrome host` shows them."),
@@ -635,11 +637,11 @@ async def boatrooms(operator: Operator, _: RestRequest) -> BoatRoomsShown:
     return BoatRoomsShown([_room(operator, room) for room in operator.boats.rooms])
 
 
-@endpoint("POST", "/boats", "Open a room for boat games.", body=RoomPlan, status=201)
+@endpoint("POST", "/boats", "Open a room for boat games.", body=BoatRoomSettings, status=201)
 async def openboats(operator: Operator, _: RestRequest, values: dict[str, object]) -> BoatRoomShown:
     try:
         return _room(operator, await operator.open_room(values))
-    except (BadPlan, BadRoom) as problem:
+    except (BadRoomSettings, BadRoom) as problem:
         raise Problem(str(problem)) from None
 
 
@@ -648,7 +650,7 @@ async def changeboats(operator: Operator, _: RestRequest, change: BoatRoomChange
     room = _room_called(operator, change.title)
     try:
         await operator.change_room(room, change.settings)
-    except (BadPlan, BadRoom) as problem:
+    except (BadRoomSettings, BadRoom) as problem:
         raise Problem(str(problem), 409 if isinstance(problem, BadRoom) else 400) from None
     return _room(operator, room)
 
@@ -662,7 +664,7 @@ async def orderboats(operator: Operator, _: RestRequest, given: BoatOrder) -> Bo
 
 
 def _room_called(operator: Operator, title: str) -> BoatRoom:
-    room = next((room for room in operator.boats.rooms if room.plan.title == title), None)
+    room = next((room for room in operator.boats.rooms if room.settings.title == title), None)
     if room is None:
         raise Problem(
             f"there is no room {title!r}; there are {', '.join(operator.boats.titles)}", 404
@@ -672,7 +674,7 @@ def _room_called(operator: Operator, title: str) -> BoatRoom:
 
 def _room(operator: Operator, room: BoatRoom) -> BoatRoomShown:
     return BoatRoomShown(
-        operator.boats.port_of(room), room.plan, msgspec.convert(shown(room), BoatRoomState)
+        operator.boats.port_of(room), room.settings, msgspec.convert(shown(room), BoatRoomState)
     )
 
 

@@ -30,9 +30,13 @@ from botdrome.games.reading import plural
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.network.listening import stop_signal
 from botdrome.server.network.steady_loop import run
-from botdrome.server.rooms.boat_ini import write_files, written
-from botdrome.server.rooms.boat_settings import BadPlan, BoatsSection, make_plan, plan_values
-from botdrome.server.rooms.boat_statistics import BoatStatistics, titles
+from botdrome.server.rooms.boat_settings import (
+    BadRoomSettings,
+    BoatsSection,
+    original_settings,
+    room_settings,
+)
+from botdrome.server.rooms.boat_statistics import BoatStatistics, titles, write_files, written
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
 from botdrome.wire.boats.lines import BLANKS, text_of
@@ -330,7 +334,7 @@ def run_host(
     except OSError as problem:
         complain(f"{problem.filename}: {problem.strerror}" if problem.filename else problem)
         return REFUSED
-    except (ValueError, BadPlan, BadSetting, BadStoreUrl, StoreUnavailable) as problem:
+    except (ValueError, BadRoomSettings, BadSetting, BadStoreUrl, StoreUnavailable) as problem:
         complain(problem)
         return REFUSED
 
@@ -339,7 +343,7 @@ def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, A
     """Combine a configuration file of the original with the options."""
     given = {key: value for key, value in values.items() if value is not None}
     usual = {"title": "Botdrome", "max": 9, "auto_start": False, "repeat": False}
-    plan = make_plan(usual | (_read(config) if config else {}) | given)
+    plan = room_settings(usual | (_read(config) if config else {}) | given)
     own = {"boats.host_token": secrets.token_hex(16), "boats.rooms": (plan,)}
     settings = load_settings(
         {f"{name}.port": 0 for name in protocol_sections()} | flags | own, os.environ
@@ -351,9 +355,9 @@ def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, A
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return plan_values(text_of(file.read_bytes()))
-    except (OSError, BadPlan) as problem:
-        raise BadPlan(f"{file}: {problem}") from None
+        return original_settings(text_of(file.read_bytes()))
+    except (OSError, BadRoomSettings) as problem:
+        raise BadRoomSettings(f"{file}: {problem}") from None
 
 
 async def _own_server(settings: Settings, log: TextIO | None) -> int:

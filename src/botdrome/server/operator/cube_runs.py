@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from botdrome.server.network.connection import Traffic
-from botdrome.server.rooms.cube_host import CubeHost
+from botdrome.server.rooms.cube_organisers import Organisers
 from botdrome.wire.cube.conversation import error, read_event
 from botdrome.wire.cube.requests import Details, Fault
 from botdrome.wire.cube.writer import CubeEvent
@@ -42,7 +42,7 @@ class CubeRun:
     """It reads at once."""
 
     def __init__(
-        self, host: CubeHost, setup: dict[str, Any], players: list[dict[str, Any]], games: int
+        self, host: Organisers, setup: dict[str, Any], players: list[dict[str, Any]], games: int
     ) -> None:
         self.sid = secrets.token_hex(8)
         self.setup, self.players, self.games = setup, players, games
@@ -189,7 +189,7 @@ class CubeRun:
 class CubeRuns:
     """All runs, the newest last."""
 
-    def __init__(self, host: CubeHost) -> None:
+    def __init__(self, host: Organisers) -> None:
         self._host = host
         self._runs: dict[str, CubeRun] = {}
 

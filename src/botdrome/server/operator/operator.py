@@ -26,9 +26,9 @@ from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.rooms.boat_orders import carry_out
 from botdrome.server.rooms.boat_room import BoatRoom
-from botdrome.server.rooms.boat_settings import make_plan
+from botdrome.server.rooms.boat_settings import room_settings
 from botdrome.server.rooms.boats import BadRoom, BoatRooms
-from botdrome.server.rooms.cube_host import CubeHost
+from botdrome.server.rooms.cube_organisers import Organisers
 from botdrome.store.store import Epoch, Note, Store
 
 # The audit log: the operator's actions with time, address and target. The store keeps it.
@@ -230,7 +230,7 @@ class Operator:
         desk: Desk,
         keys: OperatorKeys,
         boats: BoatRooms,
-        organisers: CubeHost,
+        organisers: Organisers,
         contests: ContestOrders,
     ) -> None:
         self.keys, self.boats, self.runs, self.contests = (
@@ -377,31 +377,33 @@ class Operator:
     # Boat rooms.
 
     async def open_room(self, values: dict[str, Any]) -> BoatRoom:
-        """Open a room, or raise BadPlan or BadRoom."""
-        room = await self.boats.open(make_plan(values))
-        await self.audit.note("open boat room", room.plan.title)
+        """Open a room, or raise BadRoomSettings or BadRoom."""
+        room = await self.boats.open(room_settings(values))
+        await self.audit.note("open boat room", room.settings.title)
         return room
 
     async def change_room(self, room: BoatRoom, values: dict[str, Any]) -> None:
-        """Change the plan of a room, or raise BadPlan or BadRoom."""
-        plan = make_plan(
-            asdict(room.plan) | values | {"title": room.plan.title, "port": room.plan.port}
+        """Change the settings of a room, or raise BadRoomSettings or BadRoom."""
+        settings = room_settings(
+            asdict(room.settings)
+            | values
+            | {"title": room.settings.title, "port": room.settings.port}
         )
-        if not room.change(plan):
+        if not room.change(settings):
             raise BadRoom(
                 "players have joined by the present rules: start their game, or send them away "
                 "first"
             )
         await self.audit.note(
             "change boat room",
-            plan.title,
+            settings.title,
             ", ".join(f"{key}={value}" for key, value in values.items()),
         )
 
     async def order(self, room: BoatRoom, order: dict[str, Any]) -> str:
         """Carry out an order in a room and return what was done, or raise BadOrder."""
         done = carry_out(order, room)
-        await self.audit.note(f"boat room: {order.get('do')}", room.plan.title, done)
+        await self.audit.note(f"boat room: {order.get('do')}", room.settings.title, done)
         return done
 
 
@@ -409,7 +411,7 @@ async def open_operator(
     desk: Desk,
     keys: OperatorKeys,
     boats: BoatRooms,
-    organisers: CubeHost,
+    organisers: Organisers,
     caller: BotCaller,
     contests: ContestOrders,
 ) -> Operator:

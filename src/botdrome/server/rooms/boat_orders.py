@@ -6,7 +6,7 @@ from typing import Any
 
 from botdrome.server.rooms.boat_game import BoatGame, PlayerGroup, RoomPlayer
 from botdrome.server.rooms.boat_room import BoatRoom
-from botdrome.server.rooms.counted_game import tally_of
+from botdrome.server.rooms.boat_statistics import tally_of
 from botdrome.wire.boats.conversation import Kicked
 from botdrome.wire.boats.lines import BLANKS, BOOTED, plain, player_called, text_of
 
@@ -34,7 +34,9 @@ def _start(_: Order, room: BoatRoom) -> str:
     game = room.start()
     if game is None:
         joined = len(room.gathering.players) if room.gathering else 0
-        raise BadOrder(f"{joined} have joined; a game is for {room.plan.min} to {room.plan.max}")
+        raise BadOrder(
+            f"{joined} have joined; a game is for {room.settings.min} to {room.settings.max}"
+        )
     return f"started: {', '.join(text_of(name) for name in game.roster.names)}"
 
 
@@ -207,17 +209,17 @@ def _called(word: str, group: PlayerGroup) -> RoomPlayer | None:
 
 
 def shown(room: BoatRoom) -> dict[str, Any]:
-    plan = room.plan
+    settings = room.settings
     gathering = room.gathering
     return {
-        "title": plan.title,
-        "min": plan.min,
-        "max": plan.max,
-        "width": plan.width,
-        "height": plan.height,
+        "title": settings.title,
+        "min": settings.min,
+        "max": settings.max,
+        "width": settings.width,
+        "height": settings.height,
         "goal": room.offer.goal,
         "boats": list(room.offer.boats.names),
-        "autoStart": plan.auto_start,
+        "autoStart": settings.auto_start,
         "over": room.over,
         "gathering": None if gathering is None else _players_shown(gathering),
         "gathers": None if gathering is None else gathering.number,

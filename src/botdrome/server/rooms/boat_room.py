@@ -17,7 +17,7 @@ from botdrome.server.rooms.boat_game import (
     RoomPlayer,
     WaitingGame,
 )
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import BoatStatistics
 from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, from_elsewhere, open_table
 from botdrome.server.session import Session
@@ -42,17 +42,21 @@ class CannotJoin(Exception):
     """A client cannot join; the text is its last message."""
 
 
-def table_rules(plan: RoomPlan) -> TableRules:
-    return TableRules(plan.game, plan.terms, plan.options, range(plan.min, plan.max + 1))
+def table_rules(settings: BoatRoomSettings) -> TableRules:
+    return TableRules(
+        settings.game, settings.terms, settings.options, range(settings.min, settings.max + 1)
+    )
 
 
 class BoatRoom(Room):
     house = True
 
-    def __init__(self, plan: RoomPlan, desk: Desk, statistics: BoatStatistics) -> None:
-        super().__init__(desk, table_rules(plan))
-        self.plan, self.offer, self._statistics = plan, plan.offer, statistics
+    def __init__(self, settings: BoatRoomSettings, desk: Desk, statistics: BoatStatistics) -> None:
+        super().__init__(desk, table_rules(settings))
+        self.settings, self.offer, self._statistics = settings, settings.offer, statistics
         self.games: list[BoatGame] = []
+        self._seats: dict[bytes, list[tuple[BoatGame, RoomPlayer]]] = {}
+        """The seats in these games, by the names of their players: a room may have many games."""
         self.banned_names: set[str] = set()
         """Names as text."""
         self.banned_addresses: set[str] = set()
@@ -69,14 +73,14 @@ class BoatRoom(Room):
         self.follow()
         desk.fillers.append(self._fill)
 
-    def change(self, plan: RoomPlan) -> bool:
+    def change(self, settings: BoatRoomSettings) -> bool:
         """Change the settings for the next games.
 
         Return False if players have joined under the old ones.
         """
         if self.gathering is not None and self.gathering.players:
             return False
-        self.plan, self.offer, self.rules = plan, plan.offer, table_rules(plan)
+        self.settings, self.offer, self.rules = settings, settings.offer, table_rules(settings)
         if self.gathering is not None:
             self.gathering = WaitingGame(self.offer, self.gathering.number)
         self._open_next()
@@ -120,7 +124,7 @@ class BoatRoom(Room):
         gathering = self.gathering
         if gathering is None:
             return self.over
-        return len(gathering.players) >= self.plan.max and not any(
+        return len(gathering.players) >= self.settings.max and not any(
             game.absent for game in self.games
         )
 
@@ -143,9 +147,11 @@ class BoatRoom(Room):
         gathering = self.gathering
         if gathering is None:
             raise CannotJoin(STARTED.decode())
-        if len(gathering.players) >= self.plan.max:
+        if len(gathering.players) >= self.settings.max:
             raise CannotJoin(FULL.decode())
-        if not is_fleet(player.board, self.plan.boats, self.plan.width, self.plan.height):
+        if not is_fleet(
+            player.board, self.settings.boats, self.settings.width, self.settings.height
+        ):
             raise CannotJoin(BAD_BOARD.decode())
         if refusal := self.desk.refusal:
             raise CannotJoin(refusal)
@@ -155,7 +161,7 @@ class BoatRoom(Room):
             wait.join(player)
             return wait
         gathering.join(player)
-        if self.desk.settings.house.fill and self.plan.auto_start:
+        if self.desk.settings.house.fill and self.settings.auto_start:
             self._wait_for_house(len(gathering.players))
         return gathering
 
@@ -163,9 +169,9 @@ class BoatRoom(Room):
         """The wait restarts with each player that joins, but clients that join and leave cannot
         prolong the wait of the others without end.
         """
-        now, wait = self._loop.time(), self.plan.house_wait
+        now, wait = self._loop.time(), self.settings.house_wait
         if players == 1:
-            self._house_at_latest = now + wait * (self.plan.max - 1)
+            self._house_at_latest = now + wait * (self.settings.max - 1)
         self.set_timer(min(now + wait, self._house_at_latest), self.wait_is_over)
 
     def _rejoined(self, session: Session, player: RoomPlayer) -> BoatGame | None:
@@ -184,7 +190,7 @@ class BoatRoom(Room):
             player.text == other.text or player.name == other.name for other in gathering.players
         ):
             raise NameInUse("name in use")
-        if (gathering is not None and player.board.strip(b".")) or not self._seats(player.name):
+        if (gathering is not None and player.board.strip(b".")) or player.name not in self._seats:
             return None
         again = self._return_to(nobodys, session)
         if again is None:
@@ -197,12 +203,8 @@ class BoatRoom(Room):
             self._unprotected_seats(session, player), session
         )
 
-    def _seats(self, name: bytes) -> list[tuple[BoatGame, RoomPlayer]]:
-        """The seats of this name in running games."""
-        return [(game, seat) for game in self.games for seat in game.players if seat.name == name]
-
     def _return_to_own(self, session: Session, player: RoomPlayer) -> BoatGame | None:
-        seats = self._seats(player.name)
+        seats = self._seats.get(player.name, [])
         return self._return_to(
             [(game, seat) for game, seat in seats if player.proves_to_be(seat)], session
         )
@@ -214,7 +216,7 @@ class BoatRoom(Room):
 
         Only clients from the address of the player that left may have them.
         """
-        seats = self._seats(player.name) if player.is_unprotected() else []
+        seats = self._seats.get(player.name, []) if player.is_unprotected() else []
         address = session.connection.address
         return [
             (game, seat)
@@ -250,7 +252,7 @@ class BoatRoom(Room):
     @property
     def gathers(self) -> bool:
         gathering = self.gathering
-        return self.plan.auto_start and gathering is not None and bool(gathering.players)
+        return self.settings.auto_start and gathering is not None and bool(gathering.players)
 
     def complete(self, others: Sequence[GatheredPlayer]) -> None:
         game = self.gathering
@@ -269,7 +271,7 @@ class BoatRoom(Room):
         if other.house is not None:
             name = name.removeprefix("house:").partition(" ")[0]
         taken = {player.name for player in players}
-        player = RoomPlayer(display_name(name, self.plan.width, taken), other.name)
+        player = RoomPlayer(display_name(name, self.settings.width, taken), other.name)
         player.owner, player.native, player.house = other.owner, other.client, other.house
         return player
 
@@ -329,7 +331,7 @@ class BoatRoom(Room):
             if isinstance(player.opener, BoatRoom):
                 sitters.append(player.opener.release(player.name))
             else:
-                other = from_elsewhere(player, self.plan.game.name)
+                other = from_elsewhere(player, self.settings.game.name)
                 sitters.append(self._from_elsewhere(other, sitters))
         gathered = [sitter.gathered for sitter in sitters]
         table = self.contest_table(wanted, wanted.terms, gathered)
@@ -364,12 +366,14 @@ class BoatRoom(Room):
         table.subscribe(
             Subscriber(
                 changed=self.changed,
-                notes=partial(self._statistics.notes, self.plan, game),
+                notes=partial(self._statistics.notes, self.settings, game),
                 stored=lambda _: self._statistics.look(),
                 over=partial(self._over, game),
             )
         )
         self.games.append(game)
+        for player in players:
+            self._seats.setdefault(player.name, []).append((game, player))
         self._open_next()
         game.begin(self.desk.tables)
         self.changed()
@@ -377,15 +381,19 @@ class BoatRoom(Room):
 
     def _over(self, game: BoatGame, table: Table) -> None:
         self.games.remove(game)
+        for player in game.players:
+            self._seats[player.name].remove((game, player))
+            if not self._seats[player.name]:
+                del self._seats[player.name]
         self._open_next()
         self.changed()
 
     def _open_next(self) -> None:
         """Open the next game for players, if the settings allow it."""
-        tables = self.plan.tables
+        tables = self.settings.tables
         if (
             self.gathering is None
-            and self.plan.repeat
+            and self.settings.repeat
             and not self._closed
             and (not tables or len(self.games) < tables)
         ):

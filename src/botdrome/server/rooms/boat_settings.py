@@ -22,11 +22,11 @@ ORIGINAL_KEYS = {
 """Keys in files of the original."""
 
 
-class BadPlan(Exception):
-    """A file that describes no game, with the reason."""
+class BadRoomSettings(Exception):
+    """Settings or a file of the original that describe no room, with the reason."""
 
 
-class RoomPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BoatRoomSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of a room, checked when they are made."""
 
     title: str = "Botdrome"
@@ -114,16 +114,16 @@ def pairs_in(text: str) -> dict[str, list[str]]:
                 bare.rpartition("=") if bare.startswith("player.") else bare.partition("=")
             )
             if not sign:
-                raise BadPlan(f"line {number}: {bare!r} is not key=value")
+                raise BadRoomSettings(f"line {number}: {bare!r} is not key=value")
             pairs.setdefault(key.strip(BLANKS), []).append(word.strip(BLANKS))
     return pairs
 
 
-def plan_values(text: str) -> dict[str, Any]:
+def original_settings(text: str) -> dict[str, Any]:
     """Read a configuration file or a statistics file of the original."""
     pairs = pairs_in(text)
     if "name" not in pairs or not pairs.keys() & {"boat", "ship"}:
-        raise BadPlan("a configuration has a name and boats")
+        raise BadRoomSettings("a configuration has a name and boats")
     return {
         ours: _original(theirs, pairs[theirs])
         for theirs, ours in ORIGINAL_KEYS.items()
@@ -137,18 +137,18 @@ def _original(key: str, words: Sequence[str]) -> str | int:
     if key in ("boat", "ship"):
         return " ".join(words)
     if not words[-1].isdecimal() or len(words[-1]) > 9:
-        raise BadPlan(f"{key}: {words[-1]!r} is not a number")
+        raise BadRoomSettings(f"{key}: {words[-1]!r} is not a number")
     return int(words[-1])
 
 
-def make_plan(values: Mapping[str, Any]) -> RoomPlan:
-    """Return the plan with these values, or raise BadPlan."""
+def room_settings(values: Mapping[str, Any]) -> BoatRoomSettings:
+    """Return the settings with these values, or raise BadRoomSettings."""
     try:
-        return msgspec.convert(dict(values), RoomPlan)
+        return msgspec.convert(dict(values), BoatRoomSettings)
     except msgspec.ValidationError as problem:
         words, _, where = str(problem).partition(" - at ")
         key = where.strip("`").removeprefix("$").lstrip(".")
-        raise BadPlan(
+        raise BadRoomSettings(
             f"{key}: {words[:1].lower()}{words[1:]}, not {values[key]!r}"
             if key in values
             else words
@@ -163,7 +163,7 @@ class BoatsSection(ProtocolSection, frozen=True):
         Meta(description="Xterm Boat Sinker's lines; 0: off, -1: any free port", ge=-1, le=65535),
     ] = 7948
     rooms: Annotated[
-        tuple[RoomPlan, ...],
+        tuple[BoatRoomSettings, ...],
         Meta(description="the rooms, a `[[boats.rooms]]` table each; empty: one, for two players"),
     ] = ()
     dir: Annotated[

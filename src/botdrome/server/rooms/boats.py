@@ -20,7 +20,7 @@ from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
 from botdrome.server.rooms.boat_game import NameInUse, PlayerGroup, RoomPlayer
 from botdrome.server.rooms.boat_orders import BadOrder, carry_out, shown
 from botdrome.server.rooms.boat_room import BoatRoom, CannotJoin
-from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings, BoatsSection
 from botdrome.server.rooms.boat_statistics import BoatStatistics
 from botdrome.server.session import Session
 from botdrome.server.settings import BadSetting
@@ -126,7 +126,7 @@ class BoatPort:
         if address in other.banned_addresses:
             return session.answer(Kicked(b""))
         line = other.greeting(address, asyncio.get_running_loop().time()) if comes else other.info()
-        session.answer(RoomShown(line, other.plan.width))
+        session.answer(RoomShown(line, other.settings.width))
         if comes and other.is_full:
             session.answer(Kicked(FULL))
         return None
@@ -203,9 +203,11 @@ class BoatRooms:
         self._desk, self.statistics = desk, statistics
         self.listen: Callable[[BoatPort], Awaitable[None]] | None = None
         """Listens at a port, or raises BadSetting."""
-        self.rooms = [BoatRoom(plan, desk, statistics) for plan in settings.rooms or (RoomPlan(),)]
-        shared = [room for room in self.rooms if not room.plan.port]
-        own = [self._own_port(room) for room in self.rooms if room.plan.port]
+        self.rooms = [
+            BoatRoom(one, desk, statistics) for one in settings.rooms or (BoatRoomSettings(),)
+        ]
+        shared = [room for room in self.rooms if not room.settings.port]
+        own = [self._own_port(room) for room in self.rooms if room.settings.port]
         desk.on_closing.append(self._stop)
         self.all: list[BoatPort] = (
             [BoatPort(desk, settings.port, shared)] if shared and settings.port else []
@@ -213,11 +215,11 @@ class BoatRooms:
 
     @property
     def titles(self) -> list[str]:
-        return [room.plan.title for room in self.rooms]
+        return [room.settings.title for room in self.rooms]
 
     def called(self, title: str) -> BoatRoom | None:
         """Return a room by its title; without a title, the first."""
-        return next((room for room in self.rooms if title in ("", room.plan.title)), None)
+        return next((room for room in self.rooms if title in ("", room.settings.title)), None)
 
     def port_of(self, room: BoatRoom) -> int | None:
         """Return the port at which players join it; None: it does not listen."""
@@ -229,13 +231,13 @@ class BoatRooms:
 
     # Rooms that are opened while the server runs.
 
-    async def open(self, plan: RoomPlan) -> BoatRoom:
+    async def open(self, settings: BoatRoomSettings) -> BoatRoom:
         """Open a room until its last game is over, or raise BadRoom."""
-        if plan.title in self.titles:
-            raise BadRoom(f"there is a room {plan.title!r} already")
+        if settings.title in self.titles:
+            raise BadRoom(f"there is a room {settings.title!r} already")
         if len(self.rooms) >= MOST_ROOMS:
             raise BadRoom(f"there are {MOST_ROOMS} rooms already")
-        room = BoatRoom(plan, self._desk, self.statistics)
+        room = BoatRoom(settings, self._desk, self.statistics)
         try:
             port = await self._port_for(room)
         except BadRoom:
@@ -246,11 +248,13 @@ class BoatRooms:
         return room
 
     def _own_port(self, room: BoatRoom) -> BoatPort:
-        return BoatPort(self._desk, room.plan.port, [room], f"xbs {room.plan.title}", "boats.rooms")
+        return BoatPort(
+            self._desk, room.settings.port, [room], f"xbs {room.settings.title}", "boats.rooms"
+        )
 
     async def _port_for(self, room: BoatRoom) -> BoatPort:
-        plan = room.plan
-        if not plan.port:
+        settings = room.settings
+        if not settings.port:
             shared = next((port for port in self.all if port.key == "boats.port"), None)
             if shared is None:
                 raise BadRoom(
@@ -272,7 +276,7 @@ class BoatRooms:
         if room not in self.rooms:
             return
         self.rooms.remove(room)
-        if not room.plan.port:
+        if not room.settings.port:
             port.rooms.remove(room)
         else:
             self.all.remove(port)
@@ -339,7 +343,7 @@ class HostConsole:
         self._room, changed = room, partial(session.answer, RoomChanged())
         room.on_change.add(changed)
         session.release = partial(room.on_change.discard, changed)
-        session.answer(Admitted(room.plan.title))
+        session.answer(Admitted(room.settings.title))
 
 
 def executed(order: dict[str, Any] | None, room: BoatRoom) -> dict[str, Any]:
@@ -378,7 +382,9 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
 
     def titles_at(name: str) -> str:
         """Return the titles of rooms that share a port."""
-        titles = [room.plan.title for port in rooms.all if port.name == name for room in port.rooms]
+        titles = [
+            room.settings.title for port in rooms.all if port.name == name for room in port.rooms
+        ]
         return ", ".join(titles) if len(titles) > 1 else ""
 
     load = partial(statistics.load, watch=desk.cluster is not None)

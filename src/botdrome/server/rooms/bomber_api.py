@@ -227,7 +227,7 @@ class RoomRequest:
             and read_switch(self.query.get("with_state"), "with_state")
         )
         talk = BomberConversation(
-            self.shape, with_state, room.plan.wrapped_responses, request.method != "HEAD"
+            self.shape, with_state, room.settings.wrapped_responses, request.method != "HEAD"
         )
         command = talk.receive(self.fields)
         if isinstance(command, RegisterUser):
@@ -402,7 +402,7 @@ class Routes:
         )
 
     def _rules(self, ask: RoomRequest, _: str) -> None:
-        found = rules(ask.room.game, ask.room.plan.shown())
+        found = rules(ask.room.game, ask.room.settings.shown())
         accept = ask.exchange.request.headers.get(b"accept", b"")
         if b"text/html" in accept and "format" not in ask.query:
             page = rules_page(found).encode()
@@ -466,15 +466,17 @@ def connect_socket(rooms: BomberRooms, target: str, connection: Connection) -> S
         room, fields = found, read_form(query)
         user_id, shape = fields.get("user_id"), read_shape(fields)
         with_state = read_switch(fields.get("with_state"), "with_state")
-        talk = BomberConversation(shape, with_state, room.plan.wrapped_responses, user_id=user_id)
+        talk = BomberConversation(
+            shape, with_state, room.settings.wrapped_responses, user_id=user_id
+        )
     except BadRequest as problem:
         fault = problem
     limit, now = rooms.desk.settings.message, asyncio.get_running_loop().time()
     conversation = BomberSocketConversation(talk, limit.rate, limit.burst, now, fault)
-    return Session(connection, conversation, SocketHost(room, user_id), rooms.desk)
+    return Session(connection, conversation, BomberSocket(room, user_id), rooms.desk)
 
 
-class SocketHost:
+class BomberSocket:
     """Executes the commands of one client."""
 
     protocol = PROTOCOL

@@ -19,7 +19,11 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.lobby.registry import Admission
 from botdrome.server.network.connection import Traffic
-from botdrome.server.rooms.bomber_settings import BomberPlan, BomberSection, read_plans
+from botdrome.server.rooms.bomber_settings import (
+    BomberRoomSettings,
+    BomberSection,
+    read_room_settings,
+)
 from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, from_elsewhere, open_table
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.store import BotEntry
@@ -190,12 +194,21 @@ Moment = dict[str, int]
 
 
 class BomberRoom(Room):
-    def __init__(self, plan: BomberPlan, rooms: "BomberRooms", private: bool = False) -> None:
+    def __init__(
+        self, settings: BomberRoomSettings, rooms: "BomberRooms", private: bool = False
+    ) -> None:
         """`private`: it plays one match, which a contest starts."""
-        sizes = range(plan.least, plan.players + 1)
-        super().__init__(rooms.desk, TableRules(plan.game, plan.terms, plan.options, sizes))
-        self.plan, self.rooms, self.game, self._private = plan, rooms, plan.game, private
-        self.house, self.retry = plan.house, plan.registration
+        sizes = range(settings.least, settings.players + 1)
+        super().__init__(
+            rooms.desk, TableRules(settings.game, settings.terms, settings.options, sizes)
+        )
+        self.settings, self.rooms, self.game, self._private = (
+            settings,
+            rooms,
+            settings.game,
+            private,
+        )
+        self.house, self.retry = settings.house, settings.registration
         self.on_end: Callable[[], None] = self._open
         """Called when users have had time to read the result."""
         self.waits = Waits(self.desk.settings.of(BomberSection).wait, rooms.waiting_from)
@@ -251,7 +264,7 @@ class BomberRoom(Room):
         self._note(State(REGISTRATION, 0, self.state.size, self._shown(tuple(self._names))))
         if not self._private:
             if self._timer is None:
-                self.set_timer(self._loop.time() + self.plan.registration, self.wait_is_over)
+                self.set_timer(self._loop.time() + self.settings.registration, self.wait_is_over)
             self.start_if_full()
         return user
 
@@ -340,9 +353,9 @@ class BomberRoom(Room):
         if self.state.phase == PLAYING and table is not None:
             return max(0, (table.match.deadline or 0) - table.now())
         if self.state.phase == FINISHED and self._timer is None:  # the result is being stored
-            return int(self.plan.rest * 1000)
+            return int(self.settings.rest * 1000)
         if self._timer is None and table is None:
-            return int(self.plan.registration * 1000)
+            return int(self.settings.registration * 1000)
         due = self._starts_at if self._timer is None else self._timer.when()
         return max(0, int((due - self._loop.time()) * 1000))
 
@@ -350,8 +363,8 @@ class BomberRoom(Room):
         """Return the maximum time until the next registration."""
         if self.state.phase == FINISHED:
             return self.time_left()
-        return (self.game.rounds - max(0, self.state.number - 1)) * self.plan.round + int(
-            self.plan.rest * 1000
+        return (self.game.rounds - max(0, self.state.number - 1)) * self.settings.round + int(
+            self.settings.rest * 1000
         )
 
     def moment(self) -> Moment:
@@ -362,12 +375,12 @@ class BomberRoom(Room):
 
     def summary(self) -> dict[str, Any]:
         """Return the public description of the room."""
-        state, name = self.state, self.plan.name
+        state, name = self.state, self.settings.name
         return {
             "name": name,
             "url": f"/bomber/rooms/{name}/rest",
             "phase": state.phase,
-            "players": self.plan.players,
+            "players": self.settings.players,
             "users": state.names,
             "state_number": state.number,
             "time_left": self.time_left(),
@@ -418,7 +431,7 @@ class BomberRoom(Room):
     ) -> Response:
         """Return the response to an action for the round with this number."""
         refused = refusal_in(verdict)
-        if table.match.result is not None and (refused is not None or not self.plan.early):
+        if table.match.result is not None and (refused is not None or not self.settings.early):
             return IS_OVER  # the round before was overdue, and ended the game
         if refused is not None:
             assert user.player is not None
@@ -446,12 +459,12 @@ class BomberRoom(Room):
         """Begin the game of these players."""
         self._seated, self.table = self._shown(tuple(player.name for player in players)), table
         table.subscribe(Subscriber(self._hear, over=self._over))
-        delay = secrets.randbelow(min(200, self.plan.round)) / 1000
+        delay = secrets.randbelow(min(200, self.settings.round)) / 1000
         self._starts_at = self._loop.time() + delay
         self.desk.tables.start_table(table, [player.client for player in players], delay)
 
     def _make_writer(self, _: MatchHeader) -> BomberWriter:
-        return BomberWriter(self.plan.wrapped_responses, self._seated)
+        return BomberWriter(self.settings.wrapped_responses, self._seated)
 
     # The game.
 
@@ -483,7 +496,7 @@ class BomberRoom(Room):
     def _over(self, table: Table) -> None:
         if self.state.phase != FINISHED:  # the result could not be stored, so it was not announced
             self._turn(self._state(table, FINISHED, None))
-        self.set_timer(self._loop.time() + self.plan.rest, self.on_end)
+        self.set_timer(self._loop.time() + self.settings.rest, self.on_end)
 
     # Contests.
 
@@ -492,7 +505,7 @@ class BomberRoom(Room):
     ) -> BomberUser:
         """Let a user wait for its next match in a private room."""
         room, rooms, name = (
-            BomberRoom(self.plan, self.rooms, private=True),
+            BomberRoom(self.settings, self.rooms, private=True),
             self.rooms,
             admission.name,
         )
@@ -544,8 +557,8 @@ class BomberRooms:
         """The private rooms of users that wait or play in a contest, by user_id."""
         self.contest_users: dict[str, BomberUser] = {}
         """These users, by name."""
-        plans = read_plans(settings.of(BomberSection).rooms, settings.house.fill)
-        self._rooms = {plan.name: BomberRoom(plan, self) for plan in plans}
+        rooms = read_room_settings(settings.of(BomberSection).rooms, settings.house.fill)
+        self._rooms = {one.name: BomberRoom(one, self) for one in rooms}
         self.first = next(iter(self._rooms.values()))
 
     def drop(self, name: str, user: BomberUser) -> None:

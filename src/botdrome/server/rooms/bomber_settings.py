@@ -15,7 +15,7 @@ from botdrome.server.settings import BadSetting, ProtocolSection
 Name = Annotated[str, Meta(pattern="^[A-Za-z0-9_.-]{1,32}$")]
 
 
-class BomberPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BomberRoomSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Name = "default"
     players: Annotated[int, Meta(description="seats; a full room starts at once", ge=2, le=8)] = 4
     least: Annotated[int, Meta(description="users without whom no game starts", ge=2, le=8)] = 2
@@ -46,28 +46,30 @@ class BomberPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return Terms(Pace(self.round, beat=not self.early), late="pass", gone="pass")
 
     def shown(self) -> dict[str, Any]:
-        """Return the plan without the options of the game."""
+        """Return the settings without the options of the game."""
         return {key: getattr(self, key) for key in KEYS}
 
 
-KEYS = tuple(field for field in BomberPlan.__struct_fields__ if field != "options")
+KEYS = tuple(field for field in BomberRoomSettings.__struct_fields__ if field != "options")
 
 
-def read_plans(rooms: str | Sequence[Mapping[str, Any]], house: bool) -> list[BomberPlan]:
+def read_room_settings(
+    rooms: str | Sequence[Mapping[str, Any]], house: bool
+) -> list[BomberRoomSettings]:
     """Parse one table per room, or a text: `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, with blanks
     between rooms.
 
-    Keys are fields of a plan or options of the game.
+    Keys are settings of a room or options of the game.
     """
     tables = [_table(word) for word in rooms.split()] if isinstance(rooms, str) else rooms
-    plans = [_plan(table, house) for table in tables]
-    names = [plan.name for plan in plans]
-    if not plans or len(set(names)) < len(names):
+    found = [_room_settings(table, house) for table in tables]
+    names = [room.name for room in found]
+    if not found or len(set(names)) < len(names):
         raise BadSetting(
             "bomber.rooms: there is at least one room, and each has a name of its own, not "
             f"{rooms!r}"
         )
-    return plans
+    return found
 
 
 def _table(word: str) -> dict[str, Any]:
@@ -77,7 +79,7 @@ def _table(word: str) -> dict[str, Any]:
     }
 
 
-def _plan(table: Mapping[str, Any], house: bool) -> BomberPlan:
+def _room_settings(table: Mapping[str, Any], house: bool) -> BomberRoomSettings:
     name = table.get("name", "default")
     known: dict[str, Any] = {"house": house} | {
         key: value for key, value in table.items() if key in KEYS
@@ -85,14 +87,16 @@ def _plan(table: Mapping[str, Any], house: bool) -> BomberPlan:
     options = {key: value for key, value in table.items() if key not in KEYS}
     try:
         game = with_options(Bomberman(), options)
-        plan = msgspec.convert(known | {"options": unusual(game)}, BomberPlan, strict=False)
-        for players in range(plan.least, plan.players + 1):
+        settings = msgspec.convert(
+            known | {"options": unusual(game)}, BomberRoomSettings, strict=False
+        )
+        for players in range(settings.least, settings.players + 1):
             game.check(players)
     except (msgspec.ValidationError, BadOption) as problem:
         raise BadSetting(f"bomber.rooms: {name}: {problem}") from None
-    if plan.least > plan.players:
+    if settings.least > settings.players:
         raise BadSetting(f"bomber.rooms: {name}: least is more than players")
-    return plan
+    return settings
 
 
 class BomberSection(ProtocolSection, frozen=True):

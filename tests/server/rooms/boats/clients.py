@@ -9,7 +9,7 @@ from typing import Any
 from botdrome.app import RunningServer
 from botdrome.games.chance import Chance
 from botdrome.server.rooms.boat_room import BoatRoom
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boats import BoatRooms
 from tests.server.clients import PATIENCE, Client, client, server
 
@@ -35,7 +35,7 @@ TOKEN = "the host's own"
 
 @asynccontextmanager
 async def boat_server(
-    folder: Path, *plans: RoomPlan, **changes: Any
+    folder: Path, *plans: BoatRoomSettings, **changes: Any
 ) -> AsyncIterator[RunningServer]:
     async with server(
         folder, **{"boats_port": -1, "boats_rooms": plans, "boats_host_token": TOKEN} | changes

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.rooms.boats.clients import boat_server, sailors
 
 pytestmark = pytest.mark.anyio
 
-TRIO = RoomPlan(max=3)
+TRIO = BoatRoomSettings(max=3)
 
 
 async def test_what_is_said_goes_to_whom_it_is_for(tmp_path: Path) -> None:

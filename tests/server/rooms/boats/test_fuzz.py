@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.rooms.boats.clients import BOARD, Line, boat_server, sailors, the_room
 
 pytestmark = pytest.mark.anyio
@@ -57,9 +57,9 @@ async def test_nonsense(tmp_path: Path, seed: int) -> None:
     loop.set_exception_handler(lambda _, context: faults.append(context))
     rng = Random(seed)
     rooms = (
-        RoomPlan(),
-        RoomPlan(title="Three", max=3, turn_limit=0.02, absence=0.01),
-        RoomPlan(title="Small", width=8, height=8),
+        BoatRoomSettings(),
+        BoatRoomSettings(title="Three", max=3, turn_limit=0.02, absence=0.01),
+        BoatRoomSettings(title="Small", width=8, height=8),
     )
     async with boat_server(tmp_path, *rooms) as house, sailors(house, "ann", "bob") as (ann, bob):
         babblers = [

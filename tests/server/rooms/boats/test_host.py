@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.boat_settings import BoatsSection, RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings, BoatsSection
 from tests.server.clients import client
 from tests.server.rooms.boats.clients import (
     BOARD,
@@ -20,7 +20,7 @@ from tests.server.rooms.boats.clients import (
 
 pytestmark = pytest.mark.anyio
 
-WAITING = RoomPlan(max=3, auto_start=False)
+WAITING = BoatRoomSettings(max=3, auto_start=False)
 EMPTY = "." * 100
 
 
@@ -48,7 +48,7 @@ async def test_the_operators_token_lets_a_host_in(tmp_path: Path) -> None:
 
 
 async def test_a_room_is_chosen_by_its_title(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, WAITING, RoomPlan(title="Other")) as house:
+    async with boat_server(tmp_path, WAITING, BoatRoomSettings(title="Other")) as house:
         async with host(house) as one, host(house, "Other") as two:
             assert (await one.receive())["room"]["title"] == "Botdrome"
             assert (await two.receive())["room"]["title"] == "Other"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.clients import PATIENCE, leap, registered
 from tests.server.rooms.boats.clients import (
     BOARD,
@@ -23,7 +23,7 @@ from tests.server.rooms.boats.clients import (
 pytestmark = pytest.mark.anyio
 
 G = "G|1.2.0|Botdrome|{}|2|2|{}|17|10|10|5|A5|B4|C3|D3|E2"
-WAITING = RoomPlan(max=3, auto_start=False)
+WAITING = BoatRoomSettings(max=3, auto_start=False)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_fields_are_trimmed_and_surplus_ones_passed_over(tmp_path: Path) -
 
 
 async def test_a_room_that_waits_for_its_host_can_be_full(tmp_path: Path) -> None:
-    plan = RoomPlan(auto_start=False)
+    plan = BoatRoomSettings(auto_start=False)
     async with (
         boat_server(tmp_path, plan) as house,
         line(house) as late,
@@ -144,7 +144,7 @@ async def test_a_room_that_waits_for_its_host_can_be_full(tmp_path: Path) -> Non
 async def test_who_was_here_before_the_room_was_full_may_still_ask_for_the_game(
     tmp_path: Path,
 ) -> None:
-    plan = RoomPlan(auto_start=False)
+    plan = BoatRoomSettings(auto_start=False)
     async with (
         boat_server(tmp_path, plan) as house,
         line(house) as early,
@@ -160,7 +160,7 @@ async def test_who_was_here_before_the_room_was_full_may_still_ask_for_the_game(
 
 async def test_a_game_that_runs_can_be_joined_by_those_who_were_in_it_alone(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(tables=1)) as house,
+        boat_server(tmp_path, BoatRoomSettings(tables=1)) as house,
         sailors(house, "ann", "bob") as (ann, bob),
     ):
         await bob.close()
@@ -201,7 +201,7 @@ async def left_by_a_registered_bot(house: RunningServer, robot: Line, ann: Line)
 
 async def test_a_registered_bot_comes_back_with_its_token_alone(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        boat_server(tmp_path, BoatRoomSettings(absence=100)) as house,
         line(house) as robot,
         sailor(house, "ann") as ann,
     ):
@@ -220,7 +220,7 @@ async def left_by_ann(tmp_path: Path, secret: str) -> AsyncIterator[tuple[Runnin
     player.
     """
     async with (
-        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        boat_server(tmp_path, BoatRoomSettings(absence=100)) as house,
         sailor(house, "ann", secret) as ann,
         sailor(house, "bob") as bob,
     ):
@@ -291,7 +291,7 @@ async def test_who_proves_that_an_empty_seat_is_its_own_comes_back_to_it_whateve
 
 async def test_a_registered_bot_that_begins_again_is_back_in_its_game(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        boat_server(tmp_path, BoatRoomSettings(absence=100)) as house,
         line(house) as robot,
         sailor(house, "ann") as ann,
     ):
@@ -325,10 +325,10 @@ async def test_a_ping_that_fills_a_line_is_cut_like_all_that_is_sent(tmp_path: P
 
 
 async def test_rooms_at_one_port_are_asked_for_by_title(tmp_path: Path) -> None:
-    small = RoomPlan(title="Small", width=8, height=8, boats="A3 B2", goal=2, max=4)
-    own = RoomPlan(title="Own", port=-1)
+    small = BoatRoomSettings(title="Small", width=8, height=8, boats="A3 B2", goal=2, max=4)
+    own = BoatRoomSettings(title="Own", port=-1)
     async with (
-        boat_server(tmp_path, RoomPlan(), small, own) as house,
+        boat_server(tmp_path, BoatRoomSettings(), small, own) as house,
         line(house) as one,
         line(house, "xbs Own") as two,
     ):
@@ -359,7 +359,7 @@ async def test_any_number_of_tables_run_at_one_port(tmp_path: Path) -> None:
 
 
 async def test_a_room_that_does_not_repeat_is_over_after_its_game(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(repeat=False)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(repeat=False)) as house:
         async with sailors(house, "ann", "bob") as (ann, bob):
             the_room(house).games[0].abort()
             await ann.rest()

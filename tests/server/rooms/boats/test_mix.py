@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.store.store import Wanted
 from tests.patience import until
 from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
@@ -72,7 +72,10 @@ async def watched(house: RunningServer) -> list[Any]:
 @pytest.mark.parametrize(("on_lines", "native"), [(1, 1), (2, 2), (1, 3), (3, 1)])
 async def test_they_play_at_one_table(tmp_path: Path, on_lines: int, native: int) -> None:
     players = on_lines + native
-    async with boat_server(tmp_path, RoomPlan(max=players)) as house, AsyncExitStack() as stack:
+    async with (
+        boat_server(tmp_path, BoatRoomSettings(max=players)) as house,
+        AsyncExitStack() as stack,
+    ):
         logins = [
             await registered(house, f"native{number}", "battleship") | {"players": players}
             for number in range(native)
@@ -128,7 +131,7 @@ async def test_those_on_lines_hear_of_the_others_right_before_the_start(tmp_path
 
 
 async def test_options_may_be_said_in_another_way_and_must_be_the_same(tmp_path: Path) -> None:
-    plan = RoomPlan(width=12, height=12)
+    plan = BoatRoomSettings(width=12, height=12)
     async with boat_server(tmp_path, plan) as house, line(house) as one:
         names = {
             "usual": {},
@@ -148,7 +151,10 @@ async def test_options_may_be_said_in_another_way_and_must_be_the_same(tmp_path:
 
 
 async def test_a_native_bot_that_goes_and_comes_back(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(absence=100)) as house, sailor(house, "ann") as ann:
+    async with (
+        boat_server(tmp_path, BoatRoomSettings(absence=100)) as house,
+        sailor(house, "ann") as ann,
+    ):
         login = await registered(house, "robot", "battleship") | {"players": 2}
         async with bot(house, login) as native:
             await native.receive()
@@ -166,7 +172,7 @@ async def test_who_leaves_while_the_others_place_their_fleets_is_absent_at_the_s
     tmp_path: Path,
 ) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(max=3, absence=100)) as house,
+        boat_server(tmp_path, BoatRoomSettings(max=3, absence=100)) as house,
         sailor(house, "ann") as ann,
         sailor(house, "bob") as bob,
     ):
@@ -193,7 +199,7 @@ async def test_who_leaves_while_the_others_place_their_fleets_is_absent_at_the_s
 async def test_a_bot_does_not_meet_itself_and_a_host_of_its_own_recruits_nobody(
     tmp_path: Path,
 ) -> None:
-    plans = (RoomPlan(), RoomPlan(title="By hand", auto_start=False))
+    plans = (BoatRoomSettings(), BoatRoomSettings(title="By hand", auto_start=False))
     async with boat_server(tmp_path, *plans) as house, line(house) as one, line(house) as two:
         login = await registered(house, "robot", "battleship") | {"players": 2}
         async with bot(house, login):
@@ -209,7 +215,7 @@ async def test_a_bot_does_not_meet_itself_and_a_host_of_its_own_recruits_nobody(
 
 
 async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path) -> None:
-    plan = RoomPlan(max=3, width=8, height=8, boats="A3 B2", house_wait=0)
+    plan = BoatRoomSettings(max=3, width=8, height=8, boats="A3 B2", house_wait=0)
     async with boat_server(tmp_path, plan, house_fill=True) as house, line(house) as one:
         await one.receive()
         one.send("J|ann|" + "AAA.....BB" + "." * 54)
@@ -232,7 +238,7 @@ async def test_the_house_takes_the_seats_of_those_who_do_not_come(tmp_path: Path
 @pytest.mark.parametrize("first", ["line", "native"])
 async def test_those_who_wait_meet_before_the_house_steps_in(tmp_path: Path, first: str) -> None:
     """A table for three: one on lines, one on a WebSocket, and the house takes the last seat."""
-    plan = RoomPlan(max=3, house_wait=HOUR)
+    plan = BoatRoomSettings(max=3, house_wait=HOUR)
     async with (
         boat_server(tmp_path, plan, house_fill=True, house_wait=HOUR) as house,
         AsyncExitStack() as stack,
@@ -264,7 +270,7 @@ async def nothing_started(one: Line, *told: str) -> None:
 async def test_each_player_that_joins_lets_the_others_wait_for_the_next_again(
     tmp_path: Path,
 ) -> None:
-    plan = RoomPlan(max=4, house_wait=HOUR)
+    plan = BoatRoomSettings(max=4, house_wait=HOUR)
     async with boat_server(tmp_path, plan, house_fill=True) as house, AsyncExitStack() as stack:
         lines = []
         for number in range(3):
@@ -280,7 +286,7 @@ async def test_each_player_that_joins_lets_the_others_wait_for_the_next_again(
 async def test_clients_that_join_and_leave_do_not_prolong_the_wait_without_end(
     tmp_path: Path,
 ) -> None:
-    plan = RoomPlan(max=3, house_wait=HOUR)
+    plan = BoatRoomSettings(max=3, house_wait=HOUR)
     async with boat_server(tmp_path, plan, house_fill=True) as house, sailor(house, "ann") as ann:
         for _ in range(2):
             leap(0.9 * HOUR)
@@ -296,7 +302,7 @@ async def test_clients_that_join_and_leave_do_not_prolong_the_wait_without_end(
 async def test_a_native_bot_waits_as_long_as_the_players_of_the_room(
     tmp_path: Path, stays: bool
 ) -> None:
-    plan = RoomPlan(max=3, house_wait=HOUR)
+    plan = BoatRoomSettings(max=3, house_wait=HOUR)
     async with boat_server(tmp_path, plan, house_fill=True, house_wait=0.5 * HOUR) as house:
         login = await registered(house, "native", "battleship") | {"players": 3}
         async with sailor(house, "ann") as ann, waiting_bot(house, login) as native:

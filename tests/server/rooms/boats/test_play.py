@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.store.store import Wanted
 from tests.patience import until
 from tests.server.clients import registered
@@ -25,7 +25,7 @@ from tests.server.rooms.boats.clients import (
 pytestmark = pytest.mark.anyio
 
 EMPTY = "." * 100
-TRIO = RoomPlan(max=3)
+TRIO = BoatRoomSettings(max=3)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ async def test_a_game_ends_with_the_round_and_with_the_results_and_the_close(
 
 async def test_a_lower_goal_ends_it_earlier(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(goal=2)) as house,
+        boat_server(tmp_path, BoatRoomSettings(goal=2)) as house,
         sailors(house, "ann", "bob") as (ann, bob),
     ):
         for x, y in FLEET[:2]:
@@ -150,7 +150,7 @@ async def test_a_lower_goal_ends_it_earlier(tmp_path: Path) -> None:
 
 async def test_a_turn_has_its_time(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(turn_limit=0.05)) as house,
+        boat_server(tmp_path, BoatRoomSettings(turn_limit=0.05)) as house,
         sailors(house, "ann", "bob") as (ann, bob),
     ):
         assert (await ann.until("N|bob"))[-2:] == ["K|ann|out of time", "N|bob"]
@@ -159,7 +159,7 @@ async def test_a_turn_has_its_time(tmp_path: Path) -> None:
 
 async def test_without_a_limit_nobody_is_skipped_who_is_there(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(turn_limit=0, absence=0.05)) as house,
+        boat_server(tmp_path, BoatRoomSettings(turn_limit=0, absence=0.05)) as house,
         sailors(house, "ann", "bob") as (ann, bob),
     ):
         assert the_room(house).games[0].table.match.deadline is None
@@ -170,7 +170,7 @@ async def test_without_a_limit_nobody_is_skipped_who_is_there(tmp_path: Path) ->
 
 async def test_whoever_is_absent_is_waited_for_a_little_and_may_come_back(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(max=3, absence=0.05)) as house,
+        boat_server(tmp_path, BoatRoomSettings(max=3, absence=0.05)) as house,
         sailors(house, "ann", "bob", "carl") as (ann, bob, carl),
     ):
         bob.send("T|hit|back soon", "L|brb")
@@ -205,7 +205,7 @@ async def test_whoever_is_absent_is_waited_for_a_little_and_may_come_back(tmp_pa
 
 async def test_the_board_that_comes_back_has_its_boats_and_its_misses(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(absence=100)) as house,
+        boat_server(tmp_path, BoatRoomSettings(absence=100)) as house,
         sailors(house, "ann", "bob") as (ann, bob),
     ):
         ann.send("S|bob|6|3")
@@ -227,7 +227,7 @@ async def test_the_board_that_comes_back_has_its_boats_and_its_misses(tmp_path: 
 
 async def test_a_table_that_all_have_left_is_over(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(tables=1)) as house,
+        boat_server(tmp_path, BoatRoomSettings(tables=1)) as house,
         sailors(house, "ann", "bob") as (ann, bob),
     ):
         await ann.close()
@@ -245,7 +245,7 @@ async def test_the_leader_who_leaves_does_not_rob_the_other_of_its_last_turn(
     tmp_path: Path,
 ) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(goal=1)) as house,
+        boat_server(tmp_path, BoatRoomSettings(goal=1)) as house,
         sailors(house, "ann", "bob") as (ann, bob),
     ):
         ann.send("S|bob|6|3")
@@ -258,7 +258,7 @@ async def test_the_leader_who_leaves_does_not_rob_the_other_of_its_last_turn(
 
 
 async def test_when_all_are_sunk_or_gone_it_ends_in_the_middle_of_a_round(tmp_path: Path) -> None:
-    small = RoomPlan(width=8, height=8, boats="A2")
+    small = BoatRoomSettings(width=8, height=8, boats="A2")
     board = "AA" + "." * 62
     async with (
         boat_server(tmp_path, small) as house,
@@ -332,7 +332,7 @@ async def test_guests_and_registered_bots_sit_at_one_table(tmp_path: Path) -> No
 
 
 async def test_nine_play_at_one_table(tmp_path: Path) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=9)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(max=9)) as house:
         ships = [
             Line(*await asyncio.open_connection("127.0.0.1", house.ports["xbs"])) for _ in range(9)
         ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.clients import PATIENCE
 from tests.server.rooms.boats.clients import Line, Rigged, boat_server, host, order, the_room
 
@@ -20,13 +20,13 @@ STEP = re.compile(r"\[ *[\d.]+\] (\S.*?) +(->|<-|==|##) ?(.*)")
 Step = tuple[str, str, str]
 
 PLANS = {
-    "2player": RoomPlan(title="Golden two", repeat=False),
-    "tie": RoomPlan(title="Golden tie", repeat=False),
-    "taunts": RoomPlan(title="Golden taunts", repeat=False),
-    "rejoin": RoomPlan(title="Golden rejoin", repeat=False),
-    "chat": RoomPlan(title="Golden chat", max=3, repeat=False),
-    "names": RoomPlan(title="Golden names", max=4, auto_start=False),
-    "protocol-errors": RoomPlan(title="Golden protocol errors", max=3, auto_start=False),
+    "2player": BoatRoomSettings(title="Golden two", repeat=False),
+    "tie": BoatRoomSettings(title="Golden tie", repeat=False),
+    "taunts": BoatRoomSettings(title="Golden taunts", repeat=False),
+    "rejoin": BoatRoomSettings(title="Golden rejoin", repeat=False),
+    "chat": BoatRoomSettings(title="Golden chat", max=3, repeat=False),
+    "names": BoatRoomSettings(title="Golden names", max=4, auto_start=False),
+    "protocol-errors": BoatRoomSettings(title="Golden protocol errors", max=3, auto_start=False),
 }
 G_NAMES = "G|1.2.0|Golden names|N|2|4|4|17|10|10|5|A5|B4|C3|D3|E2"
 G_ERRORS = "G|1.2.0|Golden protocol errors|N|2|3|1|17|10|10|5|A5|B4|C3|D3|E2"

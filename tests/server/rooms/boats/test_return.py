@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.server.clients import leap
 from tests.server.rooms.boats.clients import BOARD, Line, boat_server, line, sailors
 
 pytestmark = pytest.mark.anyio
 
-WAITS = RoomPlan(absence=1000)
+WAITS = BoatRoomSettings(absence=1000)
 NEXT = "G|1.2.0|Botdrome|N|2|2|{}|17|10|10|5|A5|B4|C3|D3|E2"
 STARTED = "G|1.2.0|Botdrome|Y|2|2|2|17|10|10|5|A5|B4|C3|D3|E2"
 OTHER = BOARD[::-1]
@@ -93,7 +93,7 @@ async def test_nobody_takes_a_seat_from_another_address(tmp_path: Path) -> None:
 async def test_a_newcomer_to_a_started_game_hears_so_when_it_joins(tmp_path: Path) -> None:
     """Whether it connected before the start or after, and whether all players are there or not."""
     async with (
-        boat_server(tmp_path, RoomPlan(tables=1)) as house,
+        boat_server(tmp_path, BoatRoomSettings(tables=1)) as house,
         line(house) as early,
         sailors(house, "ann", "bob") as ships,
     ):
@@ -114,7 +114,7 @@ async def test_a_newcomer_to_a_started_game_hears_so_when_it_joins(tmp_path: Pat
 async def test_a_connection_that_came_before_a_player_was_lost_may_return_it(
     tmp_path: Path,
 ) -> None:
-    plan = RoomPlan(tables=1, absence=100)
+    plan = BoatRoomSettings(tables=1, absence=100)
     async with (
         boat_server(tmp_path, plan) as house,
         sailors(house, "ann", "bob") as ships,

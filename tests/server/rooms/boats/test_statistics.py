@@ -4,9 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.rooms.boat_ini import file_name, read_folder, write_files, written
-from botdrome.server.rooms.boat_settings import RoomPlan, plan_values
-from botdrome.server.rooms.boat_statistics import GAMES, PLAYERS, game_page
+from botdrome.server.rooms.boat_settings import BoatRoomSettings, original_settings
+from botdrome.server.rooms.boat_statistics import (
+    GAMES,
+    PLAYERS,
+    file_name,
+    game_page,
+    read_folder,
+    write_files,
+    written,
+)
 from tests.server.rooms.boats.clients import BOARD, boat_rooms, boat_server, sailors, the_room
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +46,7 @@ width=10
 
 
 async def play(
-    house_folder: Path, plan: RoomPlan, fleet: str = "", **changes: str
+    house_folder: Path, plan: BoatRoomSettings, fleet: str = "", **changes: str
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Ann hits once and bob skips, in a game for one hit.
 
@@ -64,7 +71,7 @@ async def play(
 
 
 async def test_a_game_is_counted_by_title_and_by_player(tmp_path: Path) -> None:
-    plan = RoomPlan(title="Tea", goal=1)
+    plan = BoatRoomSettings(title="Tea", goal=1)
     await play(tmp_path, plan)
     game, ann = await play(tmp_path, plan)
     assert game == {
@@ -132,7 +139,7 @@ async def test_the_folder_has_files_like_the_originals_which_can_be_read_as_conf
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "db"
-    await play(tmp_path, RoomPlan(title="Tea/Time", goal=1), boats_dir=str(folder))
+    await play(tmp_path, BoatRoomSettings(title="Tea/Time", goal=1), boats_dir=str(folder))
     assert sorted(file.name for file in folder.iterdir()) == [
         "game.Tea%2FTime.ini",
         "player.ann.ini",
@@ -142,7 +149,7 @@ async def test_the_folder_has_files_like_the_originals_which_can_be_read_as_conf
     assert text.splitlines() == sorted(text.splitlines())
     assert "boat=A5\nboat=B4\n" in text
     assert "last.aborted=false\n" in text
-    assert plan_values(text) == {
+    assert original_settings(text) == {
         "title": "Tea/Time", "min": 2, "max": 2, "goal": 1, "width": 10, "height": 10,
         "boats": "A5 B4 C3 D3 E2",
     }  # fmt: skip
@@ -157,13 +164,13 @@ async def test_what_the_original_counted_goes_on(tmp_path: Path) -> None:
     )
     (folder / "player.broken.ini").write_text("no key and value\n")
     (folder / "other.ini").write_text("a=b\n")
-    game, ann = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
+    game, ann = await play(tmp_path, BoatRoomSettings(title="Tea", goal=1), boats_dir=str(folder))
     assert (game["gameCount"], game["total.hits"], game["player.a.b.total.turns"]) == (4, 61, 120)
     assert (ann["gamesPlayed"], ann["total.turns"]) == (8, 100)
     assert game["player.a.b.total.games"] == 3, (
         "the original does not count that: it is the title's"
     )
-    game, ann = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
+    game, ann = await play(tmp_path, BoatRoomSettings(title="Tea", goal=1), boats_dir=str(folder))
     assert (game["gameCount"], ann["gamesPlayed"]) == (5, 9), "and it is taken over once"
     assert read_folder(folder)[1]["ann"]["gamesPlayed"] == 9
 
@@ -196,7 +203,7 @@ async def test_what_only_a_newer_version_of_the_original_writes_stays_as_it_was(
     for games in (4, 5):
         await play(
             tmp_path,
-            RoomPlan(title="Tea", boats="A5 B4", goal=1),
+            BoatRoomSettings(title="Tea", boats="A5 B4", goal=1),
             fleet="AAAAA.BBBB",
             boats_dir=str(folder),
         )
@@ -231,7 +238,7 @@ async def test_a_player_of_the_originals_has_as_many_games_as_the_title_had(tmp_
     (folder / "game.Tea.ini").write_text(ORIGINAL_GAME.replace("a.b", "ann"))
     (folder / "game.Odd.ini").write_text("name=Odd\nplayer.ann.total.turns=7\n")
     for games in (4, 5):
-        game, _ = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(folder))
+        game, _ = await play(tmp_path, BoatRoomSettings(title="Tea", goal=1), boats_dir=str(folder))
         assert (game["player.ann.total.games"], game["player.ann.total.turns"]) == (
             games,
             117 + games,
@@ -243,7 +250,9 @@ async def test_a_player_of_the_originals_has_as_many_games_as_the_title_had(tmp_
 
 async def test_a_folder_that_cannot_be_written_disturbs_no_game(tmp_path: Path) -> None:
     (tmp_path / "db").write_text("not a folder")
-    game, _ = await play(tmp_path, RoomPlan(title="Tea", goal=1), boats_dir=str(tmp_path / "db"))
+    game, _ = await play(
+        tmp_path, BoatRoomSettings(title="Tea", goal=1), boats_dir=str(tmp_path / "db")
+    )
     assert game["gameCount"] == 1
 
 

@@ -10,7 +10,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.cli.boats.host import _read_statistics
 from botdrome.server.rooms.boat_orders import shown
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import ENTRIES, GAMES, PLAYERS, BoatStatistics
 from botdrome.store.store import Unstorable
 from tests.patience import until
@@ -19,7 +19,7 @@ from tests.server.rooms.boats.clients import boat_rooms, boat_server, sailors, t
 
 pytestmark = pytest.mark.anyio
 
-PLAN = RoomPlan(title="Tea", goal=1)
+PLAN = BoatRoomSettings(title="Tea", goal=1)
 
 
 def books(house: RunningServer) -> BoatStatistics:

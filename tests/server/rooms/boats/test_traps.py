@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.patience import until
 from tests.server.rooms.boats.clients import BOARD, boat_server, line, sailor, sailors, the_room
 
@@ -33,7 +33,7 @@ async def test_half_a_line_holds_up_nobody(tmp_path: Path) -> None:
 
 async def test_lines_may_come_byte_by_byte_or_all_at_once(tmp_path: Path) -> None:
     async with (
-        boat_server(tmp_path, RoomPlan(max=3)) as house,
+        boat_server(tmp_path, BoatRoomSettings(max=3)) as house,
         line(house) as slow,
         line(house) as hasty,
     ):
@@ -52,7 +52,7 @@ async def test_lines_may_come_byte_by_byte_or_all_at_once(tmp_path: Path) -> Non
 async def test_who_does_not_read_is_cut_off_and_the_game_goes_on(tmp_path: Path) -> None:
     """It asks for more than it takes."""
     async with boat_server(
-        tmp_path, RoomPlan(absence=0), message_rate=1e9, message_burst=10**9
+        tmp_path, BoatRoomSettings(absence=0), message_rate=1e9, message_burst=10**9
     ) as house:
         deaf = socket.socket()
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -76,7 +76,7 @@ async def test_who_does_not_read_is_cut_off_and_the_game_goes_on(tmp_path: Path)
 
 async def test_what_a_closed_connection_had_sent_is_nobodys(tmp_path: Path) -> None:
     """In the original, the next client that got the same descriptor was taken to have said it."""
-    async with boat_server(tmp_path, RoomPlan(max=3)) as house, sailor(house, "ann") as ann:
+    async with boat_server(tmp_path, BoatRoomSettings(max=3)) as house, sailor(house, "ann") as ann:
         for number in range(5):
             async with line(house) as gone:
                 await gone.receive()
@@ -93,7 +93,7 @@ async def test_what_a_closed_connection_had_sent_is_nobodys(tmp_path: Path) -> N
 async def test_a_connection_that_breaks_in_the_middle_of_a_line_says_nothing(
     tmp_path: Path,
 ) -> None:
-    async with boat_server(tmp_path, RoomPlan(max=3)) as house, sailor(house, "ann") as ann:
+    async with boat_server(tmp_path, BoatRoomSettings(max=3)) as house, sailor(house, "ann") as ann:
         async with sailor(house, "bob") as bob:
             bob.write(b"M||never fin")
         await ann.expect("J|bob", "L|bob|")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.boat_settings import RoomPlan
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.store.store import BotEntry
 from tests.server.rooms.boats.clients import (
     BOARD,
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 async def test_results_that_cannot_be_stored_are_not_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with boat_server(tmp_path, RoomPlan(tables=1)) as house:
+    async with boat_server(tmp_path, BoatRoomSettings(tables=1)) as house:
         async with sailors(house, "ann", "bob") as (ann, bob):
             monkeypatch.setattr(house.arena.store, "finish", fails)
             the_room(house).games[0].abort()

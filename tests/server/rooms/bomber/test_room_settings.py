@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.bomber_settings import BomberSection, read_plans
+from botdrome.server.rooms.bomber_settings import BomberSection, read_room_settings
 from botdrome.server.settings import BadSetting
 from tests.server.clients import PATIENCE, client, server
 from tests.server.rooms.bomber.clients import STEPS, Api, api, room, until_waiting
@@ -55,9 +55,11 @@ async def test_rooms_have_their_own_users_rules_and_pace(tmp_path: Path) -> None
 
 def test_a_table_for_each_room_says_the_same_as_a_text() -> None:
     tables = ({"name": "a", "players": 2, "early": True, "height": 7}, {"name": "b"})
-    assert read_plans(tables, True) == read_plans("a:players=2,early=1,height=7 b", True)
+    assert read_room_settings(tables, True) == read_room_settings(
+        "a:players=2,early=1,height=7 b", True
+    )
     with pytest.raises(BadSetting, match="has no option 'colour'"):
-        read_plans(({"colour": "red"},), False)
+        read_room_settings(({"colour": "red"},), False)
 
 
 @pytest.mark.parametrize(
@@ -266,4 +268,4 @@ async def test_a_server_that_stops_lets_nobody_wait(tmp_path: Path) -> None:
 
 
 def test_the_settings_name_the_rooms() -> None:
-    assert [plan.name for plan in read_plans(BomberSection().rooms, False)] == ["default"]
+    assert [plan.name for plan in read_room_settings(BomberSection().rooms, False)] == ["default"]

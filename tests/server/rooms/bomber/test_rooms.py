@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.match.record import read, verify
-from botdrome.server.rooms.bomber_settings import read_plans
+from botdrome.server.rooms.bomber_settings import read_room_settings
 from tests.server.clients import Client, bot, registered
 from tests.server.rooms.bomber.clients import STEPS, Api, room
 
@@ -166,7 +166,7 @@ async def test_house_bots_take_the_free_seats_when_the_time_is_over(tmp_path: Pa
             "house:sapper 1",
         ]
         assert told["users"][1]["tiles"] + told["users"][1]["alive"] > 0
-    assert read_plans("default", house=True)[0].house, "--house is for the rooms too"
+    assert read_room_settings("default", house=True)[0].house, "--house is for the rooms too"
 
 
 async def test_one_alone_goes_on_waiting(tmp_path: Path) -> None:

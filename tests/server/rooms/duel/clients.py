@@ -11,8 +11,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.match.events import Cause
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
-from botdrome.server.rooms.duel_records import PlayedBoard
+from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard, PlayedBoard
 from botdrome.server.tables.running_tables import RunningTables
 from botdrome.store.store import Store
 from tests.server.clients import PATIENCE, server

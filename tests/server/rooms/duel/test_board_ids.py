@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.duel_hall import BLOCK, NoBoardIds, open_board_ids
+from botdrome.server.rooms.duel_room import BLOCK, NoBoardIds, open_board_ids
 from botdrome.store.opening import open_store
 from botdrome.store.store import Note, Store
 

@@ -11,7 +11,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.network.connection import Traffic
-from botdrome.server.rooms.duel_hall import DuelHall
+from botdrome.server.rooms.duel_room import DuelRoom
 from botdrome.wire.duel.conversation import SURPLUS
 from tests.patience import until
 from tests.server.rooms.duel.clients import (
@@ -232,7 +232,7 @@ class Nowhere:
 
 async def test_any_number_may_come_under_one_name_before_the_match_begins(tmp_path: Path) -> None:
     async with arena(tmp_path) as house:
-        hall = house.host_of(DuelHall)
+        hall = house.host_of(DuelRoom)
         sessions = [hall.connect(Nowhere()) for _ in range(3000)]
         for one, successor in pairwise(sessions):
             one.successor = successor

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.duel_hall import WISH
+from botdrome.server.rooms.duel_room import WISH
 from tests.patience import until
 from tests.server.clients import PATIENCE, leap
 from tests.server.rooms.duel.clients import (

@@ -7,12 +7,12 @@ import pytest
 
 from botdrome.protocols import load_settings
 from botdrome.server.rooms.boat_settings import (
-    BadPlan,
+    BadRoomSettings,
+    BoatRoomSettings,
     BoatsSection,
-    RoomPlan,
-    make_plan,
+    original_settings,
     pairs_in,
-    plan_values,
+    room_settings,
 )
 from botdrome.server.settings import BadSetting
 
@@ -30,14 +30,16 @@ boat=B2
 
 
 def test_a_file_of_the_original_is_read() -> None:
-    plan = make_plan(plan_values(FILE))
-    assert plan == RoomPlan(title="Tea", min=2, max=4, goal=5, width=9, height=8, boats="A3 B2")
+    plan = room_settings(original_settings(FILE))
+    assert plan == BoatRoomSettings(
+        title="Tea", min=2, max=4, goal=5, width=9, height=8, boats="A3 B2"
+    )
     assert plan.offer.info(False, 1) == b"G|1.2.0|Tea|N|2|4|1|5|9|8|2|A3|B2"
     assert plan.options == {"width": 9, "height": 8, "boats": "A3 B2", "goal": 5}
 
 
 def test_the_later_version_calls_boats_ships() -> None:
-    assert plan_values("name=x\nship=A3\nship=B2\n")["boats"] == "A3 B2"
+    assert original_settings("name=x\nship=A3\nship=B2\n")["boats"] == "A3 B2"
 
 
 @pytest.mark.parametrize(
@@ -57,8 +59,8 @@ def test_the_later_version_calls_boats_ships() -> None:
     ],
 )
 def test_a_file_that_makes_no_game_is_refused_in_words(text: str, words: str) -> None:
-    with pytest.raises(BadPlan) as problem:
-        make_plan(plan_values(text))
+    with pytest.raises(BadRoomSettings) as problem:
+        room_settings(original_settings(text))
     assert str(problem.value).startswith(words)
 
 
@@ -67,9 +69,9 @@ def test_pairs_may_come_again() -> None:
 
 
 def test_times_are_terms() -> None:
-    terms = RoomPlan(turn_limit=1.5, absence=0.25).terms
+    terms = BoatRoomSettings(turn_limit=1.5, absence=0.25).terms
     assert (terms.pace.limit, terms.absence, terms.gone, terms.late) == (1500, 250, "wait", "pass")
-    unlimited = RoomPlan(turn_limit=0).terms
+    unlimited = BoatRoomSettings(turn_limit=0).terms
     assert (unlimited.pace.limit, unlimited.pace.first) == (None, 60_000), (
         "native bots still have to place their fleets"
     )
@@ -79,7 +81,10 @@ def test_rooms_come_from_a_file_or_as_json(tmp_path: Path) -> None:
     file = tmp_path / "botdrome.toml"
     one, two = 'title = "One"\nmax = 4', 'title = "Two"\nport = 7949\nauto_start = false'
     file.write_text(f"[[boats.rooms]]\n{one}\n\n[[boats.rooms]]\n{two}\n")
-    rooms = (RoomPlan(title="One", max=4), RoomPlan(title="Two", port=7949, auto_start=False))
+    rooms = (
+        BoatRoomSettings(title="One", max=4),
+        BoatRoomSettings(title="Two", port=7949, auto_start=False),
+    )
     assert load_settings({}, {}, file).of(BoatsSection).rooms == rooms
     assert (
         load_settings({}, {"BOTDROME_BOATS_ROOMS": '[{"title": "One", "max": 4}]'}, None)

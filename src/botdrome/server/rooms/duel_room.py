@@ -1,4 +1,4 @@
-"""Duel hall: the clients on duel arena's protocol, their pairing and their boards."""
+"""DuelRoom: the clients on duel arena's protocol, their pairing and their boards."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -20,8 +20,7 @@ from botdrome.server.lobby.owners import NOBODY, is_another_bots, is_guests
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import ServedProtocol, ServerParts
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
-from botdrome.server.rooms.duel_records import Counted, PlayedBoard
+from botdrome.server.rooms.duel_leaderboard import Counted, DuelLeaderboard, PlayedBoard
 from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, open_table
 from botdrome.server.session import Session
 from botdrome.server.settings import ProtocolSection
@@ -177,17 +176,17 @@ REMATCH = 0.5
 SPARE_IDS = 100
 """Board ids kept for players that the desk seats.
 
-The hall pairs players only while there are more.
+The room pairs players only while there are more.
 """
 
 
-class DuelHall(Room):
+class DuelRoom(Room):
     protocol = "duel arena"
 
-    def __init__(self, desk: Desk, table: DuelLeaderboard, ids: BoardIds) -> None:
+    def __init__(self, desk: Desk, leaderboard: DuelLeaderboard, ids: BoardIds) -> None:
         row = CATALOGUE[GAME]
         super().__init__(desk, TableRules(row.game, row.terms, {}, range(2, 3)))
-        self.table, self._ids = table, ids
+        self.leaderboard, self._ids = leaderboard, ids
         self.connected: set[Session] = set()
         self._present: dict[str, Session] = {}
         """By their names on this server."""
@@ -234,7 +233,7 @@ class DuelHall(Room):
             return newcomer.answer(LoginRefused(refusal))
         self._present[newcomer.name] = newcomer
         self._called[newcomer.name] = command.called
-        self._store_in_background(self.table.arrive(newcomer.name))
+        self._store_in_background(self.leaderboard.arrive(newcomer.name))
         if before is not None:
             _replace(before, newcomer)
         table = newcomer.table
@@ -270,22 +269,22 @@ class DuelHall(Room):
         self._last_opponents.pop(session, None)
         if self._present.get(session.name) is session:
             del self._present[session.name], self._called[session.name]
-            self._store_in_background(self.table.depart(session.name))
+            self._store_in_background(self.leaderboard.depart(session.name))
 
     def _store_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         self.desk.tasks.start(_logged(work))
 
     async def open(self) -> None:
-        await self.table.load(watch=self.desk.cluster is not None)
+        await self.leaderboard.load(watch=self.desk.cluster is not None)
         await self._ids.open()
 
     def leave(self) -> None:
-        self.table.leave()
+        self.leaderboard.leave()
         self._ids.leave()
 
     @property
     def settled(self) -> bool:
-        return self.table.settled and not self._ids.reserving
+        return self.leaderboard.settled and not self._ids.reserving
 
     async def stop(self) -> None:
         self.close()
@@ -293,16 +292,16 @@ class DuelHall(Room):
         for session in present.values():
             session.close()
         await asyncio.gather(
-            *[_logged(self.table.depart(name)) for name in present],
+            *[_logged(self.leaderboard.depart(name)) for name in present],
             _logged(self._ids.close()),
         )
-        await self.table.folded()
-        self.table.leave()
+        await self.leaderboard.folded()
+        self.leaderboard.leave()
 
     # Who plays whom.
 
     def _leave_drained_node(self) -> None:
-        """Have clients that wait connect again, so that they come to the new home of the hall.
+        """Have clients that wait connect again, so that they come to the new home of the room.
 
         Others do so after their match.
         """
@@ -412,7 +411,7 @@ class DuelHall(Room):
 
     def _forget(self, table: Table) -> None:
         if not table.stored and table.entry.id in self._writers:
-            self.table.give_back_time(table.entry.id, self._first_id(table))
+            self.leaderboard.give_back_time(table.entry.id, self._first_id(table))
         self._writers.pop(table.entry.id, None)
         self._counted.pop(table.entry.id, None)
 
@@ -437,12 +436,12 @@ class DuelHall(Room):
     def notes(self, table: Table) -> tuple[Note, ...]:
         """Return the statistics of the boards that have ended since the last call."""
         boards = ended_boards(table, self._counted[table.entry.id])
-        return self.table.enter(table.entry.id, self._first_id(table), boards)
+        return self.leaderboard.enter(table.entry.id, self._first_id(table), boards)
 
     def stored(self, table: Table) -> None:
         match = table.match
         self._counted[table.entry.id] = Counted(match.board.number, match.steps, epoch_now())
-        self.table.look()
+        self.leaderboard.look()
 
 
 def _replace(before: Session, newcomer: Session) -> None:
@@ -463,18 +462,18 @@ def _plays(session: Session) -> bool:
 async def open_duel(server: ServerParts) -> ServedProtocol:
     store = server.desk.store
     ids = BoardIds(store)
-    hall = DuelHall(server.desk, DuelLeaderboard(store, {}), ids)
-    factory = tcp_factory(Frames, hall.connect, server.connection_limits)
+    room = DuelRoom(server.desk, DuelLeaderboard(store, {}), ids)
+    factory = tcp_factory(Frames, room.connect, server.connection_limits)
     return ServedProtocol(
-        hall,
-        hall.stop,
+        room,
+        room.stop,
         factory,
         game=GAME,
         targets=("/duel/", "/api/v1/duel/players"),
-        open_rooms=hall.open,
-        leave_rooms=hall.leave,
-        settled=lambda: hall.settled,
-        in_use=lambda: bool(hall.connected),
+        open_rooms=room.open,
+        leave_rooms=room.leave,
+        settled=lambda: room.settled,
+        in_use=lambda: bool(room.connected),
     )
 
 

@@ -1,4 +1,4 @@
-"""The host of Battlecube: seats players, and executes the commands of organisers."""
+"""Organisers: the clients that start, control and watch Battlecube games."""
 
 import asyncio
 import secrets
@@ -190,7 +190,7 @@ class Organiser:
             self.watcher.emit([error(problem)])
 
 
-class CubeHost:
+class Organisers:
     protocol, game = "battlecube organiser", Battlecube.name
 
     def __init__(self, desk: Desk, caller: BotCaller) -> None:
