@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from botdrome.app import RunningServer
 from botdrome.server.rooms.boat_settings import BoatRoomSettings, BoatsSection
 from tests.server.clients import client
 from tests.server.rooms.boats.clients import (
@@ -25,8 +26,8 @@ EMPTY = "." * 100
 
 
 @pytest.mark.parametrize("token", ["", "guess", None, 7])
-async def test_a_host_needs_the_token(tmp_path: Path, token: Any) -> None:
-    async with boat_server(tmp_path, WAITING) as house, client(house, "/boats/host") as one:
+async def test_a_host_needs_the_token(shared: RunningServer, token: Any) -> None:
+    async with client(shared, "/boats/host") as one:
         await one.send({"token": token})
         assert await one.until_closed() == (
             [{"error": "that is not the token of this server"}],
@@ -356,11 +357,11 @@ async def test_when_the_host_quits_all_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [{}, {"do": "dance"}, {"do": 7}, {"do": "boot", "player": 7}])
 async def test_an_order_that_makes_no_sense_is_answered(
-    tmp_path: Path, words: dict[str, Any]
+    shared: RunningServer, words: dict[str, Any]
 ) -> None:
-    async with boat_server(tmp_path) as house, host(house) as one:
+    async with host(shared) as one:
         assert "error" in await order(one, **words)
         await one.socket.send("no JSON")
         assert await order(one, do="clear") == {"error": "an order is a JSON object"}
         assert await one.receive() == {"done": "the blacklist is empty"}
-        assert the_room(house).gathering is not None
+        assert the_room(shared).gathering is not None

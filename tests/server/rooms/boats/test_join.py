@@ -52,20 +52,20 @@ WAITING = BoatRoomSettings(max=3, auto_start=False)
         ("L|so long", "so long"),
     ],
 )
-async def test_who_says_this_before_joining_is_sent_away(
-    tmp_path: Path, sent: str, answer: str
+async def test_a_client_that_says_this_before_joining_is_disconnected(
+    shared: RunningServer, sent: str, answer: str
 ) -> None:
-    async with boat_server(tmp_path, WAITING) as house, line(house) as one:
+    async with line(shared) as one:
         await one.receive()
         one.send(sent)
         assert await one.rest() == [answer]
 
 
 @pytest.mark.parametrize("sent", ["", "  ", "L", "L|"])
-async def test_who_says_nothing_or_leaves_is_closed_without_a_word(
-    tmp_path: Path, sent: str
+async def test_a_client_that_says_nothing_or_leaves_is_disconnected_without_a_word(
+    shared: RunningServer, sent: str
 ) -> None:
-    async with boat_server(tmp_path, WAITING) as house, line(house) as one:
+    async with line(shared) as one:
         await one.receive()
         one.send(sent)
         assert await one.rest() == []
@@ -87,11 +87,13 @@ async def test_who_says_nothing_or_leaves_is_closed_without_a_word(
         ("elevenbytes", "name too long"),
     ],
 )
-async def test_a_name_that_cannot_be_may_be_changed(tmp_path: Path, name: str, words: str) -> None:
-    async with boat_server(tmp_path, WAITING) as house, line(house) as one:
+async def test_a_name_that_cannot_be_may_be_changed(
+    shared: RunningServer, name: str, words: str
+) -> None:
+    async with line(shared) as one:
         await one.receive()
-        one.send(f"J|{name}|{BOARD}", f"J|alice|{BOARD}")
-        await one.expect(f"E|{words}", "J|alice")
+        one.send(f"J|{name}|{BOARD}", f"J|alice|{BOARD}", "L|bye")
+        assert await one.rest() == [f"E|{words}", "J|alice", "bye"]
 
 
 async def test_whoever_joins_hears_of_itself_first_and_then_of_the_others(tmp_path: Path) -> None:

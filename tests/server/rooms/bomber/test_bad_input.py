@@ -12,7 +12,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE, client, server
-from tests.server.rooms.bomber.clients import STEPS, room, rooms_of, until_waiting
+from tests.server.rooms.bomber.clients import STEPS, Api, room, rooms_of, until_waiting
 
 pytestmark = pytest.mark.anyio
 
@@ -55,19 +55,14 @@ HOSTILE: list[bytes] = [
 
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
-async def test_a_hostile_body_is_declined_and_the_connection_goes_on(
-    tmp_path: Path, number: int
-) -> None:
-    async with room(tmp_path) as (_, one):
-        for path in ("", "/register", "/state", "/action"):
-            answer = await asyncio.wait_for(
-                one.ask("POST", path, content=HOSTILE[number]), PATIENCE
-            )
-            if answer.status_code != 200:
-                assert answer.status_code in (400, 404)
-                assert answer.json()["response"] == "DECLINED"
-                assert len(answer.content) < 400
-        assert (await one.state())["users"] == []
+async def test_a_hostile_body_is_declined_and_the_connection_goes_on(one: Api, number: int) -> None:
+    for path in ("", "/register", "/state", "/action"):
+        answer = await asyncio.wait_for(one.ask("POST", path, content=HOSTILE[number]), PATIENCE)
+        if answer.status_code != 200:
+            assert answer.status_code in (400, 404)
+            assert answer.json()["response"] == "DECLINED"
+            assert len(answer.content) < 400
+    assert (await one.state())["users"] == []
 
 
 async def test_hostile_targets(tmp_path: Path) -> None:

@@ -7,22 +7,19 @@ from pathlib import Path
 import pytest
 
 from tests.server.clients import PATIENCE
-from tests.server.rooms.bomber.clients import room
+from tests.server.rooms.bomber.clients import Api, room
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_form_in_parts_as_browsers_send_it(tmp_path: Path) -> None:
+async def test_a_form_in_parts_as_browsers_send_it(one: Api) -> None:
     """`fetch(url, {method: "POST", body: new FormData(form)})`, and `curl -F`."""
-    async with room(tmp_path) as (_, one):
-        registered = await one.ask("POST", files={"user_name": (None, "Ada")})
-        ada = registered.json()["user_id"]
-        await one.begin("Bob")
-        acted = await one.ask("POST", files={"user_id": (None, ada), "action": (None, "WAIT")})
-        assert acted.json()["response"] == "ACCEPTED"
-        assert (await one.ask("POST", f"/state/{ada}", files={"x": (None, "")})).json()[
-            "user_position"
-        ]
+    registered = await one.ask("POST", files={"user_name": (None, "Ada")})
+    ada = registered.json()["user_id"]
+    await one.begin("Bob")
+    acted = await one.ask("POST", files={"user_id": (None, ada), "action": (None, "WAIT")})
+    assert acted.json()["response"] == "ACCEPTED"
+    assert (await one.ask("POST", f"/state/{ada}", files={"x": (None, "")})).json()["user_position"]
 
 
 async def test_http_1_0_on_one_connection_with_an_empty_line_after_each_body(
@@ -44,26 +41,21 @@ async def test_http_1_0_on_one_connection_with_an_empty_line_after_each_body(
         writer.close()
 
 
-async def test_a_slash_at_the_end_of_a_path_says_nothing(tmp_path: Path) -> None:
-    async with room(tmp_path) as (_, one):
-        ada = (await one.ask("POST", "/register/Ada/")).json()["user_id"]
-        await one.begin("Bob")
-        assert (await one.ask("GET", f"/state/{ada}/")).json()["user_position"]
-        assert (await one.ask("POST", f"/action/{ada}/", content=b'{"action": "WAIT"}')).json()[
-            "response"
-        ] == "ACCEPTED"
+async def test_a_slash_at_the_end_of_a_path_says_nothing(one: Api) -> None:
+    ada = (await one.ask("POST", "/register/Ada/")).json()["user_id"]
+    await one.begin("Bob")
+    assert (await one.ask("GET", f"/state/{ada}/")).json()["user_position"]
+    assert (await one.ask("POST", f"/action/{ada}/", content=b'{"action": "WAIT"}')).json()[
+        "response"
+    ] == "ACCEPTED"
 
 
-async def test_the_state_can_be_asked_for_in_a_query(tmp_path: Path) -> None:
-    async with room(tmp_path) as (_, one):
-        ada, _ = await one.begin("Ada", "Bob")
-        told = (await one.ask("GET", params={"action": "STATE", "user_id": ada})).json()
-        assert told["user_position"] and told["phase"] == "PLAYING"
-        assert "routes" in (await one.ask("GET")).json(), (
-            "without it there is the way round the API"
-        )
+async def test_the_state_can_be_asked_for_in_a_query(one: Api) -> None:
+    ada, _ = await one.begin("Ada", "Bob")
+    told = (await one.ask("GET", params={"action": "STATE", "user_id": ada})).json()
+    assert told["user_position"] and told["phase"] == "PLAYING"
+    assert "routes" in (await one.ask("GET")).json(), "without it there is the way round the API"
 
 
-async def test_a_browser_need_not_ask_before_every_action(tmp_path: Path) -> None:
-    async with room(tmp_path) as (_, one):
-        assert (await one.ask("OPTIONS")).headers["Access-Control-Max-Age"] == "86400"
+async def test_a_browser_need_not_ask_before_every_action(one: Api) -> None:
+    assert (await one.ask("OPTIONS")).headers["Access-Control-Max-Age"] == "86400"

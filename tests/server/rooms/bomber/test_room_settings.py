@@ -77,11 +77,16 @@ def test_a_table_for_each_room_says_the_same_as_a_text() -> None:
         ("a/b", "a/b"),
     ],
 )
-async def test_a_room_that_cannot_be_is_named(tmp_path: Path, text: str, words: str) -> None:
+def test_a_room_that_cannot_be_is_named(text: str, words: str) -> None:
     with pytest.raises(BadSetting, match=r"bomber\.rooms: ") as caught:
-        async with server(tmp_path, bomber_rooms=text):
-            pass
+        read_room_settings(text, house=False)
     assert words in str(caught.value)
+
+
+async def test_a_server_with_a_room_that_cannot_be_does_not_start(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match=r"bomber\.rooms: a: .*players"):
+        async with server(tmp_path, bomber_rooms="a:players=9"):
+            pass
 
 
 # Pages.
@@ -102,25 +107,24 @@ async def test_the_rules_for_programs_and_for_people(tmp_path: Path) -> None:
             assert (await one.client.get(path)).json()["rooms"] == "/bomber/rooms"
 
 
-async def test_unknown_paths_and_methods_are_answered_in_json(tmp_path: Path) -> None:
-    async with room(tmp_path) as (_, one):
-        for method, path, status, word in (
-            ("GET", "/nowhere", 404, "UNKNOWN_PATH"),
-            ("GET", "/register/Ada", 405, "METHOD_NOT_ALLOWED"),
-            ("DELETE", "/state", 405, "METHOD_NOT_ALLOWED"),
-            ("PUT", "", 405, "METHOD_NOT_ALLOWED"),
-            ("POST", "/rules", 405, "METHOD_NOT_ALLOWED"),
-            ("GET", "/action/x", 405, "METHOD_NOT_ALLOWED"),
-            ("GET", "/state?state=tree", 400, "BAD_FIELD"),
-            ("GET", "/state?after=soon", 400, "BAD_FIELD"),
-            ("POST", "?action=UP&user_id=x&with_state=maybe", 400, "BAD_FIELD"),
-        ):
-            answer = await one.ask(method, path)
-            assert (answer.status_code, answer.json()["information"]) == (status, word)
-            assert ("allow" in answer.headers) == (status == 405)
-        head = await one.ask("HEAD", "/state?after=0")
-        assert (head.status_code, head.content) == (200, b"")
-        assert int(head.headers["content-length"]) > 100
+async def test_unknown_paths_and_methods_are_answered_in_json(one: Api) -> None:
+    for method, path, status, word in (
+        ("GET", "/nowhere", 404, "UNKNOWN_PATH"),
+        ("GET", "/register/Ada", 405, "METHOD_NOT_ALLOWED"),
+        ("DELETE", "/state", 405, "METHOD_NOT_ALLOWED"),
+        ("PUT", "", 405, "METHOD_NOT_ALLOWED"),
+        ("POST", "/rules", 405, "METHOD_NOT_ALLOWED"),
+        ("GET", "/action/x", 405, "METHOD_NOT_ALLOWED"),
+        ("GET", "/state?state=tree", 400, "BAD_FIELD"),
+        ("GET", "/state?after=soon", 400, "BAD_FIELD"),
+        ("POST", "?action=UP&user_id=x&with_state=maybe", 400, "BAD_FIELD"),
+    ):
+        answer = await one.ask(method, path)
+        assert (answer.status_code, answer.json()["information"]) == (status, word)
+        assert ("allow" in answer.headers) == (status == 405)
+    head = await one.ask("HEAD", "/state?after=0")
+    assert (head.status_code, head.content) == (200, b"")
+    assert int(head.headers["content-length"]) > 100
 
 
 async def test_the_recorded_registrations_but_for_what_the_spec_changes(tmp_path: Path) -> None:

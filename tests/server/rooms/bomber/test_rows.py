@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.clients import client
-from tests.server.rooms.bomber.clients import STEPS, api, room
+from tests.server.rooms.bomber.clients import STEPS, Api, api, room
 
 pytestmark = pytest.mark.anyio
 HEX = re.compile("[0-9a-f]{32}")
@@ -68,43 +68,41 @@ async def test_row_03_json_python_literals_and_forms_of_64_kib_at_most(tmp_path:
         assert (answer.status_code, answer.json()["information"]) == (413, "BODY_TOO_LONG")
 
 
-async def test_row_29_the_last_action_that_was_accepted_counts(tmp_path: Path) -> None:
-    async with room(tmp_path) as (_, one):
-        ada, bob = await one.begin("Ada", "Bob")
-        start = (await one.state(ada))["user_position"]
-        assert "information" not in await one.act(ada, "WAIT")
-        again = await one.act(ada, "PLACE_BOMB")
-        assert (again["response"], again["information"]) == ("ACCEPTED", "OVERWRITTEN WAIT")
-        refused = await one.act(ada, "MOVE_UP" if start[0] == 0 else "MOVE_DOWN")
-        assert refused["response"] == "CANNOT_MOVE"
-        after = await one.round((bob, "WAIT"))
-        assert after["actual_state"][str(tuple(start))]["field_type"] == "OCCUPIED_BOMB", (
-            "what was accepted stays in force"
-        )
+async def test_row_29_the_last_action_that_was_accepted_counts(one: Api) -> None:
+    ada, bob = await one.begin("Ada", "Bob")
+    start = (await one.state(ada))["user_position"]
+    assert "information" not in await one.act(ada, "WAIT")
+    again = await one.act(ada, "PLACE_BOMB")
+    assert (again["response"], again["information"]) == ("ACCEPTED", "OVERWRITTEN WAIT")
+    refused = await one.act(ada, "MOVE_UP" if start[0] == 0 else "MOVE_DOWN")
+    assert refused["response"] == "CANNOT_MOVE"
+    after = await one.round((bob, "WAIT"))
+    assert after["actual_state"][str(tuple(start))]["field_type"] == "OCCUPIED_BOMB", (
+        "what was accepted stays in force"
+    )
 
 
 async def test_row_32_a_late_action_counts_for_the_round_that_runs_unless_it_names_its_state(
-    tmp_path: Path,
+    one: Api,
 ) -> None:
-    async with room(tmp_path) as (_, one):
-        ada, bob = await one.begin("Ada", "Bob")
-        await one.round((ada, "WAIT"), (bob, "WAIT"))
-        late = await one.act(ada, "PLACE_BOMB", state_number=1)
-        assert (late["response"], late["information"], late["state_number"]) == (
-            "CANNOT_MOVE",
-            "TOO_LATE",
-            2,
-        )
-        early = await one.act(ada, "PLACE_BOMB", state_number=3)
-        assert (early["information"], early["state_number"]) == ("TOO_LATE", 2)
-        assert early["detail"] == "the round of that state_number has not begun"
-        assert late["detail"] == "the round of that state_number is over"
-        assert (await one.act(ada, "WAIT"))["state_number"] == 2
-        told = await one.round((bob, "WAIT"))
-        assert not [
-            tile for tile in told["actual_state"].values() if tile["field_type"] == "OCCUPIED_BOMB"
-        ]
-        assert (await one.act(ada, "PLACE_BOMB", state_number="3"))["response"] == "ACCEPTED"
+    ada, bob = await one.begin("Ada", "Bob")
+    await one.round((ada, "WAIT"), (bob, "WAIT"))
+    late = await one.act(ada, "PLACE_BOMB", state_number=1)
+    assert (late["response"], late["information"], late["state_number"]) == (
+        "CANNOT_MOVE",
+        "TOO_LATE",
+        2,
+    )
+    early = await one.act(ada, "PLACE_BOMB", state_number=3)
+    assert (early["information"], early["state_number"]) == ("TOO_LATE", 2)
+    assert early["detail"] == "the round of that state_number has not begun"
+    assert late["detail"] == "the round of that state_number is over"
+    assert (await one.act(ada, "WAIT"))["state_number"] == 2
+    told = await one.round((bob, "WAIT"))
+    assert not [
+        tile for tile in told["actual_state"].values() if tile["field_type"] == "OCCUPIED_BOMB"
+    ]
+    assert (await one.act(ada, "PLACE_BOMB", state_number="3"))["response"] == "ACCEPTED"
 
 
 async def test_row_33_the_word_of_the_list_and_of_the_example(tmp_path: Path) -> None:
@@ -121,26 +119,24 @@ async def test_row_33_the_word_of_the_list_and_of_the_example(tmp_path: Path) ->
             assert (await each.act(ada, "WAIT"))["response"] == "ACCEPTED"
 
 
-async def test_row_34_a_response_is_a_word_of_the_list_and_no_user_id(tmp_path: Path) -> None:
-    async with room(tmp_path) as (_, one):
-        ada, _ = await one.begin("Ada", "Bob")
-        for action in ("WAIT", "UP", "DOWN", "LEFT", "RIGHT", "BOMB"):
-            told = await one.act(ada, action)
-            assert told["response"] in ("ACCEPTED", "CANNOT_MOVE")
-            assert ada not in json.dumps(told)
+async def test_row_34_a_response_is_a_word_of_the_list_and_no_user_id(one: Api) -> None:
+    ada, _ = await one.begin("Ada", "Bob")
+    for action in ("WAIT", "UP", "DOWN", "LEFT", "RIGHT", "BOMB"):
+        told = await one.act(ada, action)
+        assert told["response"] in ("ACCEPTED", "CANNOT_MOVE")
+        assert ada not in json.dumps(told)
 
 
 async def test_row_35_an_answer_has_number_and_time_and_the_state_if_asked_for(
-    tmp_path: Path,
+    one: Api,
 ) -> None:
-    async with room(tmp_path) as (_, one):
-        ada, _ = await one.begin("Ada", "Bob")
-        assert (await one.act(ada, "WAIT")).keys() == {"response", "state_number", "time_left"}
-        told = await one.act(ada, "PLACE_BOMB", {"with_state": "1", "state": "list"})
-        assert told["response"] == "ACCEPTED"
-        assert len(told["actual_state"]) == 169
-        assert told["state_number"] == 1
-        assert told["user_position"]
+    ada, _ = await one.begin("Ada", "Bob")
+    assert (await one.act(ada, "WAIT")).keys() == {"response", "state_number", "time_left"}
+    told = await one.act(ada, "PLACE_BOMB", {"with_state": "1", "state": "list"})
+    assert told["response"] == "ACCEPTED"
+    assert len(told["actual_state"]) == 169
+    assert told["state_number"] == 1
+    assert told["user_position"]
 
 
 async def test_row_36_time_left_is_whole_milliseconds_and_never_negative(tmp_path: Path) -> None:
@@ -161,77 +157,74 @@ async def test_row_36_time_left_is_whole_milliseconds_and_never_negative(tmp_pat
 
 
 async def test_row_37_a_user_id_is_32_hexadecimal_digits_taken_from_anywhere(
-    tmp_path: Path,
+    one: Api,
 ) -> None:
-    async with room(tmp_path) as (_, one):
-        ada, bob = await one.begin("Ada", "Bob")
-        assert HEX.fullmatch(ada)
-        assert ada != bob
-        answers = [
-            await one.ask("POST", f"/action/{ada}", json={"action": "WAIT"}),
-            await one.ask("POST", json={"action": "WAIT", "user_id": ada}),
-            await one.ask("POST", f"?user_id={ada}", json={"action": "WAIT"}),
-            await one.ask("POST", "/action", json={"action": "WAIT"}, headers={"X-User-Id": ada}),
-            await one.ask("POST", f"?user_id={ada}&action=WAIT"),
-        ]
-        assert [answer.json()["response"] for answer in answers] == ["ACCEPTED"] * 5
-        states = [
-            await one.ask("GET", f"/state/{ada}"),
-            await one.ask("GET", f"/state?user_id={ada}"),
-            await one.ask("GET", "/state", headers={"x-user-id": ada}),
-            await one.ask("POST", json={"action": "STATE", "user_id": ada}),
-            await one.ask("POST", "/state", json={"user_id": ada}),
-        ]
-        assert all("user_position" in state.json() for state in states)
-        assert (await one.post({"action": "WAIT", "user_id": 140104705518352}))[
-            "information"
-        ] == "UNKNOWN_USER"
+    ada, bob = await one.begin("Ada", "Bob")
+    assert HEX.fullmatch(ada)
+    assert ada != bob
+    answers = [
+        await one.ask("POST", f"/action/{ada}", json={"action": "WAIT"}),
+        await one.ask("POST", json={"action": "WAIT", "user_id": ada}),
+        await one.ask("POST", f"?user_id={ada}", json={"action": "WAIT"}),
+        await one.ask("POST", "/action", json={"action": "WAIT"}, headers={"X-User-Id": ada}),
+        await one.ask("POST", f"?user_id={ada}&action=WAIT"),
+    ]
+    assert [answer.json()["response"] for answer in answers] == ["ACCEPTED"] * 5
+    states = [
+        await one.ask("GET", f"/state/{ada}"),
+        await one.ask("GET", f"/state?user_id={ada}"),
+        await one.ask("GET", "/state", headers={"x-user-id": ada}),
+        await one.ask("POST", json={"action": "STATE", "user_id": ada}),
+        await one.ask("POST", "/state", json={"user_id": ada}),
+    ]
+    assert all("user_position" in state.json() for state in states)
+    assert (await one.post({"action": "WAIT", "user_id": 140104705518352}))[
+        "information"
+    ] == "UNKNOWN_USER"
 
 
 async def test_row_38_the_same_name_is_the_same_user_while_registration_lasts(
-    tmp_path: Path,
+    one: Api,
 ) -> None:
-    async with room(tmp_path) as (_, one):
-        ada = await one.register("Ada", password="secret")
-        assert await one.register("Ada", password="secret") == ada
-        for password in ("wrong", None, ""):
-            answer = await one.ask("POST", json={"user_name": "Ada", "password": password})
-            assert (answer.status_code, answer.json()["information"]) == (409, "NAME_TAKEN")
-        await one.register("Bob")
-        told = await one.state(after=0)
-        assert told["phase"] == "PLAYING"
-        for password in ("wrong", None):
-            answer = await one.ask("POST", json={"user_name": "Ada", "password": password})
-            assert (
-                answer.status_code,
-                answer.json()["response"],
-                answer.json()["information"],
-            ) == (
-                409,
-                "DECLINED",
-                "NAME_TAKEN",
-            )
-        assert await one.register("Ada", password="secret") == ada, "a bot that crashed plays on"
+    ada = await one.register("Ada", password="secret")
+    assert await one.register("Ada", password="secret") == ada
+    for password in ("wrong", None, ""):
+        answer = await one.ask("POST", json={"user_name": "Ada", "password": password})
+        assert (answer.status_code, answer.json()["information"]) == (409, "NAME_TAKEN")
+    await one.register("Bob")
+    told = await one.state(after=0)
+    assert told["phase"] == "PLAYING"
+    for password in ("wrong", None):
+        answer = await one.ask("POST", json={"user_name": "Ada", "password": password})
+        assert (
+            answer.status_code,
+            answer.json()["response"],
+            answer.json()["information"],
+        ) == (
+            409,
+            "DECLINED",
+            "NAME_TAKEN",
+        )
+    assert await one.register("Ada", password="secret") == ada, "a bot that crashed plays on"
 
 
-async def test_row_39_names_are_short_printable_and_without_a_slash(tmp_path: Path) -> None:
-    async with room(tmp_path) as (_, one):
-        for path in (
-            "/register/a%2Fb%20c",
-            "/register/a/b",
-            "/register/" + "x" * 33,
-            "/register/a%0Ab",
-            "/register/house:x",
-        ):
-            answer = await one.ask("POST", path)
-            assert answer.status_code in (400, 403)
-            assert answer.json()["response"] == "DECLINED"
-        assert (await one.ask("POST", "/register/%ff")).json()["information"] == "BAD_MESSAGE"
-        assert (await one.post({"user_name": 17}))["information"] == "BAD_NAME"
-        assert (await one.post({"user_name": "  "}))["information"] == "BAD_NAME"
-        await one.register("x" * 32)
-        await one.register(" Ada ")
-        assert sorted(user["user_name"] for user in (await one.state())["users"]) == [
-            " Ada ",
-            "x" * 32,
-        ]
+async def test_row_39_names_are_short_printable_and_without_a_slash(one: Api) -> None:
+    for path in (
+        "/register/a%2Fb%20c",
+        "/register/a/b",
+        "/register/" + "x" * 33,
+        "/register/a%0Ab",
+        "/register/house:x",
+    ):
+        answer = await one.ask("POST", path)
+        assert answer.status_code in (400, 403)
+        assert answer.json()["response"] == "DECLINED"
+    assert (await one.ask("POST", "/register/%ff")).json()["information"] == "BAD_MESSAGE"
+    assert (await one.post({"user_name": 17}))["information"] == "BAD_NAME"
+    assert (await one.post({"user_name": "  "}))["information"] == "BAD_NAME"
+    await one.register("x" * 32)
+    await one.register(" Ada ")
+    assert sorted(user["user_name"] for user in (await one.state())["users"]) == [
+        " Ada ",
+        "x" * 32,
+    ]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE, leap, server
 from tests.server.rooms.cube.clients import (
     NOOP,
@@ -121,14 +122,13 @@ async def test_unknown_events_are_ignored(tmp_path: Path) -> None:
 # Bots that fail.
 
 
-async def failing(reply: Reply, tmp_path: Path, **settings: Any) -> Any:
+async def failing(reply: Reply, house: RunningServer) -> Any:
     """Why a bot that answers so loses, while another plays on."""
 
     async def answer(_: Asked) -> Reply:
         return reply
 
     async with (
-        server(tmp_path, **settings) as house,
         bot(answer) as ann,
         bot(saying(NOOP)) as bob,
         organiser(house) as one,
@@ -154,9 +154,9 @@ async def failing(reply: Reply, tmp_path: Path, **settings: Any) -> Any:
     ],
 )
 async def test_no_answer_is_a_loss_with_readable_words(
-    tmp_path: Path, reply: Reply, details: str
+    shared: RunningServer, reply: Reply, details: str
 ) -> None:
-    lost = await failing(reply, tmp_path)
+    lost = await failing(reply, shared)
     assert lost["cause"] == "CONNECTION_ERROR"
     assert details in lost["details"]
 
@@ -168,8 +168,8 @@ async def test_no_answer_is_a_loss_with_readable_words(
         Reply(gzip.compress(json.dumps(NOOP).encode()), 200, {"Content-Encoding": "gzip"}),
     ],
 )
-async def test_only_the_body_of_an_answer_counts(tmp_path: Path, reply: Reply) -> None:
-    assert await failing(reply, tmp_path) is None
+async def test_only_the_body_of_an_answer_counts(shared: RunningServer, reply: Reply) -> None:
+    assert await failing(reply, shared) is None
 
 
 async def test_addresses_that_cannot_be_called_lose_in_the_first_tick(tmp_path: Path) -> None:
@@ -202,10 +202,10 @@ SECRET = "hunter2"
     ],
 )
 async def test_the_answer_of_a_service_on_this_machine_is_not_repeated(
-    tmp_path: Path, reply: Reply
+    shared: RunningServer, reply: Reply
 ) -> None:
     """Otherwise an organiser could scan the ports of the server's machine."""
-    assert SECRET not in json.dumps(await failing(reply, tmp_path))
+    assert SECRET not in json.dumps(await failing(reply, shared))
 
 
 async def check_refused_addresses(bob: Bot, one: Organiser) -> None:

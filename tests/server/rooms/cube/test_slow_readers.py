@@ -22,9 +22,9 @@ from tests.server.rooms.cube.test_control import replays
 
 pytestmark = pytest.mark.anyio
 
-TICKS = 700
+TICKS = 500
 SETUP = {"maxNumOfTicks": TICKS, "edgeLength": 100, "speed": 0, "numOfTasksPerTick": TICKS}
-"""All states together have 20 MB: far more than the system keeps for a client that does not read.
+"""All states together have 10 MB: far more than the system keeps for a client that does not read.
 """
 
 

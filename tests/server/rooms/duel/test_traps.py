@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from botdrome.app import RunningServer
 from botdrome.server.rooms.duel_room import WISH
 from tests.patience import until
 from tests.server.clients import PATIENCE, leap
@@ -40,9 +41,9 @@ async def frames(one: Duellist, *messages: Any) -> None:
 
 @pytest.mark.parametrize("header", [b"\xff\xff\xff\xff", b"\x00\x01\x00\x01", b"\x00\x00\x00\x00"])
 async def test_a_length_that_cannot_be_is_answered_at_once_and_not_waited_for(
-    tmp_path: Path, header: bytes
+    shared: RunningServer, header: bytes
 ) -> None:
-    async with arena(tmp_path) as house, connected(house) as stranger, free(house, "ada") as ada:
+    async with connected(shared) as stranger, free(shared, "ada") as ada:
         for each in (stranger, ada):
             await each.bytes(header)
             (answer,) = await asyncio.wait_for(each.until_closed(), PATIENCE)
@@ -52,20 +53,20 @@ async def test_a_length_that_cannot_be_is_answered_at_once_and_not_waited_for(
             }
 
 
-async def test_the_answer_arrives_even_if_more_was_on_its_way(tmp_path: Path) -> None:
-    async with arena(tmp_path) as house, connected(house) as one:
+async def test_the_answer_arrives_even_if_more_was_on_its_way(shared: RunningServer) -> None:
+    async with connected(shared) as one:
         await one.bytes(b"\xff\xff\xff\xff" + b"x" * 300_000)
         assert [message["status"] for message in await one.until_closed()] == ["error"]
 
 
-async def test_the_longest_frame_is_read(tmp_path: Path) -> None:
-    async with arena(tmp_path) as house, connected(house) as one:
+async def test_the_longest_frame_is_read(shared: RunningServer) -> None:
+    async with connected(shared) as one:
         await one.frame(json.dumps({"username": "ada", "more": ""}).encode().ljust(65536))
         assert await one.receive() == OK
 
 
-async def test_a_frame_byte_by_byte(tmp_path: Path) -> None:
-    async with arena(tmp_path) as house, connected(house) as one:
+async def test_a_frame_byte_by_byte(shared: RunningServer) -> None:
+    async with connected(shared) as one:
         body = b'{"username": "ada"}'
         for byte in len(body).to_bytes(4, "big") + body:
             await one.bytes(bytes([byte]))
@@ -137,9 +138,9 @@ async def test_a_flood_is_cut_off_but_quick_answers_are_none(tmp_path: Path) -> 
 
 
 async def test_a_bad_login_is_closed_at_once_without_waiting_for_the_next_client(
-    tmp_path: Path,
+    shared: RunningServer,
 ) -> None:
-    async with arena(tmp_path) as house, connected(house) as one:
+    async with connected(shared) as one:
         await one.send({"user": "x"})
         (answer,) = await asyncio.wait_for(one.until_closed(), PATIENCE)
         assert answer == {"status": "error", "message": 'log in first: {"username": "NAME"}'}
@@ -170,8 +171,8 @@ async def test_somebody_who_has_logged_in_may_take_its_time(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["", "x" * 2000, 5, None, ["a"], {"a": 1}, "a\0b", "house:threes"])
-async def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: Any) -> None:
-    async with arena(tmp_path) as house, connected(house) as one:
+async def test_a_name_that_cannot_be_is_refused(shared: RunningServer, name: Any) -> None:
+    async with connected(shared) as one:
         await one.send({"username": name})
         assert [message["status"] for message in await one.until_closed()] == ["error"]
 
