@@ -5,12 +5,13 @@
 
 from collections.abc import Sequence
 from math import exp
+from operator import mul
 from random import Random
 
 from msgspec import Struct
 
 from botdrome.contest.sequential import BlockScores, Decision, SequentialTest
-from botdrome.contest.strength import dot, expected_share
+from botdrome.contest.strength import expected_share
 from tests.contest.worlds import CROSSED, PLAIN, World, advantage_at, duel_blocks
 
 POOL = 4000
@@ -90,7 +91,7 @@ def ordinary_scores(world: World, seats: int, elo: float, random: Random) -> lis
         weights = [exp(middle * score) for score in scores]
         low, high = (
             (middle, high)
-            if dot(weights, scores) < expected_share(elo, 0) * sum(weights)
+            if sum(map(mul, weights, scores)) < expected_share(elo, 0) * sum(weights)
             else (low, middle)
         )
     return random.choices(scores, weights, k=25 * POOL)

@@ -4,6 +4,7 @@ from math import sqrt
 from random import Random
 from statistics import median
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,9 +84,10 @@ def games_needed(seed: int, by_rule: bool, bots: int = 24, wanted: float = 80.0)
 
 
 def median_margin(bots: int, weights: dict[tuple[int, int], float]) -> float:
-    ones, twos = zip(*weights, strict=True)
-    rows = Springs([PRIOR] * bots, ones, twos, list(weights.values())).inverse()
-    means = [sum(row) / bots for row in rows]
+    ones, twos = np.array(list(weights)).T
+    pulls = np.array(list(weights.values()))
+    rows = np.linalg.inv(Springs(np.full(bots, PRIOR), ones, twos, pulls).matrix())
+    means = rows.mean(axis=1)
     return median(
         Z95 * POINTS * sqrt(rows[at][at] - 2 * means[at] + sum(means) / bots) for at in range(bots)
     )

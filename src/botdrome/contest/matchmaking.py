@@ -7,10 +7,11 @@ more.
 """
 
 from collections.abc import Callable, Sequence
+from operator import mul
 
 from msgspec import Struct
 
-from botdrome.contest.strength import PRIOR, dot, expected
+from botdrome.contest.strength import PRIOR, expected
 
 MOST_KNOWN = 64
 """The largest number of players whose strengths are followed; the one that was paired longest ago
@@ -70,7 +71,7 @@ class Knowledge:
     def gain(self, one: str, two: str) -> float:
         """Return by how much a game of the two lowers the sum of all variances."""
         row, weight, whole = self._apart(one, two)
-        return weight * dot(row, row) / whole
+        return weight * float(sum(map(mul, row, row))) / whole
 
     def pair(self, one: str, two: str) -> None:
         """Count a game that the two will play."""

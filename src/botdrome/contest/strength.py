@@ -13,12 +13,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, pairwise
 from math import erf, exp, inf, log, log10, pi, sqrt, tan
-from operator import mul
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-# Rating: Elo differences of shares of points, their 95 % intervals, and Elo ratings updated_elo
-# game by game.
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[Any]
+    Integers = NDArray[Any]
+
+# Rating: Elo differences of shares of points, their 95 % intervals, and Elo ratings that
+# each game updates.
 
 Z95 = 1.959963984540054
 CERTAIN = 1e-9
@@ -26,7 +32,7 @@ CERTAIN = 1e-9
 
 
 def elo_points(share: float) -> float:
-    """Return the Elo difference at which this share of the points is expected_share."""
+    """Return the Elo difference at which this share of the points is expected."""
     if share < CERTAIN:
         return -inf
     return inf if share > 1 - CERTAIN else 400 * log10(share / (1 - share))
@@ -43,7 +49,7 @@ def wilson(share: float, games: float) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-# Elo ratings, updated_elo game by game.
+# Elo ratings that each game updates.
 
 START = 1200.0
 K = 30
@@ -62,13 +68,11 @@ def updated_elo(own: float, other: float, share: float) -> tuple[float, float]:
     return own + gain, other - gain
 
 
-# Linear algebra for ratings: sparse symmetric systems, and inverses of symmetric positive definite
-# matrices.
+# Linear algebra for ratings. numpy is imported where it is used: it takes long to load, and most
+# commands rate nothing.
 
 STEPS, PRECISION = 50, 1e-6
 """The largest number of iterations, and the precision at which they stop."""
-
-Vector = Sequence[float]
 
 
 class Springs(Struct, frozen=True):
@@ -76,88 +80,58 @@ class Springs(Struct, frozen=True):
     x_two)^2 for each pair k.
     """
 
-    own: Vector
-    ones: Sequence[int]
-    twos: Sequence[int]
-    weights: Vector
+    own: "Floats"
+    ones: "Integers"
+    twos: "Integers"
+    weights: "Floats"
 
-    def diagonal(self) -> list[float]:
-        found = list(self.own)
-        for one, two, weight in zip(self.ones, self.twos, self.weights, strict=True):
-            found[one] += weight
-            found[two] += weight
+    def pulled(self, pull: "Floats") -> "Floats":
+        """Return the sum of each player's pulls: those of pairs in which it is the first, less
+        those in which it is the second.
+        """
+        import numpy as np
+
+        size = len(self.own)
+        return np.bincount(self.ones, pull, size) - np.bincount(self.twos, pull, size)
+
+    def times(self, x: "Floats") -> "Floats":
+        """Return H x."""
+        return self.own * x + self.pulled(self.weights * (x[self.ones] - x[self.twos]))
+
+    def matrix(self) -> "Floats":
+        import numpy as np
+
+        found = np.diag(self.own)
+        for one, two, sign in (
+            (self.ones, self.ones, 1),
+            (self.twos, self.twos, 1),
+            (self.ones, self.twos, -1),
+            (self.twos, self.ones, -1),
+        ):
+            np.add.at(found, (one, two), sign * self.weights)
         return found
 
-    def times(self, x: Vector) -> list[float]:
-        """Return H x."""
-        product = list(map(mul, self.own, x))
-        for one, two, weight in zip(self.ones, self.twos, self.weights, strict=True):
-            pull = weight * (x[one] - x[two])
-            product[one] += pull
-            product[two] -= pull
-        return product
-
-    def solved(self, right: Vector) -> list[float]:
+    def solved(self, right: "Floats") -> "Floats":
         """Solve H x = right by conjugate gradients, which are fast because few pairs have met."""
-        x, rest, diagonal = [0.0] * len(right), list(right), self.diagonal()
-        ready = [a / b for a, b in zip(rest, diagonal, strict=True)]
-        way, size = ready, dot(rest, ready)
+        import numpy as np
+
+        x, rest = 0 * right, right
+        diagonal = self.own + np.bincount(
+            [*self.ones, *self.twos], [*self.weights, *self.weights], len(right)
+        )
+        way = ready = rest / diagonal
+        size = rest @ ready
         enough = PRECISION**2 * size
         for _ in range(STEPS):
             if size <= enough:
                 break
             turned = self.times(way)
-            far = size / dot(way, turned)
-            x = [a + far * b for a, b in zip(x, way, strict=True)]
-            rest = [a - far * b for a, b in zip(rest, turned, strict=True)]
-            ready = [a / b for a, b in zip(rest, diagonal, strict=True)]
-            before, size = size, dot(rest, ready)
-            way = [a + size / before * b for a, b in zip(ready, way, strict=True)]
+            far = size / (way @ turned)
+            x, rest = x + far * way, rest - far * turned
+            ready = rest / diagonal
+            before, size = size, rest @ ready
+            way = ready + size / before * way
         return x
-
-    def inverse(self) -> list[list[float]]:
-        size = len(self.own)
-        matrix = [[0.0] * size for _ in range(size)]
-        for at, value in enumerate(self.diagonal()):
-            matrix[at][at] = value
-        for one, two, weight in zip(self.ones, self.twos, self.weights, strict=True):
-            matrix[one][two] -= weight
-            matrix[two][one] -= weight
-        return _inverse(matrix)
-
-
-def _inverse(matrix: Sequence[Vector]) -> list[list[float]]:
-    """Invert a symmetric positive definite matrix, by the columns of its inverted
-    Cholesky factor.
-    """
-    size, rows = len(matrix), _cholesky(matrix)
-    columns = []
-    for at in range(size):
-        column = [1 / rows[at][at]]
-        for row in range(at + 1, size):
-            column.append(-dot(rows[row][at:row], column) / rows[row][row])
-        columns.append(column)
-    lower = [
-        [dot(columns[one][two - one :], columns[two]) for two in range(one, size)]
-        for one in range(size)
-    ]
-    return [[lower[min(one, two)][abs(one - two)] for two in range(size)] for one in range(size)]
-
-
-def _cholesky(matrix: Sequence[Vector]) -> list[list[float]]:
-    rows: list[list[float]] = []
-    for at, given in enumerate(matrix):
-        row: list[float] = []
-        for other in range(at):
-            row.append((given[other] - dot(row, rows[other])) / rows[other][other])
-        row.append(sqrt(given[at] - dot(row, row)))
-        rows.append(row)
-    return rows
-
-
-def dot(one: Vector, two: Vector) -> float:
-    """Return the dot product over the length of the shorter vector."""
-    return float(sum(map(mul, one, two)))
 
 
 # Variance: how sure the strengths of players are that have met, directly or through others.
@@ -200,17 +174,17 @@ class Variances:
         return [place for place, prior in enumerate(self.own) if prior]
 
     @cached_property
-    def _inverse(self) -> tuple[list[list[float]], list[float]]:
+    def _inverse(self) -> tuple["Floats", "Floats"]:
         """The inverse of the second derivative, and the means of its rows over the roots."""
-        ones, twos, weights = zip(*self.springs, strict=True)
-        rows = Springs(self.own, ones, twos, weights).inverse()
-        return rows, [self.mean(row) for row in rows]
+        import numpy as np
 
-    def mean(self, values: Sequence[float]) -> float:
+        ones, twos, weights = map(np.array, zip(*self.springs, strict=True))
+        rows = np.linalg.inv(Springs(np.array(self.own), ones, twos, weights).matrix())
+        return rows, np.array([self.mean(row) for row in rows])
+
+    def mean(self, values: "Floats") -> float:
         """Return the mean that is taken off the ratings."""
-        if self._anchored:
-            return 0.0
-        return sum(values[place] for place in self._roots) / len(self._roots)
+        return 0.0 if self._anchored else float(values[self._roots].mean())
 
     def margin(self, place: int) -> float | None:
         """Return half of the width of the interval around the rating."""
@@ -219,27 +193,29 @@ class Variances:
             return None
         rows, means = self._inverse
         model = rows[place][place] - 2 * means[place] + self.mean(means)
-        sandwich = self._sandwich([a - b for a, b in zip(rows[place], means, strict=True)])
+        sandwich = self._sandwich(rows[place] - means)
         return POINTS * Z95 * deviation_of(self._blocks[place], sandwich, model)
 
     def deviation(self, one: str, two: str) -> float:
         """Return the standard deviation of the difference of two strengths."""
         first, second = self.names[one], self.names[two]
         rows, _ = self._inverse
-        apart = [a - b for a, b in zip(rows[first], rows[second], strict=True)]
+        apart = rows[first] - rows[second]
         blocks = min(self._blocks[first], self._blocks[second])
         return deviation_of(blocks, self._sandwich(apart), apart[first] - apart[second])
 
     @cached_property
-    def _entries(self) -> tuple[list[int], list[int], list[float]]:
+    def _entries(self) -> tuple["Integers", "Integers", "Floats"]:
         """The spread as columns, with the correction for players with few blocks."""
-        few = [sqrt(blocks / (blocks - 1)) if blocks > 1 else 1.0 for blocks in self._blocks]
-        values = [value * few[one] * few[two] for (one, two), value in self._spread.items()]
-        return [one for one, _ in self._spread], [two for _, two in self._spread], values
+        import numpy as np
 
-    def _sandwich(self, x: Sequence[float]) -> float:
+        few = np.array([sqrt(one / (one - 1)) if one > 1 else 1.0 for one in self._blocks])
+        ones, twos = np.array(list(self._spread)).T
+        return ones, twos, np.array(list(self._spread.values())) * few[ones] * few[twos]
+
+    def _sandwich(self, x: "Floats") -> float:
         ones, twos, values = self._entries
-        return dot(values, list(map(mul, map(x.__getitem__, ones), map(x.__getitem__, twos))))
+        return float(values @ (x[ones] * x[twos]))
 
 
 def deviation_of(blocks: int, sandwich: float, model: float) -> float:
@@ -342,11 +318,11 @@ class Ratings:
         values = pool.fitted()
         self._groups, anchors = pool.groups(values), pool.anchors
         for number, group in enumerate(self._groups):
-            own = [values[member] for member in group.members]
+            own = values[list(group.members)]
             mean = group.mean(own)
             for place, member in enumerate(group.members):
                 name = pool.names[member]
-                rating = pool.fixed.get(name, MEAN + POINTS * (own[place] - mean))
+                rating = pool.fixed.get(name, float(MEAN + POINTS * (own[place] - mean)))
                 counts = pool.games[member], pool.draws[member], round(pool.blocks_of[member])
                 anchor = member in anchors
                 margin = 0.0 if anchor else group.margin(place)
@@ -482,46 +458,49 @@ class _Pool:
                 (weight, [(one, two, points, met) for (one, two), (points, met) in pairs.items()])
             )
 
-    def springs(self, values: Sequence[float]) -> tuple[Springs, list[float]]:
-        """Return the second derivative, and the gradient."""
-        own = [PRIOR] * len(values)
-        slopes, weights = [0.0] * len(values), []
-        for (one, two), (points, met) in self._met.items():
-            p = expected(values[one] - values[two])
-            surplus = points - met * p
-            slopes[one] += surplus
-            slopes[two] -= surplus
-            weights.append(met * p * (1 - p))
-        for child, parent in self.parents:
-            own[child] = 0.0
-            pull = VERSION * (values[child] - values[parent])
-            slopes[child] -= pull
-            slopes[parent] += pull
-            weights.append(VERSION)
-        for anchor, strength in self.anchors.items():
-            own[anchor] = FIXED
-            slopes[anchor] += FIXED * strength
-        slopes = [
-            slope - prior * value for slope, prior, value in zip(slopes, own, values, strict=True)
-        ]
-        pairs = [*self._met, *self.parents]
-        return Springs(own, [one for one, _ in pairs], [two for _, two in pairs], weights), slopes
+    @cached_property
+    def _columns(self) -> tuple["Integers", "Integers", "Floats", "Floats"]:
+        """The pairs that have met and those of parents, and the points and games of the former."""
+        import numpy as np
 
-    def fitted(self) -> list[float]:
+        pairs = np.array([*self._met, *self.parents], np.intp).reshape(-1, 2)
+        counts = np.array([*self._met.values()], float).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1], counts[:, 0], counts[:, 1]
+
+    def springs(self, values: "Floats") -> tuple[Springs, "Floats"]:
+        """Return the second derivative, and the gradient."""
+        import numpy as np
+
+        ones, twos, points, games = self._columns
+        apart, own = values[ones] - values[twos], np.full(len(values), PRIOR)
+        p = 1 / (1 + np.exp(-apart[: len(points)]))
+        older = np.full(len(self.parents), VERSION)
+        for child, _ in self.parents:
+            own[child] = 0.0
+        for anchor in self.anchors:
+            own[anchor] = FIXED
+        springs = Springs(own, ones, twos, np.concatenate([games * p * (1 - p), older]))
+        slopes = springs.pulled(np.concatenate([points - games * p, -older * apart[len(points) :]]))
+        for anchor, strength in self.anchors.items():
+            slopes[anchor] += FIXED * strength
+        return springs, slopes - own * values
+
+    def fitted(self) -> "Floats":
         """Return the fitted strengths by Newton's method, with steps of at most 2."""
+        import numpy as np
+
         anchors = self.anchors
-        values = [anchors.get(player, 0.0) for player in range(len(self.names))]
+        values = np.array([anchors.get(player, 0.0) for player in range(len(self.names))])
         for _ in range(STEPS):
             springs, slopes = self.springs(values)
             change = springs.solved(slopes)
-            longest = max(map(abs, change), default=0.0)
-            shrink = min(1.0, 2.0 / longest) if longest else 1.0
-            values = [value + shrink * step for value, step in zip(values, change, strict=True)]
+            longest = np.abs(change).max(initial=0.0)
+            values = values + min(1.0, 2.0 / longest if longest else 1.0) * change
             if longest < PRECISION:
                 break
         return values
 
-    def groups(self, values: Sequence[float]) -> list[Variances]:
+    def groups(self, values: "Floats") -> list[Variances]:
         """Return the groups of players that have met, directly or through others.
 
         Anchors are comparable without having met.
@@ -549,19 +528,20 @@ class _Pool:
             member: (group, place) for group in groups for place, member in enumerate(group.members)
         }
         springs, _ = self.springs(values)
-        for (one, two), weight in zip(pairs, springs.weights, strict=True):
+        for (one, two), weight in zip(pairs, springs.weights.tolist(), strict=True):
             group, place = local[one]
             group.springs.append((place, local[two][1], weight))
+        known = values.tolist()
         for weight, block in self.blocks:
             group, _ = local[block[0][0]]
             group.add_block(
                 weight,
                 [
                     (local[one][1], local[two][1], surplus)
-                    for one, two, surplus in _surplus(block, values)
+                    for one, two, surplus in _surplus(block, known)
                 ],
             )
-        for member, prior in enumerate(springs.own):
+        for member, prior in enumerate(springs.own.tolist()):
             group, place = local[member]
             group.names[self.names[member]] = place
             group.own[place] = prior
