@@ -24,7 +24,7 @@ ORDINARY = 12345
 """A user without an entry in /etc/passwd."""
 AS_ORDINARY = f"""
 import os, sys
-from botdrome.client.bot_start import give_way
+from botdrome.client.guard import give_way
 give_way([sys.argv[1], sys.prefix, sys.base_prefix, {str(Path(botdrome.__file__).parents[1])!r}])
 os.setgroups([])
 os.setresgid(*[{ORDINARY}] * 3)
