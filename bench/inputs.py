@@ -94,7 +94,7 @@ async def measure(url: str, matches: int, database: object) -> None:
     plain = tables(desk, matches)
     await keep_matches(desk, members, MemoryLinks(Network(), members.here.id), invitations)
     kept = tables(desk, matches)
-    await store.settled()
+    await store.journal.settled()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)

@@ -16,8 +16,9 @@ from msgspec import Struct
 from tests.store.postgres import cpu_seconds, new_database, running_server
 
 from botdrome.match.events import BoardResult, Result
+from botdrome.store.entries import Finish, MatchEntry
 from botdrome.store.opening import open_store
-from botdrome.store.store import Finish, MatchEntry, Store
+from botdrome.store.store import Store
 
 PRODUCERS = 200
 SECONDS = 4.0

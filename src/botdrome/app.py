@@ -45,8 +45,9 @@ from botdrome.server.rooms.duel_room import DuelRoom
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.tables.audience import Tables
 from botdrome.server.tables.running_tables import RunningTables
+from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 from botdrome.store.identity import likeness
-from botdrome.store.opening import BadStoreUrl, StoreUnavailable, check_store, open_store
+from botdrome.store.opening import check_store, open_store
 from botdrome.store.store import Store
 
 # The rooms and contests of a game, of all protocols together. Of several nodes, one has them.

@@ -9,7 +9,8 @@ from botdrome.match.events import Played, meant_for
 from botdrome.match.match import Match, News
 from botdrome.match.record import match_file, seeded_match
 from botdrome.server.tables.audience import Audience, LiveTable, Spectator
-from botdrome.store.store import Finish, MatchEntry, Store
+from botdrome.store.entries import Finish, MatchEntry
+from botdrome.store.store import Store
 from botdrome.wire.writers import MatchHeader
 
 NOON = 1_794_700_000_000

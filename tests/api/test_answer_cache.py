@@ -8,7 +8,8 @@ from botdrome.api.rest import executor, matches
 from botdrome.api.rest.endpoint import RawRequest
 from botdrome.api.rest.executor import AnswerCache
 from botdrome.server.workers.jobs import PiecewiseResult
-from botdrome.store.store import MatchEntry, Store
+from botdrome.store.entries import MatchEntry
+from botdrome.store.store import Store
 from tests.api.tables import entry_of, played_noughts
 
 pytestmark = pytest.mark.anyio

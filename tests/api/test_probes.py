@@ -12,7 +12,7 @@ from botdrome.api import probes
 from botdrome.api.probes import StoreProbe
 from botdrome.protocols import load_settings
 from botdrome.server.settings import BadSetting
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
 from tests.server.clients import server
 from tests.server.workers.gates import gate
 

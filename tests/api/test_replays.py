@@ -10,8 +10,8 @@ import pytest
 from botdrome.api.replays import headlines_of_match, steps_of
 from botdrome.api.requests import known_problem
 from botdrome.server.failures import STORE_DAMAGED
-from botdrome.store.damage import BrokenMatch, StoreDamaged
-from botdrome.store.store import Finish, Store
+from botdrome.store.entries import BrokenMatch, Finish, StoreDamaged
+from botdrome.store.store import Store
 from tests.api.asking import refused
 from tests.api.tables import NOON, entry_of, played_noughts
 from tests.store.damaging import make_unreadable

@@ -15,7 +15,8 @@ from botdrome.contest.progress import ContestProgress
 from botdrome.server.arena import Arena, ServerAddresses, Unplayed
 from botdrome.server.rooms.duel_leaderboard import BOARDS, DuelBoard, board_name
 from botdrome.store.contest_journal import ContestJournal, result_note
-from botdrome.store.store import BotEntry, Note, Store
+from botdrome.store.entries import BotEntry, Note
+from botdrome.store.store import Store
 from tests.api.tables import NOON, entry_of
 from tests.api.test_rest import error, get
 from tests.store.entries import an_end

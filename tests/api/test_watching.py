@@ -18,7 +18,8 @@ from botdrome.api.spectators import Viewing
 from botdrome.catalogue import CATALOGUE
 from botdrome.server.arena import Arena
 from botdrome.server.failures import STORE_AWAY
-from botdrome.store.store import Finish, Store, StoreUnavailable
+from botdrome.store.entries import Finish, StoreUnavailable
+from botdrome.store.store import Store
 from tests.api.serving import serving, until
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 

@@ -14,8 +14,9 @@ from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM
 from botdrome.server.tables.kept_table import NOBODY_BACK
 from botdrome.store.contest_archive import ArchiveDifference, check_archive, write_archive
 from botdrome.store.contest_journal import ContestJournal, StoredContest
+from botdrome.store.entries import MatchEntry, Wanted
 from botdrome.store.opening import open_store
-from botdrome.store.store import MatchEntry, Store, Wanted
+from botdrome.store.store import Store
 from tests.chaos.load import BUMBLEBOTS, CUP, NOUGHTS
 from tests.faults.diary import Diary
 

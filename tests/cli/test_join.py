@@ -12,7 +12,7 @@ from botdrome.cli.join import bot_name
 from botdrome.client.kept_tokens import KeptBot, changing_tokens, kept_bots
 from botdrome.contest.document import document_from
 from botdrome.offline.entrants import bot_version
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.cli.commands import run_beside
 from tests.patience import until
 from tests.server.clients import NOTICES, bot, deaf_port, registered, server

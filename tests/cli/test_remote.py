@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.cli.commands import run, run_beside
 from tests.match.telling import mark
 from tests.patience import until

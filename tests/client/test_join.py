@@ -14,7 +14,7 @@ from botdrome.bots.house import house_bots, seated
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.client.join import Unwelcome
 from botdrome.match.record import replay
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.client.joining import joining
 from tests.client.relay import relay
 from tests.patience import PAUSE, until

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.server.rooms.bomber_settings import KEYS
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from botdrome.wire.bomber.rules import PARAMETERS
 from tests.docs.pages import DOCS, blocks
 from tests.server.clients import PATIENCE, server

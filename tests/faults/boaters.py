@@ -8,7 +8,7 @@ from typing import Any
 
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import read_folder
-from botdrome.store.store import MatchEntry
+from botdrome.store.entries import MatchEntry
 from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
 from tests.server.rooms.boats.clients import Line

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 from websockets.asyncio.client import connect
 
-from botdrome.store.store import MatchEntry
+from botdrome.store.entries import MatchEntry
 from tests.faults.diary import Cast, Diary
 from tests.faults.trying import BREAKS, Address, Group
 

@@ -10,7 +10,7 @@ from typing import Any
 from botdrome.cli.boats.host import _read_statistics
 from botdrome.contest.strength import START, updated_elo
 from botdrome.server.rooms.boat_statistics import BoatStatistics, read_folder
-from botdrome.store.store import MatchEntry
+from botdrome.store.entries import MatchEntry
 from tests.faults import boaters
 from tests.faults.diary import Diary
 

@@ -11,7 +11,7 @@ from botdrome.app import open_server
 from botdrome.server.arena import Arena
 from botdrome.server.rooms.boat_settings import BoatsSection
 from botdrome.server.settings import Settings
-from botdrome.store.store import MatchEntry, Wanted
+from botdrome.store.entries import MatchEntry, Wanted
 from tests.faults import battlebots, boaters, bombers, cubes
 from tests.faults.books import (
     boat_counts,

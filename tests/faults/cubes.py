@@ -7,7 +7,7 @@ from typing import Any
 
 from websockets.asyncio.client import connect
 
-from botdrome.store.store import MatchEntry
+from botdrome.store.entries import MatchEntry
 from tests.faults.diary import Cast, Diary
 from tests.faults.trying import Address, Group
 from tests.server.rooms.cube.clients import NOOP, Bot, Organiser, bot, game, saying

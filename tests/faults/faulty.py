@@ -12,8 +12,8 @@ import pytest
 from msgspec import Struct
 
 from botdrome.store import opening
+from botdrome.store.entries import StoreUnavailable
 from botdrome.store.sqlite import Sqlite
-from botdrome.store.store import StoreUnavailable
 
 Kind = Literal[
     "none", "error", "unknown", "full", "lost", "lost during", "stop", "crash", "kill", "kill after"

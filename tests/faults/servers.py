@@ -16,7 +16,7 @@ from botdrome.app import RunningServer, open_server
 from botdrome.protocols import load_settings
 from botdrome.server.network.listening import stop_signal
 from botdrome.server.settings import BadSetting, Settings
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
 from tests.faults import battlebots, boaters, bombers
 from tests.faults.faulty import Fault, Faults
 

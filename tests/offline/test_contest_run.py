@@ -28,7 +28,8 @@ from botdrome.offline.contest_opening import open_contest
 from botdrome.offline.contest_players import PlayedFixture, PlayersHere, contest_plan
 from botdrome.offline.contest_run import ContestRun
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal, result_note
-from botdrome.store.store import Note, Store, Wanted
+from botdrome.store.entries import Note, Wanted
+from botdrome.store.store import Store
 from tests.offline.contests import (
     FAILING,
     FIRST,

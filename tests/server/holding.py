@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from botdrome.store.store import Finish, Store
+from botdrome.store.entries import Finish
+from botdrome.store.store import Store
 
 
 class Held:

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from sqlalchemy import Executable
 
 from botdrome.store import journal, opening
 from botdrome.store.changes import Change, Outcome
-from botdrome.store.sql_store import Database
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
+from botdrome.store.store import Database
 from tests.patience import until
 
 
@@ -65,7 +64,7 @@ class Unsteady:
             raise StoreUnavailable("no space left on device")
         return await self._database.carry_out(batch)
 
-    async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+    async def fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         if not self._outage.reads:
             raise StoreUnavailable("the connection is lost")
         return await self._database.fetch(query, values)

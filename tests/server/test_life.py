@@ -18,7 +18,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.cli.commands import run
 from tests.patience import until
 from tests.server.clients import (

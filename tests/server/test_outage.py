@@ -73,7 +73,7 @@ async def test_a_contest_is_complete_when_its_matches_are_stored(
                 asyncio.ensure_future(play_noughts(one, "ada")),
                 asyncio.ensure_future(play_noughts(two, "bob")),
             ]
-            await until(lambda: house.arena.store.unwritten)
+            await until(lambda: house.arena.store.journal.unwritten)
             [complete, *_] = await outage.silent(waiting.receive(), *games)
             outage.end()
             await asyncio.gather(*games)
@@ -91,7 +91,7 @@ async def test_duel_boards_and_ratings_wait(tmp_path: Path, outage: Outage) -> N
     async with duellists.arena(tmp_path) as house, duellists.pair(house) as (one, two, question):
         outage.begin()
         playing = asyncio.ensure_future(duellists.play_rows(one, two, question))
-        await until(lambda: house.arena.store.unwritten)
+        await until(lambda: house.arena.store.journal.unwritten)
         await outage.silent(playing)
         assert duel_boards(house) == 0
         outage.end()

@@ -18,7 +18,7 @@ from botdrome.app import RunningServer
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.desk import NOT_STORED, RETRY
 from botdrome.store import journal
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
 from tests.patience import until
 from tests.server.clients import (
     NOTICES,
@@ -54,7 +54,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
 async def one_waits(house: RunningServer, bob: Client) -> None:
     """A match ends, and its end waits for the store."""
     await bob.socket.close()
-    await until(lambda: house.arena.store.unwritten)
+    await until(lambda: house.arena.store.journal.unwritten)
 
 
 @asynccontextmanager
@@ -110,7 +110,7 @@ async def test_bots_of_the_original_wait_in_silence_until_results_can_be_stored(
                 await one.socket.ping(), PATIENCE
             )  # a message or a close would come before the pong
             outage.end()
-            await until(lambda: not house.arena.store.unwritten)
+            await until(lambda: not house.arena.store.journal.unwritten)
             async with bot(house, await registered(house, "dan")) as two:
                 leap(RETRY)
                 await asyncio.gather(play_noughts(one, "cleo"), play_noughts(two, "dan"))
@@ -125,7 +125,7 @@ async def test_a_bot_of_the_original_that_leaves_meanwhile_is_forgotten(
             await asyncio.wait_for(await one.socket.ping(), PATIENCE)
         await until(lambda: len(house.desk.registry.clients) <= 1)
         outage.end()
-        await until(lambda: not house.arena.store.unwritten)
+        await until(lambda: not house.arena.store.journal.unwritten)
         leap(RETRY)
         await asyncio.sleep(0)
         assert not house.desk.waiting_clients

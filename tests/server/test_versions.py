@@ -10,7 +10,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.server.calling.hosts import answer
 from tests.server.clients import NOTICES, PATIENCE, bot, client, registered, server
 from tests.server.lobby.url_hosts import url_bot, with_address

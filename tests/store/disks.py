@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 
 from botdrome.store.changes import Begin, Change, ChangeBot, End, Outcome
+from botdrome.store.entries import StoreUnavailable, UnknownBot, Unstorable
 from botdrome.store.journal import Journal
-from botdrome.store.store import StoreUnavailable, UnknownBot, Unstorable
 
 PROBE = ""
 """The name of a change that only finds out whether the disk can be written."""

@@ -3,7 +3,8 @@
 from typing import Any
 
 from botdrome.match.events import BoardResult, Cause, Result
-from botdrome.store.store import BotEntry, Finish, MatchEntry, Store
+from botdrome.store.entries import BotEntry, Finish, MatchEntry
+from botdrome.store.store import Store
 
 GAME = "noughts-and-crosses"
 

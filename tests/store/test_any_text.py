@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from botdrome.store.entries import ContestLine, Wanted
 from botdrome.store.rows import kept, key, plain, whole
-from botdrome.store.store import ContestLine, Store, Wanted
+from botdrome.store.store import Store
 from tests.store.entries import GAME, a_bot, a_match, an_end, play
 
 NAMES = [

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from botdrome.store import archive
+from botdrome.store.entries import BadExport, Note, Wanted
 from botdrome.store.opening import open_store
-from botdrome.store.store import BadExport, Note, Store, Wanted
+from botdrome.store.store import Store
 from tests.store.entries import GAME, a_bot, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -10,8 +10,8 @@ from botdrome.match.record import read, verify
 from botdrome.store.archive import AnyExportLine, ExportedBot
 from botdrome.store.archive import _line as archive_line
 from botdrome.store.battlebot import DECODER, translated
+from botdrome.store.entries import BotEntry
 from botdrome.store.identity import hashed
-from botdrome.store.store import BotEntry
 from tests.store.battlebot_database import (
     LEFT_COLUMN,
     PASSWORD,

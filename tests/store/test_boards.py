@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from botdrome.store.store import AlreadyOver, Finish, Note, Store
+from botdrome.store.entries import AlreadyOver, Finish, Note
+from botdrome.store.store import Store
 from tests.store.entries import GAME, a_match, a_result, an_end
 
 pytestmark = pytest.mark.anyio

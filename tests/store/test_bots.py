@@ -5,8 +5,9 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
+from botdrome.store.entries import NameTaken, UnknownBot
 from botdrome.store.opening import open_store
-from botdrome.store.store import NameTaken, Store, UnknownBot
+from botdrome.store.store import Store
 from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio

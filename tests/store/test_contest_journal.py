@@ -15,8 +15,9 @@ from botdrome.store.contest_journal import (
     UnknownContest,
     result_note,
 )
+from botdrome.store.entries import Note
 from botdrome.store.opening import open_store
-from botdrome.store.store import Note, Store
+from botdrome.store.store import Store
 from tests.store.entries import a_match, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -6,8 +6,9 @@ from asyncio.subprocess import PIPE
 
 import pytest
 
+from botdrome.store.entries import Wanted
 from botdrome.store.opening import open_store
-from botdrome.store.store import Store, Wanted
+from botdrome.store.store import Store
 from tests.store.entries import GAME, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -3,9 +3,9 @@
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
+from botdrome.store.entries import Fenced
 from botdrome.store.nodes import InputRows
 from botdrome.store.opening import open_store
-from botdrome.store.store import Fenced
 
 pytestmark = pytest.mark.anyio
 

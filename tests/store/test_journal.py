@@ -6,8 +6,8 @@ import pytest
 
 from botdrome.store import journal
 from botdrome.store.changes import begun
+from botdrome.store.entries import UnknownBot, Unstorable
 from botdrome.store.journal import Journal
-from botdrome.store.store import UnknownBot, Unstorable
 from tests.patience import PATIENCE
 from tests.store.disks import Disk, change, entered
 from tests.store.entries import a_match

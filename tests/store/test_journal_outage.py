@@ -7,8 +7,8 @@ from structlog.testing import capture_logs
 
 from botdrome.store import journal
 from botdrome.store.changes import begun, ended
+from botdrome.store.entries import StoreUnavailable, Unstorable
 from botdrome.store.journal import Journal
-from botdrome.store.store import StoreUnavailable, Unstorable
 from tests.store.disks import PROBE, Disk, change, entered
 from tests.store.entries import a_match, an_end
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from botdrome.store import queries
-from botdrome.store.store import ContestLine, MatchEntry, Status, Store, Wanted
+from botdrome.store.entries import ContestLine, MatchEntry, Status, Wanted
+from botdrome.store.store import Store
 from tests.store.entries import GAME, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from botdrome.store.opening import open_store
-from botdrome.store.rows import LONG, compressed, packed, unpacked
-from botdrome.store.store import (
+from botdrome.store.entries import (
     AlreadyOver,
     MatchEntry,
     Note,
-    Store,
     StoreUnavailable,
     UnknownMatch,
     Unstorable,
     Wanted,
 )
+from botdrome.store.opening import open_store
+from botdrome.store.rows import LONG, compressed, packed, unpacked
+from botdrome.store.store import Store
 from tests.store.entries import GAME, a_bot, a_match, a_result, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ import pytest
 
 from botdrome.store import battlebot
 from botdrome.store.battlebot import documents, moment
-from botdrome.store.store import BadExport
+from botdrome.store.entries import BadExport
 from tests.store.battlebot_database import START, array, lines, pretty
 
 DOCUMENTS = [{"a": 1}, {"b": [{"c": '}],[{ " ü \n'}]}, {}, {"d": None}]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from botdrome.store.store import Note, Store, UnknownMatch
+from botdrome.store.entries import Note, UnknownMatch
+from botdrome.store.store import Store
 from tests.store.entries import a_match, an_end, play
 
 pytestmark = pytest.mark.anyio

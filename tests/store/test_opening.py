@@ -10,19 +10,12 @@ from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine
-from sqlalchemy.dialects import postgresql
-from sqlalchemy.pool import NullPool
-from sqlalchemy.schema import CreateIndex, CreateTable
 from structlog.testing import capture_logs
 
 from botdrome.store import schema
-from botdrome.store.opening import BadStoreUrl, StoreUnavailable, backup_sqlite, open_store
-from botdrome.store.schema import metadata
+from botdrome.store.entries import BadStoreUrl, StoreUnavailable, Wanted
+from botdrome.store.opening import backup_sqlite, open_store
 from botdrome.store.sqlite import make_private
-from botdrome.store.store import Wanted
 from tests.store.entries import a_bot, a_match, play
 
 pytestmark = pytest.mark.anyio
@@ -112,19 +105,33 @@ async def test_a_store_of_a_newer_version_is_left_alone(url: str) -> None:
         await open_store(url)
 
 
-async def test_matches_from_before_versions_have_none(url: str) -> None:
+@pytest.mark.parametrize("version", ["first", "nodes"])
+async def test_a_store_that_is_too_old_names_the_way_to_the_new_version(
+    url: str, version: str
+) -> None:
+    await (await open_store(url)).close()
+    await _run(url, f"UPDATE alembic_version SET version_num = '{version}'")
+    with pytest.raises(StoreUnavailable, match=f"'{version}', is too old: export it with"):
+        await open_store(url)
+
+
+async def test_a_later_version_adds_to_the_tables(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = await open_store(url)
-    await play(store, a_match("old"))
+    await store.register(a_bot("ada"))
     await store.close()
-    await _run(url, "ALTER TABLE matches DROP COLUMN versions")
-    await _run(url, "UPDATE alembic_version SET version_num = 'nodes'")
-    store = await open_store(url)
-    await play(store, a_match("new", versions=("1.2", "")))
-    assert [match.versions for match in await store.matches(Wanted(oldest_first=True))] == [
-        (),
-        ("1.2", ""),
-    ]
-    await store.close()
+    later = {
+        "one": "ALTER TABLE bots ADD COLUMN colour SMALL;",
+        "two": "CREATE INDEX by_colour ON bots (colour);",
+    }
+    monkeypatch.setattr(schema, "MIGRATIONS", later)
+    for _ in range(2):
+        store = await open_store(url)
+        assert await store.bots() == [a_bot("ada")]
+        await store.close()
+    await _run(url, "UPDATE bots SET colour = 'red' WHERE name = 'ada'")
+    await _run(url, "DROP INDEX by_colour")
 
 
 async def _run(url: str, statement: str) -> None:
@@ -137,47 +144,6 @@ async def _run(url: str, statement: str) -> None:
         connection = await asyncpg.connect(url)
         await connection.execute(statement)
         await connection.close()
-
-
-async def test_migrations_lead_to_the_tables(sqlite_url: str) -> None:
-    await (await open_store(sqlite_url)).close()
-    engine = create_engine(sqlite_url, poolclass=NullPool)
-    with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-
-
-LAYOUT = """
-    SELECT table_name, column_name, data_type, is_nullable, column_default, collation_name FROM information_schema.columns
-    WHERE table_schema = current_schema() AND table_name <> 'alembic_version'
-    UNION ALL SELECT tablename, indexname, indexdef, NULL, NULL, NULL FROM pg_indexes
-    WHERE schemaname = current_schema() AND tablename <> 'alembic_version'
-    UNION ALL SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), NULL, NULL, NULL FROM pg_constraint
-    WHERE connamespace = current_schema()::regnamespace AND conrelid::regclass::text <> 'alembic_version'
-    UNION ALL SELECT relname, reloptions::text, NULL, NULL, NULL, NULL FROM pg_class
-    WHERE relnamespace = current_schema()::regnamespace AND relname NOT LIKE 'alembic_version%'
-    ORDER BY 1, 2, 3
-"""
-
-
-async def test_migrations_lead_to_the_tables_in_postgresql_too(postgres_url: str) -> None:
-    connection = await asyncpg.connect(postgres_url)
-    layouts: list[Any] = []
-    for statements in (schema.statements("postgresql", None), _tables()):
-        trial = connection.transaction()
-        await trial.start()
-        for statement in statements:
-            await connection.execute(statement)
-        layouts.append([tuple(row) for row in await connection.fetch(LAYOUT)])
-        await trial.rollback()
-    await connection.close()
-    assert layouts[0] == layouts[1] and len(layouts[0]) > 40
-
-
-def _tables() -> list[str]:
-    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
-    tables = [str(CreateTable(table).compile(dialect=dialect)) for table in metadata.sorted_tables]
-    indexes = [index for table in metadata.sorted_tables for index in table.indexes]
-    return tables + [str(CreateIndex(index).compile(dialect=dialect)) for index in indexes]
 
 
 async def test_a_file_keeps_a_write_ahead_log(sqlite_url: str) -> None:

@@ -3,8 +3,9 @@
 import pytest
 
 from botdrome.store import reports
+from botdrome.store.entries import Note, Wanted
 from botdrome.store.reports import ContestSummary, Meeting, Opponent, Seating
-from botdrome.store.store import Note, Store, Wanted
+from botdrome.store.store import Store
 from tests.store.entries import GAME, a_bot, a_match, play
 
 pytestmark = pytest.mark.anyio
@@ -154,7 +155,7 @@ async def test_the_notes_of_a_book_in_pages(store: Store, monkeypatch: pytest.Mo
             for number in range(12)
         ]
     )
-    monkeypatch.setattr(reports, "PAGE", 5)
+    monkeypatch.setattr(reports, "AT_ONCE", 5)
     pages = [page async for page in store.reports.note_pages("book")]
     assert [len(page) for page in pages] == [5, 5, 2]
     assert {name: value for page in pages for name, value in page.items()} == await store.notes(

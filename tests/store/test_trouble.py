@@ -11,8 +11,8 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
+from botdrome.store.entries import StoreUnavailable, Wanted
 from botdrome.store.opening import open_store
-from botdrome.store.store import StoreUnavailable, Wanted
 from tests.patience import PAUSE, until
 from tests.store.entries import a_bot, a_match, an_end, play
 
@@ -42,8 +42,8 @@ async def test_a_full_disk(sqlite_url: str, tmp_path: Path) -> None:
             asyncio.ensure_future(store.finish(an_end(name, record=big)))
             for name in ("a", "b", "c")
         ]
-        await until(lambda: store.trouble)
-        assert sqlite_url in store.trouble and store.unwritten == 3
+        await until(lambda: store.journal.trouble)
+        assert sqlite_url in store.journal.trouble and store.journal.unwritten == 3
         assert await store.count(Wanted(status="ended")) == 1, "it can still be read"
         with pytest.raises(StoreUnavailable, match=r"store\.db"):
             await store.register(a_bot("ada"))
@@ -51,7 +51,7 @@ async def test_a_full_disk(sqlite_url: str, tmp_path: Path) -> None:
             await store.probe()
         assert not any(end.done() for end in ends)
     await asyncio.gather(*ends)
-    assert (store.trouble, store.unwritten) == ("", 0)
+    assert (store.journal.trouble, store.journal.unwritten) == ("", 0)
     await store.probe()
     await store.register(a_bot("ada"))
     assert await store.count(Wanted(status="ended")) == 4
@@ -85,7 +85,7 @@ async def test_a_connection_that_is_lost_while_it_writes(postgres_url: str) -> N
             ):
                 await asyncio.sleep(PAUSE)
             await other.execute("SELECT pg_terminate_backend($1)", waiting)
-            await until(lambda: store.trouble)
+            await until(lambda: store.journal.trouble)
         await asyncio.gather(*ends, store.finish(an_end("c")))
         assert await store.count(Wanted(status="ended")) == 3
     await store.close()

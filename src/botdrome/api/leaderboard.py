@@ -22,8 +22,9 @@ from botdrome.contest.strength import LARGEST, MEAN, Ratings, SingleMatch, rate,
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, bounded
+from botdrome.store.entries import BotEntry, Epoch
+from botdrome.store.reader import StoreReader
 from botdrome.store.reports import Seating
-from botdrome.store.store import BotEntry, Epoch, Store
 
 # The versions of the bots of a game, and the keys under which they are rated.
 
@@ -355,7 +356,7 @@ class GameResults:
             )  # those of an older version stay
         return self._forms[options]
 
-    async def refresh(self, store: Store) -> None:
+    async def refresh(self, store: StoreReader) -> None:
         """A request may be cancelled at any await: in between, the counts and `_last` and
         `_running` agree.
         """
@@ -421,10 +422,10 @@ def _anchors(game: str, options: str, seats: int) -> dict[str, float]:
 
 
 _kept: dict[str, GameResults] = {}
-_store: Store | None = None
+_store: StoreReader | None = None
 
 
-async def results_of(game: str, store: Store) -> GameResults:
+async def results_of(game: str, store: StoreReader) -> GameResults:
     """Up to date. A process keeps the results of one store."""
     global _store
     if store is not _store:

@@ -9,7 +9,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from botdrome.server.lobby.desk import Desk
-from botdrome.store.store import Store, StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
+from botdrome.store.store import Store
 
 HEALTH, READINESS, METRICS = "/healthz", "/readyz", "/metrics"
 PATHS = frozenset({HEALTH, READINESS, METRICS})

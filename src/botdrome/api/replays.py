@@ -20,9 +20,8 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.audience import header_of as audience_header
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
-from botdrome.store.damage import BrokenMatch
+from botdrome.store.entries import BrokenMatch, MatchEntry, Source
 from botdrome.store.opening import reader
-from botdrome.store.store import MatchEntry, Source
 from botdrome.wire.battlebot.messages import Message, UpdateParts, update_of
 
 

@@ -21,8 +21,14 @@ from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.nodes.asking import NoAnswer
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
-from botdrome.store.damage import BrokenMatch, StoreDamaged
-from botdrome.store.store import Epoch, LooksAlike, NameTaken, StoreUnavailable
+from botdrome.store.entries import (
+    BrokenMatch,
+    Epoch,
+    LooksAlike,
+    NameTaken,
+    StoreDamaged,
+    StoreUnavailable,
+)
 from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import can_be_shown

@@ -13,7 +13,8 @@ from botdrome.server.lobby.tokens import NotOperator
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.pool import ServerCalls
-from botdrome.store.store import MatchEntry, Store
+from botdrome.store.entries import MatchEntry
+from botdrome.store.reader import StoreReader
 
 OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
 
@@ -76,7 +77,7 @@ class ReadContext:
     server.
     """
 
-    def __init__(self, server: ServerCaller, store: Store) -> None:
+    def __init__(self, server: ServerCaller, store: StoreReader) -> None:
         self.server, self.store = server, store
 
     async def owns(self, entry: MatchEntry, seat: int, token: str) -> bool:

@@ -27,8 +27,7 @@ from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.pool import JobResult
-from botdrome.store.damage import BrokenMatch
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import BrokenMatch, StoreUnavailable
 
 # Backlog: the messages that wait for one spectator, within limits.
 

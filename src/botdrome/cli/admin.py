@@ -23,10 +23,17 @@ from botdrome.client.rest import RestServer, segment
 from botdrome.server.lobby.tokens import new_token
 from botdrome.server.settings import Settings
 from botdrome.store.battlebot import documents, translated
-from botdrome.store.damage import BrokenMatch
+from botdrome.store.entries import (
+    BadExport,
+    BadStoreUrl,
+    BrokenMatch,
+    MatchEntry,
+    StoreUnavailable,
+    Wanted,
+)
 from botdrome.store.opening import backup_sqlite, open_store
 from botdrome.store.sqlite import open_private
-from botdrome.store.store import BadExport, BadStoreUrl, MatchEntry, Store, StoreUnavailable, Wanted
+from botdrome.store.store import Store
 
 app = typer.Typer()
 

@@ -24,7 +24,8 @@ from botdrome.offline.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.settings import BadSetting
 from botdrome.server.tables.audience import PlayedElsewhere, Tables
-from botdrome.store.store import MatchEntry, Store
+from botdrome.store.entries import MatchEntry
+from botdrome.store.store import Store
 
 log = structlog.get_logger()
 

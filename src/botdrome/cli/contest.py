@@ -43,8 +43,9 @@ from botdrome.store.contest_journal import (
     StoredContest,
     UnknownContest,
 )
+from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 from botdrome.store.opening import open_store
-from botdrome.store.store import BadStoreUrl, Store, StoreUnavailable
+from botdrome.store.store import Store
 
 Place = Annotated[
     str,

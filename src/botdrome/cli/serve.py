@@ -18,7 +18,7 @@ from botdrome.cli.terminal import REFUSED, Terminal, complain
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.network.steady_loop import run
 from botdrome.server.settings import BadSetting, Setting, all_settings, sections_of
-from botdrome.store.opening import BadStoreUrl, StoreUnavailable
+from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 from botdrome.wire.battlebot.conversation import GAMES
 
 app = typer.Typer()

@@ -18,7 +18,7 @@ from botdrome.offline.entrants import distinct_names
 from botdrome.offline.isolation import Isolation, close_idle
 from botdrome.offline.seats import check_bot
 from botdrome.offline.tournament import MatchOutcome, TournamentPlan, play_fixture
-from botdrome.store.store import Epoch
+from botdrome.store.entries import Epoch
 
 
 class PlayedFixture(Struct, frozen=True):

@@ -19,7 +19,8 @@ from botdrome.contest.progress import ContestProgress, fixture_result, unplayed
 from botdrome.match.record import seed_text
 from botdrome.offline.contest_players import ContestPlayers, PlayedFixture
 from botdrome.store.contest_journal import ARENA, ContestJournal, StoredContest, result_note
-from botdrome.store.store import Finish, MatchEntry, Store
+from botdrome.store.entries import Finish, MatchEntry
+from botdrome.store.store import Store
 
 PORTION_SECONDS = 0.5
 """About how long a worker plays before it hands in results."""

@@ -24,8 +24,9 @@ from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
 from botdrome.server.workers.pool import Workers
+from botdrome.store.entries import BotEntry, MatchEntry, NameTaken
 from botdrome.store.identity import hashed, likeness
-from botdrome.store.store import BotEntry, MatchEntry, NameTaken, Store
+from botdrome.store.store import Store
 from botdrome.wire.conversation import can_be_shown, unseen
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
 
 log = structlog.get_logger()
 

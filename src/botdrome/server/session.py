@@ -20,7 +20,7 @@ from botdrome.server.lobby.registry import Admission, Banned, Denied, admission_
 from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.network.connection import NORMAL, Connection
 from botdrome.server.tables.table import Table
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.conversation import (
     Admit,
     AdmitGuest,

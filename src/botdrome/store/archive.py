@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from botdrome.games.reading import plural
 from botdrome.store import queries
 from botdrome.store.changes import AddEntries, Begin, MatchFiles
-from botdrome.store.damage import UNREADABLE, BrokenMatch
+from botdrome.store.entries import BadExport, BotEntry, BrokenMatch, MatchEntry, Note
 from botdrome.store.rows import (
+    UNREADABLE,
     Fetch,
     Row,
     bot_entry,
@@ -27,7 +28,6 @@ from botdrome.store.rows import (
     seat_rows,
     unpacked,
 )
-from botdrome.store.store import BadExport, BotEntry, MatchEntry, Note
 
 VERSION = 1
 PAGE = 100
@@ -75,55 +75,47 @@ def written(line: ExportLine) -> bytes:
 
 
 async def exported(fetch: Fetch) -> AsyncIterator[bytes]:
-    """Yield the lines.
-
-    Matches that begin meanwhile are left out. At the end, raise BrokenMatch if some cannot be read.
-    """
-    bots = matches = notes = 0
+    """Yield the lines. Matches that begin meanwhile are left out. At the end, raise BrokenMatch if
+    some cannot be read."""
+    counts: list[int] = []
     broken: list[str] = []
     last = (await fetch(queries.LAST_NUMBER, {}))[0][0] or 0
     yield written(ExportHeader(VERSION))
-    async for bot in _bots(fetch):
-        bots += 1
-        yield written(bot)
-    async for match in _matches(fetch, last, broken):
-        matches += 1
-        yield written(match)
-    async for note in _notes(fetch):
-        notes += 1
-        yield written(note)
-    yield written(ExportFooter(bots, matches, notes))
+    for lines in (_bots(fetch), _matches(fetch, last, broken), _notes(fetch)):
+        counts.append(0)
+        async for line in lines:
+            counts[-1] += 1
+            yield written(line)
+    yield written(ExportFooter(*counts))
     if broken:
         raise BrokenMatch(f"these matches are broken and were left out: {', '.join(broken)}")
 
 
-async def _bots(fetch: Fetch) -> AsyncIterator[ExportedBot]:
-    rows = await fetch(queries.FIRST_BOTS, {"limit": PAGE})
-    while rows:
+async def _bots(fetch: Fetch) -> AsyncIterator[ExportLine]:
+    first = ""
+    while rows := await fetch(queries.BOTS_FROM, {"first": first, "limit": PAGE}):
         for row in rows:
             yield ExportedBot(bot_entry(row))
-        rows = await fetch(queries.NEXT_BOTS, {"limit": PAGE, "after": rows[-1][0]})
+        first = rows[-1][0] + queries.NEXT
 
 
-async def _notes(fetch: Fetch) -> AsyncIterator[ExportedNote]:
-    rows = await fetch(queries.FIRST_NOTES, {"limit": PAGE})
-    while rows:
+async def _notes(fetch: Fetch) -> AsyncIterator[ExportLine]:
+    book = first = ""
+    while rows := await fetch(
+        queries.ALL_NOTES_FROM, {"book": book, "first": first, "limit": PAGE}
+    ):
         for row in rows:
             yield ExportedNote(note_entry(row))
-        rows = await fetch(
-            queries.NEXT_NOTES, {"limit": PAGE, "book": rows[-1][0], "after": rows[-1][1]}
-        )
+        book, first = rows[-1][0], rows[-1][1] + queries.NEXT
 
 
-async def _matches(fetch: Fetch, last: int, broken: list[str]) -> AsyncIterator[ExportedMatch]:
+async def _matches(fetch: Fetch, last: int, broken: list[str]) -> AsyncIterator[ExportLine]:
     """Append the ids of matches that cannot be read to `broken`."""
-    after = 0
-    while rows := await fetch(queries.NEXT_MATCHES, {"after": after, "last": last, "limit": PAGE}):
+    first = 0
+    while rows := await fetch(queries.MATCHES_FROM, {"first": first, "last": last, "limit": PAGE}):
         reach = {"first": rows[0][0], "last": rows[-1][0]}
-        files = {
-            number: MatchFiles(*contents)
-            for number, *contents in await fetch(queries.PAPERS, reach)
-        }
+        found = await fetch(queries.FILES_BETWEEN, reach)
+        files = {number: MatchFiles(*contents) for number, *contents in found}
         for number, *row in rows:
             try:
                 match = _match(match_entry(row), files.get(number))
@@ -131,7 +123,7 @@ async def _matches(fetch: Fetch, last: int, broken: list[str]) -> AsyncIterator[
                 broken.append(str(row[0]))
             else:
                 yield match
-        after = rows[-1][0]
+        first = rows[-1][0] + 1
 
 
 def _match(entry: MatchEntry, files: MatchFiles | None) -> ExportedMatch:

@@ -32,9 +32,9 @@ from botdrome.store.archive import (
     ExportLine,
     written,
 )
+from botdrome.store.entries import BadExport, BotEntry, Epoch, MatchEntry
 from botdrome.store.identity import hashed
 from botdrome.store.rows import short
-from botdrome.store.store import BadExport, BotEntry, Epoch, MatchEntry
 
 CHUNK = 1 << 20
 """Bytes per read."""

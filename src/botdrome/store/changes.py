@@ -1,34 +1,16 @@
-"""The changes that can be made to a store, and the steps that write many of them at once."""
+"""The changes that can be made to a store, and the steps that write many of them at once.
+
+A change is a generator of steps, which are plain data. Each database executes them in its own way.
+"""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
-from sqlalchemy import Dialect, Executable, Table
-from sqlalchemy.sql.compiler import SQLCompiler
 
 from botdrome.store import queries
-from botdrome.store.identity import look_alike
-from botdrome.store.rows import (
-    Row,
-    bot_entry,
-    bot_row,
-    compressed,
-    end_row,
-    end_seat_rows,
-    key,
-    like,
-    match_row,
-    note_row,
-    packed,
-    plain,
-    seat_rows,
-    whole,
-)
-from botdrome.store.schema import bots, heartbeats, matches, notes, records, seats
-from botdrome.store.store import (
+from botdrome.store.entries import (
     AlreadyOver,
     BotEntry,
     Epoch,
@@ -40,14 +22,28 @@ from botdrome.store.store import (
     UnknownBot,
     UnknownMatch,
 )
+from botdrome.store.identity import look_alike
+from botdrome.store.rows import (
+    Row,
+    bot_entry,
+    bot_row,
+    compressed,
+    end_row,
+    end_seat_rows,
+    key,
+    match_row,
+    note_row,
+    packed,
+    seat_rows,
+)
 
 T = TypeVar("T")
 
 
-class Find(Struct, frozen=True):
-    """A query, answered with rows."""
+class Run(Struct, frozen=True):
+    """A statement, answered with its rows."""
 
-    query: Executable
+    statement: str
     values: Mapping[str, Any]
 
 
@@ -57,39 +53,33 @@ class TakeNumbers(Struct, frozen=True):
     numbers: int
 
 
-class Lock(Struct, frozen=True):
-    """Block other writers of the table until the commit, after waiting for their own commits."""
-
-    table: Table
+class LockMatches(Struct, frozen=True):
+    """Block other writers of matches until the commit, after waiting for their own commits."""
 
 
-class Put(Struct, frozen=True):
-    """Insert rows with a value for every column."""
+class Insert(Struct, frozen=True):
+    """Insert rows with a value for every column of `schema.COLUMNS`."""
 
-    table: Table
+    table: str
     rows: Sequence[Row]
 
 
-class Alter(Struct, frozen=True):
-    """Update rows.
+class Columns(Struct, frozen=True):
+    """Columns of a table with their types in PostgreSQL: those to change, and those that select."""
 
-    Each has the new values of `columns`, then the values of `keys` that select the row.
-    """
+    table: str
+    changed: tuple[tuple[str, str], ...]
+    keys: tuple[tuple[str, str], ...]
 
-    table: Table
-    columns: tuple[str, ...]
-    keys: tuple[str, ...]
+
+class Update(Struct, frozen=True):
+    """Update rows. Each has the new values, then those of the keys."""
+
+    columns: Columns
     rows: Sequence[Row]
 
 
-class Run(Struct, frozen=True):
-    """A statement without an answer."""
-
-    statement: Executable
-    values: Mapping[str, Any]
-
-
-Step = Find | TakeNumbers | Lock | Put | Alter | Run
+Step = Run | TakeNumbers | LockMatches | Insert | Update
 Plan = Generator[Step, Any, T]
 """A generator of steps that is sent the answer to each step, and returns the outcome."""
 
@@ -104,33 +94,28 @@ def followed(plan: Plan[T], do: Callable[[Step], Any]) -> T:
         answer = do(step)
 
 
-class PreparedStatement(Struct, frozen=True):
-    """A statement compiled for one database."""
-
-    text: str
-    names: tuple[str, ...]
-    """The parameters, in the order of their placeholders."""
-    defaults: Mapping[str, Any]
-
-    def arguments(self, values: Mapping[str, Any]) -> list[Any]:
-        return [values[name] if name in values else self.defaults[name] for name in self.names]
-
-
-def preparer(dialect: Dialect) -> Callable[[Executable], PreparedStatement]:
-    """Return a function that compiles each statement once."""
-
-    @cache
-    def prepare(statement: Executable) -> PreparedStatement:
-        compiled = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})  # type: ignore[attr-defined]
-        assert isinstance(compiled, SQLCompiler)
-        return PreparedStatement(str(compiled), tuple(compiled.positiontup or ()), compiled.params)
-
-    return prepare
-
-
-END_OF_MATCH = ("status", "ended", "result", "view", "reason")
-RESULT = END_OF_MATCH.index("result")
-END_OF_SEAT = ("place", "score", "cause")
+END_OF_MATCH = Columns(
+    "matches",
+    (
+        ("status", "text"),
+        ("ended", "bigint"),
+        ("result", "text"),
+        ("view", "text"),
+        ("reason", "text"),
+    ),
+    (("number", "bigint"),),
+)
+END_OF_SEAT = Columns(
+    "seats",
+    (("place", "integer"), ("score", "float8"), ("cause", "text")),
+    (("player", "integer"), ("number", "bigint")),
+)
+DELETE_RECORDS = "DELETE FROM records WHERE number IN (SELECT number FROM matches WHERE id IN :ids)"
+DELETE_NOTES = "DELETE FROM notes WHERE book = :book AND name IN :names"
+ABORT = f"""UPDATE matches SET status = 'aborted', ended = :ended, reason = :reason
+    WHERE {queries.HAS_STATUS["running"]}"""
+ABORT_SOME = f"{ABORT} AND id IN :ids AND node = :of_node"
+DELETE_PROBE = "DELETE FROM heartbeats WHERE name = 'probe'"
 
 
 class Begin(Struct, frozen=True, gc=False):
@@ -198,7 +183,7 @@ class MatchBatch:
         if match.files is None:
             self._running.add(match.id)
         else:
-            self._over[match.id] = match.match[-len(END_OF_MATCH) :][:2]
+            self._over[match.id] = match.match[-len(END_OF_MATCH.changed) :][:2]
             self._file(number, match.files)
         return True
 
@@ -210,7 +195,7 @@ class MatchBatch:
         if match.id not in self._running:
             self._check_end(match)
             return
-        if not match.over and self._filed.get(match.id) == match.match[RESULT]:
+        if not match.over and self._filed.get(match.id) == match.match[2]:
             return  # a lost commit is repeated: others may have used its notes since
         if match.over:
             self._running.remove(match.id)
@@ -238,48 +223,41 @@ class MatchBatch:
 
     def _end_new(self, number: int, match: End) -> None:
         """Store a match that began in this batch in its final form."""
-        self._matches[number] = (*self._matches[number][: -len(END_OF_MATCH)], *match.match)
+        self._matches[number] = (*self._matches[number][: -len(END_OF_MATCH.changed)], *match.match)
         seats = self._seats[number]
         for *end, player in match.seats:
-            seats[player] = (*seats[player][: -len(END_OF_SEAT)], *end)
+            seats[player] = (*seats[player][: -len(END_OF_SEAT.changed)], *end)
 
     def _file(self, number: int, files: MatchFiles) -> None:
         self._records[number] = (number, files.record, compressed(files.flights))
 
     def steps(self) -> Iterator[Step]:
         if self._outdated:
-            yield Run(queries.STRIKE_RECORDS, {"ids": self._outdated})
-        steps: list[Put | Alter] = [
-            Put(matches, [*self._matches.values()]),
-            Put(seats, [seat for seats in self._seats.values() for seat in seats]),
-            Alter(matches, END_OF_MATCH, ("number",), [*self._ended_matches.values()]),
-            Alter(
-                seats,
-                END_OF_SEAT,
-                ("player", "number"),
-                [seat for seats in self._ended_seats.values() for seat in seats],
-            ),
-            Put(records, [*self._records.values()]),
+            yield Run(DELETE_RECORDS, {"ids": self._outdated})
+        steps: list[Insert | Update] = [
+            Insert("matches", [*self._matches.values()]),
+            Insert("seats", [seat for seats in self._seats.values() for seat in seats]),
+            Update(END_OF_MATCH, [*self._ended_matches.values()]),
+            Update(END_OF_SEAT, [seat for seats in self._ended_seats.values() for seat in seats]),
+            Insert("records", [*self._records.values()]),
         ]
         yield from (step for step in steps if step.rows)
-        if self._notes:
-            yield from noted(self._notes)
+        yield from noted(self._notes)
 
 
 def noted(rows: Sequence[Row]) -> Iterator[Step]:
     """Write the last note of each name."""
     last = {row[:2]: row for row in rows}
     for book in {book for book, _ in last}:
-        yield Run(
-            queries.STRIKE_NOTES,
-            {"book": book, "names": [name for this, name in last if this == book]},
-        )
-    yield Put(notes, [*last.values()])
+        names = [name for this, name in last if this == book]
+        yield Run(DELETE_NOTES, {"book": book, "names": names})
+    if last:
+        yield Insert("notes", [*last.values()])
 
 
 def batch_for(begun: set[str], ended: set[str]) -> Plan[MatchBatch]:
     """Return a batch for matches with these ids."""
-    known = yield Find(queries.KNOWN, {"ids": [*(begun | ended)]})
+    known = yield Run(queries.KNOWN, {"ids": [*(begun | ended)]})
     new = len(begun - {row[0] for row in known})
     numbers = (yield TakeNumbers(new)) if new else ()
     return MatchBatch(known, numbers)
@@ -290,35 +268,25 @@ class Register(Struct, frozen=True):
     name: str
 
     def plan(self) -> Plan[None]:
-        if (yield Find(queries.BOT, {"name": self.bot[0]})):
+        if (yield Run(queries.BOT_CALLED, {"name": self.bot[0]})):
             raise NameTaken(self.name)
-        for row in (yield Find(queries.BOTS_LIKE, {"likeness": self.bot[-1]})):
+        for row in (yield Run(queries.BOTS_LIKE, {"likeness": self.bot[-1]})):
             other = bot_entry(row).name
             if look_alike(self.name, other):
                 raise LooksAlike(other)
-        yield Put(bots, [self.bot])
-
-
-class FillLikeness(Struct, frozen=True):
-    """Fill in the likeness of names that an older version registered."""
-
-    def plan(self) -> Plan[None]:
-        names = yield Find(queries.UNLIKENED, {})
-        if names:
-            yield Alter(
-                bots, ("likeness",), ("name",), [(like(whole(*name)), name[0]) for name in names]
-            )
+        yield Insert("bots", [self.bot])
 
 
 class ChangeBot(Struct, frozen=True):
     name: str
-    column: str
+    column: Literal["token_hash", "url"]
     value: str | None
 
     def plan(self) -> Plan[None]:
-        if not (yield Find(queries.BOT, {"name": key(self.name)})):
+        if not (yield Run(queries.BOT_CALLED, {"name": key(self.name)})):
             raise UnknownBot(self.name)
-        yield Alter(bots, (self.column,), ("name",), [(self.value, key(self.name))])
+        change = f"UPDATE bots SET {self.column} = :value WHERE name = :name"
+        yield Run(change, {"value": self.value, "name": key(self.name)})
 
 
 class ChangeNotes(Struct, frozen=True):
@@ -329,10 +297,9 @@ class ChangeNotes(Struct, frozen=True):
     deleted: Sequence[str] = ()
 
     def plan(self) -> Plan[None]:
-        if self.notes:
-            yield from noted(self.notes)
+        yield from noted(self.notes)
         if self.deleted:
-            yield Run(queries.STRIKE_NOTES, {"book": self.book, "names": self.deleted})
+            yield Run(DELETE_NOTES, {"book": self.book, "names": self.deleted})
 
 
 class AbortRunning(Struct, frozen=True):
@@ -341,9 +308,9 @@ class AbortRunning(Struct, frozen=True):
 
     def plan(self) -> Plan[int]:
         """Lock first: writes of a killed server may still be under way."""
-        yield Lock(matches)
-        found = yield Find(queries.RUNNING, {})
-        yield Run(queries.ABORT, {"ended": self.now, "reason": self.reason})
+        yield LockMatches()
+        found = yield Run(queries.RUNNING, {})
+        yield Run(ABORT, {"ended": self.now, "reason": self.reason})
         return int(found[0][0])
 
 
@@ -354,7 +321,7 @@ class Adopt(Struct, frozen=True):
     node: str
 
     def plan(self) -> Plan[list[Row]]:
-        found: list[Row] = yield Find(queries.ADOPT, {"ids": list(self.ids), "new_node": self.node})
+        found: list[Row] = yield Run(queries.ADOPT, {"ids": list(self.ids), "new_node": self.node})
         return found
 
 
@@ -367,13 +334,8 @@ class AbortMatches(Struct, frozen=True):
     now: Epoch
 
     def plan(self) -> Plan[None]:
-        values = {
-            "ids": list(self.ids),
-            "of_node": self.node,
-            "ended": self.now,
-            "reason": self.reason,
-        }
-        yield Run(queries.ABORT_SOME, values)
+        when = {"ended": self.now, "reason": self.reason}
+        yield Run(ABORT_SOME, {"ids": list(self.ids), "of_node": self.node, **when})
 
 
 class AddEntries(Struct, frozen=True):
@@ -386,13 +348,11 @@ class AddEntries(Struct, frozen=True):
     def plan(self) -> Plan[int]:
         """Return the number of new entries."""
         new_notes = yield from self._new_notes()
-        known = {
-            row[0]
-            for row in (yield Find(queries.NAMES_TAKEN, {"names": [bot[0] for bot in self.bots]}))
-        }
+        found = yield Run(queries.NAMES_TAKEN, {"names": [bot[0] for bot in self.bots]})
+        known = {row[0] for row in found}
         new_bots = {bot[0]: bot for bot in reversed(self.bots) if bot[0] not in known}
         if new_bots:
-            yield Put(bots, [*new_bots.values()])
+            yield Insert("bots", [*new_bots.values()])
         batch = yield from batch_for({match.id for match in self.matches}, set())
         new_matches = sum(batch.begin(match) for match in self.matches)
         yield from batch.steps()
@@ -402,10 +362,10 @@ class AddEntries(Struct, frozen=True):
         new: dict[Row, Row] = {row[:2]: row for row in reversed(self.notes)}
         for book in {book for book, _ in new}:
             names = [name for this, name in new if this == book]
-            for row in (yield Find(queries.NOTES_KEPT, {"book": book, "names": names})):
+            for row in (yield Run(queries.NOTES_KEPT, {"book": book, "names": names})):
                 del new[book, row[0]]
         if new:
-            yield Put(notes, [*new.values()])
+            yield Insert("notes", [*new.values()])
         return len(new)
 
 
@@ -413,20 +373,12 @@ class Probe(Struct, frozen=True):
     """A write that changes no data, to test whether the store can be written."""
 
     def plan(self) -> Plan[None]:
-        yield Run(queries.STRIKE_PROBE, {})
-        yield Put(heartbeats, [("probe", "", 0)])
+        yield Run(DELETE_PROBE, {})
+        yield Insert("heartbeats", [("probe", "", 0)])
 
 
 SingleChange = (
-    Register
-    | ChangeBot
-    | ChangeNotes
-    | AbortRunning
-    | Adopt
-    | AbortMatches
-    | AddEntries
-    | Probe
-    | FillLikeness
+    Register | ChangeBot | ChangeNotes | AbortRunning | Adopt | AbortMatches | AddEntries | Probe
 )
 Change = Begin | End | SingleChange
 Outcome = Any
@@ -446,25 +398,16 @@ def begun(match: MatchEntry) -> Begin:
 def ended(finish: Finish) -> End:
     files = MatchFiles(finish.record, packed(finish.flights))
     notes = tuple([note_row(note) for note in finish.notes])
-    return End(
-        finish.id,
-        finish.status != "running",
-        end_row(finish),
-        end_seat_rows(finish.result),
-        files,
-        notes,
-    )
+    over, seats = finish.status != "running", end_seat_rows(finish.result)
+    return End(finish.id, over, end_row(finish), seats, files, notes)
 
 
 def notes_changed(
     notes: Sequence[Note], book: str = "", deleted: Sequence[str] = ()
 ) -> ChangeNotes:
-    rows = [note_row(note) for note in notes]
-    return ChangeNotes(rows, key(book), [key(name) for name in deleted])
-
-
-def aborted(reason: str, now: Epoch) -> AbortRunning:
-    return AbortRunning(plain(reason), now)
+    return ChangeNotes(
+        [note_row(note) for note in notes], key(book), [key(name) for name in deleted]
+    )
 
 
 def carried_out(changes: Sequence[Change]) -> Plan[list[Outcome]]:

@@ -28,13 +28,13 @@ from botdrome.match.terms import offline
 from botdrome.store.contest_journal import (
     ALL_PLAYED,
     ARENA,
-    ContestJournal,
+    ContestReader,
     ContestRefusal,
     ContestState,
     LogLine,
     StoredContest,
 )
-from botdrome.store.store import Store
+from botdrome.store.reader import StoreReader
 
 VERSION = 1
 MANIFEST = "manifest.json"
@@ -118,13 +118,13 @@ def archived(contest: StoredContest) -> ArchivedContest:
     )
 
 
-async def write_archive(store: Store, name: str, file: Path) -> int:
+async def write_archive(store: StoreReader, name: str, file: Path) -> int:
     """Write the archive of a contest, and return the number of its matches.
 
     Raise UnknownContest if there is no such contest, ContestRefusal if its secret must not be
     published yet.
     """
-    contest = await ContestJournal(store).load(name)
+    contest = await ContestReader(store).load(name)
     if contest.entry.secret and contest.entry.state != "over":
         raise ContestRefusal(
             f"the contest is {contest.entry.state}; until it is over, its archive would reveal "
@@ -149,7 +149,7 @@ async def write_archive(store: Store, name: str, file: Path) -> int:
     return len(matches)
 
 
-async def _record(store: Store, key: str, match: str) -> bytes:
+async def _record(store: StoreReader, key: str, match: str) -> bytes:
     record = await store.record(match)
     if record is None:
         raise ContestRefusal(f"fixture {key}: the store has no record of the match {match}")

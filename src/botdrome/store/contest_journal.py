@@ -19,7 +19,9 @@ from botdrome.contest.document import ContestDocument, stored_document
 from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResult
 from botdrome.contest.progress import ResultBook
 from botdrome.games.reading import plural
-from botdrome.store.store import Epoch, Note, Store
+from botdrome.store.entries import Epoch, Note
+from botdrome.store.reader import StoreReader
+from botdrome.store.store import Store
 
 
 def only_bots(old: ContestDocument, new: ContestDocument) -> bool:
@@ -135,26 +137,21 @@ def result_note(name: str, key: str, result: FixtureResult) -> Note:
     return Note(_results(name), key, msgspec.to_builtins(result))
 
 
-class ContestJournal:
-    """Reads and changes the contests of a store.
+class ContestReader:
+    """Reads the contests of a store."""
 
-    Changes of one contest are made one after the other.
-    """
-
-    def __init__(self, store: Store, now: Callable[[], Epoch] = lambda: int(time() * 1000)) -> None:
-        self._store, self._now = store, now
-        self._lock = asyncio.Lock()
-        self._lines = count()
+    def __init__(self, store: StoreReader) -> None:
+        self._reader = store
 
     async def contests(self) -> dict[str, ContestEntry]:
         """Return all contests by name, oldest first."""
-        found = await self._store.notes(CONTESTS)
+        found = await self._reader.notes(CONTESTS)
         entries = {name: _entry(value) for name, value in found.items()}
         return dict(sorted(entries.items(), key=lambda item: (item[1].created, item[0])))
 
     async def entry(self, name: str) -> ContestEntry:
         """Raise UnknownContest if there is no such contest."""
-        notes = await self._store.notes(CONTESTS)
+        notes = await self._reader.notes(CONTESTS)
         if name not in notes:
             known = ", ".join(sorted(notes)) or "none"
             raise UnknownContest(f"there is no contest {name!r} in this store; there are: {known}")
@@ -163,7 +160,7 @@ class ContestJournal:
     async def load(self, name: str) -> StoredContest:
         """Raise UnknownContest if there is no such contest."""
         entered = await self.entered(name)
-        results = _converted(await self._store.notes(_results(name)))
+        results = _converted(await self._reader.notes(_results(name)))
         return StoredContest(entered.entry, entered.entrants, results, await self._log_of(name))
 
     async def load_small(self, name: str) -> StoredContest:
@@ -173,14 +170,14 @@ class ContestJournal:
         """
         entered = await self.entered(name)
         results = ResultBook(entered.entry.document.games_per_meeting, {})
-        async for page in self._store.reports.note_pages(_results(name)):
+        async for page in self._reader.reports.note_pages(_results(name)):
             results.update(
                 {key: replace(result, match="") for key, result in _converted(page).items()}
             )
         return StoredContest(entered.entry, entered.entrants, results, await self._log_of(name))
 
     async def _log_of(self, name: str) -> list[LogLine]:
-        lines = await self._store.notes(_log(name))
+        lines = await self._reader.notes(_log(name))
         return [msgspec.convert(lines[key], LogLine) for key in sorted(lines)]
 
     async def entered(self, name: str) -> EnteredContest:
@@ -189,10 +186,18 @@ class ContestJournal:
 
     async def entrants(self, name: str) -> list[Entrant]:
         """Return the entrants in their order."""
-        notes = await self._store.notes(_entrants(name))
+        notes = await self._reader.notes(_entrants(name))
         return msgspec.convert([notes[key] for key in sorted(notes)], list[Entrant])
 
-    # Changes.
+
+class ContestJournal(ContestReader):
+    """Reads and changes contests. Changes of one contest are made one after the other."""
+
+    def __init__(self, store: Store, now: Callable[[], Epoch] = lambda: int(time() * 1000)) -> None:
+        super().__init__(store)
+        self._store, self._now = store, now
+        self._lock = asyncio.Lock()
+        self._lines = count()
 
     async def create(
         self,

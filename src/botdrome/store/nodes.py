@@ -11,14 +11,22 @@ from functools import partial
 from secrets import token_hex
 from typing import Any
 
-import asyncpg  # type: ignore[import-untyped]
 import msgspec
 from msgspec import Struct
 
-from botdrome.store.postgres import FENCED, HELD, LOCKS, Claim, Postgres, connect, leave_as_it_is
+from botdrome.store.entries import Fenced, Source, StoreUnavailable
+from botdrome.store.postgres import (
+    ERRORS,
+    FENCED,
+    HELD,
+    LOCKS,
+    Claim,
+    Postgres,
+    connect,
+    leave_as_it_is,
+)
 from botdrome.store.rows import as_json, key
 from botdrome.store.schema import RELEASED
-from botdrome.store.store import Fenced, Source, StoreUnavailable
 
 JOINING = 0
 """The number of the lock of a node that joins."""
@@ -114,12 +122,7 @@ def node_row(row: Any) -> NodeRow:
 async def explained() -> AsyncIterator[None]:
     try:
         yield
-    except (
-        asyncpg.PostgresError,
-        asyncpg.InterfaceError,
-        asyncpg.InternalClientError,
-        OSError,
-    ) as error:
+    except ERRORS as error:
         raise StoreUnavailable(str(error) or type(error).__name__) from error
 
 

@@ -3,25 +3,28 @@
 import os
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from sqlalchemy import URL, Executable, make_url
-from sqlalchemy.exc import ArgumentError
-
-from botdrome.store.changes import Change, FillLikeness, Outcome
-from botdrome.store.damage import check_file
-from botdrome.store.postgres import Postgres
-from botdrome.store.sql_store import Database, SqlStore
-from botdrome.store.sqlite import Sqlite, connected, explained, found, open_private
-from botdrome.store.store import BadStoreUrl, Source, Store, StoreUnavailable
+from botdrome.store.entries import BadStoreUrl, Source, StoreUnavailable
+from botdrome.store.postgres import Postgres, PostgresReader
+from botdrome.store.reader import StoreReader
+from botdrome.store.sqlite import (
+    Sqlite,
+    SqliteReader,
+    check_file,
+    connected,
+    explained,
+    open_private,
+)
+from botdrome.store.store import Database, Store
 
 __all__ = ["BadStoreUrl", "StoreUnavailable", "backup_sqlite", "check_store", "open_store"]
 
-IN_MEMORY = ":memory:"
+IN_MEMORY = Path(":memory:")
+SQLITE = "this must be sqlite:///FILE"
 KNOWN = "a store is sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
 
 
@@ -30,21 +33,16 @@ async def open_store(url: str) -> Store:
     database = _database(url)
     try:
         await database.open()
-        await database.carry_out([FillLikeness()])
     except BaseException:
         await database.close()
         raise
-    return SqlStore(database)
+    return Store(database)
 
 
 def check_store(url: str) -> None:
     """Raise StoreDamaged if an SQLite file is damaged. PostgreSQL checks its pages itself."""
-    parsed = _parsed(url)
-    if (
-        parsed.drivername == "sqlite"
-        and parsed.database != IN_MEMORY
-        and (file := _file(parsed)).is_file()
-    ):
+    file = _file_of(url)
+    if file is not None and file != IN_MEMORY and file.is_file():
         with explained(_shown(url)):
             connection = connected(file, must_exist=True)
         check_file(connection, _shown(url))
@@ -52,7 +50,9 @@ def check_store(url: str) -> None:
 
 def backup_sqlite(url: str, target: Path) -> None:
     """Write a consistent copy, also while a server writes. The file appears when it is complete."""
-    source = _file(_parsed(url))
+    source = _file_of(url)
+    if source is None:
+        raise BadStoreUrl(f"{_shown(url)}: {SQLITE}")
     if target.exists():
         raise FileExistsError(f"{target} exists already")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -75,29 +75,28 @@ def _to_disk(file: Path) -> None:
 
 
 def _database(url: str) -> Database:
-    parsed = _parsed(url)
-    if parsed.drivername == "postgresql":
+    file = _file_of(url)
+    if file is None:
         return Postgres(url, _shown(url))
-    if parsed.database == IN_MEMORY:
+    if file == IN_MEMORY:
         folder = TemporaryDirectory(prefix="botdrome-")
         return Sqlite(Path(folder.name) / "store.db", _shown(url), folder)
-    return Sqlite(_file(parsed), _shown(url))
+    return Sqlite(file, _shown(url))
 
 
-def _parsed(url: str) -> URL:
+def _file_of(url: str) -> Path | None:
+    """Return the file of a store in SQLite; None: the store is in PostgreSQL."""
+    kind, _, place = url.partition("://")
+    if kind == "sqlite" and "://" in url:
+        if not place.removeprefix("/") or not place.startswith("/") or "?" in place:
+            raise BadStoreUrl(f"{_shown(url)}: {SQLITE}")
+        return Path(unquote(place[1:]))
     try:
-        parsed = make_url(url)
-    except (ArgumentError, ValueError):
-        raise BadStoreUrl(f"{_shown(url)}: {KNOWN}") from None
-    if parsed.drivername not in ("sqlite", "postgresql"):
-        raise BadStoreUrl(f"{_shown(url)}: {KNOWN}")
-    return parsed
-
-
-def _file(url: URL) -> Path:
-    if url.drivername != "sqlite" or not url.database or url.host or url.query:
-        raise BadStoreUrl(f"{_shown(str(url))}: this must be sqlite:///FILE")
-    return Path(url.database)
+        if kind == "postgresql" and urlsplit(url).port != 0:
+            return None
+    except ValueError:
+        pass  # the port is no number
+    raise BadStoreUrl(f"{_shown(url)}: {KNOWN}")
 
 
 def _shown(url: str) -> str:
@@ -108,49 +107,18 @@ def _shown(url: str) -> str:
     return re.sub(r"(://[^:@]*):.*@" if "://" in url else r"(^[^:/]*):.*@", r"\1:***@", url)
 
 
-class SqliteReader(Sqlite):
-    """Reads without a thread, since its process does nothing else."""
-
-    async def open(self) -> None:
-        with explained(self._shown):
-            self._reader = connected(self._path, must_exist=True)
-            self._reader.execute("PRAGMA query_only = ON")
-
-    async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
-        with explained(self._shown):
-            return found(self._reader, query, values)
-
-    async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
-        raise StoreUnavailable("this process only reads the store")
-
-    async def close(self) -> None:
-        self._reader.close()
-
-
-class PostgresReader(Postgres):
-    async def open(self) -> None:
-        async with self._explained():
-            self._readers = await self._pool(1, {"default_transaction_read_only": "on"})
-
-    async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
-        raise StoreUnavailable("this process only reads the store")
-
-
-async def open_reader(source: Source) -> Store:
+async def open_reader(source: Source) -> StoreReader:
+    """Open a store that exists already, for a process that only reads."""
     is_file = source.kind == "sqlite"
-    reader = (
-        SqliteReader(Path(source.place), source.place)
-        if is_file
-        else PostgresReader(source.place, "the store")
-    )
-    await reader.open()
-    return SqlStore(reader)
+    database = SqliteReader(Path(source.place)) if is_file else PostgresReader(source.place)
+    await database.open()
+    return StoreReader(database)
 
 
-_open: dict[Source, Store] = {}
+_open: dict[Source, StoreReader] = {}
 
 
-async def reader(source: Source) -> Store:
+async def reader(source: Source) -> StoreReader:
     """Return a reader that is kept open, one at a time."""
     if source not in _open:
         for store in _open.values():

@@ -1,10 +1,11 @@
-"""PostgreSQL, with one connection that writes and a few that read. Pools reopen lost connections.
+"""PostgreSQL: one connection writes and a few read. Pools reopen lost connections.
 
 A single server claims the store by a heartbeat; docs/decisions/0020 says why.
 """
 
 import asyncio
 import os
+import re
 import secrets
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -16,28 +17,22 @@ from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
 import structlog
-from sqlalchemy import Executable, FromClause, Table, bindparam, column, func, update
-from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 from botdrome.store import schema
 from botdrome.store.changes import (
-    Alter,
     Change,
-    Find,
-    Lock,
+    Columns,
+    Insert,
+    LockMatches,
     Outcome,
     Plan,
-    PreparedStatement,
-    Put,
     Run,
     Step,
     TakeNumbers,
+    Update,
     carried_out,
-    preparer,
 )
-from botdrome.store.rows import Row
-from botdrome.store.store import BadStoreUrl, Fenced, Source, StoreUnavailable, Unstorable
+from botdrome.store.entries import BadStoreUrl, Fenced, Source, StoreUnavailable, Unstorable
 
 if sys.platform != "win32":
     import fcntl
@@ -59,15 +54,11 @@ READ = "SELECT owner, beat FROM heartbeats WHERE name = 'server'"
 FIRST = (
     "INSERT INTO heartbeats VALUES ('server', $1, 0) ON CONFLICT (name) DO NOTHING RETURNING beat"
 )
-TAKE_OVER = (
-    "UPDATE heartbeats SET owner = $1, beat = 0 WHERE name = 'server' AND owner = $2 AND "
-    "beat = $3 RETURNING beat"
-)
+TAKE_OVER = """UPDATE heartbeats SET owner = $1, beat = 0
+    WHERE name = 'server' AND owner = $2 AND beat = $3 RETURNING beat"""
 RAISE = "UPDATE heartbeats SET beat = beat + 1 WHERE name = 'server' AND owner = $1 RETURNING beat"
-KNOCK = (
-    "INSERT INTO heartbeats VALUES ('knock', $1, 0) ON CONFLICT (name) DO UPDATE SET beat = "
-    "heartbeats.beat + 1"
-)
+KNOCK = """INSERT INTO heartbeats VALUES ('knock', $1, 0)
+    ON CONFLICT (name) DO UPDATE SET beat = heartbeats.beat + 1"""
 RELEASE = "DELETE FROM heartbeats WHERE name = 'server' AND owner = $1"
 
 Connect = Callable[[], Awaitable[Any]]
@@ -105,9 +96,8 @@ class Claim:
         return taken
 
     async def close(self) -> None:
-        """Release the claim.
-
-        If the store is down, the row and the file stay; a server that can lock the file takes over.
+        """Release the claim. If the store is down, the row and the file stay; a server that can
+        lock the file takes over.
         """
         if self._beating is not None:
             self._beating.cancel()
@@ -137,9 +127,8 @@ class Claim:
         return True
 
     async def _beats(self, owner: str, beat: int) -> bool:
-        """Watch the row.
-
-        Writing to the store meanwhile proves that a missing heartbeat is not due to an outage.
+        """Watch the row. Writing to the store meanwhile proves that a missing heartbeat is not due
+        to an outage.
         """
         log.info("the store may belong to another server: waiting for its heartbeat", seconds=LEASE)
         loop = asyncio.get_running_loop()
@@ -225,10 +214,10 @@ AWAY = {
     "F0": "the configuration is bad",
     "XX": "an internal error, such as a broken file",
 }
-"""SQLSTATEs, and classes of them, of an outage, after which a retry may succeed.
-
-Other errors are due to the change.
+"""SQLSTATEs, and classes of them, of an outage, after which a retry may succeed. Other errors are
+due to the change.
 """
+ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 UNSTORABLE = (
     asyncpg.DataError,
     asyncpg.IntegrityConstraintViolationError,
@@ -245,45 +234,47 @@ HELD = """SELECT objid::bigint AS number, pid FROM pg_locks
 NODES_LIVE = f"SELECT EXISTS ({HELD})"
 FENCE = """SELECT set_config('idle_in_transaction_session_timeout', '1500', true) FROM nodes
     WHERE name = $1 AND epoch = $2 FOR KEY SHARE"""
-"""The lock keeps other nodes from raising the epoch before the commit.
-
-A node that freezes in the middle loses it after 1.5 s.
+"""The lock keeps other nodes from raising the epoch before the commit. A node that freezes in the
+middle loses it after 1.5 s.
 """
 FENCED = (
-    "{0}.{1} was declared dead by another node: it could not reach the store for too long, "
-    "or "
-    "was stopped"
+    "{0}.{1} was declared dead by another node: "
+    "it could not reach the store for too long, or was stopped"
 )
 
 
-prepare = preparer(dialect())  # type: ignore[no-untyped-call]
+@cache
+def prepared(statement: str) -> tuple[str, tuple[str, ...]]:
+    """Return the statement for PostgreSQL, and the names of its values in their order."""
+    statement = re.sub(r"IN (:\w+)", r"= ANY (\1)", statement)
+    names = tuple(dict.fromkeys(re.findall(r":(\w+)", statement)))
+    return re.sub(r":(\w+)", lambda found: f"${names.index(found[1]) + 1}", statement), names
 
 
-def _rows(table: Table, names: Sequence[str]) -> FromClause:
-    """Rows as one array per column, so that one statement serves any number of rows."""
-    arrays = [bindparam(name, type_=ARRAY(table.c[name].type)) for name in names]
-    columns = [column(name, table.c[name].type) for name in names]
-    return func.unnest(*arrays).table_valued(*columns, name="rows").render_derived()
+async def found(connection: Any, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+    text, names = prepared(statement)
+    return list(await connection.fetch(text, *[values[name] for name in names]))
 
 
 @cache
-def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...]) -> PreparedStatement:
-    rows = _rows(table, columns + keys).c
-    change = update(table).values({name: rows[name] for name in columns})
-    return prepare(change.where(*(table.c[name] == rows[name] for name in keys)))
+def _updating(columns: Columns) -> str:
+    """Rows come as one array per column, so that one statement serves any number of rows."""
+    every = columns.changed + columns.keys
+    arrays = ", ".join(f"${number}::{kind}[]" for number, (_, kind) in enumerate(every, 1))
+    fresh = ", ".join(f"{name} = fresh.{name}" for name, _ in columns.changed)
+    which = " AND ".join(f"{columns.table}.{name} = fresh.{name}" for name, _ in columns.keys)
+    return f"""UPDATE {columns.table} SET {fresh}
+        FROM unnest({arrays}) AS fresh ({", ".join(name for name, _ in every)}) WHERE {which}"""
 
 
 async def leave_as_it_is(connection: Any) -> None:
     """Skip the reset query, as the writer leaves no session state."""
 
 
-class Postgres:
-    def __init__(self, url: str, shown: str) -> None:
+class PostgresReader:
+    def __init__(self, url: str, shown: str = "the store") -> None:
         self._url, self._shown = url, shown
-        self._writer: Any = None
         self._readers: Any = None
-        self._claim: Claim | None = None
-        self.fence: tuple[str, int] | None = None
 
     @property
     def source(self) -> Source:
@@ -291,21 +282,53 @@ class Postgres:
 
     async def open(self) -> None:
         async with self._explained():
-            # Before a table has been analysed, the planner would have each match sought through the
-            # whole of it.
-            self._writer = await self._pool(1, {"enable_seqscan": "off"}, reset=leave_as_it_is)
-            self._readers = await self._pool(READERS, {})
-            async with self._writer.acquire() as connection, connection.transaction():
-                await _upgrade(connection)
+            self._readers = await self._pool(1, {"default_transaction_read_only": "on"})
+
+    async def fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        async with self._explained():
+            return await found(self._readers, query, values)
+
+    async def close(self) -> None:
+        await _close(self._readers)
 
     def _pool(self, size: int, settings: dict[str, str], **options: Any) -> Any:
         options |= {"timeout": 10, "command_timeout": PATIENCE}
         options["server_settings"] = {"application_name": "botdrome", "jit": "off", **settings}
-        # With a least size, a pool opens lost connections again by itself, and logs each failure
-        # with a traceback.
+        # With a least size, a pool opens lost connections itself, and logs failures as tracebacks.
         return asyncpg.create_pool(
             self._url, min_size=0, max_size=size, max_inactive_connection_lifetime=0, **options
         )
+
+    @asynccontextmanager
+    async def _explained(self) -> AsyncIterator[None]:
+        """Raise errors as StoreUnavailable that names the store."""
+        try:
+            yield
+        except UNSTORABLE as error:
+            raise Unstorable(str(error)) from error
+        except asyncpg.ClientConfigurationError as error:
+            raise BadStoreUrl(f"{self._shown}: {error}") from error
+        except Fenced:
+            raise
+        except (*ERRORS, StoreUnavailable) as error:
+            problem = str(error) or type(error).__name__
+            raise StoreUnavailable(f"{self._shown}: {problem}") from error
+
+
+class Postgres(PostgresReader):
+    def __init__(self, url: str, shown: str) -> None:
+        super().__init__(url, shown)
+        self._writer: Any = None
+        self._claim: Claim | None = None
+        self.fence: tuple[str, int] | None = None
+
+    async def open(self) -> None:
+        async with self._explained():
+            # Before a table is analysed, the planner would scan all of it for each match.
+            self._writer = await self._pool(1, {"enable_seqscan": "off"}, reset=leave_as_it_is)
+            self._readers = await self._pool(READERS, {})
+            async with self._writer.acquire() as connection, connection.transaction():
+                await _upgrade(connection)
 
     async def claim(self) -> bool:
         async with self._explained():
@@ -320,54 +343,31 @@ class Postgres:
     async def close(self) -> None:
         if self._claim is not None:
             await self._claim.close()
-        for pool in (self._readers, self._writer):
-            if pool is not None:
-                try:
-                    await asyncio.wait_for(pool.close(), GOODBYE)
-                except TimeoutError:
-                    pool.terminate()
+        await super().close()
+        await _close(self._writer)
 
     async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
         async with self._explained():
             try:
                 async with self._writer.acquire() as connection, connection.transaction():
-                    if (
-                        self.fence is not None
-                        and await connection.fetchval(FENCE, *self.fence) is None
-                    ):
-                        raise Fenced(FENCED.format(*self.fence))
+                    await self._check_fence(connection)
                     return await _followed(carried_out(changes), connection)
             except asyncpg.PostgresError as error:
                 if not is_away(error):
                     raise Unstorable(str(error)) from error
                 raise
 
-    async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
-        async with self._explained():
-            prepared = prepare(query)
-            return list(await self._readers.fetch(prepared.text, *prepared.arguments(values)))
+    async def _check_fence(self, connection: Any) -> None:
+        if self.fence is not None and await connection.fetchval(FENCE, *self.fence) is None:
+            raise Fenced(FENCED.format(*self.fence))
 
-    @asynccontextmanager
-    async def _explained(self) -> AsyncIterator[None]:
-        """Raise errors as StoreUnavailable that names the store."""
+
+async def _close(pool: Any) -> None:
+    if pool is not None:
         try:
-            yield
-        except UNSTORABLE as error:
-            raise Unstorable(str(error)) from error
-        except asyncpg.ClientConfigurationError as error:
-            raise BadStoreUrl(f"{self._shown}: {error}") from error
-        except Fenced:
-            raise
-        except (
-            asyncpg.PostgresError,
-            asyncpg.InterfaceError,
-            asyncpg.InternalClientError,
-            OSError,
-            StoreUnavailable,
-        ) as error:
-            raise StoreUnavailable(
-                f"{self._shown}: {str(error) or type(error).__name__}"
-            ) from error
+            await asyncio.wait_for(pool.close(), GOODBYE)
+        except TimeoutError:
+            pool.terminate()
 
 
 def is_away(error: Any) -> bool:
@@ -386,39 +386,28 @@ async def _followed(plan: Plan[list[Outcome]], connection: Any) -> list[Outcome]
 
 async def _do(connection: Any, step: Step) -> Any:
     match step:
-        case Find(query, values):
-            prepared = prepare(query)
-            return await connection.fetch(prepared.text, *prepared.arguments(values))
+        case Run(statement, values):
+            return await found(connection, statement, values)
         case TakeNumbers(numbers):
             return [row[0] for row in await connection.fetch(NUMBERS, numbers)]
-        case Put(table, rows):
-            await connection.copy_records_to_table(table.name, records=rows, columns=table.c.keys())
-        case Alter(table, columns, keys, rows):
-            await connection.execute(_altering(table, columns, keys).text, *_columns(rows))
-        case Run(statement, values):
-            prepared = prepare(statement)
-            await connection.execute(prepared.text, *prepared.arguments(values))
-        case Lock(table):
-            await connection.execute(f"LOCK TABLE {table.name} IN SHARE ROW EXCLUSIVE MODE")
-
-
-def _columns(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
-    return list(zip(*rows, strict=True))
+        case Insert(table, rows):
+            columns = schema.COLUMNS[table]
+            await connection.copy_records_to_table(table, records=rows, columns=columns)
+        case Update(columns, rows):
+            await connection.execute(_updating(columns), *zip(*rows, strict=True))
+        case LockMatches():
+            await connection.execute("LOCK TABLE matches IN SHARE ROW EXCLUSIVE MODE")
 
 
 async def _upgrade(connection: Any) -> None:
     await connection.execute("SELECT pg_advisory_xact_lock($1)", MIGRATING)
     known = await connection.fetchval("SELECT to_regclass($1)", schema.VERSION_TABLE)
-    version = await connection.fetchval(schema.VERSION) if known else None
+    version = await connection.fetchval(schema.READ_VERSION) if known else None
     statements = schema.statements("postgresql", version)
-    if (
-        statements
-        and await connection.fetchval("SELECT to_regclass('nodes')")
-        and await connection.fetchval(NODES_LIVE)
-    ):
+    if statements and known and await connection.fetchval(NODES_LIVE):
         raise StoreUnavailable(
-            f"nodes of an older version use it, and its schema ({version}) must change: stop them "
-            "all first"
+            f"nodes of an older version use it, and its tables ({version}) must change: "
+            "stop them all first"
         )
     for statement in statements:
         await connection.execute(statement)

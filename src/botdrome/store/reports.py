@@ -1,33 +1,23 @@
 """Statistics and search over the whole store, for pages and tools."""
 
-from collections.abc import AsyncIterator, Iterable
-from functools import cache
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Executable,
-    Select,
-    Text,
-    bindparam,
-    case,
-    distinct,
-    func,
-    null,
-    select,
-)
 
 from botdrome.store import queries
-from botdrome.store.queries import HAS_STATUS
+from botdrome.store.entries import Epoch
+from botdrome.store.queries import HAS_STATUS, PAGE, count_if, way, where
 from botdrome.store.rows import Fetch, key, note_entry, players_in, whole
-from botdrome.store.schema import Listed, bots, matches, seats
 
-Epoch = int
 OpponentOrder = Literal["games", "name", "wins", "losses", "last"]
 ContestOrder = Literal["last", "first", "name", "game", "matches"]
+
+AT_ONCE = 1000
+"""Notes per query."""
+LAST = "\U0010ffff"
+"""Sorts after every continuation of a name."""
 
 
 class Opponent(Struct, frozen=True):
@@ -62,9 +52,8 @@ class Seating(Struct, frozen=True):
     options: str = "{}"
     """Those of the match, as JSON."""
     block: str = ""
-    """The contest and the seed: matches of a contest on one seed depend on each other.
-
-    Empty: it is of no contest.
+    """The contest and the seed: matches of a contest on one seed depend on each other. Empty: it is
+    of no contest.
     """
 
 
@@ -85,208 +74,77 @@ class Meeting(Struct, frozen=True):
     """As that of a Seating."""
 
 
-def _tally(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.sum(case((condition, 1), else_=0))
-
-
-_mine, _theirs = seats.alias("mine"), seats.alias("theirs")
-_ahead, _level, _behind = (
-    _mine.c.place < _theirs.c.place,
-    _mine.c.place == _theirs.c.place,
-    _mine.c.place > _theirs.c.place,
-)
-_met = (
-    (_mine.c.name == bindparam("name", type_=Text))
-    & (_mine.c.started >= bindparam("since", type_=BigInteger))
-    & (_theirs.c.name != _mine.c.name)
-    & HAS_STATUS["ended"]
-)
-_both = _mine.join(_theirs, _theirs.c.number == _mine.c.number).join(
-    matches, matches.c.number == _mine.c.number
-)
-_games, _last = func.count(), func.max(_mine.c.started)
-OPPONENT_ORDERS: dict[str, ColumnElement[Any]] = {
-    "games": _games,
-    "name": _theirs.c.name,
-    "wins": _tally(_ahead),
-    "losses": _tally(_behind),
-    "last": _last,
+_ENDED = HAS_STATUS["ended"]
+_BLOCK = "coalesce(matches.contest || ':' || matches.seed, '')"
+_MET = f"""FROM seats AS mine JOIN seats AS theirs ON theirs.number = mine.number
+    JOIN matches ON matches.number = mine.number
+    WHERE mine.name = :name AND mine.started >= :since AND theirs.name <> mine.name AND {_ENDED}"""
+_AHEAD, _LEVEL, _BEHIND = [count_if(f"mine.place {sign} theirs.place") for sign in ("<", "=", ">")]
+OPPONENT_ORDERS: dict[OpponentOrder, str] = {
+    "games": "count(*)",
+    "name": "theirs.name",
+    "wins": _AHEAD,
+    "losses": _BEHIND,
+    "last": "max(mine.started)",
 }
-OPPONENTS_COUNTED = select(func.count(distinct(_theirs.c.name))).select_from(_both).where(_met)
-
-
-@cache
-def opponents(order: OpponentOrder, falling: bool) -> Select[*tuple[object, ...]]:
-    by = OPPONENT_ORDERS[order]
-    counts = (_games, _tally(_ahead), _tally(_level), _tally(_behind), _last)
-    query = (
-        select(_theirs.c.name, func.min(_theirs.c.name_whole), *counts)
-        .select_from(_both)
-        .where(_met)
-    )
-    query = query.group_by(_theirs.c.name).order_by(by.desc() if falling else by, _theirs.c.name)
-    return query.limit(bindparam("limit", type_=BigInteger)).offset(
-        bindparam("offset", type_=BigInteger)
-    )
-
-
-CAUSES = (
-    select(seats.c.cause, func.count())
-    .where(
-        seats.c.name == bindparam("name", type_=Text),
-        seats.c.started >= bindparam("since", type_=BigInteger),
-        seats.c.cause.is_not(None),
-    )
-    .group_by(seats.c.cause)
-    .order_by(seats.c.cause)
-)
-
-_rated = matches.c.pace.is_(None)
+OPPONENTS_COUNTED = f"SELECT count(DISTINCT theirs.name) {_MET}"
+CAUSES = """SELECT cause, count(*) FROM seats
+    WHERE name = :name AND started >= :since AND cause IS NOT NULL GROUP BY cause ORDER BY cause"""
+_SEATINGS = f"""SELECT matches.id, seats.name, seats.name_whole, seats.place, seats.started,
+    matches.versions, seats.player, matches.options, {_BLOCK}
+    FROM seats JOIN matches ON matches.number = seats.number
+    WHERE matches.game = :game AND {_ENDED} AND seats.place IS NOT NULL AND matches.pace IS NULL
+    AND {{}} ORDER BY seats.number, seats.player"""
 """Matches at a pace for people are unrated."""
-_block = func.coalesce(matches.c.contest + ":" + matches.c.seed, "")
-_ended_of_game = (
-    (matches.c.game == bindparam("game", type_=Text))
-    & HAS_STATUS["ended"]
-    & seats.c.place.is_not(None)
-)
-_seatings = (
-    select(
-        matches.c.id,
-        seats.c.name,
-        seats.c.name_whole,
-        seats.c.place,
-        seats.c.started,
-        matches.c.versions,
-        seats.c.player,
-        matches.c.options,
-        _block,
-    )
-    .join(matches, matches.c.number == seats.c.number)
-    .where(_ended_of_game, _rated)
-    .order_by(seats.c.number, seats.c.player)
-)
-SEATINGS_BETWEEN = _seatings.where(
-    matches.c.number > bindparam("after", type_=BigInteger),
-    matches.c.number <= bindparam("last", type_=BigInteger),
-)
-SEATINGS_OF = _seatings.where(Listed(matches.c.id, "ids"))
-RUNNING = select(matches.c.id, matches.c.number).where(
-    HAS_STATUS["running"],
-    matches.c.game == bindparam("game", type_=Text),
-    matches.c.number <= bindparam("last", type_=BigInteger),
-)
-MEETINGS_OF_ONE = (
-    select(
-        _mine.c.number,
-        _mine.c.started,
-        _mine.c.place,
-        _theirs.c.name,
-        _theirs.c.name_whole,
-        _theirs.c.place,
-        matches.c.versions,
-        _mine.c.player,
-        _theirs.c.player,
-        matches.c.options,
-        _block,
-    )
-    .select_from(_both)
-    .where(_met, _rated)
-    .order_by(_mine.c.started.desc(), _mine.c.number.desc())
-    .limit(bindparam("limit", type_=BigInteger))
-)
-
-_one, _two = seats.alias("one"), seats.alias("two")
-CROSSTABLE = (
-    select(
-        _one.c.name,
-        func.min(_one.c.name_whole),
-        _two.c.name,
-        func.min(_two.c.name_whole),
-        _tally(_one.c.place < _two.c.place),
-        _tally(_one.c.place == _two.c.place),
-        _tally(_one.c.place > _two.c.place),
-    )
-    .select_from(
-        _one.join(_two, _two.c.number == _one.c.number).join(
-            matches, matches.c.number == _one.c.number
-        )
-    )
-    .where(
-        matches.c.game == bindparam("game", type_=Text),
-        matches.c.contest == bindparam("contest", type_=Text),
-        HAS_STATUS["ended"],
-        _one.c.name != _two.c.name,
-    )
-    .group_by(_one.c.name, _two.c.name)
-)
-
-_contest = matches.c.contest
-CONTEST_ORDERS: dict[str, ColumnElement[Any]] = {
-    "last": func.max(matches.c.started),
-    "first": func.min(matches.c.started),
-    "name": _contest,
-    "game": matches.c.game,
-    "matches": func.count(),
+SEATINGS_BETWEEN = _SEATINGS.format("matches.number > :after AND matches.number <= :last")
+SEATINGS_OF = _SEATINGS.format("matches.id IN :ids")
+RUNNING = f"""SELECT id, number FROM matches
+    WHERE {HAS_STATUS["running"]} AND game = :game AND number <= :last"""
+MEETINGS_OF_ONE = f"""SELECT mine.number, mine.started, mine.place, theirs.name, theirs.name_whole,
+    theirs.place, matches.versions, mine.player, theirs.player, matches.options, {_BLOCK}
+    {_MET} AND matches.pace IS NULL
+    ORDER BY mine.started DESC, mine.number DESC LIMIT :limit"""
+CROSSTABLE = f"""SELECT mine.name, min(mine.name_whole), theirs.name, min(theirs.name_whole),
+    {_AHEAD}, {_LEVEL}, {_BEHIND}
+    FROM seats AS mine JOIN seats AS theirs ON theirs.number = mine.number
+    JOIN matches ON matches.number = mine.number
+    WHERE matches.game = :game AND matches.contest = :contest AND {_ENDED}
+    AND mine.name <> theirs.name GROUP BY mine.name, theirs.name"""
+CONTEST_ORDERS: dict[ContestOrder, str] = {
+    "last": "max(started)",
+    "first": "min(started)",
+    "name": "contest",
+    "game": "game",
+    "matches": "count(*)",
 }
 
 
-@cache
-def contest_summaries(
-    game: bool, order: ContestOrder, falling: bool
-) -> Select[*tuple[object, ...]]:
-    by = CONTEST_ORDERS[order]
-    figures = (func.count(), func.min(matches.c.started), func.max(matches.c.started))
-    query = select(matches.c.game, _contest, func.min(matches.c.contest_whole), *figures).where(
-        *_in_contests(game)
-    )
-    query = query.group_by(matches.c.game, _contest).order_by(
-        by.desc() if falling else by, matches.c.game, _contest
-    )
-    return query.limit(bindparam("limit", type_=BigInteger)).offset(
-        bindparam("offset", type_=BigInteger)
-    )
+def opponents_query(order: OpponentOrder, falling: bool) -> str:
+    return f"""SELECT theirs.name, min(theirs.name_whole), count(*), {_AHEAD}, {_LEVEL}, {_BEHIND},
+        max(mine.started) {_MET} GROUP BY theirs.name
+        ORDER BY {OPPONENT_ORDERS[order]} {way(falling)}, theirs.name {PAGE}"""
 
 
-@cache
-def contests_counted(game: bool) -> Select[*tuple[object, ...]]:
-    found = select(matches.c.game, _contest).where(*_in_contests(game)).distinct().subquery()
-    return select(func.count()).select_from(found)
+def contests_query(of_game: bool, order: ContestOrder, falling: bool) -> str:
+    return f"""SELECT game, contest, min(contest_whole), count(*), min(started), max(started)
+        FROM matches {_in_contests(of_game)} GROUP BY game, contest
+        ORDER BY {CONTEST_ORDERS[order]} {way(falling)}, game, contest {PAGE}"""
 
 
-def _in_contests(game: bool) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = [_contest.is_not(None)]
-    return [*conditions, matches.c.game == bindparam("game", type_=Text)] if game else conditions
+def contests_counted(of_game: bool) -> str:
+    return f"""SELECT count(*) FROM
+        (SELECT DISTINCT game, contest FROM matches {_in_contests(of_game)}) AS found"""
 
 
-PAGE = 1000
-"""Notes per query."""
-LAST = "\U0010ffff"
-"""Sorts after every continuation of a name."""
-NEXT = "\x01"
-"""Appended to a name, gives the smallest greater name."""
+def _in_contests(of_game: bool) -> str:
+    return where({"contest IS NOT NULL": True, "game = :game": of_game})
 
-_first, _end = bindparam("first", type_=Text), bindparam("end", type_=Text)
-_game = matches.c.game == bindparam("game", type_=Text)
-_bot, _player = (
-    (bots.c.name >= _first) & (bots.c.name < _end),
-    (seats.c.name >= _first) & (seats.c.name < _end),
-)
-BOT = select(bots.c.name, bots.c.name_whole).where(_bot).order_by(bots.c.name).limit(1)
-PLAYER = select(seats.c.name, seats.c.name_whole).where(_player).order_by(seats.c.name).limit(1)
-CONTEST = (
-    select(matches.c.contest, matches.c.contest_whole)
-    .where(
-        _game, matches.c.contest.is_not(None), matches.c.contest >= _first, matches.c.contest < _end
-    )
-    .order_by(matches.c.contest)
-    .limit(1)
-)
-MATCH = (
-    select(matches.c.id, null())
-    .where(matches.c.id >= _first, matches.c.id < _end)
-    .order_by(matches.c.id)
-    .limit(1)
-)
+
+_NAMES_OF = "SELECT {0}, {1} FROM {2} WHERE {0} >= :first AND {0} < :end {3} ORDER BY {0} LIMIT 1"
+BOT = _NAMES_OF.format("name", "name_whole", "bots", "")
+PLAYER = _NAMES_OF.format("name", "name_whole", "seats", "")
+CONTEST = _NAMES_OF.format("contest", "contest_whole", "matches", "AND game = :game")
+MATCH = _NAMES_OF.format("id", "NULL", "matches", "")
 
 
 class Found(Struct, frozen=True):
@@ -299,8 +157,9 @@ class Found(Struct, frozen=True):
 
 
 async def searched(fetch: Fetch, text: str, games: Iterable[str], most: int) -> Found:
-    """Find names and ids that begin with the text in its own case, lower, upper or capitalised; at
-    most `most` per kind.
+    """Find names and ids that begin with the text in its own case, lower, upper or capitalised.
+
+    At most `most` per kind.
 
     Each query is a seek in an index, however large the store is.
     """
@@ -319,18 +178,18 @@ async def searched(fetch: Fetch, text: str, games: Iterable[str], most: int) -> 
 
 
 async def _names(
-    fetch: Fetch, query: Executable, ways: Iterable[str], most: int, **values: str
+    fetch: Fetch, query: str, ways: Iterable[str], most: int, **values: str
 ) -> list[str]:
     """Find distinct names: each query continues after the last name, however many rows have it."""
     found: dict[str, None] = {}
-    for way in ways:
-        first, end = way, way + LAST
+    for beginning in ways:
+        first, end = beginning, beginning + LAST
         while len(found) < most:
             rows = await fetch(query, {"first": first, "end": end, **values})
             if not rows:
                 break
             found[whole(*rows[0])] = None
-            first = rows[0][0] + NEXT
+            first = rows[0][0] + queries.NEXT
     return list(found)
 
 
@@ -361,29 +220,28 @@ class Reports:
         rows = await self._fetch(
             SEATINGS_BETWEEN, {"game": key(game), "after": after, "last": last}
         )
-        return [_seating(*row) for row in rows]
+        return [_seating(row) for row in rows]
 
     async def seatings_of(self, game: str, ids: Iterable[str]) -> list[Seating]:
         rows = await self._fetch(SEATINGS_OF, {"game": key(game), "ids": list(ids)})
-        return [_seating(*row) for row in rows]
+        return [_seating(row) for row in rows]
 
     async def meetings_of(self, name: str, since: Epoch, limit: int) -> list[Meeting]:
         """Return the meetings of a player, latest first."""
         rows = await self._fetch(
             MEETINGS_OF_ONE, {"name": key(name), "since": since, "limit": limit}
         )
-        return [_meeting(*row) for row in rows]
+        return [_meeting(row) for row in rows]
 
     async def opponents(
         self, name: str, since: Epoch, order: OpponentOrder, falling: bool, limit: int, offset: int
     ) -> tuple[list[Opponent], int]:
-        """Return the results of a player against each opponent, and the number of opponents.
-
-        Only ended matches count.
+        """Return the results of a player against each opponent, and the number of opponents. Only
+        ended matches count.
         """
         values = {"name": key(name), "since": since}
         rows = await self._fetch(
-            opponents(order, falling), {**values, "limit": limit, "offset": offset}
+            opponents_query(order, falling), {**values, "limit": limit, "offset": offset}
         )
         total = (await self._fetch(OPPONENTS_COUNTED, values))[0][0]
         return [
@@ -404,7 +262,7 @@ class Reports:
     ) -> tuple[list[ContestSummary], int]:
         of_game = {"game": key(game or "")}
         rows = await self._fetch(
-            contest_summaries(game is not None, order, falling),
+            contests_query(game is not None, order, falling),
             {**of_game, "limit": limit, "offset": offset},
         )
         total = (await self._fetch(contests_counted(game is not None), of_game))[0][0]
@@ -429,7 +287,7 @@ class Reports:
         return await searched(self._fetch, text, games, most)
 
     async def note(self, book: str, name: str) -> dict[str, Any] | None:
-        rows = await self._fetch(queries.NOTE, {"book": key(book), "name": key(name)})
+        rows = await self._fetch(queries.NOTE_CALLED, {"book": key(book), "name": key(name)})
         return _mapping.decode(rows[0][3]) if rows else None
 
     async def latest_notes(
@@ -444,34 +302,20 @@ class Reports:
 
     async def note_pages(self, book: str) -> AsyncIterator[dict[str, dict[str, Any]]]:
         """Yield the values of the notes of a book by name, some at a time."""
-        after = ""
-        while rows := await self._fetch(
-            queries.NEXT_OF_BOOK, {"book": key(book), "after": after, "limit": PAGE}
-        ):
-            after = rows[-1][1]
+        values, first = {"book": key(book), "limit": AT_ONCE}, ""
+        while rows := await self._fetch(queries.NOTES_FROM, {**values, "first": first}):
+            first = rows[-1][1] + queries.NEXT
             yield {note.name: note.value for note in map(note_entry, rows)}
 
 
-def _seating(
-    match: str,
-    name: str,
-    rest: str | None,
-    place: int,
-    started: Epoch,
-    versions: str | None,
-    player: int,
-    options: str,
-    block: str,
-) -> Seating:
-    return Seating(
-        match, whole(name, rest), place, started, _version(versions, player), options, block
-    )
+def _seating(row: Sequence[Any]) -> Seating:
+    match, name, rest, place, started, versions, player, options, block = row
+    version = _version(versions, player)
+    return Seating(match, whole(name, rest), place, started, version, options, block)
 
 
-def _meeting(
-    number: int, at: Epoch, place: int, other: str, rest: str | None, theirs: int,
-    versions: str | None, mine: int, player: int, options: str, block: str,
-) -> Meeting:  # fmt: skip
+def _meeting(row: Sequence[Any]) -> Meeting:
+    number, at, place, other, rest, theirs, versions, mine, player, options, block = row
     both = _version(versions, mine), _version(versions, player)
     return Meeting(number, at, place, whole(other, rest), theirs, *both, options, block)
 

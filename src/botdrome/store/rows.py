@@ -13,12 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Executable
 
 from botdrome.match.events import Result
 from botdrome.match.record import SEED_DIGITS
+from botdrome.store.entries import BotEntry, Finish, MatchEntry, Note
 from botdrome.store.identity import likeness
-from botdrome.store.store import BotEntry, Finish, MatchEntry, Note
 
 LONGEST = 400
 """Characters of a text that needs no digest."""
@@ -62,12 +61,15 @@ def _encodable(text: str) -> str:
 
 
 Row = tuple[Any, ...]
-Fetch = Callable[[Executable, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
+Fetch = Callable[[str, Mapping[str, Any]], Awaitable[list[Sequence[Any]]]]
 
 LONG = 8 << 10
 """Bytes from which flight records are compressed."""
 COMPRESSED = b"x"
 """The first byte of a zlib stream; no MessagePack list begins with it."""
+
+UNREADABLE = (msgspec.DecodeError, LookupError, TypeError, ValueError, zlib.error)
+"""Errors of values that no version of Botdrome has written."""
 
 _mapping = msgspec.json.Decoder(dict[str, Any])
 _names = msgspec.json.Decoder(tuple[str, ...])

@@ -1,277 +1,131 @@
-"""The tables of the database.
+"""The tables of the database, and the changes that lead to them from earlier versions.
 
-Matches have ascending numbers, since short keys keep the large tables small.
-
-A change here needs a migration beside it; a test compares the two.
+Matches have ascending numbers, since short keys keep the large tables small. A `SMALL` text is
+compared and sorted by bytes in every database, and short enough for an index: see `rows`.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
-from threading import Lock
-from typing import Any, TextIO, cast
+import re
+from typing import Literal
 
-from alembic.operations import Operations
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    Boolean,
-    Column,
-    ColumnElement,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    any_,
-    bindparam,
-    text,
-)
-from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.types import TypeEngine
+from botdrome.store.entries import StoreUnavailable
 
-from botdrome.store.store import StoreUnavailable
+Dialect = Literal["sqlite", "postgresql"]
 
-metadata = MetaData()
-
-RELEASED = "-"
-"""In place of a node: the match has no owner, since it moves from one node to another.
-
-Either of them adopts it.
-"""
-
-SMALL_TEXT: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")
-"""Compared and sorted by bytes in every database. Short enough for an index: see `rows`."""
-NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
-
-
-def _number_of_match() -> Column[int]:
-    return Column(
-        "number",
-        NUMBER,
-        ForeignKey("matches.number", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    )
-
-
-bots = Table(
-    "bots",
-    metadata,
-    Column("name", SMALL_TEXT, primary_key=True),
-    Column("name_whole", Text),
-    Column("game", SMALL_TEXT, nullable=False),
-    Column("owner", SMALL_TEXT, nullable=False),
-    Column("owner_whole", Text),
-    Column("registered", BigInteger, nullable=False),
-    Column("token_hash", Text),
-    Column("url", Text),
-    Column("likeness", SMALL_TEXT),
-)
-
-matches = Table(
-    "matches",
-    metadata,
-    Column("number", NUMBER, primary_key=True),
-    Column("id", SMALL_TEXT, nullable=False, unique=True),
-    Column("game", SMALL_TEXT, nullable=False),
-    Column("contest", SMALL_TEXT),
-    Column("contest_whole", Text),
-    Column("started", BigInteger, nullable=False),
-    Column("seed", Text, nullable=False),
-    Column("options", Text, nullable=False),
-    Column("players", Text, nullable=False),
-    Column("owners", Text),
-    Column("pace", SMALL_TEXT),
-    Column("node", SMALL_TEXT, nullable=False, server_default=""),
-    Column("former", Text),
-    Column("versions", Text),
-    Column("status", SMALL_TEXT, nullable=False),
-    Column("ended", BigInteger),
-    Column("result", Text),
-    Column("view", Text),
-    Column("reason", Text, nullable=False),
-)
-
-seats = Table(
-    "seats",
-    metadata,
-    _number_of_match(),
-    Column("player", Integer, primary_key=True, autoincrement=False),
-    Column("name", SMALL_TEXT, nullable=False),
-    Column("name_whole", Text),
-    Column("started", BigInteger, nullable=False),
-    Column("place", Integer),
-    Column("score", Double),
-    Column("cause", Text),
-    sqlite_with_rowid=False,
-    postgresql_with={"fillfactor": 70},  # leave room to update each seat once in place
-)
-
-records = Table(
-    "records",
-    metadata,
-    _number_of_match(),
-    Column("record", LargeBinary, nullable=False),
-    Column("flights", LargeBinary, nullable=False),
-    postgresql_with={
-        "toast_tuple_target": 8160
-    },  # below that, compression costs more than it saves
-)
-
-notes = Table(
-    "notes",
-    metadata,
-    Column("book", SMALL_TEXT, primary_key=True),
-    Column("name", SMALL_TEXT, primary_key=True),
-    Column("name_whole", Text),
-    Column("value", Text, nullable=False),
-)
-
-heartbeats = Table(
-    "heartbeats",
-    metadata,
-    Column("name", SMALL_TEXT, primary_key=True),
-    Column("owner", Text, nullable=False),
-    Column("beat", BigInteger, nullable=False),
-)
-
-inputs = Table(
-    "inputs",
-    metadata,
-    Column("node", SMALL_TEXT, primary_key=True),
-    Column("epoch", BigInteger, primary_key=True, autoincrement=False),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("data", LargeBinary, nullable=False),
-)
-
-nodes = Table(
-    "nodes",
-    metadata,
-    Column("name", SMALL_TEXT, primary_key=True),
-    Column("epoch", BigInteger, nullable=False),
-    Column("alive", Boolean, nullable=False),
-    Column("messages", Integer, nullable=False),
-    Column("machine", Text, nullable=False),
-    Column("handover", Text, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("draining", Boolean, nullable=False),
-    Column("beat", BigInteger, nullable=False),
-    Column("load", Text, nullable=False),
-)
-
-homes = Table(
-    "homes",
-    metadata,
-    Column("key", SMALL_TEXT, primary_key=True),
-    Column("node", SMALL_TEXT, nullable=False),
-)
-
-_IN_A_CONTEST = text("contest IS NOT NULL")
-_RUNNING = text("status = 'running'")
-
-Index("bots_by_likeness", bots.c.likeness)
-Index("matches_by_time", matches.c.started, matches.c.number)
-Index("matches_by_game", matches.c.game, matches.c.started, matches.c.number)
-Index(
-    "matches_by_contest",
-    matches.c.game,
-    matches.c.contest,
-    matches.c.started,
-    sqlite_where=_IN_A_CONTEST,
-    postgresql_where=_IN_A_CONTEST,
-)
-Index(
-    "matches_running",
-    matches.c.started,
-    matches.c.number,
-    sqlite_where=_RUNNING,
-    postgresql_where=_RUNNING,
-)
-Index(
-    "nodes_by_epoch", nodes.c.name, nodes.c.epoch, unique=True
-)  # so that FOR KEY SHARE blocks a new epoch, and no beat
-Index("seats_by_name", seats.c.name, seats.c.started, seats.c.number)
-
-
-class Listed(ColumnElement[bool]):
-    """Whether a column is in a list of texts that is bound as one value, so that one query serves
-    any length.
-    """
-
-    inherit_cache = False
-
-    def __init__(self, column: ColumnElement[str], name: str) -> None:
-        self.column = column
-        self.texts: BindParameter[Sequence[str]] = bindparam(name, type_=ARRAY(Text))
-
-
-@compiles(Listed, "postgresql")
-def _any_of_array(element: Listed, compiler: SQLCompiler, **how: Any) -> str:
-    return compiler.process(element.column == any_(element.texts), **how)
-
-
-@compiles(Listed, "sqlite")
-def _in_json(element: Listed, compiler: SQLCompiler, **how: Any) -> str:
-    column, texts = compiler.process(element.column, **how), compiler.process(element.texts, **how)
-    return f"{column} IN (SELECT value FROM json_each({texts}))"
-
-
-# The statements that migrate a database, empty or not, to the current schema.
-#
-# Alembic writes them to a buffer instead of running them, so that they use the connection of the
-# store.
-
-_one_at_a_time = Lock()
-"""Alembic's operations are global to the process."""
 VERSION_TABLE = "alembic_version"
-VERSION = f"SELECT version_num FROM {VERSION_TABLE}"
+READ_VERSION = f"SELECT version_num FROM {VERSION_TABLE}"
+OLDER = ("first", "second", "third", "fourth", "fifth", "sixth", "inputs", "nodes")
+"""Versions that cannot be opened any more."""
+FIRST = "bot versions"
+"""The first version that can be opened."""
+MIGRATIONS: dict[str, str] = {}
+"""Each later version, and the statements that lead to it from the one before."""
+
+TABLES = """
+CREATE TABLE alembic_version (
+    version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+CREATE TABLE bots (
+    name SMALL NOT NULL, name_whole TEXT, game SMALL NOT NULL, owner SMALL NOT NULL,
+    owner_whole TEXT, registered BIGINT NOT NULL, token_hash TEXT, url TEXT, likeness SMALL,
+    PRIMARY KEY (name)
+);
+CREATE INDEX bots_by_likeness ON bots (likeness);
+CREATE TABLE matches (
+    number SERIAL NOT NULL, id SMALL NOT NULL, game SMALL NOT NULL, contest SMALL,
+    contest_whole TEXT, started BIGINT NOT NULL, seed TEXT NOT NULL, options TEXT NOT NULL,
+    players TEXT NOT NULL, status SMALL NOT NULL, ended BIGINT, result TEXT, view TEXT,
+    reason TEXT NOT NULL, owners TEXT, pace SMALL, node SMALL DEFAULT '' NOT NULL, former TEXT,
+    versions TEXT, PRIMARY KEY (number), UNIQUE (id)
+);
+CREATE INDEX matches_by_time ON matches (started, number);
+CREATE INDEX matches_by_game ON matches (game, started, number);
+CREATE INDEX matches_by_contest ON matches (game, contest, started) WHERE contest IS NOT NULL;
+CREATE INDEX matches_running ON matches (started, number) WHERE status = 'running';
+CREATE TABLE seats (
+    number NUMBER NOT NULL, player INTEGER NOT NULL, name SMALL NOT NULL, name_whole TEXT,
+    started BIGINT NOT NULL, place INTEGER, score DOUBLE, cause TEXT,
+    PRIMARY KEY (number, player),
+    FOREIGN KEY (number) REFERENCES matches (number) ON DELETE CASCADE
+) SEATS_OPTIONS;
+CREATE INDEX seats_by_name ON seats (name, started, number);
+CREATE TABLE records (
+    number NUMBER NOT NULL, record BLOB NOT NULL, flights BLOB NOT NULL, PRIMARY KEY (number),
+    FOREIGN KEY (number) REFERENCES matches (number) ON DELETE CASCADE
+) RECORDS_OPTIONS;
+CREATE TABLE notes (
+    book SMALL NOT NULL, name SMALL NOT NULL, name_whole TEXT, value TEXT NOT NULL,
+    PRIMARY KEY (book, name)
+);
+CREATE TABLE heartbeats (
+    name SMALL NOT NULL, owner TEXT NOT NULL, beat BIGINT NOT NULL, PRIMARY KEY (name)
+);
+CREATE TABLE inputs (
+    node SMALL NOT NULL, epoch BIGINT NOT NULL, number BIGINT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (node, epoch, number)
+);
+CREATE TABLE nodes (
+    name SMALL NOT NULL, epoch BIGINT NOT NULL, alive BOOLEAN NOT NULL, messages INTEGER NOT NULL,
+    machine TEXT NOT NULL, handover TEXT NOT NULL, version TEXT NOT NULL, url TEXT NOT NULL,
+    draining BOOLEAN NOT NULL, beat BIGINT NOT NULL, load TEXT NOT NULL, PRIMARY KEY (name)
+);
+CREATE UNIQUE INDEX nodes_by_epoch ON nodes (name, epoch);
+CREATE TABLE homes (key SMALL NOT NULL, node SMALL NOT NULL, PRIMARY KEY (key));
+"""
+"""The newest version. `nodes_by_epoch` lets FOR KEY SHARE block a new epoch, and no beat."""
+
+WORDS: dict[Dialect, dict[str, str]] = {
+    "sqlite": {
+        "SMALL": "TEXT", "SERIAL": "INTEGER", "NUMBER": "INTEGER",
+        "SEATS_OPTIONS": "WITHOUT ROWID", "RECORDS_OPTIONS": "",
+    },
+    "postgresql": {
+        "SMALL": 'TEXT COLLATE "C"', "SERIAL": "BIGSERIAL", "NUMBER": "BIGINT",
+        "DOUBLE": "DOUBLE PRECISION", "BLOB": "BYTEA",
+        # Leave room to update each seat once in place.
+        "SEATS_OPTIONS": "WITH (fillfactor = 70)",
+        # Below that, compression costs more than it saves.
+        "RECORDS_OPTIONS": "WITH (toast_tuple_target = 8160)",
+    },
+}  # fmt: skip
+"""The words of `TABLES` that each database has for itself."""
+
+COLUMNS = {
+    "bots": (
+        "name", "name_whole", "game", "owner", "owner_whole", "registered", "token_hash", "url",
+        "likeness",
+    ),
+    "matches": (
+        "number", "id", "game", "contest", "contest_whole", "started", "seed", "options",
+        "players", "owners", "pace", "node", "former", "versions", "status", "ended", "result",
+        "view", "reason",
+    ),
+    "seats": ("number", "player", "name", "name_whole", "started", "place", "score", "cause"),
+    "records": ("number", "record", "flights"),
+    "notes": ("book", "name", "name_whole", "value"),
+    "heartbeats": ("name", "owner", "beat"),
+}  # fmt: skip
+"""The columns of rows in their order, of the tables that the journal writes."""
+RELEASED = "-"
+"""In place of a node: the match moves to another node. Either of the two adopts it."""
 
 
-class _Statements:
-    """A file for Alembic, which writes each statement at once."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def write(self, text: str) -> None:
-        if not text.startswith("--"):
-            self.texts.append(text.strip())
-
-    def flush(self) -> None:
-        pass
-
-
-def statements(dialect: str, version: str | None) -> list[str]:
+def statements(dialect: Dialect, version: str | None) -> list[str]:
     """Return the statements from a version (None: an empty database) to the newest."""
-    migrations, written = _migrations(), _Statements()
-
-    def upgrade(revision: Any, _: MigrationContext) -> Any:
-        return migrations._upgrade_revs("head", revision)
-
-    options = {
-        "as_sql": True,
-        "output_buffer": cast(TextIO, written),
-        "fn": upgrade,
-        "starting_rev": version,
-        "version_table": VERSION_TABLE,
-    }
-    context = MigrationContext.configure(dialect_name=dialect, opts=options)
-    try:
-        with _one_at_a_time, Operations.context(context):
-            context.run_migrations()
-    except CommandError:
-        raise StoreUnavailable("it was written by a newer version of Botdrome") from None
-    return written.texts
-
-
-def _migrations() -> ScriptDirectory:
-    return ScriptDirectory(Path(__file__).parent / "migrations")
+    versions = [FIRST, *MIGRATIONS]
+    if version in OLDER:
+        raise StoreUnavailable(
+            f"its version, {version!r}, is too old: export it with the Botdrome that wrote it, "
+            "and import the file into a new store"
+        )
+    if version is None:
+        script = f"{TABLES}INSERT INTO {VERSION_TABLE} VALUES ('{versions[-1]}')"
+    elif version not in versions:
+        raise StoreUnavailable("it was written by a newer version of Botdrome")
+    elif version == versions[-1]:
+        return []
+    else:
+        later = versions[versions.index(version) + 1 :]
+        script = "".join(MIGRATIONS[one] for one in later)
+        script += f"UPDATE {VERSION_TABLE} SET version_num = '{versions[-1]}'"
+    words = re.compile(rf"\b({'|'.join(WORDS[dialect])})\b")
+    return words.sub(lambda found: WORDS[dialect][found[0]], script).split(";")

@@ -2,82 +2,48 @@
 
 import asyncio
 import os
+import re
 import sqlite3
 import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import get_native_id
+from threading import Timer, get_native_id
 from typing import Any, TypeVar
 
 import structlog
-from sqlalchemy import Executable, Table
-from sqlalchemy.dialects import sqlite
 
 from botdrome.store import queries, schema
 from botdrome.store.changes import (
-    Alter,
     Change,
-    Find,
-    Lock,
+    Columns,
+    Insert,
     Outcome,
-    Put,
     Run,
     Step,
     TakeNumbers,
+    Update,
     carried_out,
     followed,
-    preparer,
 )
-from botdrome.store.damage import StoreDamaged, is_damage
+from botdrome.store.entries import Source, StoreDamaged, StoreUnavailable, Unstorable
 from botdrome.store.rows import Row, as_json
-from botdrome.store.store import Source, StoreUnavailable, Unstorable
-
-log = structlog.get_logger()
-
-
-def open_private(path: str | Path, flags: int) -> int:
-    """Open a file, which only its owner can read if it is new."""
-    return os.open(path, flags, 0o600)
-
-
-def make_private(path: Path) -> None:
-    """Let only the owner read a store, since it has the seeds of running matches.
-
-    Create it if there is none.
-
-    SQLite gives the files that it makes beside it the same mode.
-    """
-    with suppress(OSError):  # SQLite says what is wrong
-        os.close(open_private(path, os.O_RDWR | os.O_CREAT))
-    for ending in ("", "-wal", "-shm", "-journal", "-server"):
-        file = path.with_name(path.name + ending)
-        try:
-            mode = file.stat().st_mode
-            if (
-                stat.S_ISREG(mode) and mode & 0o077
-            ):  # a folder in the place of a store may be anybody's, such as /tmp
-                file.chmod(stat.S_IMODE(mode) & ~0o077)
-        except FileNotFoundError:
-            continue
-        except OSError as problem:
-            log.warning(
-                "other users of this machine can read the store",
-                file=str(file),
-                problem=str(problem),
-            )
-
 
 if sys.platform != "win32":
     import fcntl
 
+log = structlog.get_logger()
+
 T = TypeVar("T")
 
+CHECKING = 5.0
+"""Seconds for the check of an SQLite file when a server starts."""
+RESTORE = "put the last copy that `botdrome backup FILE` wrote in its place"
 PATIENCE = 10
 """Seconds to wait for another process that is writing."""
 LESS_URGENT = 10
@@ -91,26 +57,14 @@ SETTINGS = (
 BULKS = (256, 64, 32, *range(16, 0, -1))
 """Rows per statement. A few fixed sizes, so that each statement is compiled once."""
 AWAY = {
-    sqlite3.SQLITE_AUTH,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_INTERRUPT,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_NOLFS,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_PROTOCOL,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_SCHEMA,
-}
-"""Errors of the file, the disk or another process, after which a retry may succeed.
-
-Other errors are due to the change.
-"""
+    getattr(sqlite3, f"SQLITE_{name}")
+    for name in (
+        "AUTH", "BUSY", "CANTOPEN", "CORRUPT", "FULL", "INTERRUPT", "IOERR", "LOCKED", "NOLFS",
+        "NOMEM", "NOTADB", "PERM", "PROTOCOL", "READONLY", "SCHEMA",
+    )
+}  # fmt: skip
+"""Errors of the file, the disk or another process, after which a retry may succeed. Others are due
+to the change."""
 RECOVERS = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL}
 """Errors after which a rollback is certain to work."""
 UNSTORABLE = (
@@ -121,27 +75,27 @@ UNSTORABLE = (
     OverflowError,
 )
 
-prepare = preparer(sqlite.dialect())
+
+@cache
+def prepared(statement: str) -> str:
+    """SQLite takes a list as JSON."""
+    return re.sub(r"IN (:\w+)", r"IN (SELECT value FROM json_each(\1))", statement)
 
 
 @cache
-def _inserting(table: Table, rows: int) -> str:
-    names = ", ".join(column.name for column in table.c)
-    return f"INSERT INTO {table.name} ({names}) {_values(len(table.c), rows)}"
+def _inserting(table: str, rows: int) -> str:
+    columns = schema.COLUMNS[table]
+    return f"INSERT INTO {table} ({', '.join(columns)}) {_values(len(columns), rows)}"
 
 
 @cache
-def _altering(table: Table, columns: tuple[str, ...], keys: tuple[str, ...], rows: int) -> str:
+def _updating(columns: Columns, rows: int) -> str:
     """SQLite names the columns of `VALUES` column1, column2, ..."""
-    fresh = ", ".join(f"{name} = fresh.column{number}" for number, name in enumerate(columns, 1))
-    which = " AND ".join(
-        f"{table.name}.{name} = fresh.column{number}"
-        for number, name in enumerate(keys, len(columns) + 1)
-    )
-    return (
-        f"UPDATE {table.name} SET {fresh} FROM ({_values(len(columns) + len(keys), rows)}) AS "
-        f"fresh WHERE {which}"
-    )
+    table, every = columns.table, columns.changed + columns.keys
+    equal = [f"{name} = fresh.column{number}" for number, (name, _) in enumerate(every, 1)]
+    fresh, which = equal[: len(columns.changed)], equal[len(columns.changed) :]
+    return f"""UPDATE {table} SET {", ".join(fresh)} FROM ({_values(len(every), rows)}) AS fresh
+        WHERE {" AND ".join(f"{table}.{one}" for one in which)}"""
 
 
 def _values(columns: int, rows: int) -> str:
@@ -152,9 +106,7 @@ def _values(columns: int, rows: int) -> str:
 def _in_bulk(
     connection: sqlite3.Connection, statement: Callable[[int], str], rows: Sequence[Row]
 ) -> None:
-    """Execute one statement for many rows, since this thread waits for the interpreter lock after
-    each statement.
-    """
+    """Write many rows per statement: this thread waits for the interpreter lock after each."""
     start = 0
     while left := len(rows) - start:
         size = next(size for size in BULKS if size <= left)
@@ -183,6 +135,88 @@ def explained(shown: str) -> Iterator[None]:
         raise (StoreDamaged if damaged else StoreUnavailable)(f"{shown}: {error}") from error
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", -1) & 0xFF in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )
+
+
+def check_file(connection: sqlite3.Connection, shown: str, seconds: float = CHECKING) -> None:
+    """Raise StoreDamaged if an SQLite file is damaged, as far as it can be checked in this time."""
+    given_up: list[bool] = []
+
+    def give_up() -> None:
+        given_up.append(True)
+        connection.interrupt()
+
+    timer = Timer(seconds, give_up)
+    timer.start()
+    with closing(connection):
+        try:
+            problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+        except sqlite3.Error as error:
+            problem = str(error) if is_damage(error) else "ok"  # opening it tells other errors
+        finally:
+            timer.cancel()
+            timer.join()
+    if given_up:
+        log.info("the store is large, so only a part of it was checked", seconds=seconds)
+    elif problem != "ok":
+        raise StoreDamaged(f"{shown} is damaged ({problem.splitlines()[-1]}); {RESTORE}")
+
+
+def open_private(path: str | Path, flags: int) -> int:
+    """Open a file, which only its owner can read if it is new."""
+    return os.open(path, flags, 0o600)
+
+
+def make_private(path: Path) -> None:
+    """Let only the owner read a store, since it has the seeds of running matches.
+
+    Create it if there is none. SQLite gives the files that it makes beside it the same mode.
+    """
+    with suppress(OSError):  # SQLite says what is wrong
+        os.close(open_private(path, os.O_RDWR | os.O_CREAT))
+    for ending in ("", "-wal", "-shm", "-journal", "-server"):
+        file = path.with_name(path.name + ending)
+        try:
+            mode = file.stat().st_mode
+            if stat.S_ISREG(mode) and mode & 0o077:  # not a folder, such as /tmp
+                file.chmod(stat.S_IMODE(mode) & ~0o077)
+        except FileNotFoundError:
+            continue
+        except OSError as problem:
+            log.warning(
+                "other users of this machine can read the store",
+                file=str(file),
+                problem=str(problem),
+            )
+
+
+class SqliteReader:
+    """Reads without a thread, since its process does nothing else."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def source(self) -> Source:
+        return Source("sqlite", str(self._path))
+
+    async def open(self) -> None:
+        with explained(str(self._path)):
+            self._connection = connected(self._path, must_exist=True)
+            self._connection.execute("PRAGMA query_only = ON")
+
+    async def fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        with explained(str(self._path)):
+            return found(self._connection, query, values)
+
+    async def close(self) -> None:
+        self._connection.close()
+
+
 class Sqlite:
     def __init__(
         self, path: Path, shown: str, passing: TemporaryDirectory[str] | None = None
@@ -193,10 +227,7 @@ class Sqlite:
         self._write_thread = ThreadPoolExecutor(1, "store-writer", _give_way)
         self._read_thread = ThreadPoolExecutor(1, "store-reader")
         self._claimed: int | None = None
-        """The lock file of the server that has the store.
-
-        The system releases the lock when the process ends.
-        """
+        """The lock file of the server that has the store. The lock ends with the process."""
         self._writer: sqlite3.Connection
         self.fence: tuple[str, int] | None = None  # a file has one server, so this stays None
         self._broken = False
@@ -217,7 +248,7 @@ class Sqlite:
     async def carry_out(self, changes: Sequence[Change]) -> list[Outcome]:
         return await self._in(self._write_thread, lambda: self._written(changes))
 
-    async def fetch(self, query: Executable, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+    async def fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         return await self._in(self._read_thread, lambda: found(self._reader, query, values))
 
     async def close(self) -> None:
@@ -299,43 +330,31 @@ def _closed(connection: sqlite3.Connection) -> None:
 
 def _do(connection: sqlite3.Connection, step: Step) -> Any:
     match step:
-        case Find(query, values):
-            return found(connection, query, values)
+        case Run(statement, values):
+            return found(connection, statement, values)
         case TakeNumbers(numbers):
             last = found(connection, queries.LAST_NUMBER, {})[0][0] or 0
             return range(last + 1, last + 1 + numbers)
-        case Put(table, rows):
-            _in_bulk(connection, lambda size: _inserting(table, size), rows)
-        case Alter(table, columns, keys, rows):
-            _in_bulk(connection, lambda size: _altering(table, columns, keys, size), rows)
-        case Run(statement, values):
-            found(connection, statement, values)
-        case Lock():
-            pass  # there is only one writer at a time
-    return None
+        case Insert(table, rows):
+            _in_bulk(connection, partial(_inserting, table), rows)
+        case Update(columns, rows):
+            _in_bulk(connection, partial(_updating, columns), rows)
+    return None  # nothing needs a lock: there is only one writer at a time
 
 
 def _give_way() -> None:
-    """Lower the priority of this thread, so that on a shared core moves do not wait milliseconds
-    for writes.
-    """
+    """Lower the priority of this thread, so that moves do not wait milliseconds for writes."""
     if sys.platform == "linux":  # elsewhere the priority is that of all threads
         thread = get_native_id()
         with suppress(OSError):
-            os.setpriority(
-                os.PRIO_PROCESS,
-                thread,
-                min(19, os.getpriority(os.PRIO_PROCESS, thread) + LESS_URGENT),
-            )
-            os.sched_setscheduler(
-                thread, os.SCHED_BATCH, os.sched_param(0)
-            )  # when the disk is done, it does not push in
+            urgency = os.getpriority(os.PRIO_PROCESS, thread) + LESS_URGENT
+            os.setpriority(os.PRIO_PROCESS, thread, min(19, urgency))
+            # When the disk is done, the thread does not push in.
+            os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to WAL mode with retries: SQLite does not wait here if others open the file at the
-    same time.
-    """
+    """Switch to WAL mode. SQLite does not wait here if others open the file at the same time."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -359,18 +378,17 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def found(
-    connection: sqlite3.Connection, statement: Executable, values: Mapping[str, Any]
+    connection: sqlite3.Connection, statement: str, values: Mapping[str, Any]
 ) -> list[Sequence[Any]]:
-    prepared = prepare(statement)
-    arguments = [
-        as_json(value) if isinstance(value, list) else value for value in prepared.arguments(values)
-    ]
-    return connection.execute(prepared.text, arguments).fetchall()
+    bound = {
+        name: as_json(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return connection.execute(prepared(statement), bound).fetchall()
 
 
 def _version(connection: sqlite3.Connection) -> str | None:
     tables = connection.execute(
         "SELECT 1 FROM sqlite_master WHERE name = ?", [schema.VERSION_TABLE]
     ).fetchall()
-    found = connection.execute(schema.VERSION).fetchone() if tables else None
+    found = connection.execute(schema.READ_VERSION).fetchone() if tables else None
     return found[0] if found else None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.cli.analysis.files import FIRST_FREE, bot_file
 from tests.cli.commands import run_beside
 from tests.server.clients import bot, play_noughts, registered, server

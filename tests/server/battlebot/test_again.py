@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.server.clients import Client, bot, pair, play_noughts, registered, server, unhurried
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from botdrome.app import RunningServer
 from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish
 from botdrome.server.failures import STORE_AWAY
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
 from tests.patience import until
 from tests.server.battlebot.original_client import (
     State,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from botdrome.server.tables.flight_records import written
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.match.telling import mark
 from tests.patience import until
 from tests.server.clients import NOTICES, bot, client, pair, play_noughts, registered, server

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from botdrome.contest.document import document_from
 from botdrome.contest.progress import ContestProgress
 from botdrome.store.contest_journal import ContestRefusal, StoredContest
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.cli.commands import run_beside
 from tests.patience import until
 from tests.server.clients import PATIENCE, bot, leap, registered, server

@@ -11,9 +11,9 @@ import pytest
 
 from botdrome.server.arena import BadName
 from botdrome.server.lobby.registry import Denied
+from botdrome.store.entries import LooksAlike
 from botdrome.store.identity import likeness, look_alike
 from botdrome.store.opening import open_store
-from botdrome.store.store import LooksAlike
 from tests.server.clients import registered, server
 from tests.server.rooms.bomber.clients import STEPS, room
 from tests.store.entries import a_bot

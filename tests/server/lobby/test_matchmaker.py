@@ -8,7 +8,7 @@ from prometheus_client import REGISTRY
 
 from botdrome.app import RunningServer
 from botdrome.server.lobby import desk
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.server.clients import bot, leap, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio

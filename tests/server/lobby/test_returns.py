@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.patience import until
 from tests.server.clients import bot, registered, server
 

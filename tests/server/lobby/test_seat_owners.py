@@ -11,7 +11,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, is_bots, is_guests
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
-from botdrome.store.store import MatchEntry
+from botdrome.store.entries import MatchEntry
 from tests.server.battlebot.people import person, play_out, seated
 from tests.server.clients import bot, client, registered, server
 from tests.server.rooms.boats.clients import BOARD, Line, boat_server, line, sailor

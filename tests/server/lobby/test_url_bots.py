@@ -15,7 +15,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.match.terms import Pace
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.tables.flight_records import written
-from botdrome.store.store import MatchEntry, NameTaken, Wanted
+from botdrome.store.entries import MatchEntry, NameTaken, Wanted
 from tests.patience import until
 from tests.server.calling.hosts import answer
 from tests.server.clients import PATIENCE, bot, play_noughts, registered, server

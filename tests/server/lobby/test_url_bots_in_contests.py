@@ -12,7 +12,7 @@ from botdrome.app import RunningServer
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.lobby import url_bots
 from botdrome.server.lobby.url_bots import challenge
-from botdrome.store.store import MatchEntry, Wanted
+from botdrome.store.entries import MatchEntry, Wanted
 from tests.server.calling.hosts import Asked, host
 from tests.server.clients import NOTICES, PATIENCE, bot, play_noughts, registered, server
 from tests.server.lobby.test_url_bots import over

@@ -27,7 +27,7 @@ from websockets.exceptions import ConnectionClosed
 
 from botdrome.server.network import steady_loop
 from botdrome.server.network.steady_loop import run
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.server.clients import registered, server
 
 HERE, THERE = "10.9.0.1", "10.9.0.2"

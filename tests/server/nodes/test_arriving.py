@@ -16,7 +16,7 @@ from botdrome.server.network.peer import Origin
 from botdrome.server.nodes import moving
 from botdrome.server.nodes.moving import Handover, Parcel
 from botdrome.server.session import AdmittedClient, Errand
-from botdrome.store.store import BotEntry
+from botdrome.store.entries import BotEntry
 from tests.server.clients import NOTICES, bot, registered
 from tests.server.nodes.draining import chatting
 

@@ -9,7 +9,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.contest.document import document_from
 from botdrome.server.nodes.joining import JoinedNode
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.patience import until
 from tests.server.clients import bot, registered, unhurried
 from tests.server.contests.entrants import entered, open_contest, play_all

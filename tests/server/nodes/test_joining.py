@@ -19,8 +19,8 @@ from botdrome.server.nodes.joining import once_reached
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.settings import BadSetting
+from botdrome.store.entries import StoreUnavailable, Wanted
 from botdrome.store.opening import open_store
-from botdrome.store.store import StoreUnavailable, Wanted
 from tests.server.clients import bot, deaf_port, pair, registered, server
 from tests.server.nodes.serving import nodes
 

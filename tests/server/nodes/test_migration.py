@@ -15,8 +15,8 @@ from botdrome.server.nodes.migration import Migration
 from botdrome.server.nodes.takeover import Takeover
 from botdrome.server.tables.flight_records import written
 from botdrome.server.tables.kept_table import MOVED
+from botdrome.store.entries import MatchEntry, StoreUnavailable, Wanted
 from botdrome.store.nodes import InputRows
-from botdrome.store.store import MatchEntry, StoreUnavailable, Wanted
 from tests.patience import until
 from tests.server.clients import Client, bot, registered
 from tests.server.nodes.draining import SPACES, chatting, drain, home, move_match

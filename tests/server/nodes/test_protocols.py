@@ -220,7 +220,7 @@ async def test_people_watch_a_match_that_another_node_has_just_begun(
         async with bot(three[0], ada) as one, bot(three[0], bob):
             await one.receive()
             (match,) = [table.id for node in three for table in node.desk.tables.live()]
-            await three[0].arena.store.settled()
+            await three[0].arena.store.journal.settled()
             async with client(three[1], f"/watch/{match}") as spectator:
                 assert (await spectator.receive())["snapshot"]
 
@@ -239,7 +239,7 @@ async def test_people_watch_matches_that_are_not_listed(
                 < 2
             ):
                 await asyncio.sleep(0.01)
-            await three[0].arena.store.settled()
+            await three[0].arena.store.journal.settled()
             for match in matches:
                 async with client(three[1], f"/watch/{match}") as spectator:
                     assert (await spectator.receive())["snapshot"]

@@ -10,7 +10,7 @@ from botdrome.contest.lobby import Seeker, Wish
 from botdrome.server.nodes import rooms as under_test
 from botdrome.server.nodes.cluster import PLACES, Cluster, Node, NodeId, rooms_of, spread
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.patience import until
 from tests.server.contests.entrants import entered, open_contest, play_all
 from tests.server.nodes.fixed_members import FixedMembers, node

@@ -11,8 +11,8 @@ from botdrome.server.nodes import held_inputs, second_memory
 from botdrome.server.nodes.held_inputs import HeldInputs
 from botdrome.server.nodes.second_memory import SecondMemory
 from botdrome.server.tables.kept_table import InputKeeper, KeptTable
+from botdrome.store.entries import StoreUnavailable
 from botdrome.store.opening import open_store
-from botdrome.store.store import StoreUnavailable
 from tests.patience import PATIENCE, until
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network

@@ -19,7 +19,7 @@ from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches, owner_of
 from botdrome.server.tables.kept_table import KeptTable, ResumedTable
 from botdrome.server.tables.table import Table
-from botdrome.store.store import MatchEntry
+from botdrome.store.entries import MatchEntry
 from botdrome.wire.nodes import link
 from tests.patience import PATIENCE, until
 from tests.server.nodes.joining import Member, cluster
@@ -69,7 +69,7 @@ class Playing:
         keeper = self.desk.tables.keeper
         assert keeper is not None
         await until(lambda: keeper._waiting is None and keeper._writing is None)
-        await self.node.store.settled()
+        await self.node.store.journal.settled()
 
     async def die(self) -> None:
         """Its inputs are not deleted."""
@@ -200,7 +200,7 @@ async def test_nothing_that_was_told_is_lost(
                 table.submit(player, move, b"")
                 assert len(ada.told) < number
                 await until(lambda: len(ada.told) >= number)
-        await ant.node.store.settled()
+        await ant.node.store.journal.settled()
         await ant.die()
         for old in tables:
             async with asyncio.timeout(PATIENCE):

@@ -16,7 +16,8 @@ from botdrome.games.options import with_options
 from botdrome.match.match import News
 from botdrome.match.record import read, verify
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.store.store import Store, Unstorable
+from botdrome.store.entries import Unstorable
+from botdrome.store.store import Store
 from tests.server.holding import Held, hold_back
 from tests.server.tables.test_table import Hearer, running
 

@@ -21,8 +21,9 @@ from botdrome.server.tables.kept_table import (
 )
 from botdrome.server.tables.table import Subscriber
 from botdrome.server.tables.timing import Metronome, MoveTimes, never
+from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.opening import open_store
-from botdrome.store.store import Fenced, MatchEntry, Store, StoreUnavailable
+from botdrome.store.store import Store
 from tests.patience import PATIENCE
 from tests.server.tables.test_table import Hearer
 

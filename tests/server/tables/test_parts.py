@@ -14,8 +14,8 @@ from botdrome.server.lobby.house import house_bot
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.flight_records import FlightRecord, FlightRecords, written
+from botdrome.store.entries import BotEntry
 from botdrome.store.identity import hashed
-from botdrome.store.store import BotEntry
 from botdrome.wire.writers import MatchHeader
 
 

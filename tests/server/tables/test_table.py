@@ -15,8 +15,9 @@ from botdrome.match.match import Match, News
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.tables.timing import Metronome, MoveTimes, never
+from botdrome.store.entries import MatchEntry, Note
 from botdrome.store.opening import open_store
-from botdrome.store.store import MatchEntry, Note, Store
+from botdrome.store.store import Store
 from botdrome.wire.battlebot.conversation import battlebot
 from botdrome.wire.writers import MatchWriters, Standing
 

@@ -11,7 +11,7 @@ from botdrome.bots.house import HOUSE
 from botdrome.games.chance import Chance
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store import opening
-from botdrome.store.store import Source
+from botdrome.store.entries import Source
 
 
 def add(one: int, other: int) -> int:

@@ -50,9 +50,9 @@ from botdrome.server.contests.verbs import (
 )
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller, WorkersBusy
-from botdrome.store import damage
-from botdrome.store.contest_journal import ContestJournal
-from botdrome.store.store import BotEntry, MatchEntry, Status, Store, Wanted
+from botdrome.store.contest_journal import ContestReader
+from botdrome.store.entries import BotEntry, MatchEntry, Status, Wanted
+from botdrome.store.reader import StoreReader, about_match
 
 # The context of one query in a worker process: a cache of its reads, and the truncated lists.
 
@@ -65,7 +65,7 @@ MOST_GAMES = 10_000
 
 class QueryContext(ReadContext):
     def __init__(
-        self, server: ServerCaller, store: Store, token: str | None, planned: bool = False
+        self, server: ServerCaller, store: StoreReader, token: str | None, planned: bool = False
     ) -> None:
         """`planned`: the query is a subscription that was planned before."""
         super().__init__(server, store)
@@ -278,7 +278,7 @@ class MatchNode:
 
     async def record(self, info: Info) -> str | None:
         record = await self._context.store.record(self.id)
-        with damage.of_match(self.id):
+        with about_match(self.id):
             return None if record is None else record.decode()
 
     async def turns(
@@ -425,7 +425,7 @@ class Root:
     async def documented_contests(
         self, info: Info, limit: int | None = None, offset: int | None = None
     ) -> list[DocumentedContest]:
-        names = list(await ContestJournal(self._store).contests())[::-1][original_offset(offset) :][
+        names = list(await ContestReader(self._store).contests())[::-1][original_offset(offset) :][
             : original_limit(limit)
         ]
         self._context.truncate(info, names[:MOST_CONTESTS], len(names))

@@ -39,8 +39,8 @@ from botdrome.api.rest.endpoint import (
 from botdrome.api.server_calls import ReadContext
 from botdrome.contest.strength import OwnMatch, Strength, performance
 from botdrome.server.arena import Arena
+from botdrome.store.entries import BotEntry, Wanted
 from botdrome.store.reports import OPPONENT_ORDERS, Meeting
-from botdrome.store.store import BotEntry, Wanted
 from botdrome.wire.battlebot.messages import game_type
 
 endpoint = Endpoints()

@@ -41,13 +41,14 @@ from botdrome.contest.strength import Ratings, rate_counted
 from botdrome.store.contest_journal import (
     BEFORE,
     ContestEntry,
-    ContestJournal,
+    ContestReader,
     ContestState,
     StoredContest,
     UnknownContest,
 )
+from botdrome.store.entries import Meetings, Wanted
+from botdrome.store.reader import StoreReader
 from botdrome.store.reports import CONTEST_ORDERS
-from botdrome.store.store import Meetings, Store, Wanted
 from botdrome.wire.battlebot.messages import game_type
 
 endpoint = Endpoints()
@@ -95,7 +96,7 @@ class Rank(Struct, frozen=True):
 
 
 async def contest_ranks(
-    store: Store, game: str, name: str, method: RankingMethod = RankingMethod.AMBITIOUS
+    store: StoreReader, game: str, name: str, method: RankingMethod = RankingMethod.AMBITIOUS
 ) -> tuple[list[Rank], ContestProgress | None]:
     """Return the standings of a contest, best first, and its progress if it has a document.
 
@@ -125,10 +126,10 @@ async def contest_ranks(
     ], None
 
 
-async def _progress(store: Store, game: str, name: str) -> ContestProgress | None:
+async def _progress(store: StoreReader, game: str, name: str) -> ContestProgress | None:
     """Return the progress of a contest that has a document and has started."""
     try:
-        stored = await ContestJournal(store).load(name)
+        stored = await ContestReader(store).load(name)
     except UnknownContest:
         return None
     if stored.entry.document.game != game or stored.entry.state in BEFORE:
@@ -426,7 +427,7 @@ class DocumentedContest(Struct, rename="camel"):
     "GET", "/contest-documents", "The contests with a document, the newest first.", STATE, *PAGING
 )
 async def contestdocuments(context: ReadContext, request: RestRequest) -> ListedContests:
-    journal = ContestJournal(context.store)
+    journal = ContestReader(context.store)
     state = request.text("state")
     states = CURRENT if state == "current" else (state,)
     found = [
@@ -470,12 +471,12 @@ async def progress_called(context: ReadContext, name: str) -> ContestProgress:
 
 async def _stored(context: ReadContext, name: str) -> StoredContest:
     try:
-        return await ContestJournal(context.store).load(name)
+        return await ContestReader(context.store).load(name)
     except UnknownContest:
         raise Problem(f"there is no contest {name!r} with a document", 404) from None
 
 
-async def _summary(journal: ContestJournal, entry: ContestEntry) -> ListedContest:
+async def _summary(journal: ContestReader, entry: ContestEntry) -> ListedContest:
     document = entry.document
     entrants = len(await journal.entrants(document.name))
     title, created = document.title or document.name, iso(entry.created)

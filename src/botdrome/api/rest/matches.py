@@ -34,7 +34,7 @@ from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import is_bots
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.tables.flight_records import written
-from botdrome.store.store import MatchEntry, Status, Wanted
+from botdrome.store.entries import MatchEntry, Status, Wanted
 from botdrome.wire.battlebot.messages import game_type
 
 endpoint = Endpoints()

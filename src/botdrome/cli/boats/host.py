@@ -38,7 +38,8 @@ from botdrome.server.rooms.boat_settings import (
 )
 from botdrome.server.rooms.boat_statistics import BoatStatistics, titles, write_files, written
 from botdrome.server.settings import BadSetting, Settings
-from botdrome.store.opening import BadStoreUrl, StoreUnavailable, open_store
+from botdrome.store.entries import BadStoreUrl, StoreUnavailable
+from botdrome.store.opening import open_store
 from botdrome.wire.boats.lines import BLANKS, text_of
 
 app = typer.Typer()

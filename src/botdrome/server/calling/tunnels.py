@@ -14,7 +14,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import GOING, Connection
 from botdrome.server.session import Session
 from botdrome.server.settings import Settings
-from botdrome.store.store import Epoch
+from botdrome.store.entries import Epoch
 from botdrome.wire.conversation import Command
 from botdrome.wire.tunnel import CallId, TakeAnswer, TunnelCall, TunnelConversation, UnknownCall
 

@@ -17,9 +17,11 @@ from botdrome.contest.formats.format import EntrantNumber, Fixture, FixtureResul
 from botdrome.contest.progress import ContestProgress, OpenFixtures, plan_summary
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.server.workers.pool import Workers
-from botdrome.store.contest_journal import ContestJournal
+from botdrome.store.contest_journal import ContestReader
+from botdrome.store.entries import Source
 from botdrome.store.opening import reader
-from botdrome.store.store import Source, Store
+from botdrome.store.reader import StoreReader
+from botdrome.store.store import Store
 
 SMALL = 100
 """Entrants and results of a contest that the event loop plans itself: that takes at most 5 ms of
@@ -70,7 +72,7 @@ class ContestPlanner:
         after = 0 if changed or len(before.added) > MOST_ADDED else before.plan.number
         added = msgspec.msgpack.encode(before.added if after else {})
         request = PlanRequest(contest, next(_numbers), after, added, list(underway))
-        await self._store.settled()
+        await self._store.journal.settled()
         if len(names) + before.results <= SMALL:
             progress = await _progress(self._store, request)
             fixtures = OpenFixtures(plan_summary(request.number, progress), names)
@@ -95,7 +97,7 @@ class ContestPlanner:
         """Return the results that are annulled if matches are played again: those of these
         entrants, or those that failed.
         """
-        await self._store.settled()
+        await self._store.journal.settled()
         target = f"{__name__}:annulled_in_worker"
         args = self._store.source, contest, numbers, failed
         job = await self._workers.run(CLIENT, target, *args, long=True, limit=LONGEST)
@@ -115,7 +117,7 @@ async def plan_in_worker(_: ServerCaller, source: Source, request: PlanRequest) 
     )
 
 
-async def _progress(store: Store, request: PlanRequest) -> ContestProgress:
+async def _progress(store: StoreReader, request: PlanRequest) -> ContestProgress:
     number, progress = _kept.pop(request.contest, (0, None))
     if progress is not None and number == request.after:
         for key, result in msgspec.msgpack.decode(
@@ -123,7 +125,7 @@ async def _progress(store: Store, request: PlanRequest) -> ContestProgress:
         ).items():
             progress.add(key, result)
     else:
-        stored = await ContestJournal(store).load(request.contest)
+        stored = await ContestReader(store).load(request.contest)
         progress = ContestProgress(
             stored.entry.document, stored.entrants, stored.results, frozenset(request.underway)
         )
@@ -136,7 +138,7 @@ async def _progress(store: Store, request: PlanRequest) -> ContestProgress:
 async def annulled_in_worker(
     _: ServerCaller, source: Source, contest: str, numbers: Sequence[EntrantNumber], failed: bool
 ) -> bytes:
-    stored = await ContestJournal(await reader(source)).load(contest)
+    stored = await ContestReader(await reader(source)).load(contest)
     progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
     dropped = progress.forget(progress.with_results(numbers, failed))
     return msgspec.msgpack.encode(

@@ -42,7 +42,8 @@ from botdrome.store.contest_journal import (
     UnknownContest,
     version_refusal,
 )
-from botdrome.store.store import BotEntry, Store
+from botdrome.store.entries import BotEntry
+from botdrome.store.store import Store
 
 # ContestMoments: starts and ends contests at the moments that their documents name.
 

@@ -29,7 +29,7 @@ from botdrome.server.lobby.contest_queue import ContestPlayer, contest_table
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.jobs import WorkersClosed
 from botdrome.store.contest_journal import ContestJournal, EnteredContest, result_note
-from botdrome.store.store import Note
+from botdrome.store.entries import Note
 
 # PresentPlayers: the players of a contest that are here. They wait for a match, or play one.
 

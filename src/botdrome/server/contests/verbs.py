@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from botdrome.contest.document import ContestDocument
-from botdrome.store.store import BotEntry
+from botdrome.store.entries import BotEntry
 
 Action = Literal["open", "start", "pause", "resume", "end"]
 

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.server.network.connection import CLIENT_SOURCE, source_of
+from botdrome.store.entries import Epoch, Note
 from botdrome.store.identity import look_alike
-from botdrome.store.store import Epoch, Note, Store
+from botdrome.store.store import Store
 
 BOOK = "bans"
 MAPPED = 96

@@ -8,7 +8,7 @@ from itertools import count
 from time import time
 
 from botdrome.server.network.connection import Traffic
-from botdrome.store.store import Epoch
+from botdrome.store.entries import Epoch
 
 End = Callable[[], None]
 

@@ -32,8 +32,8 @@ from botdrome.server.tables.audience import header_of
 from botdrome.server.tables.running_tables import Candidate, RunningTables
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.pool import Workers
-from botdrome.store.damage import BrokenMatch
-from botdrome.store.store import MatchEntry, Store, StoreUnavailable
+from botdrome.store.entries import BrokenMatch, MatchEntry, StoreUnavailable
+from botdrome.store.store import Store
 from botdrome.wire.writers import MatchWriters, standing
 
 if TYPE_CHECKING:
@@ -339,7 +339,7 @@ class Desk:
         """The reason why no match may begin at present, for clients; empty if matches may begin."""
         if self.closing:
             return "the server is stopping"
-        return NOT_STORED if self.store.unwritten >= self.settings.limits.unwritten else ""
+        return NOT_STORED if self.store.journal.unwritten >= self.settings.limits.unwritten else ""
 
     # Clients that want to play.
 

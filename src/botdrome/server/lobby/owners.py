@@ -10,7 +10,7 @@ import hmac
 import secrets
 
 from botdrome.match.events import Player
-from botdrome.store.store import BotEntry, MatchEntry
+from botdrome.store.entries import BotEntry, MatchEntry
 
 NOBODY = ""
 """The owner of the seats of house bots, and of guests without a secret."""

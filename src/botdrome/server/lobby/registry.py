@@ -19,7 +19,8 @@ from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, seat_of
 from botdrome.server.lobby.tokens import Guesses, TooMany
 from botdrome.server.network.peer import PEER
-from botdrome.store.store import BotEntry, Store
+from botdrome.store.entries import BotEntry
+from botdrome.store.store import Store
 from botdrome.wire.conversation import Admit, AdmitGuest, Authenticate, TokenNeeded, written_out
 
 KEPT = 10_000

@@ -11,8 +11,9 @@ from typing import Any
 from botdrome.server import metrics
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
+from botdrome.store.entries import Note, StoreUnavailable
 from botdrome.store.identity import hashed
-from botdrome.store.store import Note, Store, StoreUnavailable
+from botdrome.store.store import Store
 
 RATE, BURST = 1.0, 100
 """Wrong tokens from one address a second in the long run, and at once."""

@@ -36,7 +36,8 @@ from botdrome.server.session import Session
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.limits import SharedSlots
-from botdrome.store.store import BotEntry, Note, Store, StoreUnavailable
+from botdrome.store.entries import BotEntry, Note, StoreUnavailable
+from botdrome.store.store import Store
 from botdrome.wire.battlebot.conversation import battlebot_with_extras, value_of
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import TOKEN_CHANGED, BadVersion, read_version

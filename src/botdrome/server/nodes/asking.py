@@ -20,7 +20,7 @@ from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes.cluster import Links, Members, NodeId
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
 
 TOPIC = "asking"
 PATIENCE = 2.0

@@ -37,8 +37,9 @@ from botdrome.server.protocol import Ports, ServedProtocol
 from botdrome.server.session import Session
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.tables.kept_table import KeptTable
+from botdrome.store.entries import StoreUnavailable
 from botdrome.store.nodes import CannotJoin
-from botdrome.store.store import Store, StoreUnavailable
+from botdrome.store.store import Store
 
 # Routing: which node answers an HTTP request, by its target.
 

@@ -22,9 +22,10 @@ from botdrome import __version__
 from botdrome.server.failures import log_failure
 from botdrome.server.nodes.cluster import MESSAGES, Choice, Key, Node, NodeId, choose
 from botdrome.server.settings import ClusterSection
+from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.nodes import NodeRow, NodeRows
 from botdrome.store.rows import key as home_key
-from botdrome.store.store import Fenced, MatchEntry, Store, StoreUnavailable
+from botdrome.store.store import Store
 
 log = structlog.get_logger()
 

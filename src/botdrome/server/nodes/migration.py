@@ -54,7 +54,7 @@ from botdrome.server.nodes.takeover import (
 )
 from botdrome.server.session import Errand, MovedSeat, Session
 from botdrome.server.tables.kept_table import KeptTable
-from botdrome.store.store import Fenced, StoreUnavailable
+from botdrome.store.entries import Fenced, StoreUnavailable
 
 log = structlog.get_logger()
 
@@ -231,7 +231,7 @@ class Migration:
         return choose(table.entry.id, wanted).id if wanted else None
 
     async def _move(self, tables: Sequence[KeptTable], to: NodeId) -> None:
-        await self._desk.store.settled()  # the matches have begun there, too
+        await self._desk.store.journal.settled()  # the matches have begun there, too
         await self._let_calls_end(tables)
         for table in tables:
             if not _can_move(table):

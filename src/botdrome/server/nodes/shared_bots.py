@@ -13,7 +13,7 @@ from botdrome.server.lobby.bans import Ban
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.nodes.asking import Asking, LateAnswer, NoAnswer
 from botdrome.server.nodes.cluster import Cluster, Links, NodeId
-from botdrome.store.store import Epoch
+from botdrome.store.entries import Epoch
 
 REGISTRY_TOPIC = "registry"
 

@@ -38,8 +38,9 @@ from botdrome.server.tables.kept_table import (
     unpack_head,
 )
 from botdrome.server.tables.table import Subscriber, Table
+from botdrome.store.entries import MatchEntry, StoreUnavailable
 from botdrome.store.nodes import InputRows
-from botdrome.store.store import MatchEntry, Store, StoreUnavailable
+from botdrome.store.store import Store
 
 # What nodes tell each other when matches move from one to the other.
 

@@ -29,7 +29,8 @@ from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import room_settings
 from botdrome.server.rooms.boats import BadRoom, BoatRooms
 from botdrome.server.rooms.cube_organisers import Organisers
-from botdrome.store.store import Epoch, Note, Store
+from botdrome.store.entries import Epoch, Note
+from botdrome.store.store import Store
 
 # The audit log: the operator's actions with time, address and target. The store keeps it.
 

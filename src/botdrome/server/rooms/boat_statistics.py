@@ -27,7 +27,8 @@ from botdrome.server.rooms.boat_game import BoatGame
 from botdrome.server.rooms.boat_settings import BadRoomSettings, BoatRoomSettings, pairs_in
 from botdrome.server.tables.statistics import Entries, Statistics
 from botdrome.server.tables.table import Table
-from botdrome.store.store import Note, Store
+from botdrome.store.entries import Note
+from botdrome.store.store import Store
 from botdrome.wire.boats.lines import text_of
 
 # CountedGame: a boat game that is over, and what it adds to the lines of statistics.

@@ -27,7 +27,7 @@ from botdrome.server.rooms.bomber_room import (
 from botdrome.server.rooms.bomber_settings import BomberSection
 from botdrome.server.session import Session
 from botdrome.store.contest_journal import ContestRefusal
-from botdrome.store.store import BotEntry
+from botdrome.store.entries import BotEntry
 from botdrome.wire.bomber.conversation import (
     BAD,
     CONFLICT,

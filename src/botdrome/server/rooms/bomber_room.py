@@ -26,7 +26,7 @@ from botdrome.server.rooms.bomber_settings import (
 )
 from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, from_elsewhere, open_table
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.store.store import BotEntry
+from botdrome.store.entries import BotEntry
 from botdrome.wire.bomber.conversation import (
     CAME_LATE,
     IS_AHEAD,

@@ -26,7 +26,7 @@ from botdrome.server.rooms.room import GatheredPlayer, TableRules, open_table
 from botdrome.server.session import Session
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.store.store import StoreUnavailable
+from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.conversation import Command, TokenNeeded
 from botdrome.wire.cube.conversation import (
     ChangeGame,

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from botdrome.contest.strength import START, updated_elo
 from botdrome.match.events import Cause
 from botdrome.server.tables.statistics import Entries, Statistics
-from botdrome.store.store import Epoch, Note, Store
+from botdrome.store.entries import Epoch, Note
+from botdrome.store.store import Store
 
 # Records of duel arena's players: Elo ratings and counts of boards.
 

@@ -25,7 +25,8 @@ from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, open_ta
 from botdrome.server.session import Session
 from botdrome.server.settings import ProtocolSection
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.store.store import Epoch, Note, Store
+from botdrome.store.entries import Epoch, Note
+from botdrome.store.store import Store
 from botdrome.wire.conversation import Command, LoginRefused
 from botdrome.wire.duel.conversation import GAME, Duel, DuelConversation, Enter, Entered, Superseded
 from botdrome.wire.framing.streams import Frames

@@ -10,7 +10,8 @@ from msgspec import Struct
 from botdrome.games.game import View
 from botdrome.match.events import Ended, Event, Player, Result
 from botdrome.match.terms import Milliseconds, PaceName
-from botdrome.store.store import Finish, MatchEntry, Status, Store
+from botdrome.store.entries import Finish, MatchEntry, Status
+from botdrome.store.store import Store
 from botdrome.wire.writers import MatchHeader
 
 

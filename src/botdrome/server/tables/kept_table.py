@@ -21,8 +21,10 @@ from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import BoardBreak, Table
 from botdrome.server.tables.timing import Metronome, MoveTimes
-from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE, Outage
-from botdrome.store.store import Fenced, MatchEntry, Store, StoreUnavailable
+from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
+from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE
+from botdrome.store.outage import Outage
+from botdrome.store.store import Store
 from botdrome.wire.writers import standing
 
 # The places where the inputs of running matches are kept, so that they outlive their node.

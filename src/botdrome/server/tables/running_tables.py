@@ -26,7 +26,8 @@ from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.tables.timing import Metronome, MoveTimes, never
 from botdrome.server.workers.pool import Workers
-from botdrome.store.store import MatchEntry, Store
+from botdrome.store.entries import MatchEntry
+from botdrome.store.store import Store
 
 
 class Candidate(SeatedPlayer, Protocol):

@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.server.failures import log_failure
-from botdrome.store.store import Note, Store, StoreUnavailable
+from botdrome.store.entries import Note, StoreUnavailable
+from botdrome.store.store import Store
 
 LOOK = 1.0
 """Seconds between two looks for entries of other nodes, and before a retry."""
@@ -67,7 +68,7 @@ class Statistics:
         """Wait until the entries that are stored now are folded, unless the store fails."""
         for _ in range(2):  # the current round may have read the entries before
             current = self._round
-            while current is not None and not current.done() and not self._store.trouble:
+            while current is not None and not current.done() and not self._store.journal.trouble:
                 await asyncio.wait([current], timeout=0.1)
 
     def look(self) -> None:

@@ -20,15 +20,8 @@ from botdrome.server.tables.audience import Audience, LiveTable, Spectator, head
 from botdrome.server.tables.flight_records import FlightRecords
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.timing import Metronome, MoveTimes, Timer, Timers
-from botdrome.store.store import (
-    AlreadyOver,
-    Finish,
-    MatchEntry,
-    Note,
-    Status,
-    Store,
-    StoreUnavailable,
-)
+from botdrome.store.entries import AlreadyOver, Finish, MatchEntry, Note, Status, StoreUnavailable
+from botdrome.store.store import Store
 from botdrome.wire.writers import MatchWriters, standing
 
 # Board break: the time between two boards of a match, in which the last one is being stored; or in

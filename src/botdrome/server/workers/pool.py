@@ -387,7 +387,7 @@ class Workers:
         """
         client = CLIENT_SOURCE.get()
         with self._slots.held(client, TOO_MANY_QUERIES):
-            await store.settled()
+            await store.journal.settled()
             return await self.run(
                 client, target, store.source, *args, calls=self.server_calls, long=True
             )

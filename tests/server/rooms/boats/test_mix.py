@@ -10,7 +10,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.patience import until
 from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
 from tests.server.rooms.boats.clients import BOARD, FLEET, Line, boat_server, line, sailor, the_room

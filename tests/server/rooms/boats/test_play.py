@@ -7,7 +7,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.patience import until
 from tests.server.clients import registered
 from tests.server.rooms.boats.clients import (

@@ -12,7 +12,7 @@ from botdrome.cli.boats.host import _read_statistics
 from botdrome.server.rooms.boat_orders import shown
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import ENTRIES, GAMES, PLAYERS, BoatStatistics
-from botdrome.store.store import Unstorable
+from botdrome.store.entries import Unstorable
 from tests.patience import until
 from tests.server.holding import hold_back, notes_of
 from tests.server.rooms.boats.clients import boat_rooms, boat_server, sailors, the_room

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
-from botdrome.store.store import BotEntry
+from botdrome.store.entries import BotEntry
 from tests.server.rooms.boats.clients import (
     BOARD,
     boat_server,

@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.server.lobby import url_bots
 from botdrome.server.lobby.url_bots import challenge
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from tests.server.calling.hosts import answer
 from tests.server.clients import PATIENCE, client, registered, server
 from tests.server.clients import bot as native_bot

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.server.tables.flight_records import written
-from botdrome.store.store import Wanted
+from botdrome.store.entries import Wanted
 from botdrome.wire.cube import writer as cube_writer
 from tests.server.clients import client, deaf_port, registered, server
 from tests.server.rooms.cube.clients import NOOP, bot, game, organiser, saying, starts

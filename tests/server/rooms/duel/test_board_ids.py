@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from botdrome.server.rooms.duel_room import BLOCK, NoBoardIds, open_board_ids
+from botdrome.store.entries import Note
 from botdrome.store.opening import open_store
-from botdrome.store.store import Note, Store
+from botdrome.store.store import Store
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,8 @@ from botdrome.app import RunningServer
 from botdrome.server.rooms import duel_leaderboard as duel_table
 from botdrome.server.rooms import duel_room
 from botdrome.server.rooms.duel_leaderboard import ENTRIES, open_duel_leaderboard
+from botdrome.store.entries import Note, Unstorable
 from botdrome.store.opening import open_store
-from botdrome.store.store import Note, Unstorable
 from tests.patience import until
 from tests.server.holding import hold_back
 from tests.server.rooms.duel.clients import (

@@ -1,0 +1,189 @@
+"""What a store keeps: bots, matches, notes; and the errors of a store."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from botdrome.match.events import Result
+from botdrome.match.record import Seed
+from botdrome.match.terms import PaceName
+
+Epoch = int
+"""Milliseconds since 1970."""
+
+Status = Literal["running", "ended", "aborted"]
+BotOrder = Literal["registered", "name", "owner", "game"]
+
+
+class NameTaken(Exception):
+    """A bot with that name exists. Names are unique over all games."""
+
+
+class LooksAlike(NameTaken):
+    """The name looks like that of a registered bot, which is the argument."""
+
+
+class UnknownBot(Exception):
+    """No bot is registered with that name."""
+
+
+class UnknownMatch(Exception):
+    """No match has that id."""
+
+
+class AlreadyOver(Exception):
+    """The match has another end already, for example because the next server aborted it."""
+
+
+class BadStoreUrl(ValueError):
+    """Not the URL of a store."""
+
+
+class StoreUnavailable(Exception):
+    """The store cannot be opened, read or written at present. A change may be lost."""
+
+
+class Fenced(StoreUnavailable):
+    """Other nodes have declared this node dead, so it can store nothing any more."""
+
+
+class StoreDamaged(StoreUnavailable):
+    """The database says that its file is damaged."""
+
+
+class BrokenMatch(Exception):
+    """What is stored of a match is damaged. The text is for people."""
+
+
+class Unstorable(ValueError):
+    """A value that no database can store, such as a time beyond 64 bits."""
+
+
+class BadExport(ValueError):
+    """A file that `export` did not write, or that is incomplete; the text has the line and the
+    reason.
+    """
+
+
+class BotEntry(Struct, frozen=True):
+    """A registered bot. `token_hash` is the SHA-256 of its token, in hexadecimal; None: the token
+    was revoked.
+    """
+
+    name: str
+    game: str
+    owner: str
+    registered: Epoch
+    token_hash: str | None
+    url: str | None = None
+    """The URL at which the server calls it; None: it connects to the server."""
+
+
+class MatchEntry(Struct, frozen=True):
+    """A match without its record and flight records, which are fetched separately."""
+
+    id: str
+    game: str
+    players: tuple[str, ...]
+    """Names in the order of the match's players."""
+    started: Epoch
+    contest: str | None = None
+    options: dict[str, Any] = {}
+    seed: Seed = 0
+    status: Status = "running"
+    ended: Epoch | None = None
+    result: Result | None = None
+    view: dict[str, Any] | None = None
+    """The public view of the last position, once it has ended."""
+    reason: str = ""
+    """Why it was aborted."""
+    owners: tuple[str, ...] = ()
+    """The owner of each player's seat (see `server/lobby/owners.py`); empty: stored by an older
+    version.
+    """
+    pace: PaceName = "usual"
+    """Matches at any other pace are for people, and are unrated."""
+    node: str = ""
+    """The node that plays it; empty: a single server does. The store fills it in."""
+    former: tuple[str, ...] = ()
+    """The dead nodes that played it before, oldest first."""
+    versions: tuple[str, ...] = ()
+    """The version of the bot at each seat, where it named one; empty: no bot did."""
+
+    def version(self, player: int) -> str:
+        """Return the version of a player's bot; empty: it named none."""
+        return self.versions[player] if self.versions else ""
+
+
+class Note(Struct, frozen=True):
+    """A named value, such as a player's line in a table. A later note replaces an earlier one of
+    the same name.
+    """
+
+    book: str
+    name: str
+    value: dict[str, Any]
+
+
+class Finish(Struct, frozen=True):
+    """The end of a match, or of one of its boards.
+
+    After a board the status is still `running`, and `result` is the result if the match is aborted
+    now. It is hidden while the match runs, and counts only if the server crashes before it stores
+    the end.
+    """
+
+    id: str
+    status: Status
+    ended: Epoch | None
+    result: Result | None
+    view: dict[str, Any]
+    record: bytes
+    """The match file."""
+    flights: tuple[bytes, ...] = ()
+    """The flight record of each player, packed."""
+    reason: str = ""
+    notes: tuple[Note, ...] = ()
+    """Stored in the same transaction."""
+
+
+class Wanted(Struct, frozen=True):
+    """The conditions of a list of matches; all must hold."""
+
+    game: str | None = None
+    contest: str | None = None
+    all_of: Sequence[str] = ()
+    """Players that all took part."""
+    any_of: Sequence[str] = ()
+    """At least one of these players took part."""
+    status: Status | None = None
+    winner: str | None = None
+    """The only winner."""
+    since: Epoch | None = None
+    """Matches that started at this time or later."""
+    until: Epoch | None = None
+    """Matches that started before this time."""
+    oldest_first: bool = False
+    limit: int | None = None
+    offset: int = 0
+
+
+class ContestLine(Struct, frozen=True):
+    """The results of one bot in a contest. Only ended matches count."""
+
+    name: str
+    wins: int
+    draws: int
+    losses: int
+
+
+Meetings = Mapping[tuple[str, ...], int]
+"""The number of matches per group of players, in the order of their seats."""
+
+
+class Source(Struct, frozen=True):
+    """The location of a store: the kind of the database, and its file or URL."""
+
+    kind: Literal["sqlite", "postgresql"]
+    place: str
