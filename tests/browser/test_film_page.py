@@ -10,9 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from botdrome.api.pages import WEB
 from botdrome.catalogue import restored
-from botdrome.cli.replay import film_page, show_match
+from botdrome.cli.replay import film_page
 from botdrome.match.film import film_lines, frames, header_of
 from tests.browser.faults import serious_faults
+from tests.cli.commands import run
 from tests.golden.test_golden import NEWEST, file_of
 from tests.patience import PATIENCE
 
@@ -49,7 +50,7 @@ def opened(chromium: Browser, file: Path) -> Iterator[Page]:
 @pytest.mark.parametrize("game", NEWEST)
 def test_a_film_plays_from_disk(chromium: Browser, tmp_path: Path, game: str) -> None:
     file = tmp_path / "film.html"
-    assert show_match(file_of(game, 2), None, 1.0, file) == 0
+    assert run("replay", str(file_of(game, 2)), "--html", str(file)).exit_code == 0
     assert file.stat().st_size < (900_000 if game == "battlecube" else 400_000)
     with opened(chromium, file) as page:
         steps = page.locator(".caption-step")

@@ -140,7 +140,7 @@ def about_contest(matches: Matches, cup: StoredContest) -> Iterator[str]:
 
 
 async def _disproved(store: Store) -> list[str]:
-    """As `botdrome contest verify`: all pairings and standings are computed again from
+    """As `botdrome verify`: all pairings and standings are computed again from
     the matches.
     """
     with tempfile.TemporaryDirectory() as folder:

@@ -68,16 +68,16 @@ def test_every_form_is_taken_in_once(tmp_path: Path, written: Any) -> None:
     file = tmp_path / "all.json"
     file.write_bytes(written(*GAMES, *BOTS))
     for new in (9, 0):
-        taken = run("import", str(file), "--db", in_test_db(tmp_path))
+        taken = run("admin", "import", str(file), "--db", in_test_db(tmp_path))
         assert (taken.exit_code, taken.stderr) == (0, f"{new} entries were new\n")
-    taken = run("import", "-", "--db", in_test_db(tmp_path), typed=file.read_bytes())
+    taken = run("admin", "import", "-", "--db", in_test_db(tmp_path), typed=file.read_bytes())
     assert (taken.exit_code, taken.stderr) == (0, "0 entries were new\n")
 
 
 def test_what_is_left_out_is_named_and_the_rest_taken_in(files: list[str], tmp_path: Path) -> None:
     bad = tmp_path / "bad.json"
     bad.write_bytes(lines(original.bot("Eve", "CHESS"), {"name": "cup"}, original.bot("Dan")))
-    taken = run("import", str(bad), *files, "--db", in_test_db(tmp_path))
+    taken = run("admin", "import", str(bad), *files, "--db", in_test_db(tmp_path))
     assert taken.exit_code == 1
     assert taken.stderr.splitlines() == [
         f"botdrome: {bad}: line 1: gameType is NOUGHTS_AND_CROSSES or BUMBLEBOTS, not 'CHESS'; "
@@ -91,12 +91,17 @@ def test_what_is_left_out_is_named_and_the_rest_taken_in(files: list[str], tmp_p
 def test_a_file_that_is_no_json_is_named_with_the_line(files: list[str], tmp_path: Path) -> None:
     bad = tmp_path / "bad.json"
     bad.write_bytes(lines(original.bot("Dan")) + b"oops\n")
-    taken = run("import", files[0], str(bad), "--db", in_test_db(tmp_path))
+    taken = run("admin", "import", files[0], str(bad), "--db", in_test_db(tmp_path))
     assert taken.exit_code == 1
     assert taken.stderr == f"botdrome: {bad}: line 2: expecting value: 'oops\\n'\n"
-    taken = run("import", files[0], str(tmp_path / "bad.json"), "--db", in_test_db(tmp_path))
+    taken = run(
+        "admin", "import", files[0], str(tmp_path / "bad.json"), "--db", in_test_db(tmp_path)
+    )
     assert taken.exit_code == 1
-    assert run("import", files[0], "--db", in_test_db(tmp_path)).stderr == "0 entries were new\n"
+    assert (
+        run("admin", "import", files[0], "--db", in_test_db(tmp_path)).stderr
+        == "0 entries were new\n"
+    )
 
 
 class ManyGames(io.RawIOBase):
@@ -122,7 +127,9 @@ def test_a_long_file_is_written_in_packets(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(
         admin, "_standard_input", lambda: cast(BinaryIO, io.BufferedReader(ManyGames(300)))
     )
-    assert run("import", "-", "--db", in_test_db(tmp_path)).stderr == "300 entries were new\n"
+    assert (
+        run("admin", "import", "-", "--db", in_test_db(tmp_path)).stderr == "300 entries were new\n"
+    )
 
 
 async def asked(house: RunningServer, query: str) -> Any:
@@ -135,7 +142,7 @@ async def asked(house: RunningServer, query: str) -> Any:
 def test_bots_log_in_with_their_passwords_and_contests_go_on(
     files: list[str], tmp_path: Path
 ) -> None:
-    assert run("import", *files, "--db", in_test_db(tmp_path)).exit_code == 0
+    assert run("admin", "import", *files, "--db", in_test_db(tmp_path)).exit_code == 0
 
     async def play() -> None:
         async with server(tmp_path, contest_games=2, contest_wait=0.0) as house:
@@ -167,7 +174,10 @@ def test_bots_whose_names_could_not_be_registered_here_log_in(tmp_path: Path) ->
     """The original had no rules for names."""
     names = ["", " ", "a/b", "Ada.Bot", "x" * 10_000, "Ad\u0430", "Ad\u3164a", "\x00", "\x1b[31m"]
     (tmp_path / "bots.json").write_bytes(lines(*[original.bot(name) for name in names]))
-    assert run("import", str(tmp_path / "bots.json"), "--db", in_test_db(tmp_path)).exit_code == 0
+    assert (
+        run("admin", "import", str(tmp_path / "bots.json"), "--db", in_test_db(tmp_path)).exit_code
+        == 0
+    )
 
     async def log_in() -> None:
         async with server(tmp_path) as house:
@@ -181,7 +191,7 @@ def test_bots_whose_names_could_not_be_registered_here_log_in(tmp_path: Path) ->
 
 
 def test_games_and_standings_are_shown(files: list[str], tmp_path: Path) -> None:
-    assert run("import", *files, "--db", in_test_db(tmp_path)).exit_code == 0
+    assert run("admin", "import", *files, "--db", in_test_db(tmp_path)).exit_code == 0
 
     async def look() -> None:
         async with server(tmp_path) as house:

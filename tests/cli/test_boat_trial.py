@@ -1,18 +1,26 @@
-"""`botdrome boats --test`: its output, files and exit status."""
+"""`botdrome boats test`: its output, files and exit status."""
 
 import io
 import re
-import threading
 from pathlib import Path
 
 import pytest
+import typer
 
 from botdrome import __version__
 from botdrome.cli.boats import trial as boat_trial
-from botdrome.cli.boats.trial import Figures, TrialOptions, run_trial, trial_file
+from botdrome.cli.boats.trial import Figures, TrialOptions, trial_file
+from botdrome.cli.terminal import reporting
+from botdrome.client.program import CannotStart
 from botdrome.offline.boat_trial import BoardRun, Trial
-from tests.offline.boat_bots import sail, walker
-from tests.patience import PATIENCE
+from tests.offline.boat_bots import walker
+
+
+def run_trial(options: TrialOptions) -> int:
+    """As the command does."""
+    with pytest.raises(typer.Exit) as ended:
+        reporting(CannotStart)(boat_trial.run_trial)(options)
+    return ended.value.exit_code
 
 
 def kept(folder: Path, name: str) -> dict[str, str]:
@@ -168,8 +176,6 @@ def test_progress_without_a_game_that_was_finished_has_no_average(
         ({"bot": "random", "height": 23}, "--height is from 8 to 22, not 23"),
         ({"bot": "random", "msa": 101}, "--msa is from 0 to 100, not 101"),
         ({"bot": "random", "positions": 0}, "--positions is from 1 to"),
-        ({"bot": "tcp:port"}, "a port is from 0 to 65535, not 'port'"),
-        ({"bot": "tcp:70000"}, "a port is from 0 to 65535, not '70000'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
@@ -209,17 +215,13 @@ def test_a_bot_that_sinks_nothing_is_told_where_it_failed(
     assert "minShotCount" not in entries
 
 
-def test_a_program_is_tried_under_its_own_name(
+def test_a_program_is_tried_under_the_name_of_its_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert (
-        run_trial(
-            TrialOptions(bot=walker(tmp_path, "shell"), positions=2, seed=1, test_db=tmp_path)
-        )
-        == 0
-    )
-    assert "testing Walker 1.5 on 2 positions" in capsys.readouterr().out
-    assert (tmp_path / "test.10x10.Walker-1.5.ini").exists()
+    options = TrialOptions(bot=walker(tmp_path, "native"), positions=2, seed=1, test_db=tmp_path)
+    assert run_trial(options) == 0
+    assert "on 2 positions" in capsys.readouterr().out
+    assert len(list(tmp_path.glob("test.10x10.*-0.ini"))) == 1
 
 
 def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
@@ -257,39 +259,6 @@ def test_watching_waits_after_every_shot(
     assert "   a b c d e f g h i j \n 1 " in printed, "squares are called as in the client"
     assert "positions        0" in printed and "no game was finished" in printed
     assert not list(tmp_path.iterdir()), "no position was finished"
-
-
-def test_bots_over_tcp(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sailors: list[threading.Thread] = []
-    say = boat_trial.TrialReport.say
-
-    def listening(report: boat_trial.TrialReport, words: str) -> None:
-        say(report, words)
-        if found := re.match(
-            r"listening on 127.0.0.1 port (\d+): let your bot come 2 times", words
-        ):
-            for _ in range(2):
-                sailors.append(threading.Thread(target=sail, args=(int(found[1]),)))
-                sailors[-1].start()
-
-    monkeypatch.setattr(boat_trial.TrialReport, "say", listening)
-    assert (
-        run_trial(TrialOptions(bot="tcp:127.0.0.1:0", positions=2, seed=1, test_db=tmp_path)) == 0
-    )
-    for sailor in sailors:
-        sailor.join(PATIENCE)
-    assert len(sailors) == 2
-    assert "positions        2, 2 of them unique" in capsys.readouterr().out
-    assert kept(tmp_path, "test.10x10.walker-0.ini")["last.positionCount"] == "2"
-
-
-def test_an_address_that_is_taken_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_trial(TrialOptions(bot="tcp:192.0.2.1:0", positions=1, test_db=tmp_path)) == 1
-    assert "192.0.2.1" in capsys.readouterr().err
 
 
 # Figures

@@ -8,7 +8,7 @@ from tests.offline.boat_bots import FUNCTION, walker
 
 def test_every_shot_is_shown_until_somebody_has_seen_enough(tmp_path: Path) -> None:
     terminal = Terminal(
-        "boats", "--test", "--bot", "pilot", "--seed", "1", "--watch", "--test-db", str(tmp_path)
+        "boats", "test", "pilot", "--seed", "1", "--watch", "--test-db", str(tmp_path)
     )
     for number in range(3):
         terminal.expect(f"round {number}, goal 17: pilot ")
@@ -36,7 +36,7 @@ def test_progress_is_one_line_that_changes(tmp_path: Path) -> None:
         "--test-db",
         str(tmp_path),
     )
-    terminal = Terminal("boats", "--test", "--bot", bot, *words)
+    terminal = Terminal("boats", "test", bot, *words)
     terminal.expect("50 %  1 of 2 positions, ")
     terminal.expect(" shots on average, ")
     terminal.expect("\rpositions        2, 2 of them unique")

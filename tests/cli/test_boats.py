@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.app import app
-from botdrome.cli.boats.command import Options, bot_called, client_for, play
+from botdrome.cli.boats.command import bot_called, client_for
 from botdrome.cli.boats.headless import HeadlessGame, reason
 from botdrome.cli.boats.pages import GamePage, LayoutPage, PlacingPage
-from botdrome.cli.terminal import CommandError
-from botdrome.client.boats_client import BoatsClient, Reconnection
-from botdrome.client.boats_game import Phase
+from botdrome.cli.terminal import CommandFailed
+from botdrome.client.boats_client import BoatsClient, ClientOptions, Reconnection
+from botdrome.client.boats_game import Phase, taunts_in
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from tests.cli.commands import all_commands
 from tests.cli.test_host import BOTDROME
@@ -29,13 +29,8 @@ from tests.server.rooms.boats.clients import BOARD, boat_server, line
 pytestmark = pytest.mark.anyio
 
 
-def options(**given: Any) -> Options:
-    usual: dict[str, Any] = {
-        "host": "127.0.0.1", "port": 7948, "user": "", "token": "", "room": "", "bot": "random",
-        "headless": True, "static_board": "", "taunt_file": None, "msa": None, "seed": 1,
-        "rejoin": False,
-    }  # fmt: skip
-    return Options(**usual | given)
+def random_client(bot: str = "random", seed: int = 1, **options: Any) -> BoatsClient:
+    return client_for(ClientOptions(**options), bot, headless=True, seed=seed)
 
 
 class Told:
@@ -55,10 +50,10 @@ def boats(*words: str) -> tuple[int, str]:
 
 
 def test_help_and_the_list_of_bots_are_no_failures() -> None:
-    status, text = boats("--help")
+    status, text = boats("play", "--help")
     assert status == 0
     assert "--static-board" in text
-    status, text = boats("--list-bots")
+    status, text = boats("play", "--list-bots")
     assert status == 0
     assert all(bot in text for bot in HOUSE["battleship"])
 
@@ -74,7 +69,6 @@ def test_help_and_the_list_of_bots_are_no_failures() -> None:
         ),
         (["--bot", "random"], "a screen wants a terminal"),
         (["--msa", "101"], "should be less than or equal to 100"),
-        (["--test"], "--test wants --bot"),
         (
             ["--headless", "--bot", "random", "-l", "loud"],
             "there is no log level 'loud'; there are debug, info, warn",
@@ -86,7 +80,7 @@ def test_help_and_the_list_of_bots_are_no_failures() -> None:
     ],
 )
 def test_a_command_line_that_makes_no_sense(words: list[str], complaint: str) -> None:
-    status, text = boats(*words)
+    status, text = boats("play", *words)
     assert status != 0
     assert complaint in " ".join(text.split())
 
@@ -106,7 +100,7 @@ def test_a_test_counts_shots(tmp_path: Path) -> None:
         "--msa",
         "20",
     ]
-    status, text = boats("--test", "--bot", "random", *words, "--test-db", str(tmp_path))
+    status, text = boats("test", "random", *words, "--test-db", str(tmp_path))
     assert status == 0
     assert "3 positions of 9 by 8" in text
     assert "average shots" in text
@@ -120,23 +114,24 @@ def test_bots_are_called_in_any_case() -> None:
 def test_taunts_are_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "taunts.ini"
     file.write_text("hit=ouch\nmiss=ha\n")
-    assert client_for(options(taunt_file=file)).options.taunts == [b"T|hit|ouch\n", b"T|miss|ha\n"]
+    assert taunts_in(file.read_text()) == [b"T|hit|ouch\n", b"T|miss|ha\n"]
     file.write_text("nonsense\n")
-    status, text = boats("--headless", "--bot", "random", "--taunt-file", str(file))
+    status, text = boats("play", "--headless", "--bot", "random", "--taunt-file", str(file))
     assert (status, "line 1: a taunt is hit=TEXT" in text) == (2, True)
 
 
 async def test_nobody_answers() -> None:
     async with line_server() as silent:
         port = silent.port
-    assert await asyncio.to_thread(play, options(port=port)) == 1
-    assert await asyncio.to_thread(play, options(host="no-such-host.invalid")) == 1
+    for where in (("--port", str(port)), ("--host", "no-such-host.invalid")):
+        words = ("play", "--headless", "--bot", "random", *where)
+        assert (await asyncio.to_thread(boats, *words))[0] == 1
     assert reason(TimeoutError()) == "no answer"
 
 
 async def test_an_account_of_a_game() -> None:
     async with line_server() as scripted:
-        told = Told(client_for(options(port=scripted.port, user="ada", static_board=FLEET)))
+        told = Told(random_client(port=scripted.port, user="ada", fleet=FLEET))
         running = asyncio.create_task(told.run())
         caller = await scripted.caller()
         caller.say(GAME)
@@ -169,7 +164,7 @@ async def test_an_account_of_a_game() -> None:
 
 async def test_an_aborted_game_is_no_success() -> None:
     async with line_server() as scripted:
-        told = Told(client_for(options(port=scripted.port)))
+        told = Told(random_client(port=scripted.port))
         running = asyncio.create_task(told.run())
         caller = await scripted.caller()
         caller.say(GAME)
@@ -190,7 +185,7 @@ async def test_an_aborted_game_is_no_success() -> None:
 )
 async def test_who_is_turned_away_says_why(lines: list[str], words: str) -> None:
     async with line_server() as scripted:
-        told = Told(client_for(options(port=scripted.port, user="ada")))
+        told = Told(random_client(port=scripted.port, user="ada"))
         running = asyncio.create_task(told.run())
         caller = await scripted.caller()
         caller.say(lines[0])
@@ -199,23 +194,23 @@ async def test_who_is_turned_away_says_why(lines: list[str], words: str) -> None
             caller.say(*lines[1:])
         if "E|" not in lines[-1]:
             await caller.hang_up()
-        with pytest.raises(CommandError, match=words):
+        with pytest.raises(CommandFailed, match=words):
             await running
 
 
 async def test_a_board_that_does_not_suit_is_not_sent() -> None:
     async with line_server() as scripted:
-        told = Told(client_for(options(port=scripted.port, static_board="AAA")))
+        told = Told(random_client(port=scripted.port, fleet="AAA"))
         running = asyncio.create_task(told.run())
         (await scripted.caller()).say(GAME)
-        with pytest.raises(CommandError, match="100 squares, not 3"):
+        with pytest.raises(CommandFailed, match="100 squares, not 3"):
             await running
 
 
 async def test_the_bot_comes_back_after_a_lost_connection() -> None:
     """At the first attempt its old connection still has the name; at the second it has the seat."""
     async with line_server() as scripted:
-        told = Told(client_for(options(port=scripted.port)))
+        told = Told(random_client(port=scripted.port))
         running = asyncio.create_task(told.run())
         caller = await scripted.caller()
         caller.say(GAME)
@@ -249,14 +244,14 @@ async def test_house_bots_play_whole_games_at_our_server(tmp_path: Path) -> None
     ) as house:
         port = house.ports["xbs"]
         three = [
-            Told(client_for(options(port=port, bot="random", room="Three", seed=seed)))
+            Told(random_client(port=port, bot="random", room="Three", seed=seed))
             for seed in range(3)
         ]
         assert await run_all(three) == [True] * 3
         assert {line.split()[1] for line in three[0].lines[-3:]} == {"random", "random2", "random3"}
         for bots in pairwise(HOUSE["battleship"]):
             pair = [
-                Told(client_for(options(port=port, bot=bot, room="Two", user=f"p{at}")))
+                Told(random_client(port=port, bot=bot, room="Two", user=f"p{at}"))
                 for at, bot in enumerate(bots)
             ]
             assert await run_all(pair) == [True, True]
@@ -271,6 +266,7 @@ async def test_a_log_has_every_line(tmp_path: Path) -> None:
     async with boat_server(tmp_path, BoatRoomSettings(house_wait=0), house_fill=True) as house:
         words = (
             "boats",
+            "play",
             "--headless",
             "--bot",
             "random",
@@ -295,11 +291,11 @@ async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
     async with server(tmp_path, boats_port=-1) as house:
         port = house.ports["xbs"]
         login = await registered(house, "ada", "battleship")
-        stranger = Told(client_for(options(port=port, user="ada")))
-        with pytest.raises(CommandError, match="ada"):
+        stranger = Told(random_client(port=port, user="ada"))
+        with pytest.raises(CommandFailed, match="ada"):
             await stranger.run()
-        ada = Told(client_for(options(port=port, user="ada", token=login["password"])))
-        assert await run_all([ada, Told(client_for(options(port=port, user="bob")))]) == [
+        ada = Told(random_client(port=port, user="ada", token=login["password"]))
+        assert await run_all([ada, Told(random_client(port=port, user="bob"))]) == [
             True,
             True,
         ]
@@ -309,7 +305,7 @@ async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> No
     """The connection breaks, and the seat is still there."""
     plan = BoatRoomSettings(title="Two", turn_limit=0, absence=0)
     async with server(tmp_path, boats_port=-1, boats_rooms=(plan,)) as house, line(house) as bob:
-        client = client_for(options(port=house.ports["xbs"], user="ada", bot="", headless=False))
+        client = client_for(ClientOptions(port=house.ports["xbs"], user="ada"))
         log = Logbook(client)
         await client.connect()
         await log.until(Phase.OFFERED)
@@ -331,7 +327,7 @@ async def test_a_player_comes_back_to_a_game_at_our_server(tmp_path: Path) -> No
 
 def test_the_page_names_every_option_and_key() -> None:
     page = (Path(__file__).parents[2] / "docs" / "boats-in-the-terminal.md").read_text()
-    command = dict(all_commands())[("boats",)]
+    command = dict(all_commands())["boats", "play"]
     for parameter in command.params:
         assert any(f"`{option}" in page for option in parameter.opts), (
             f"{parameter.opts} is not on the page"

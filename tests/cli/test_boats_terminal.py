@@ -53,7 +53,9 @@ async def at_sea(
     """A player in a terminal, and the port of the server."""
     async with server(folder, boats_port=-1, boats_rooms=(plan,)) as house:
         port = house.ports["xbs"]
-        terminal = Terminal("boats", "--port", str(port), *words, columns=columns, lines=lines)
+        terminal = Terminal(
+            "boats", "play", "--port", str(port), *words, columns=columns, lines=lines
+        )
         try:
             yield Player(terminal), port
         finally:
@@ -155,7 +157,7 @@ async def test_nobody_is_there(tmp_path: Path) -> None:
         await ada.see("join?")
         ada.press("n")
         assert await ada.end() == 1
-    terminal = Terminal("boats", "--port", "1")
+    terminal = Terminal("boats", "play", "--port", "1")
     status = await asyncio.to_thread(terminal.end)
     terminal.close()
     assert (status, "127.0.0.1:1: Connection refused" in terminal.text) == (1, True)

@@ -220,7 +220,9 @@ async def command(*words: str) -> asyncio.subprocess.Process:
 async def test_the_command(tmp_path: Path) -> None:
     async with server(tmp_path) as house, url_bot() as local:
         token = (await registered(house, "called"))["password"]
-        process = await command("called", "--to", house.url, "--local", local.url, "--token", token)
+        process = await command(
+            "called", "--server", house.url, "--local", local.url, "--token", token
+        )
         assert process.stderr is not None
         said = (await asyncio.wait_for(process.stderr.readline(), 3 * PATIENCE)).decode()
         assert said == f"connected: calls for called go to {local.url}\n"
@@ -232,9 +234,9 @@ async def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("called", "--token", "wrong", "--to", "URL"), 1, "the name or the password is wrong"),
+        (("called", "--token", "wrong", "--server", "URL"), 1, "the name or the password is wrong"),
         (
-            ("called", "--token", "x", "--to", "ftp://x"),
+            ("called", "--token", "x", "--server", "ftp://x"),
             2,
             "ftp://x is not the address of a server",
         ),

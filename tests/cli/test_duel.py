@@ -12,13 +12,13 @@ from botdrome.match.record import verify
 from botdrome.offline.duel import DuelPlan, play_blocks
 from tests.cli.commands import run
 
-NOUGHTS = ("--game", "noughts-and-crosses")
+NOUGHTS = "noughts-and-crosses"
 
 
 def test_a_better_bot_is_accepted_and_the_estimate_is_doubted(tmp_path: Path) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("# Before\n")
-    result = run("duel", "house:perfect", "house:random", *NOUGHTS, "--summary", str(summary))
+    result = run("duel", NOUGHTS, "house:perfect", "house:random", "--summary", str(summary))
     assert result.exit_code == 0
     assert "house:perfect is better than house:random." in result.stdout
     assert "On average this estimate is too high" in result.stdout
@@ -28,7 +28,7 @@ def test_a_better_bot_is_accepted_and_the_estimate_is_doubted(tmp_path: Path) ->
 
 
 def test_a_worse_bot_is_not_better() -> None:
-    result = run("duel", "house:random", "house:perfect", *NOUGHTS, "--json")
+    result = run("duel", NOUGHTS, "house:random", "house:perfect", "--json")
     data = json.loads(result.stdout)
     assert (result.exit_code, data["decision"]) == (1, "not better")
     assert (
@@ -40,7 +40,7 @@ def test_a_worse_bot_is_not_better() -> None:
 
 def test_the_cap_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
-    result = run("duel", "house:perfect", "house:random", *NOUGHTS, "--max-blocks", "16")
+    result = run("duel", NOUGHTS, "house:perfect", "house:random", "--max-blocks", "16")
     assert result.exit_code == 2
     assert (
         "Undecided after 16 blocks: whether house:perfect is better than house:random by 20 Elo."
@@ -54,9 +54,9 @@ def test_faults_of_both_bots_are_told(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("def bot(view):\n    raise KeyError('nothing')\n")
     result = run(
         "duel",
+        NOUGHTS,
         str(tmp_path / "broken.py"),
         "house:random",
-        *NOUGHTS,
         "--max-blocks",
         "16",
         "--in-process",
@@ -79,12 +79,12 @@ def test_faults_of_both_bots_are_told(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_used_is_named(words: tuple[str, ...], complaint: str) -> None:
-    result = run("duel", "house:random", "house:perfect", *NOUGHTS, *words)
+    result = run("duel", NOUGHTS, "house:random", "house:perfect", *words)
     assert result.exit_code == 3 and complaint in result.output
 
 
 def test_a_bot_that_cannot_start_is_no_answer() -> None:
-    result = run("duel", "house:random", "house:nobody", *NOUGHTS)
+    result = run("duel", NOUGHTS, "house:random", "house:nobody")
     assert (
         result.exit_code == 3
         and "house:nobody: for noughts-and-crosses the house has" in result.output
@@ -95,7 +95,7 @@ def test_a_command_that_is_wrong_is_no_answer() -> None:
     """Status 2, that of a wrong command elsewhere, means undecided."""
     for words in (
         ("house:random", "house:perfect"),
-        ("house:random", *NOUGHTS),
+        (NOUGHTS, "house:random"),
         ("house:random", "house:random", "--nothing"),
     ):
         assert run("duel", *words).exit_code == 3
@@ -111,7 +111,7 @@ def test_a_command_that_is_wrong_is_no_answer() -> None:
 )
 def test_a_bot_that_fails_before_its_first_move_is_no_answer(tmp_path: Path, source: str) -> None:
     (tmp_path / "broken.py").write_text(source)
-    result = run("duel", "house:random", str(tmp_path / "broken.py"), *NOUGHTS)
+    result = run("duel", NOUGHTS, "house:random", str(tmp_path / "broken.py"))
     assert result.exit_code == 3 and "botdrome: broken.py: crash: " in result.stderr
 
 
@@ -157,11 +157,11 @@ def alike(tmp_path: Path) -> tuple[str, str]:
 
 
 def test_repeated_games_are_counted_once(alike: tuple[str, str]) -> None:
-    words = (*NOUGHTS, "--in-process", "--openings", "none", "--max-blocks", "100")
-    result = run("duel", *alike, *words)
+    words = ("--in-process", "--openings", "none", "--max-blocks", "100")
+    result = run("duel", NOUGHTS, *alike, *words)
     assert result.exit_code == 2
     assert "2 distinct games in 200: the interval counts 1 of 100 blocks." in result.stdout
-    data = json.loads(run("duel", *alike, *words, "--json").stdout)
+    data = json.loads(run("duel", NOUGHTS, *alike, *words, "--json").stdout)
     assert (data["distinctGames"], data["distinctBlocks"], data["openings"]) == (2, 1, "none")
 
 
@@ -169,7 +169,7 @@ def test_a_duel_that_only_repeats_itself_ends(
     alike: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("botdrome.cli.duel.REPEATED", 50)
-    result = run("duel", *alike, *NOUGHTS, "--in-process", "--openings", "none")
+    result = run("duel", NOUGHTS, *alike, "--in-process", "--openings", "none")
     assert result.exit_code == 2
     assert (
         "The last 50 blocks brought no new game, so more of them would decide nothing."
@@ -179,29 +179,29 @@ def test_a_duel_that_only_repeats_itself_ends(
 
 def test_games_without_chance_have_random_openings(alike: tuple[str, str]) -> None:
     data = json.loads(
-        run("duel", *alike, *NOUGHTS, "--in-process", "--max-blocks", "40", "--json").stdout
+        run("duel", NOUGHTS, *alike, "--in-process", "--max-blocks", "40", "--json").stdout
     )
     assert data["openings"] == "random" and 25 < data["distinctBlocks"] <= 40
-    seeded = run(
-        "duel", *TWO_RANDOM, "--game", "bumblebots", "--max-blocks", "16", "-o", "ticks=5", "--json"
-    )
+    seeded = run("duel", "bumblebots", *TWO_RANDOM, "--max-blocks", "16", "-o", "ticks=5", "--json")
     assert json.loads(seeded.stdout)["openings"] == "none"
 
 
 def test_openings_from_a_file_are_played_once_per_seating(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("0,0, 1,1\n2,2, 3,3\n")
-    words = ("--game", "gomoku", "--max-blocks", "16", "--json", "-o", "size=9")
-    data = json.loads(run("duel", *TWO_RANDOM, *words, "--openings", str(file)).stdout)
+    words = ("--max-blocks", "16", "--json", "-o", "size=9")
+    data = json.loads(run("duel", "gomoku", *TWO_RANDOM, *words, "--openings", str(file)).stdout)
     assert data["openings"] == 2
     assert (
-        json.loads(run("duel", *TWO_RANDOM, *words, "-o", "opening=[[4,4]]").stdout)["openings"]
+        json.loads(run("duel", "gomoku", *TWO_RANDOM, *words, "-o", "opening=[[4,4]]").stdout)[
+            "openings"
+        ]
         == "none"
     )
 
 
 def test_random_openings_are_refused_where_seeds_make_games_differ() -> None:
-    result = run("duel", *TWO_RANDOM, "--game", "battleship", "--openings", "random")
+    result = run("duel", "battleship", *TWO_RANDOM, "--openings", "random")
     assert result.exit_code == 3
     assert (
         "--openings random is for games without chance; seeds make the matches of battleship differ"

@@ -33,14 +33,14 @@ def test_the_version_is_printed() -> None:
 def test_a_shell_completes_commands_and_options() -> None:
     words = {"_BOTDROME_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
     assert output(**words, COMP_WORDS="botdrome jo").split() == ["join"]
-    assert output(**words | {"COMP_CWORD": "2"}, COMP_WORDS="botdrome join --opp").split() == [
-        "--opponent"
+    assert output(**words | {"COMP_CWORD": "2"}, COMP_WORDS="botdrome join --aga").split() == [
+        "--against"
     ]
 
 
 @pytest.mark.parametrize(
     "words",
-    ["play", "new", "games", "check my_bot.py --game", "join my_bot.py --game", "bots --game"],
+    ["play", "new", "games", "check", "join", "bots list", "duel"],
 )
 def test_a_shell_completes_games(words: str) -> None:
     asked = {
@@ -59,8 +59,8 @@ def test_the_script_for_bash_completes_with_the_command(tmp_path: Path) -> None:
     command.chmod(0o755)
     script = output("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
     ask = (
-        f'{script}\nCOMP_WORDS=(botdrome chal); COMP_CWORD=1; _botdrome_completion "{command}"; '
+        f'{script}\nCOMP_WORDS=(botdrome cont); COMP_CWORD=1; _botdrome_completion "{command}"; '
         'echo "$COMPREPLY"'
     )
     result = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
-    assert result.stdout.split() == ["challenge"]
+    assert result.stdout.split() == ["contest"]

@@ -68,7 +68,13 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 async def console(*words: str) -> AsyncIterator[Typist]:
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        *BOTDROME, "host", *words, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.STDOUT
+        *BOTDROME,
+        "boats",
+        "host",
+        *words,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=asyncio.subprocess.STDOUT,
     )
     try:
         yield Typist(process)
@@ -137,10 +143,10 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
         "player.ann.ini",
         "player.bob.ini",
     ]
-    result = await run_beside("stats", "--db", db)
+    result = await run_beside("boats", "stats", "--db", db)
     assert result.exit_code == 0
     assert "Tea: 1 game, 0 aborted" in result.stdout
-    result = await run_beside("stats", "Tea", "--db", db)
+    result = await run_beside("boats", "stats", "Tea", "--db", db)
     assert f"player.{first}.total.score=1\n" in result.stdout
     result = await run_beside(
         "stats", first, "--player", "--json", "--db", db, "--db-dir", str(tmp_path / "copy")
@@ -149,9 +155,9 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
     assert (tmp_path / "copy" / "game.Tea.ini").read_text() == (
         tmp_path / "db" / "game.Tea.ini"
     ).read_text()
-    result = await run_beside("stats", "--json", "--db", db)
+    result = await run_beside("boats", "stats", "--json", "--db", db)
     assert set(json.loads(result.stdout)["player"]) == {"ann", "bob"}
-    result = await run_beside("stats", "Coffee", "--db", db)
+    result = await run_beside("boats", "stats", "Coffee", "--db", db)
     assert (result.exit_code, "Coffee" in result.stderr) == (1, True)
 
 
@@ -202,7 +208,9 @@ async def test_full_tables_start_by_themselves_until_the_host_quits(tmp_path: Pa
 
 
 async def test_who_quits_at_a_terminal_is_asked_first(tmp_path: Path) -> None:
-    terminal = Terminal("host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}")
+    terminal = Terminal(
+        "boats", "host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}"
+    )
     try:
         terminal.see("0 of 9 joined")
         terminal.press("quit\n")
@@ -218,7 +226,7 @@ async def test_who_quits_at_a_terminal_is_asked_first(tmp_path: Path) -> None:
 
 def test_statistics_of_a_store_that_is_not_there_make_none(tmp_path: Path) -> None:
     file = tmp_path / "no.db"
-    result = run("stats", "--db", f"sqlite:///{file}")
+    result = run("boats", "stats", "--db", f"sqlite:///{file}")
     assert (
         result.exit_code,
         f"{file}: the store does not exist" in result.stderr,
@@ -288,7 +296,9 @@ async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) 
 def test_a_room_that_cannot_be_is_refused(
     tmp_path: Path, words: tuple[str, ...], complaint: str
 ) -> None:
-    result = run("host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", *words)
+    result = run(
+        "boats", "host", "--port", "-1", "--db", f"sqlite:///{tmp_path / 'host.db'}", *words
+    )
     assert (result.exit_code, complaint in result.stderr) == (2, True), result.stderr
 
 

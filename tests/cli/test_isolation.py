@@ -16,7 +16,7 @@ from tests.cli.commands import run
 PLAY = ("play", "noughts-and-crosses", "bob.py", "house:random", "-n", "1")
 RERUN = ("rerun", "lost.jsonl", "bob.py")
 FORK = ("fork", "lost.jsonl", "--step", "3", "house:perfect", "bob.py")
-CHECK = ("check", "bob.py", "--game", "noughts-and-crosses", "--positions", "4", "--matches", "1")
+CHECK = ("check", "noughts-and-crosses", "bob.py", "--positions", "4", "--matches", "1")
 COMMANDS = pytest.mark.parametrize(
     "command", [PLAY, RERUN, FORK, CHECK], ids=lambda words: words[0]
 )

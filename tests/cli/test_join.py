@@ -1,4 +1,4 @@
-"""`botdrome join`, `challenge`, `register` and `bots` against a real server."""
+"""`botdrome join` and `botdrome bots` against a real server."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ def bot(view):
             if not view["board"][row][column]:
                 return {"mark": view["marks"][view["you"]], "space": [row, column]}
 """
-GAME = ("--game", "noughts-and-crosses")
+GAME = "noughts-and-crosses"
 BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
 
 
@@ -46,15 +46,16 @@ async def test_a_new_bot_is_registered_and_plays_again_with_the_kept_token(tmp_p
     async with server(tmp_path) as house:
         words = (
             "join",
+            GAME,
             "my_bot.py",
             "--server",
             house.url,
-            "--opponent",
+            "--against",
             "house:random",
             "--games",
             "2",
         )
-        result = await run_beside(*words, *GAME)
+        result = await run_beside(*words)
         assert result.exit_code == 0, result.output
         *lines, summary = result.stdout.splitlines()
         assert len(lines) == 2
@@ -81,12 +82,15 @@ async def test_a_program_is_shown_its_headline_too(tmp_path: Path) -> None:
     )
     async with server(tmp_path) as house:
         result = await run_beside(
-            "challenge",
-            "house:perfect",
+            "join",
+            GAME,
             f"cmd:{sys.executable} bad.py",
+            "--against",
+            "house:perfect",
+            "--games",
+            "1",
             "--server",
             house.url,
-            *GAME,
         )
         assert result.exit_code == 0
         line, summary = result.stdout.splitlines()
@@ -99,8 +103,8 @@ async def test_a_program_is_shown_its_headline_too(tmp_path: Path) -> None:
 async def test_a_bot_that_fails_is_shown_with_its_line(tmp_path: Path) -> None:
     Path("bad.py").write_text("def bot(view):\n    return view['nothing']\n")
     async with server(tmp_path) as house:
-        words = ("join", "bad.py", "--server", house.url, "--opponent", "house:random")
-        result = await run_beside(*words, *GAME)
+        words = ("join", GAME, "bad.py", "--server", house.url, "--against", "house:random")
+        result = await run_beside(*words)
         assert result.exit_code == 1
         fault = "crash: KeyError: 'nothing' (line 2 of bad.py)"
         assert (
@@ -133,7 +137,7 @@ async def test_a_contest_with_a_password(tmp_path: Path) -> None:
         house.desk.workers.start()
         await house.contests.create(document, "operator")
         await house.contests.act("cup", "open", "operator")
-        words = ("join", "my_bot.py", "--server", house.url, "--contest", "cup", *GAME)
+        words = ("join", GAME, "my_bot.py", "--server", house.url, "--contest", "cup")
         wrong = await run_beside(*words, "--contest-password", "barley")
         assert wrong.exit_code == 1 and "the contest 'cup' needs its password" in wrong.stderr
         playing = asyncio.create_task(run_beside(*words, "--contest-password", "sesame"))
@@ -145,7 +149,7 @@ async def test_a_contest_with_a_password(tmp_path: Path) -> None:
 
 async def test_two_commands_play_a_contest(tmp_path: Path) -> None:
     async with server(tmp_path, contest_games=1, contest_wait=0.0) as house:
-        words = ("join", "my_bot.py", "--server", house.url, "--contest", "cup", *GAME)
+        words = ("join", GAME, "my_bot.py", "--server", house.url, "--contest", "cup")
         processes = [await started(*words, "--name", name) for name in ("ada", "bob")]
         outputs = await asyncio.gather(*[process.communicate() for process in processes])
         assert [process.returncode for process in processes] == [0, 0]
@@ -160,7 +164,8 @@ async def test_a_server_that_has_forgotten_a_bot_gets_it_anew(tmp_path: Path) ->
             servers[house.url] = {
                 "my_bot.py": KeptBot("noughts-and-crosses", "of an earlier database")
             }
-        result = await run_beside("challenge", "house:random", "my_bot.py", "--server", house.url)
+        words = ("--against", "house:random", "--games", "1", "--server", house.url)
+        result = await run_beside("join", "my_bot.py", *words)
         assert result.exit_code == 0
         assert "my_bot.py is registered on" in result.stderr
 
@@ -171,35 +176,35 @@ async def test_a_server_that_has_forgotten_a_bot_gets_it_anew(tmp_path: Path) ->
         (
             ("my_bot.py",),
             2,
-            "my_bot.py is not registered here yet: name its game with --game; `botdrome games` "
-            "lists them",
+            "my_bot.py is not registered here yet: name its game, as in `botdrome join GAME "
+            "my_bot.py`; `botdrome games` lists them",
         ),
-        (("my_bot.py", "--game", "chess"), 2, "there is no game 'chess'; there are "),
-        (("my_bot.py", *GAME, "--server", "ftp://x"), 2, "ftp://x is not the address of a server"),
-        (("my_bot.py", *GAME, "-o", "size"), 2, "an option is NAME=VALUE, not 'size'"),
-        (("my_bot.py", *GAME, "--players", "3"), 2, "noughts-and-crosses is for 2 players, not 3"),
+        (("chess", "my_bot.py"), 2, "there is no game 'chess'; there are "),
+        ((GAME, "my_bot.py", "--server", "ftp://x"), 2, "ftp://x is not the address of a server"),
+        ((GAME, "my_bot.py", "-o", "size"), 2, "an option is NAME=VALUE, not 'size'"),
+        ((GAME, "my_bot.py", "--players", "3"), 2, "noughts-and-crosses is for 2 players, not 3"),
         (
-            ("nothing.py", *GAME),
+            (GAME, "nothing.py"),
             1,
             "nothing.py: the file cannot be read: No such file or directory",
         ),
         (
-            ("house:kasparov", *GAME),
+            (GAME, "house:kasparov"),
             1,
             "house:kasparov: for noughts-and-crosses the house has random, blocker, perfect",
         ),
         (
-            ("cmd:no-such-program", *GAME),
+            (GAME, "cmd:no-such-program"),
             1,
             "cmd:no-such-program: there is no program 'no-such-program'",
         ),
         (
-            ("my_bot.py", *GAME, "--token", "wrong"),
+            (GAME, "my_bot.py", "--token", "wrong"),
             1,
             "the server does not know my_bot.py with this token",
         ),
         (
-            ("my_bot.py", *GAME, "--name", "house:me"),
+            (GAME, "my_bot.py", "--name", "house:me"),
             1,
             "names that begin with house: are those of house bots",
         ),
@@ -217,7 +222,9 @@ async def test_a_command_that_cannot_work_says_why(
         assert result.stderr.splitlines()[-1].startswith(f"botdrome: {complaint}")
 
 
-@pytest.mark.parametrize("command", [("join", "my_bot.py", "--name"), ("register",)])
+@pytest.mark.parametrize(
+    "command", [("join", GAME, "my_bot.py", "--name"), ("bots", "register", GAME)]
+)
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
@@ -238,8 +245,9 @@ async def test_a_name_that_is_taken_is_told_with_one_that_is_free(
     async with server(tmp_path) as house:
         await registered(house, "taken")
         await registered(house, "taken-2")
-        result = await run_beside(*command, name, *GAME, "--server", house.url)
-        words = complaint.replace("URL", house.url).replace("OPTION", command[-1])
+        result = await run_beside(*command, name, "--server", house.url)
+        option = " ".join(command) if "register" in command else command[-1]
+        words = complaint.replace("URL", house.url).replace("OPTION", option)
         assert (result.exit_code, result.stderr) == (1, f"botdrome: {words}\n")
 
 
@@ -253,14 +261,24 @@ async def test_two_projects_play_under_the_names_of_their_folders(
             monkeypatch.chdir(tmp_path / folder)
             monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / folder / "config"))
             result = await run_beside(
-                "challenge", "house:random", "bot.py", *GAME, "--server", house.url
+                "join",
+                GAME,
+                "bot.py",
+                "--against",
+                "house:random",
+                "--games",
+                "1",
+                "--server",
+                house.url,
             )
             assert result.stdout.splitlines()[-1].startswith(f"{folder}: 1 match, "), result.stderr
 
 
 async def test_a_challenge_says_that_nobody_has_that_name(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        process = await started("challenge", "nosuch", "my_bot.py", *GAME, "--server", house.url)
+        process = await started(
+            "join", GAME, "my_bot.py", "--against", "nosuch", "--server", house.url
+        )
         words = (
             f"no bot is registered as nosuch on {house.url}; the challenge waits until nosuch "
             "is there; Ctrl-C ends the wait\n"
@@ -274,8 +292,8 @@ async def test_a_challenge_says_that_nobody_has_that_name(tmp_path: Path) -> Non
 
 async def test_a_server_that_is_not_there_cannot_register_a_bot() -> None:
     with deaf_port() as port:
-        for words in (["join", "my_bot.py"], ["register", "ada"]):
-            result = await run_beside(*words, *GAME, "--server", f"http://127.0.0.1:{port}")
+        for words in (["join", GAME, "my_bot.py"], ["bots", "register", GAME, "ada"]):
+            result = await run_beside(*words, "--server", f"http://127.0.0.1:{port}")
             assert result.exit_code == 1
             assert (
                 f"botdrome: http://127.0.0.1:{port}: connection refused: is the server running?\n"
@@ -285,9 +303,9 @@ async def test_a_server_that_is_not_there_cannot_register_a_bot() -> None:
 
 async def test_a_kept_bot_plays_one_game(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        await run_beside("register", "ada", *GAME, "--server", house.url)
+        await run_beside("bots", "register", GAME, "ada", "--server", house.url)
         result = await run_beside(
-            "join", "house:random", "--name", "ada", "--game", "gomoku", "--server", house.url
+            "join", "gomoku", "house:random", "--name", "ada", "--server", house.url
         )
         assert result.exit_code == 2
         assert (
@@ -300,25 +318,29 @@ async def test_a_bot_is_registered_and_listed(tmp_path: Path) -> None:
     long = "a bot with a name of exactly sixty-four letters, which is a lot."
     assert len(long) == 64
     async with server(tmp_path) as house:
-        nothing = await run_beside("bots")
+        nothing = await run_beside("bots", "list")
         assert (nothing.exit_code, nothing.stdout) == (0, "")
-        result = await run_beside("register", long, *GAME, "--server", house.url, "--owner", "Ann")
+        result = await run_beside(
+            "bots", "register", GAME, long, "--server", house.url, "--owner", "Ann"
+        )
         assert result.exit_code == 0
         assert result.stdout.strip() == kept_bots()[house.url][long].token
         assert "Its token is kept in " in result.stderr
-        own = await run_beside("bots", width=80)
+        own = await run_beside("bots", "list", width=80)
         assert own.stdout.splitlines()[-1] == f"{house.url}  noughts-and-crosses  {long}"
         await registered(house, "bob", "gomoku")
-        listed = (await run_beside("bots", "--server", house.url, width=80)).stdout.splitlines()
+        listed = (
+            await run_beside("bots", "list", "--server", house.url, width=80)
+        ).stdout.splitlines()
         assert [line.split(maxsplit=2)[0] for line in listed] == [
             "game",
             "noughts-and-crosses",
             "gomoku",
         ]
         assert listed[1].endswith(f"*  {long}") and listed[2].endswith("   bob")
-        again = await run_beside("register", long, *GAME, "--server", house.url)
+        again = await run_beside("bots", "register", GAME, long, "--server", house.url)
         assert (again.exit_code, again.stdout) == (1, "")
-        bad = await run_beside("bots", "--game", "chess")
+        bad = await run_beside("bots", "list", "chess")
         assert bad.exit_code == 2
 
 
@@ -331,7 +353,7 @@ async def told(process: asyncio.subprocess.Process, words: bytes) -> None:
 
 async def test_ctrl_c_ends_a_wait_with_a_summary(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        process = await started("join", "my_bot.py", *GAME, "--server", house.url)
+        process = await started("join", GAME, "my_bot.py", "--server", house.url)
         await told(process, b"my_bot.py waits for an opponent")
         process.send_signal(signal.SIGINT)
         output, errors = await process.communicate()
@@ -342,7 +364,7 @@ async def test_ctrl_c_lets_the_match_end_and_a_second_one_does_not(tmp_path: Pat
     async with server(tmp_path) as house:
         bob = await registered(house, "bob") | NOTICES
         for signals in (1, 2):
-            process = await started("join", "my_bot.py", *GAME, "--server", house.url)
+            process = await started("join", GAME, "my_bot.py", "--server", house.url)
             await told(process, b"waits for an opponent")
             async with bot(house, bob) as one:
                 await one.receive()

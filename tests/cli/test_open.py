@@ -16,7 +16,7 @@ import pytest
 from websockets.sync.client import connect
 
 from botdrome.cli import broadcast
-from botdrome.cli.play import PlayOptions, run
+from tests.cli.commands import run
 from tests.patience import PATIENCE
 
 HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -128,11 +128,12 @@ def test_ctrl_c_ends_matches_and_server(tmp_path: Path) -> None:
 
 
 def test_pages_that_were_not_built_are_missed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(broadcast, "WEB", tmp_path)
-    assert run("gomoku", ["house:random"] * 2, PlayOptions(matches=1, show=True)) == 1
-    assert "The pages have not been built." in capsys.readouterr().err
+    result = run("play", "gomoku", "house:random", "house:random", "-n", "1", "--open")
+    assert result.exit_code == 1
+    assert "The pages have not been built." in result.stderr
 
 
 def test_without_a_screen_no_browser_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import structlog
+import typer
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -25,7 +26,6 @@ from botdrome.cli.boats.headless import message_line, result_lines
 from botdrome.cli.boats.host import HostClient, _show_all, _show_page
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.pictures import Frame, drawn, picture_of
-from botdrome.cli.replay import show_match, verify_files
 from botdrome.cli.terminal import Terminal, complain
 from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
 from botdrome.client.rest import RestServer, ServerProblem
@@ -33,6 +33,7 @@ from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.client.tunnel import Tunnel, Unwanted
 from botdrome.protocols import load_settings
 from botdrome.server.rooms.boat_statistics import BoatStatistics
+from tests.cli.commands import run
 
 EVIL = "\x1b[31m\x9b2J\u202e\u2066[red]:smile:\x07\x7f\u200b"
 COMMANDS = Path(__file__).parents[2] / "src" / "botdrome" / "cli"
@@ -107,26 +108,28 @@ def raising(problem: Exception) -> Callable[..., Any]:
     return fail
 
 
-def test_why(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why(monkeypatch: pytest.MonkeyPatch) -> None:
     line = {"t": 1, "message": f"{EVIL}\nforged", "verdict": EVIL}
     lines = [line | {"dir": "out"}, line | {"dir": "in"}, {"cause": EVIL, "reason": EVIL}]
     refused = ServerProblem(EVIL)
     monkeypatch.setattr(RestServer, "get", lambda *_: {"players": [EVIL]})
     monkeypatch.setattr(RestServer, "lines", lambda *_: lines)
     monkeypatch.setattr(RestServer, "match_file", raising(refused))
-    assert remote.why("m", "token", 0, "http://127.0.0.1:1") == 0
-    printed = capsys.readouterr().out
+    result = run("why", "m", "--token", "token", "--seat", "0", "--server", "http://127.0.0.1:1")
+    assert result.exit_code == 0
+    printed = result.stdout
     harmless(printed)
     assert len(printed.splitlines()) == 4, "no line is forged"
 
 
-def test_why_not(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = urllib.error.HTTPError(
         "", 403, "", Message(), io.BytesIO(json.dumps({"error": EVIL}).encode())
     )
     monkeypatch.setattr(urllib.request, "urlopen", raising(problem))
-    assert remote.why("m", "token", 0, "http://127.0.0.1:1") == 1
-    harmless(capsys.readouterr().err)
+    result = run("why", "m", "--token", "token", "--seat", "0", "--server", "http://127.0.0.1:1")
+    assert result.exit_code == 1
+    harmless(result.stderr)
 
 
 class Told:
@@ -162,7 +165,8 @@ def test_watch(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
         "bots": [EVIL, "b"],
     }
     monkeypatch.setattr(remote, "connect", lambda *_, **__: Told(start, {"error": EVIL}))
-    assert remote.watch("m", "http://127.0.0.1:1") == 1
+    with pytest.raises(typer.Exit):
+        remote.watch("m", "http://127.0.0.1:1")
     printed = capsys.readouterr()
     harmless(printed.out)
     harmless(printed.err)
@@ -173,19 +177,16 @@ def test_what_is_told_of_a_match(capsys: Captured) -> None:
     harmless(capsys.readouterr().out)
 
 
-def test_replay_and_verify(tmp_path: Path, capsys: Captured) -> None:
+def test_replay_and_verify(tmp_path: Path) -> None:
     file = tmp_path / "evil [red]:smile:.jsonl"
     lines = (GOLDEN / "noughts-and-crosses.jsonl").read_text().splitlines()
     setup = json.loads(lines[0]) | {"names": [EVIL, f"{EVIL}\nforged"]}
     file.write_text("\n".join([json.dumps(setup), *lines[1:]]) + "\n")
-    show_match(file, None, 1.0)
-    verify_files([file])
-    file.write_text(json.dumps({EVIL: EVIL}) + "\n")
-    show_match(file, None, 1.0)
-    verify_files([file])
-    printed = capsys.readouterr()
-    harmless(printed.out)
-    harmless(printed.err)
+    for text in (file.read_text(), json.dumps({EVIL: EVIL}) + "\n"):
+        file.write_text(text)
+        for command in ("replay", "verify"):
+            printed = run(command, str(file))
+            harmless(printed.stdout + printed.stderr)
 
 
 def test_host(capsys: Captured) -> None:
@@ -208,7 +209,8 @@ def test_connect(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
         raise Unwanted(EVIL)
 
     monkeypatch.setattr(Tunnel, "run", run)
-    assert remote.run_tunnel("ann", "token", "http://127.0.0.1:1", "http://127.0.0.1:2") == 1
+    with pytest.raises(typer.Exit):
+        remote.connect_command("ann", "token", "http://127.0.0.1:1", "http://127.0.0.1:2")
     harmless(capsys.readouterr().err)
 
 

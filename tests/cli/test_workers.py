@@ -15,7 +15,7 @@ import httpx
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from botdrome.cli.serve import run_server
+from tests.cli.commands import run
 
 SERVE = [
     sys.executable,
@@ -106,25 +106,13 @@ def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
         assert not any(engine.is_running() for engine in engines)
 
 
-def test_what_cannot_start_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_start_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert run_server({"workers": 2, "db": "sqlite:///here.db"}, [], None) == 2
-    assert (
-        run_server(
-            {
-                "workers": 2,
-                "db": "postgresql://127.0.0.1:1/none",
-                "nats": "nats://127.0.0.1:1",
-                "cluster.wait": 0,
-            },
-            [],
-            None,
-        )
-        == 2
-    )
-    words = capfd.readouterr().err
+    here = run("serve", "--workers", "2", "--db", "sqlite:///here.db")
+    cluster = ("--nats", "nats://127.0.0.1:1", "--cluster-wait", "0")
+    away = run("serve", "--workers", "2", "--db", "postgresql://127.0.0.1:1/none", *cluster)
+    assert (here.exit_code, away.exit_code) == (2, 2)
+    words = here.stderr + away.stderr
     assert (
         "botdrome: db: several workers need PostgreSQL, not 'sqlite:///here.db'; without --db, one "
         "is started" in words

@@ -10,7 +10,6 @@ from tests.docs.test_first_bot import BOTDROME
 from tests.patience import PATIENCE
 
 PAGE = "testing-boat-bots.md"
-FUNCTION, SHELL, TCP = range(3)
 
 
 def output_of(folder: Path, command: str) -> str:
@@ -18,7 +17,7 @@ def output_of(folder: Path, command: str) -> str:
         word.strip("'")
         for word in re.findall(r"'[^']*'|\S+", command.replace("python3", sys.executable))
     ]
-    assert words[:3] == ["botdrome", "boats", "--test"]
+    assert words[:3] == ["botdrome", "boats", "test"]
     result = subprocess.run(
         [*BOTDROME, *words[1:]],
         cwd=folder,
@@ -35,42 +34,19 @@ def commands() -> list[str]:
         line
         for block in blocks(PAGE)
         for line in block.splitlines()
-        if line.startswith("botdrome boats --test")
+        if line.startswith("botdrome boats test")
     ]
 
 
-def test_house_functions_and_shell_bots_are_tested_as_the_page_says(tmp_path: Path) -> None:
-    python = blocks(PAGE, "python")
-    (tmp_path / "my_bot.py").write_text(python[FUNCTION])
-    (tmp_path / "shell_bot.py").write_text(python[SHELL])
-    house, function, shell, tcp = commands()
-    assert "tcp" in tcp
-    for command, bot in ((house, "hunter"), (function, "my_bot"), (shell, "Walker 1.0")):
+def test_house_bots_and_functions_are_tested_as_the_page_says(tmp_path: Path) -> None:
+    (tmp_path / "my_bot.py").write_text(blocks(PAGE, "python")[0])
+    house, function = commands()
+    for command, bot in ((house, "hunter"), (function, "my_bot")):
         output = output_of(tmp_path, command)
         assert f"testing {bot}" in output
         assert re.search(r"positions +20, 20 of them unique", output)
         assert re.search(r"not sunk +0\n", output)
-    assert len(list((tmp_path / "testDB").glob("test.10x10.*.ini"))) == 3
-
-
-def test_a_bot_that_connects_is_tested_as_the_page_says(tmp_path: Path) -> None:
-    (tmp_path / "tcp_bot.py").write_text(blocks(PAGE, "python")[TCP])
-    words = commands()[-1].replace("7948", "0").split()[1:]
-    with subprocess.Popen(
-        [*BOTDROME, *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True
-    ) as trial:
-        assert trial.stdout is not None
-        port = next(
-            found[1]
-            for line in trial.stdout
-            if (found := re.match(r"listening on 127.0.0.1 port (\d+)", line))
-        )
-        subprocess.run(
-            [sys.executable, "tcp_bot.py", port, "20"], cwd=tmp_path, timeout=PATIENCE, check=True
-        )
-        output, _ = trial.communicate(timeout=PATIENCE)
-    assert trial.returncode == 0
-    assert re.search(r"positions +20, 20 of them unique", output)
+    assert len(list((tmp_path / "testDB").glob("test.10x10.*.ini"))) == 2
 
 
 def test_the_page_names_every_key_of_the_file(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def _follows(board: dict[str, Any], ratings: dict[str, float]) -> bool:
 
 
 async def boat_statistics(url: str) -> BoatStatistics:
-    """As `botdrome stats` reads them."""
+    """As `botdrome boats stats` reads them."""
     return await _read_statistics(url)
 
 

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from botdrome.cli.app import app
-from botdrome.cli.doctor import DoctorOptions, run_doctor
+from botdrome.cli.wire_check import check_wire
 from botdrome.client.program import Program
 from botdrome.kit import doctor
 
@@ -78,13 +78,13 @@ HASTY = {
 
 
 def command(protocol: str, fault: str) -> list[str]:
-    game = ["--game", "noughts-and-crosses"] * (protocol == "battlebot")
+    game = ["noughts-and-crosses"] * (protocol == "battlebot")
     file, *words = PROTOCOLS[protocol]
     return ["--protocol", protocol, *game, "--", sys.executable, str(HERE / file), *words, fault]
 
 
 def examined(*words: str) -> dict[str, Any]:
-    result = CliRunner().invoke(app, ["doctor", "--json", "--patience", "60", *words])
+    result = CliRunner().invoke(app, ["check", "--wire", "--json", "--patience", "60", *words])
     report: dict[str, Any] = json.loads(result.stdout)
     assert result.exit_code == (0 if report["ok"] else 1)
     return report
@@ -130,11 +130,9 @@ class Author(StringIO):
 
 
 def examined_by_hand(author: Author, protocol: str, *trials: str) -> int:
-    game = "noughts-and-crosses" if protocol == "battlebot" else ""
+    game = ["noughts-and-crosses"] if protocol == "battlebot" else []
     with closing(author), redirect_stderr(author):
-        return run_doctor(
-            DoctorOptions([], protocol, game, list(trials), 0, "", 60.0, 0.1, 0.05), as_json=True
-        )
+        return check_wire(game, protocol, trials, True, 0, "", 60.0, 0.1, 0.05)
 
 
 @pytest.mark.parametrize("protocol", ["battlebot", "duel", "boats", "bomber"])
@@ -203,8 +201,8 @@ def test_a_hasty_bot_is_diagnosed(protocol: str, fault: str, trial: str) -> None
     ("words", "error"),
     [
         (["--protocol", "chess"], "there is no protocol 'chess'"),
-        ([], "--game is missing"),
-        (["--protocol", "duel", "--game", "battleship"], "duel has only the game gomoku"),
+        ([], "the game is missing"),
+        (["--protocol", "duel", "battleship"], "duel has only the game gomoku"),
         (["--protocol", "battlecube"], "battlecube needs either --url"),
         (
             ["--protocol", "battlecube", "--url", "ftp://127.0.0.1/"],
@@ -222,6 +220,6 @@ def test_a_hasty_bot_is_diagnosed(protocol: str, fault: str, trial: str) -> None
     ],
 )
 def test_a_bad_command_is_refused(words: list[str], error: str) -> None:
-    result = CliRunner().invoke(app, ["doctor", *words])
+    result = CliRunner().invoke(app, ["check", "--wire", *words])
     assert result.exit_code == 2
     assert error in result.stderr.replace("\n", " ")

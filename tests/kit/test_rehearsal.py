@@ -42,11 +42,11 @@ def test_64_bots_play_to_the_end_on_a_server_that_is_killed_twice(tmp_path: Path
 def test_bad_documents_and_options_are_refused(tmp_path: Path) -> None:
     cup = tmp_path / "cup.toml"
     cup.write_text('name = "cup"\ngame = "go"\n')
-    result = run("rehearse", str(cup))
+    result = run("contest", "rehearse", str(cup))
     assert (
         result.exit_code == 2 and "cup.toml: line 2: game: there is no game 'go'" in result.stderr
     )
-    assert run("rehearse", str(tmp_path / "none.toml")).exit_code == 2
+    assert run("contest", "rehearse", str(tmp_path / "none.toml")).exit_code == 2
     with pytest.raises(CommandError, match="--slow is a share such as 5%"):
         share("slow", "often")
     assert (share("slow", "5%"), share("slow", "0.05")) == (0.05, 0.05)

@@ -1,4 +1,4 @@
-"""Boat trials of bots that run here: of the house, functions, programs and shell bots."""
+"""Boat trials of bots that run here: of the house, functions and programs."""
 
 from pathlib import Path
 
@@ -6,8 +6,7 @@ import pytest
 
 from botdrome.client.program import CannotStart
 from botdrome.games.game import View
-from botdrome.offline import boat_bots
-from botdrome.offline.boat_bots import entered, introduction, runs
+from botdrome.offline.boat_bots import entered, runs
 from botdrome.offline.boat_trial import BoardRun, Trial
 from tests.offline.boat_bots import walker
 from tests.offline.programs import program
@@ -20,7 +19,7 @@ def walked(trial: Trial, number: int) -> int:
 
 
 def results(trial: Trial, jobs: int = 1) -> list[BoardRun]:
-    return sorted(runs(trial, entered(trial), jobs), key=lambda run: run.number)
+    return sorted(runs(trial, jobs), key=lambda run: run.number)
 
 
 def test_a_house_bot_hunts_the_same_with_the_same_seed_in_one_process_or_in_several() -> None:
@@ -40,7 +39,7 @@ def test_a_bot_that_never_ends_is_told_so() -> None:
     assert (run.turns, run.fault) == (128, "not sunk after 128 turns")
 
 
-@pytest.mark.parametrize("kind", ["function", "native", "shell"])
+@pytest.mark.parametrize("kind", ["function", "native"])
 def test_any_bot_can_be_tried(tmp_path: Path, kind: str) -> None:
     trial = Trial(walker(tmp_path, kind), 3, 5, 9, 8)
     found = results(trial)
@@ -50,50 +49,25 @@ def test_any_bot_can_be_tried(tmp_path: Path, kind: str) -> None:
 
 
 def test_programs_play_in_several_processes(tmp_path: Path) -> None:
-    trial = Trial(walker(tmp_path, "shell"), 4, 5, 9, 8)
+    trial = Trial(walker(tmp_path, "native"), 4, 5, 9, 8)
     assert [run.turns for run in results(trial, jobs=2)] == [
         walked(trial, number) for number in range(4)
     ]
 
 
-def test_a_shell_bot_that_ends_after_a_game_is_started_again(tmp_path: Path) -> None:
-    trial = Trial(walker(tmp_path, "shell", "--once"), 4, 5, 9, 8)
-    found = results(trial)
-    assert [run.turns for run in found] == [walked(trial, number) for number in range(4)]
-    assert not any(run.fault for run in found)
-
-
-def test_a_bot_is_known_by_what_it_says_of_itself(tmp_path: Path) -> None:
-    shell, native = (entered(Trial(walker(tmp_path, kind), 1, 1)) for kind in ("shell", "native"))
-    assert (shell.name, shell.version, shell.shell) == ("Walker", "1.5", True)
-    assert (native.name, native.version, native.shell) == ("native_walker", "", False)
-    function = entered(Trial(walker(tmp_path, "function"), 1, 1))
-    assert (function.name, function.shell) == ("function_walker", False)
+def test_a_bot_is_known_by_its_file_or_its_house_name(tmp_path: Path) -> None:
+    native, function = (
+        entered(Trial(walker(tmp_path, kind), 1, 1)) for kind in ("native", "function")
+    )
+    assert (native.name, native.version) == ("native_walker", "")
+    assert function.name == "function_walker"
     assert entered(Trial("house:hunter", 1, 1)).name == "hunter"
-
-
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
-        (b"I|Hal|2.0|hal", "Hal"),
-        (b"I|Hal", "Hal"),
-        (b"I|", None),
-        (b"J|Hal", None),
-        (b'{"x": 1}', None),
-    ],
-)
-def test_an_introduction(line: bytes, name: str | None) -> None:
-    found = introduction(line)
-    assert (found and found.name) == name
 
 
 @pytest.mark.parametrize("bot", ["cmd:no-such-program", "no_such_file.py", "house:nobody", "cmd:"])
 def test_a_bot_that_is_not_there_is_named_at_once(bot: str) -> None:
     with pytest.raises(CannotStart):
         entered(Trial(bot, 1, 1))
-
-
-SHELL = 'import sys\nprint("I|Odd|1|odd", flush=True)\n'
 
 
 @pytest.mark.parametrize(
@@ -104,18 +78,8 @@ SHELL = 'import sys\nprint("I|Odd|1|odd", flush=True)\n'
             "import sys\nsys.stdin.readline()\nprint('hello', flush=True)\nsys.stdin.read()",
             "unreadable",
         ),
-        (
-            SHELL + "sys.stdin.readline()\nraise ValueError('no idea')",
-            "it ended with status 1: ValueError: no idea",
-        ),
-        (
-            SHELL
-            + "sys.stdin.readline()\nprint('J|odd|' + '.' * 100, flush=True)\nsys.stdin.read()",
-            "invalid board",
-        ),
-        (SHELL + "while True: sys.stdout.write('5\\n' * 1000)", "more than 1000 lines at once"),
     ],
-    ids=["native crash", "native rubbish", "shell crash", "shell without boats", "shell flood"],
+    ids=["crash", "rubbish"],
 )
 def test_a_bot_at_fault_sinks_nothing_and_stops_nobody(
     tmp_path: Path, code: str, fault: str
@@ -124,29 +88,11 @@ def test_a_bot_at_fault_sinks_nothing_and_stops_nobody(
     assert [fault in run.fault for run in found] == [True, True], found
 
 
-def test_a_shell_bot_that_falls_silent_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(boat_bots, "PATIENCE", 0.1)
-    trial = Trial(program(tmp_path, SHELL + "sys.stdin.read()"), 1, 1)
-    assert [run.fault for run in results(trial)] == ["no line of it within 0.1 s"]
-
-
-def test_a_shell_bot_that_does_not_introduce_itself_again(tmp_path: Path) -> None:
-    marker = tmp_path / "been here"
-    code = (
-        f"import pathlib\nhere = pathlib.Path({str(marker)!r})\nif not here.exists():\n"
-        "    here.touch()\n    print('I|Odd|1|odd')"
-    )
-    (run,) = results(Trial(program(tmp_path, code), 1, 1))
-    assert run.fault == "it ended with status 0"
-
-
-@pytest.mark.parametrize("kind", ["house", "function", "native", "shell"])
+@pytest.mark.parametrize("kind", ["house", "function", "native"])
 def test_every_shot_can_be_watched(tmp_path: Path, kind: str) -> None:
     trial = Trial("house:pilot" if kind == "house" else walker(tmp_path, kind), 1, 5, 8, 8)
     seen: list[View] = []
-    (run,) = runs(trial, entered(trial), 2, seen.append)
+    (run,) = runs(trial, 2, seen.append)
     assert len(seen) == run.turns
     assert [sum(mark != "." for row in view["boards"][1] for mark in row) for view in seen] == list(
         range(1, run.turns + 1)

@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from itertools import takewhile
 from typing import Annotated, Any, Union
 
 import typer
@@ -10,70 +11,114 @@ from typer.core import TyperCommand, TyperGroup
 Rows = dict[str, tuple[str, Union[str, "Rows"]]]
 """The commands of a group by name: a line about each, and its module or the rows of a group."""
 
-COMMANDS: Rows = {
-    "games": ("List the games, their options, and examples of views and moves.", "games"),
-    "play": ("Play bots against each other on this machine.", "play"),
-    "duel": ("Find out whether a new bot is better than an old one.", "duel"),
-    "new": ("Create a bot: a project that plays at once, with its build and a test.", "new"),
-    "contest": (
-        "Run contests on this machine, and prove their results.",
-        {
-            "new": ("Write a document that runs at once.", "contest_documents"),
-            "check": ("Read a document, and say what the contest will be.", "contest_documents"),
-            "run": (
-                "Play a contest on this machine, or continue it, also after a crash.",
-                "contest",
-            ),
-            "resume": ("Continue a paused contest.", "contest"),
-            "rerun": ("Play some matches again.", "contest"),
-            "show": ("Show the state of a contest, its standings and its log.", "contest"),
-            "pause": ("Pause a contest that runs in another process.", "contest"),
-            "withdraw": ("Take a bot out of a contest.", "contest"),
-            "export": ("Write an archive of a contest.", "contest_documents"),
-            "verify": ("Simulate every match of an archive again.", "contest_documents"),
-            "server": (
-                "Run contests on a server, as its operator.",
-                {
-                    "create": ("Create a contest from its document, as a draft.", "contest_server"),
-                    "show": ("Show the state of a contest and its standings.", "contest_server"),
-                    "open": ("Let bots enter.", "contest_server"),
-                    "start": ("Start a contest with the bots that have entered.", "contest_server"),
-                    "pause": ("Start no more matches.", "contest_server"),
-                    "resume": ("Go on with a paused contest.", "contest_server"),
-                    "end": ("End a contest with the present standings.", "contest_server"),
-                    "rerun": ("Let matches of a paused contest be played again.", "contest_server"),
-                    "withdraw": ("Take a bot out of a contest.", "contest_server"),
-                },
-            ),
-        },
-    ),
-    "nodes": ("List the nodes of a cluster, or drain one before you stop it.", "admin"),
-    "rehearse": ("Run whole contests with synthetic bots, before the day.", "contest_documents"),
-    "replay": ("Replay a match file in the terminal, or write it as an HTML page.", "replay"),
-    "verify": ("Replay match files, and report the first line of each that differs.", "replay"),
-    "serve": ("Run the server.", "serve"),
-    "host": ("Host boat games.", "boats.host"),
-    "stats": ("Show the statistics of boat games.", "boats.host"),
-    "watch": ("Watch a match on a server.", "remote"),
-    "why": ("Say what decided a match.", "remote"),
-    "connect": ("Let a server call a bot behind a firewall.", "remote"),
-    "export": ("Export all data of a server.", "admin"),
-    "import": ("Import files of `export`, or of a Battlebot server.", "admin"),
-    "backup": ("Copy the SQLite file of a server.", "admin"),
-    "operator-token": ("Create a new operator token.", "admin"),
-    "rerun": ("Play a recorded match to a fresh copy of a bot.", "rerun"),
-    "fork": ("Continue a recorded match from a step with other players.", "fork"),
-    "blunders": ("Find the last step at which each lost match could still be saved.", "blunders"),
-    "check": ("Check a bot before a contest.", "check"),
-    "doctor": ("Check a bot on the wire.", "doctor"),
-    "boats": ("Play a boat game in the terminal.", "boats.command"),
-    "join": ("Let a bot play on a server, match after match.", "join"),
-    "challenge": ("Let a bot play against one opponent on a server.", "join"),
-    "register": ("Register a bot on a server.", "join"),
-    "bots": ("List your bots, or those of a server.", "join"),
-    "mcp": ("Let a language model play on a server.", "mcp"),
-    "demo": ("Show one match of each game, then a small tournament.", "demo"),
+COMMANDS: dict[str, Rows] = {
+    "Try": {
+        "demo": ("Show one match of each game, then a small tournament.", "demo"),
+        "games": ("List the games, their options, views and moves.", "games"),
+        "play": ("Play bots against each other on this machine.", "play"),
+        "replay": ("Show a match file, or write it as an HTML page.", "replay"),
+    },
+    "Write a bot": {
+        "new": ("Create a project that plays at once.", "new"),
+        "check": ("Find illegal moves, crashes and slowness; or check its wire.", "check"),
+        "duel": ("Find out whether a new bot is better than an old one.", "duel"),
+        "why": ("Say what decided a match.", "remote"),
+        "blunders": ("Find the last step at which a lost match could be saved.", "blunders"),
+        "rerun": ("Play a recorded match to a bot, and compare its moves.", "rerun"),
+        "fork": ("Continue a recorded match from a step.", "fork"),
+    },
+    "Play on a server": {
+        "join": ("Let a bot play, match after match.", "join"),
+        "bots": (
+            "List and register bots.",
+            {
+                "list": ("List your bots, or those of a server.", "join"),
+                "register": ("Register a bot, and print its token.", "join"),
+            },
+        ),
+        "connect": ("Let a server call a bot behind a firewall.", "remote"),
+        "watch": ("Watch a match in the terminal.", "remote"),
+        "mcp": ("Let a language model play.", "mcp"),
+        "boats": (
+            "Boat games: play in the terminal, host, test a bot.",
+            {
+                "play": ("Play a boat game in the terminal.", "boats.command"),
+                "host": ("Host boat games from a console.", "boats.host"),
+                "stats": ("Show the statistics of boat games.", "boats.host"),
+                "test": ("Let a bot sink random boards, and count its shots.", "boats.trial"),
+            },
+        ),
+    },
+    "Run contests": {
+        "contest": (
+            "Run contests on this machine or on a server.",
+            {
+                "new": ("Write a document that runs at once.", "contest_documents"),
+                "check": ("Read a document, and say what it will be.", "contest_documents"),
+                "rehearse": ("Run it with synthetic bots before the day.", "contest_documents"),
+                "run": ("Play a contest on this machine, or continue it.", "contest"),
+                "create": ("Create a contest on a server.", "contest_server"),
+                "open": ("Let bots enter a contest on a server.", "contest_server"),
+                "start": ("Start a contest on a server.", "contest_server"),
+                "end": ("End a contest on a server.", "contest_server"),
+                "show": ("Show its state, standings, rounds and log.", "contest"),
+                "pause": ("Start no more matches.", "contest"),
+                "resume": ("Continue a paused contest.", "contest"),
+                "repeat": ("Play some matches again.", "contest"),
+                "withdraw": ("Take a bot out.", "contest"),
+                "archive": ("Write an archive that others can verify.", "contest"),
+            },
+        ),
+        "verify": ("Check match files and archives of contests.", "replay"),
+    },
+    "Operate": {
+        "serve": ("Run the server.", "serve"),
+        "admin": (
+            "Export, import and back up data; tokens; nodes.",
+            {
+                "export": ("Export all data of a server, or its results.", "admin"),
+                "import": ("Import an export, or a Battlebot database.", "admin"),
+                "backup": ("Copy the SQLite file of a server.", "admin"),
+                "operator-token": ("Create a new operator token.", "admin"),
+                "nodes": ("List the nodes of a cluster.", "admin"),
+                "drain": ("Move the matches of a node to others.", "admin"),
+                "undrain": ("Have a drained node take matches again.", "admin"),
+            },
+        ),
+    },
 }
+"""By the kind of reader, as the first screen of `--help` shows them."""
+
+FORMER = {
+    "challenge": "join [GAME] BOT --against NAME --games 1",
+    "register": "bots register GAME NAME",
+    "doctor": "check --wire [GAME] -- COMMAND",
+    "rehearse": "contest rehearse",
+    "host": "boats host",
+    "stats": "boats stats",
+    "export": "admin export",
+    "import": "admin import",
+    "backup": "admin backup",
+    "operator-token": "admin operator-token",
+    "nodes": "admin nodes, admin drain NODE or admin undrain NODE",
+    "contest server": "contest create, open, start, end, or another verb with --server URL",
+    "contest rerun": "contest repeat",
+    "contest export": "contest archive",
+    "contest verify": "verify FILE.zip",
+    "contest withdraw --bot": "contest withdraw CONTEST BOT",
+    "duel --game": "duel GAME NEW OLD",
+    "check --game": "check GAME BOT",
+    "join --game": "join GAME BOT",
+    "join --opponent": "join [GAME] BOT --against NAME",
+    "bots --server": "bots list --server URL",
+    "bots --game": "bots list GAME",
+    "connect --to": "connect NAME --server URL",
+    **{
+        f"boats {option}": "boats test BOT" if option == "--test" else "boats play"
+        for option in ("--test", "--host", "--port", "--user", "--bot", "--headless", "--list-bots")
+    },
+}
+"""Commands and options of former versions, and what takes their place."""
 
 NO_WINDOWS = (
     "botdrome does not run on Windows itself. "
@@ -96,18 +141,37 @@ class Unloaded(TyperCommand):
 class LazyGroup(TyperGroup):
     """A group that shows its table, and loads a command only to run or to complete it."""
 
-    def __init__(self, rows: Rows = COMMANDS, **settings: Any) -> None:
+    def __init__(self, panels: dict[str, Rows] = COMMANDS, **settings: Any) -> None:
         super().__init__(**settings)
-        for name, (line, where) in rows.items():
-            self.commands[name] = (
-                Unloaded(name, line, where)
-                if isinstance(where, str)
-                else LazyGroup(where, name=name, help=line, no_args_is_help=True)
-            )
+        for panel, rows in panels.items():
+            for name, (line, where) in rows.items():
+                command = (
+                    Unloaded(name, line, where)
+                    if isinstance(where, str)
+                    else LazyGroup({"": where}, name=name, help=line, no_args_is_help=True)
+                )
+                command.rich_help_panel = panel or None
+                self.commands[name] = command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        path = ctx.command_path.split()[1:]
+        self._refuse_former(ctx, [*path, args[0]])
         name, command, rest = super().resolve_command(ctx, args)
+        if isinstance(command, Unloaded):
+            for word in takewhile(lambda word: word != "--", rest):
+                self._refuse_former(ctx, [*path, args[0], word.partition("=")[0]])
         return name, command.loaded() if isinstance(command, Unloaded) else command, rest
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0].startswith("--"):
+            self._refuse_former(ctx, [*ctx.command_path.split()[1:], args[0].partition("=")[0]])
+        return super().parse_args(ctx, args)
+
+    def _refuse_former(self, ctx: Any, words: list[str]) -> None:
+        """Name what takes the place of a command or an option of a former version."""
+        former = " ".join(words)
+        if former in FORMER and not ctx.resilient_parsing:
+            ctx.fail(f"`botdrome {former}` is now `botdrome {FORMER[former]}`.")
 
 
 app = typer.Typer(

@@ -1,6 +1,5 @@
 """`botdrome blunders`: the last step at which a lost match could still be saved."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,9 +11,9 @@ from msgspec import Struct
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from botdrome.cli.play import INTERRUPTED
+from botdrome.cli.options import Json, MatchServer, PlayerOption
 from botdrome.cli.sources import load_match, losers, match_files, player_called
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
+from botdrome.cli.terminal import CommandError, Terminal, print_json, reporting
 from botdrome.kit.blunders import find_blunder
 from botdrome.kit.playouts import method_text
 from botdrome.kit.position_file import Estimate, PositionFile, RatedMove, encoded, position_file
@@ -23,42 +22,28 @@ from botdrome.match.questions import move_text
 from botdrome.match.record import BadRecord, Record
 from botdrome.offline.batches import in_processes
 
-Server = Annotated[
-    str,
-    typer.Option(
-        envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match."
-    ),
-]
-Chosen = Annotated[
-    str,
-    typer.Option(
-        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Playouts = Annotated[
-    int,
-    typer.Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
-]
-
-BOT_HELP = "house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'"
-
 app = typer.Typer()
 
 
 @app.command("blunders")
+@reporting(BadRecord)
 def blunders_command(
     matches: Annotated[
         list[str],
         typer.Argument(metavar="MATCH|FOLDER...", help="Match files, or folders of them."),
     ],
-    player: Chosen = "",
-    playouts: Playouts = 24,
+    player: PlayerOption = "",
+    playouts: Annotated[
+        int,
+        typer.Option(
+            min=4, help="Playouts for each promising move, where a game cannot be solved."
+        ),
+    ] = 24,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that search.")] = 1,
     save: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where the puzzles are saved.")
     ] = Path("puzzles"),
-    server: Server = "",
+    server: MatchServer = "",
     json: Json = False,
 ) -> None:
     """Find the last step at which each lost match could still be saved, and write it as a puzzle.
@@ -68,7 +53,14 @@ def blunders_command(
     --puzzles` and `botdrome fork` read puzzles. Ends with status 0, or 2 if the command is not
     valid.
     """
-    raise typer.Exit(run_blunders(matches, player, playouts, jobs, save, server, json))
+    lost = [match for name in matches for match in _lost_in(name, player, server)]
+    save.mkdir(parents=True, exist_ok=True)
+    found = _followed(_found(lost, playouts, jobs), len(lost))
+    reports = [_saved(report, save) for report in found]
+    if json:
+        print_json([_as_data(report) for report in reports])
+    else:
+        _print(reports)
 
 
 class LostMatch(Struct, frozen=True):
@@ -99,38 +91,6 @@ class BlunderReport(Struct, frozen=True):
     def moves(self) -> tuple[RatedMove | None, tuple[RatedMove, ...]]:
         puzzle = self.position.puzzle if self.position else None
         return (puzzle.lost, puzzle.better) if puzzle else (None, ())
-
-
-def run_blunders(
-    matches: Sequence[str],
-    player: str,
-    playouts: int,
-    jobs: int,
-    save: Path,
-    server: str,
-    as_json: bool,
-) -> int:
-    try:
-        lost = [match for name in matches for match in _lost_in(name, player, server)]
-        save.mkdir(parents=True, exist_ok=True)
-        reports = [
-            _saved(report, save) for report in _followed(_found(lost, playouts, jobs), len(lost))
-        ]
-    except CommandError as problem:
-        complain(problem)
-        return REFUSED
-    except (BadRecord, OSError) as problem:
-        complain(problem)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    if as_json:
-        sys.stdout.write(
-            msgspec.json.encode([_as_data(report) for report in reports]).decode() + "\n"
-        )
-    else:
-        _print(reports)
-    return 0
 
 
 def _lost_in(name: str, player: str, server: str) -> Iterator[LostMatch]:

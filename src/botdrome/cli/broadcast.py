@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import Self
 
 import structlog
+from rich.text import Text
 
 from botdrome.api.pages import NOT_BUILT, WEB
 from botdrome.app import open_server
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.terminal import CommandError
+from botdrome.cli.terminal import CommandFailed, Terminal, note
 from botdrome.offline.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.settings import BadSetting
@@ -50,12 +51,12 @@ class Broadcast:
 
     def __enter__(self) -> Self:
         if not (WEB / "index.html").exists():
-            raise CommandError(NOT_BUILT.strip())
+            raise CommandFailed(NOT_BUILT.strip())
         self._thread.start()
         try:
             self.url = self._opened.result()
         except BadSetting as problem:
-            raise CommandError(f"the matches cannot be shown: {problem}") from None
+            raise CommandFailed(f"the matches cannot be shown: {problem}") from None
         return self
 
     def __exit__(
@@ -127,3 +128,10 @@ def open_browser(url: str) -> bool:
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     )
     return has_screen and webbrowser.open(url)
+
+
+def invite(words: str, url: str) -> None:
+    """Name the URL, and open it if there is a browser."""
+    Terminal(stderr=True).print(Text(words).append(url, "cyan"), soft_wrap=True)
+    if not open_browser(url):
+        note("There is no browser to open here: open that address in one.")

@@ -1,33 +1,38 @@
 """`botdrome check`: positions, whole matches and puzzles, and a report of what went wrong."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-import msgspec
 import typer
 from msgspec import Struct
-from msgspec.structs import replace
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox, game_names
-from botdrome.cli.play import INTERRUPTED
+from botdrome.cli.options import (
+    BOT_HELP,
+    InProcess,
+    Json,
+    Memory,
+    Option,
+    Sandbox,
+    game_and_bot,
+    game_names,
+    isolation_of,
+)
 from botdrome.cli.sources import MatchSource, load_match
 from botdrome.cli.standings import duration_text
 from botdrome.cli.terminal import (
-    REFUSED,
     CommandError,
     Terminal,
-    complain,
-    format_called,
+    game_called,
+    print_json,
     read_options,
+    reporting,
 )
 from botdrome.client.program import CannotStart
 from botdrome.games.chance import Chance
-from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.kit.check import FEWEST_SAMPLES, Checker, CheckPlan, CheckReport, Kind
@@ -37,95 +42,6 @@ from botdrome.match.questions import answer_text
 from botdrome.match.record import BadRecord
 from botdrome.offline.isolation import Isolation
 from botdrome.offline.seats import check_bot
-
-Server = Annotated[
-    str,
-    typer.Option(
-        envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match."
-    ),
-]
-Chosen = Annotated[
-    str,
-    typer.Option(
-        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Playouts = Annotated[
-    int,
-    typer.Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
-]
-
-BOT_HELP = "house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'"
-
-app = typer.Typer()
-
-
-@app.command("check")
-def check_command(
-    bot: Annotated[str, typer.Argument(metavar="BOT", help=f"{BOT_HELP}.")],
-    game: Annotated[
-        str,
-        typer.Option(
-            help="The game. \\[default: that of the puzzles]",
-            show_default=False,
-            autocompletion=game_names,
-        ),
-    ] = "",
-    positions: Annotated[
-        int, typer.Option(min=0, help="Positions from matches of house bots.")
-    ] = 300,
-    matches: Annotated[int, typer.Option(min=0, help="Whole matches against house bots.")] = 10,
-    seed: Annotated[int, typer.Option(help="The first seed of these matches.")] = 1,
-    option: Annotated[
-        list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
-    ] = None,
-    puzzles: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Puzzles that the bot must solve, as `botdrome blunders` writes them.",
-        ),
-    ] = None,
-    position: Annotated[
-        str, typer.Option(metavar="FILE", help="Ask only in the position of this file.")
-    ] = "",
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Where positions are saved. \\[default: check-GAME]",
-            show_default=False,
-        ),
-    ] = None,
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
-    json: Json = False,
-) -> None:
-    """Check a bot before a contest: illegal moves, crashes, speed, nondeterminism and memory
-    growth.
-
-    The positions of problems and the slowest one are saved as files. Ends with status 0 if there
-    are no problems, 1 if there are, and 2 if the command is not valid.
-    """
-    isolation = IsolationFlags(in_process, sandbox, memory)
-    raise typer.Exit(
-        run_check(
-            bot,
-            game,
-            positions,
-            matches,
-            seed,
-            option or [],
-            puzzles,
-            position,
-            save,
-            isolation,
-            json,
-        )
-    )
-
 
 MOST_FILES = 5
 """Position files of each kind of problem; `--json` lists all problems."""
@@ -148,29 +64,125 @@ class SavedFinding(Struct, frozen=True):
     file: str | None
 
 
-def run_check(
-    bot: str, game: str, positions: int, matches: int, seed: int, options: list[str],
-    puzzles: Path | None, position: str, save: Path | None, flags: IsolationFlags, as_json: bool,
-) -> int:  # fmt: skip
-    """Return 0 if there are no problems, and 1 if there are."""
-    try:
-        isolation = flags.isolation()
-        sources = [load_match(str(file)) for file in _puzzle_files(puzzles)] if puzzles else []
-        if position:
-            return _one_position(bot, load_match(position), isolation)
-        plan = replace(
-            _plan(bot, game, positions, matches, seed, options, sources), isolation=isolation
+app = typer.Typer()
+WIRE = "With --wire"
+
+
+@app.command("check")
+@reporting(CannotStart, invalid=(BadPosition, BadRecord))
+def check_command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GAME] BOT",
+            help=f"The game, unless puzzles or a position say it, and the bot: {BOT_HELP}. With "
+            "--wire: the game, and after -- the command that starts the bot, with {url}, {host}, "
+            "{port}, {name} and {password}.",
+            show_default=False,
+            autocompletion=game_names,
+        ),
+    ] = None,
+    positions: Annotated[
+        int, typer.Option(min=0, help="Positions from matches of house bots.")
+    ] = 300,
+    matches: Annotated[int, typer.Option(min=0, help="Whole matches against house bots.")] = 10,
+    seed: Annotated[int, typer.Option(help="The first seed of these matches.")] = 1,
+    option: Option = None,
+    puzzles: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Puzzles that the bot must solve, as `botdrome blunders` writes them.",
+        ),
+    ] = None,
+    position: Annotated[
+        str, typer.Option(metavar="FILE", help="Ask only in the position of this file.")
+    ] = "",
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where positions are saved. \\[default: check-GAME]",
+            show_default=False,
+        ),
+    ] = None,
+    in_process: InProcess = False,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
+    json: Json = False,
+    wire: Annotated[
+        bool,
+        typer.Option("--wire", help="Check the bot on the wire instead.", rich_help_panel=WIRE),
+    ] = False,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="battlebot, duel, boats, bomber or battlecube. Only battlebot needs GAME.",
+            rich_help_panel=WIRE,
+        ),
+    ] = "battlebot",
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65535, help="The port for the bot; 0: any free port.", rich_help_panel=WIRE
+        ),
+    ] = 0,
+    url: Annotated[
+        str, typer.Option(help="The URL of a running bot, for battlecube.", rich_help_panel=WIRE)
+    ] = "",
+    trial: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this trial; may be given several times.",
+            show_default="all",
+            rich_help_panel=WIRE,
+        ),
+    ] = None,
+    patience: Annotated[
+        float,
+        typer.Option(
+            min=1, help="Seconds without an answer before it has failed.", rich_help_panel=WIRE
+        ),
+    ] = 15.0,
+    silence: Annotated[
+        float, typer.Option(min=0, help="Seconds of the long wait.", rich_help_panel=WIRE)
+    ] = 6.0,
+    slowness: Annotated[
+        float,
+        typer.Option(
+            min=0, max=4, help="Seconds that a message of slow HTTP takes.", rich_help_panel=WIRE
+        ),
+    ] = 0.7,
+) -> int:
+    """Check a bot before a contest: illegal moves, crashes, speed, nondeterminism and memory
+    growth; or, with --wire, its client of a protocol.
+
+    The positions of problems and the slowest one are saved as files.
+
+    With --wire the bot plays short matches with traffic that is legal but unusual: messages in
+    pieces, byte by byte or joined, unknown keys, another order of keys, long names and emoji, long
+    waits, a lost connection, repeated questions and slow HTTP.
+
+    Ends with status 0 if there are no problems, 1 if there are, and 2 if the command is not valid.
+    """
+    if wire:
+        from botdrome.cli.wire_check import check_wire  # imports a whole server
+
+        return check_wire(
+            words or [], protocol, trial or [], json, port, url, patience, silence, slowness
         )
-        check_bot(bot, plan.game, isolation)
-        return _checked(plan, sources, save or Path(f"check-{plan.game}"), as_json)
-    except (CommandError, BadOption, BadPosition, BadRecord) as problem:
-        complain(problem)
-        return REFUSED
-    except (CannotStart, OSError) as problem:
-        complain(problem)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    game, bot = game_and_bot(words or [])
+    isolation = isolation_of(in_process, sandbox, memory)
+    sources = [load_match(str(file)) for file in _puzzle_files(puzzles)] if puzzles else []
+    if position:
+        return _one_position(bot, load_match(position), isolation)
+    row = game_called(_game(game, {source.game.name for source in sources}))
+    options = read_options(option)
+    with_options(row.game, options).start(max(2, row.game.players[0]), Chance(seed))
+    plan = CheckPlan(bot, row.name, options, positions, matches, seed, isolation)
+    check_bot(bot, plan.game, isolation)
+    return _checked(plan, sources, save or Path(f"check-{plan.game}"), json)
 
 
 def _puzzle_files(folder: Path) -> list[Path]:
@@ -180,22 +192,10 @@ def _puzzle_files(folder: Path) -> list[Path]:
     return files
 
 
-def _plan(
-    bot: str,
-    game: str,
-    positions: int,
-    matches: int,
-    seed: int,
-    options: list[str],
-    puzzles: Sequence[MatchSource],
-) -> CheckPlan:
-    games = {source.game.name for source in puzzles}
-    if not game and len(games) != 1:
-        raise CommandError("--game is missing: the game that the bot plays")
-    row = format_called(game or games.pop())
-    given = read_options(options)
-    with_options(row.game, given).start(max(2, row.game.players[0]), Chance(seed))
-    return CheckPlan(bot, row.name, given, positions, matches, seed)
+def _game(given: str, of_puzzles: set[str]) -> str:
+    if not given and len(of_puzzles) != 1:
+        raise CommandError("the game is missing: botdrome check GAME BOT")
+    return given or of_puzzles.pop()
 
 
 def _one_position(bot: str, source: MatchSource, isolation: Isolation) -> int:
@@ -231,9 +231,7 @@ def _checked(plan: CheckPlan, puzzles: Sequence[MatchSource], folder: Path, as_j
     report = checker.report
     findings, slowest = _saved(report, folder)
     if as_json:
-        sys.stdout.write(
-            msgspec.json.encode(_as_data(plan, report, findings, slowest)).decode() + "\n"
-        )
+        print_json(_as_data(plan, report, findings, slowest))
     else:
         _print(plan, report, findings, slowest)
     return 1 if findings else 0
@@ -335,7 +333,7 @@ def _figures(
 ) -> Iterator[tuple[str, str]]:
     if times := report.times:
         p50, p99, longest = map(duration_text, (times.p50, times.p99, times.slowest))
-        limit = seconds_for(format_called(plan.game).terms)
+        limit = seconds_for(game_called(plan.game).terms)
         yield "time", f"p50 {p50}, p99 {p99}, slowest {longest} (limit {limit:g} s)\n  {slowest}"
     if report.starts:
         yield "start", f"first answer after at most {duration_text(max(report.starts))}"

@@ -1,16 +1,15 @@
-"""`botdrome contest`: contests on this machine."""
+"""`botdrome contest`: contests on this machine, or with --server on a server."""
 
 import asyncio
 import getpass
 import os
-import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -19,13 +18,31 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox
-from botdrome.cli.play import Dask
+from botdrome.cli.archives import sign
+from botdrome.cli.contest_documents import document_in, reporting_contests
+from botdrome.cli.contest_server import ContestThere
+from botdrome.cli.options import (
+    Dask,
+    InProcess,
+    Jobs,
+    Json,
+    Memory,
+    OperatorToken,
+    Sandbox,
+    isolation_of,
+)
 from botdrome.cli.standings import MOST_LIVE, LiveStandings
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
-from botdrome.client.program import CannotStart
+from botdrome.cli.terminal import (
+    INTERRUPTED,
+    CommandError,
+    Terminal,
+    complain,
+    note,
+    print_json,
+    say,
+)
 from botdrome.contest.block_counts import Repetition, contest_blocks
-from botdrome.contest.document import EXAMPLE, BadDocument, ContestDocument, read_document
+from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Standing
 from botdrome.contest.progress import ContestProgress
 from botdrome.contest.strength import MEAN, Ratings, rate_counted
@@ -34,23 +51,23 @@ from botdrome.offline.batches import PoolTrouble
 from botdrome.offline.contest_opening import open_contest
 from botdrome.offline.contest_players import ContestPlayers, contest_plan, players_in_processes
 from botdrome.offline.contest_run import ContestRun
+from botdrome.offline.isolation import Isolation
 from botdrome.offline.tournament import TournamentPlan
+from botdrome.store.contest_archive import write_archive
 from botdrome.store.contest_journal import (
     ContestJournal,
-    ContestRefusal,
     ContestState,
     LogLine,
     StoredContest,
-    UnknownContest,
 )
-from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
 
 Place = Annotated[
     str,
     typer.Argument(
-        metavar="CONTEST", help="A document such as cup.toml, or the store of a contest: cup.db."
+        metavar="CONTEST",
+        help="A document such as cup.toml, a store such as cup.db, or with --server a name.",
     ),
 ]
 Name = Annotated[
@@ -59,7 +76,7 @@ Name = Annotated[
         metavar="[NAME]", help="The contest, if the store has several.", show_default=False
     ),
 ]
-Database = Annotated[
+ContestStore = Annotated[
     str,
     typer.Option(
         "--db",
@@ -68,126 +85,212 @@ Database = Annotated[
         show_default=False,
     ),
 ]
-Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ContestServer = Annotated[
+    str, typer.Option("--server", metavar="URL", help="The contest is on this server.")
+]
+Bots = Annotated[
+    list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
+]
+Only = Annotated[
+    str,
+    typer.Option(metavar="failed", help="`failed`: play matches with crashes and no-shows again."),
+]
+SQLITE = "sqlite:///"
+SHOWN_LINES = 10
+"""Lines of the log that are shown unless all are wanted."""
 
 app = typer.Typer()
 
 
 @app.command()
-def run(
+@reporting_contests
+async def run(
     place: Place,
     name: Name = "",
     jobs: Jobs = 1,
     dask: Dask = "",
-    db: Database = "",
+    db: ContestStore = "",
     in_process: InProcess = False,
     sandbox: Sandbox = False,
     memory: Memory = None,
     json: Json = False,
-) -> None:
+) -> int:
     """Play a contest on this machine, or continue it, also after a crash. Ctrl-C pauses it.
 
     Paths of bots are relative to the document. Ends with status 0 when the contest is over, 1 if it
     waits for you, 2 if the document is not valid, and 130 after Ctrl-C.
     """
-    raise typer.Exit(
-        run_contest(
-            place,
-            name,
-            db,
-            RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json),
-        )
-    )
+    given = RunOptions(jobs, dask, isolation_of(in_process, sandbox, memory), json).checked()
+    where = place_of(place, name, db)
+    async with opened(where, new=where.document is not None) as contest:
+        await contest.claim()
+        return await _play(contest, given)
 
 
 @app.command()
-def resume(
+@reporting_contests
+async def resume(
     place: Place,
     name: Name = "",
     jobs: Jobs = 1,
     dask: Dask = "",
-    db: Database = "",
+    db: ContestStore = "",
     in_process: InProcess = False,
     sandbox: Sandbox = False,
     memory: Memory = None,
     json: Json = False,
-) -> None:
+    server: ContestServer = "",
+    token: OperatorToken = "",
+) -> int:
     """Continue a paused contest: in the process that waits, or here if there is none."""
-    raise typer.Exit(
-        resume_contest(
-            place,
-            name,
-            db,
-            RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json),
-        )
-    )
+    if server:
+        return ContestThere(server, token, place).act("resume")
+    given = RunOptions(jobs, dask, isolation_of(in_process, sandbox, memory), json).checked()
+    async with opened(place_of(place, name, db)) as contest:
+        if not await contest.store.claim():
+            await contest.change_state("running")
+            say("The contest goes on in the process that runs it.")
+            return 0
+        return await _play(contest, given)
 
 
 @app.command()
-def rerun(
+@reporting_contests
+async def repeat(
     place: Place,
     name: Name = "",
-    bot: Annotated[
-        list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
-    ] = None,
-    only: Annotated[
-        str,
-        typer.Option(
-            metavar="failed", help="`failed`: play matches with crashes and no-shows again."
-        ),
-    ] = "",
+    bot: Bots = None,
+    only: Only = "",
     jobs: Jobs = 1,
     dask: Dask = "",
-    db: Database = "",
+    db: ContestStore = "",
     in_process: InProcess = False,
     sandbox: Sandbox = False,
     memory: Memory = None,
     json: Json = False,
-) -> None:
-    """Play some matches again.
+    server: ContestServer = "",
+    token: OperatorToken = "",
+) -> int:
+    """Play some matches again. Their old results stay in the log.
 
-    Their old results stay in the log. Later rounds that depend on them are also played again.
+    Later rounds that depend on them are also played again. On a server the contest must be paused,
+    and they are played once you resume it.
     """
-    given = RunOptions(jobs, dask, IsolationFlags(in_process, sandbox, memory), json)
-    raise typer.Exit(rerun_contest(place, name, db, given, bot or [], only))
+    if only not in ("", "failed") or not (bot or only):
+        raise CommandError("say which matches: --bot BOT, or --only failed")
+    if server:
+        return ContestThere(server, token, place).repeat(bot or [], bool(only))
+    given = RunOptions(jobs, dask, isolation_of(in_process, sandbox, memory), json).checked()
+    async with opened(place_of(place, name, db)) as contest:
+        await contest.claim()
+        await _annul(contest, await contest.load(), bot or [], only)
+        return await _play(contest, given)
 
 
 @app.command()
-def show(
+@reporting_contests
+async def show(
     place: Place,
     name: Name = "",
-    db: Database = "",
+    db: ContestStore = "",
     log: Annotated[
         bool, typer.Option("--log", help="Show the whole log, not only its end.")
     ] = False,
     json: Json = False,
-) -> None:
+    server: ContestServer = "",
+) -> int:
     """Show the state of a contest, its standings with ratings and 95 % intervals, its rounds and
-    its log.
+    its log; on a server also the bots that it waits for.
     """
-    raise typer.Exit(show_contest(place, name, db, log, json))
+    if server:
+        return ContestThere(server, "", place).show(json)
+    async with opened(place_of(place, name, db)) as contest:
+        report = report_of(await contest.journal.load_small(contest.name))
+    if json:
+        print_json(report.as_data())
+    else:
+        print_report(report, None if log else SHOWN_LINES)
+    return 0
 
 
 @app.command()
-def pause(place: Place, name: Name = "", db: Database = "") -> None:
-    """Pause a contest that runs in another process, after the matches that are being played."""
-    raise typer.Exit(pause_contest(place, name, db))
-
-
-@app.command()
-def withdraw(
+@reporting_contests
+async def pause(
     place: Place,
-    bot: Annotated[str, typer.Option(metavar="BOT", help="The name of the bot.")],
+    name: Name = "",
+    db: ContestStore = "",
+    server: ContestServer = "",
+    token: OperatorToken = "",
+) -> int:
+    """Pause a contest that runs in another process or on a server, after the matches that are being
+    played.
+    """
+    if server:
+        return ContestThere(server, token, place).act("pause")
+    async with opened(place_of(place, name, db)) as contest:
+        await contest.change_state("paused")
+        say(f"Paused. Continue it with: {contest.command('resume')}")
+    return 0
+
+
+@app.command()
+@reporting_contests
+async def withdraw(
+    place: Place,
+    bot: Annotated[str, typer.Argument(help="The name of the bot.")],
     name: Name = "",
     why: Annotated[str, typer.Option(help="The reason, for the log.")] = "",
-    db: Database = "",
-) -> None:
+    db: ContestStore = "",
+    server: ContestServer = "",
+    token: OperatorToken = "",
+) -> int:
     """Take a bot out of a contest. It forfeits its matches of this round, and plays no more."""
-    raise typer.Exit(withdraw_bot(place, name, db, bot, why))
+    if server:
+        return ContestThere(server, token, place).withdraw(bot, why)
+    async with opened(place_of(place, name, db)) as contest:
+        await contest.claim()
+        stored = await contest.journal.load_small(contest.name)
+        number = number_of([entrant.name for entrant in stored.entrants], bot)
+        if stored.entrants[number].left is not None:
+            raise CommandError(f"{bot} has been withdrawn already")
+        progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
+        forfeits = progress.withdraw(number)
+        left = progress.entrants[number].left or 0
+        await contest.journal.withdraw(contest.name, number, left, contest.author, why)
+        if forfeits:
+            await contest.journal.keep_results(
+                contest.name, forfeits, contest.author, "forfeits after a withdrawal"
+            )
+        say(f"{bot} plays no more, and forfeits {plural(len(forfeits), 'match', 'es')}.")
+    return 0
 
 
-SQLITE = "sqlite:///"
+@app.command()
+@reporting_contests
+async def archive(
+    place: Place,
+    name: Name = "",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The file to write. \\[default: NAME.zip]"
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Sign the archive with this SSH key; the signature is in FILE.sig."
+        ),
+    ] = None,
+    db: ContestStore = "",
+) -> None:
+    """Write an archive: document, entrants, match files, results, standings, ratings and log."""
+    async with opened(place_of(place, name, db)) as contest:
+        file = output or Path(f"{contest.name}.zip")
+        matches = await write_archive(contest.store, contest.name, file)
+    say(f"{file} has {plural(matches, 'match', 'es')}. Check it with: botdrome verify {file}")
+    if key is not None:
+        say(f"The signature is in {sign(file, key)}.")
 
 
 class ContestPlace(Struct, frozen=True):
@@ -207,16 +310,6 @@ class ContestPlace(Struct, frozen=True):
         """Return the files of the store, if it is in this folder."""
         file = Path(self.url.removeprefix(SQLITE))
         return [*file.parent.glob(f"{file.name}*")] if self.url.startswith(SQLITE) else []
-
-
-class ContestControl(Protocol):
-    """What an organiser does with a contest, wherever it is."""
-
-    name: str
-
-    async def load(self) -> StoredContest: ...
-
-    async def change_state(self, state: ContestState) -> None: ...
 
 
 class ContestHere:
@@ -277,10 +370,6 @@ def store_at(words: str) -> str:
     return words if "://" in words else f"{SQLITE}{Path(words).resolve()}"
 
 
-def document_in(file: Path) -> ContestDocument:
-    return read_document(file.read_text())
-
-
 @asynccontextmanager
 async def opened(place: ContestPlace, new: bool = False) -> AsyncIterator[ContestHere]:
     """Open the store of a contest; `new`: it may be created."""
@@ -300,40 +389,11 @@ async def opened(place: ContestPlace, new: bool = False) -> AsyncIterator[Contes
         await store.close()
 
 
-def attempt(words: str, work: Callable[[], int | Coroutine[Any, Any, int]]) -> int:
-    """Do the work of a command, and return its status.
-
-    Errors are told in one line; those of a document with an example.
-    """
-    try:
-        done = work()
-        return done if isinstance(done, int) else asyncio.run(done)
-    except BadDocument as bad:
-        complain(f"{words}: {bad}\nThis document is correct:\n\n{EXAMPLE}")
-        return REFUSED
-    except CommandError as problem:
-        complain(problem)
-        return REFUSED
-    except UnicodeDecodeError as problem:
-        complain(f"{words}: this is no text: {problem}")
-        return REFUSED
-    except (ContestRefusal, UnknownContest, CannotStart, BadStoreUrl, StoreUnavailable) as problem:
-        complain(problem.args[0] if problem.args else problem)
-        return 1
-    except OSError as error:
-        complain(f"{error.filename or words}: {error.strerror}")
-        return 1
-
-
 def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
         return f"user {os.getuid()}"
-
-
-SHOWN_LINES = 10
-"""Lines of the log that are shown unless all are wanted."""
 
 
 class ContestReport(Struct, frozen=True):
@@ -451,20 +511,6 @@ def log_line(line: LogLine) -> str:
     return " ".join(filter(None, (when, line.author, line.action, line.detail)))
 
 
-def show_contest(words: str, name: str, db: str, whole_log: bool, as_json: bool) -> int:
-    return attempt(words, lambda: _show(words, name, db, whole_log, as_json))
-
-
-async def _show(words: str, name: str, db: str, whole_log: bool, as_json: bool) -> int:
-    async with opened(place_of(words, name, db)) as contest:
-        report = report_of(await contest.journal.load_small(contest.name))
-    if as_json:
-        sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
-    else:
-        print_report(report, None if whole_log else SHOWN_LINES)
-    return 0
-
-
 def print_report(report: ContestReport, lines: int | None = 0) -> None:
     """Print the standings, and the rounds and these last lines of the log unless it is 0; None: the
     whole log.
@@ -489,44 +535,6 @@ def print_report(report: ContestReport, lines: int | None = 0) -> None:
         terminal.print(Text(log_line(change), "dim"), soft_wrap=True)
 
 
-def pause_contest(words: str, name: str, db: str) -> int:
-    return attempt(words, lambda: _pause(words, name, db))
-
-
-async def _pause(words: str, name: str, db: str) -> int:
-    async with opened(place_of(words, name, db)) as contest:
-        await contest.change_state("paused")
-        Terminal().print(f"Paused. Continue it with: {contest.command('resume')}", soft_wrap=True)
-    return 0
-
-
-def withdraw_bot(words: str, name: str, db: str, bot: str, why: str) -> int:
-    return attempt(words, lambda: _withdraw(words, name, db, bot, why))
-
-
-async def _withdraw(words: str, name: str, db: str, bot: str, why: str) -> int:
-    async with opened(place_of(words, name, db)) as contest:
-        await contest.claim()
-        stored = await contest.journal.load_small(contest.name)
-        number = number_of([entrant.name for entrant in stored.entrants], bot)
-        if stored.entrants[number].left is not None:
-            raise CommandError(f"{bot} has been withdrawn already")
-        progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
-        forfeits = progress.withdraw(number)
-        await contest.journal.withdraw(
-            contest.name, number, progress.entrants[number].left or 0, contest.author, why
-        )
-        if forfeits:
-            await contest.journal.keep_results(
-                contest.name, forfeits, contest.author, "forfeits after a withdrawal"
-            )
-        Terminal().print(
-            f"{bot} plays no more, and forfeits {plural(len(forfeits), 'match', 'es')}.",
-            soft_wrap=True,
-        )
-    return 0
-
-
 def number_of(names: list[str], bot: str) -> int:
     """Raise CommandError if no entrant has that name."""
     if bot not in names:
@@ -534,64 +542,19 @@ def number_of(names: list[str], bot: str) -> int:
     return names.index(bot)
 
 
-INTERRUPTED = 130
-
-
 class RunOptions(Struct, frozen=True):
     """The options of the commands that play."""
 
     jobs: int
     dask: str
-    isolation: IsolationFlags
+    isolation: Isolation
     as_json: bool
 
     def checked(self) -> "RunOptions":
         """Raise CommandError if they contradict each other."""
-        self.isolation.isolation()
         if self.dask and self.jobs > 1:
             raise CommandError("--dask cannot be combined with -j: the workers play")
         return self
-
-
-def run_contest(words: str, name: str, db: str, given: RunOptions) -> int:
-    return attempt(words, lambda: _run(words, name, db, given.checked()))
-
-
-async def _run(words: str, name: str, db: str, given: RunOptions) -> int:
-    place = place_of(words, name, db)
-    async with opened(place, new=place.document is not None) as contest:
-        await contest.claim()
-        return await _play(contest, given)
-
-
-def resume_contest(words: str, name: str, db: str, given: RunOptions) -> int:
-    return attempt(words, lambda: _resume(words, name, db, given.checked()))
-
-
-async def _resume(words: str, name: str, db: str, given: RunOptions) -> int:
-    async with opened(place_of(words, name, db)) as contest:
-        if not await contest.store.claim():
-            await contest.change_state("running")
-            Terminal().print("The contest goes on in the process that runs it.")
-            return 0
-        return await _play(contest, given)
-
-
-def rerun_contest(
-    words: str, name: str, db: str, given: RunOptions, bots: Sequence[str], only: str
-) -> int:
-    return attempt(words, lambda: _rerun(words, name, db, given.checked(), bots, only))
-
-
-async def _rerun(
-    words: str, name: str, db: str, given: RunOptions, bots: Sequence[str], only: str
-) -> int:
-    if only not in ("", "failed") or not (bots or only):
-        raise CommandError("say which matches: --bot BOT, or --only failed")
-    async with opened(place_of(words, name, db)) as contest:
-        await contest.claim()
-        await _annul(contest, await contest.load(), bots, only)
-        return await _play(contest, given)
 
 
 async def _annul(
@@ -617,13 +580,12 @@ async def _annul(
 
 async def _play(contest: ContestHere, given: RunOptions) -> int:
     """Play a contest whose store this process has claimed, and print the standings."""
-    isolation = given.isolation.isolation()
     os.chdir(contest.place.folder)
     document = contest.place.document or (await contest.journal.entry(contest.name)).document
-    stored = await open_contest(contest.journal, document, contest.author, isolation)
+    stored = await open_contest(contest.journal, document, contest.author, given.isolation)
     status = 0
     try:
-        plan = contest_plan(document, stored.entrants, isolation)
+        plan = contest_plan(document, stored.entrants, given.isolation)
         with _players(plan, given, contest.place) as players, LiveStandings() as live:
             why = await ContestRun(
                 contest.store, stored, players, contest.author, partial(_drawn, live)
@@ -642,7 +604,7 @@ async def _play(contest: ContestHere, given: RunOptions) -> int:
         status = 1
     report = report_of(await contest.journal.load_small(contest.name))
     if given.as_json:
-        sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
+        print_json(report.as_data())
     else:
         print_report(report)
     return status
@@ -665,9 +627,7 @@ async def _interrupted(contest: ContestHere) -> None:
     task.uncancel()
     if (await contest.journal.entry(contest.name)).state == "running":
         await contest.change_state("paused")
-    Terminal(stderr=True).print(
-        f"Paused. Continue it with: {contest.command('run')}", soft_wrap=True
-    )
+    note(f"Paused. Continue it with: {contest.command('run')}")
 
 
 def _drawn(live: LiveStandings, run: ContestRun) -> None:

@@ -1,205 +1,63 @@
-"""`botdrome contest server`: contests on a server, run by its operator."""
+"""Contests on a server, run by its operator: `botdrome contest create`, `open`, `start`, `end`."""
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from botdrome.cli.contest import Json, attempt, document_in
-from botdrome.cli.join import LOCAL, Server
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
-from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
+from botdrome.cli.contest_documents import document_in, reporting_contests
+from botdrome.cli.options import LOCAL, OperatorToken, Server
+from botdrome.cli.sources import server_at
+from botdrome.cli.terminal import CommandError, Terminal, print_json, say
+from botdrome.client.rest import CONFLICT, ServerProblem, segment
 from botdrome.games.reading import plural
 
-app = typer.Typer()
+COLUMNS = {
+    "place": "", "score": "score", "wins": "won", "draws": "drawn", "losses": "lost",
+    "noShows": "absent", "crashes": "crashed", "rating": "rating", "bot": "bot", "note": "note",
+}  # fmt: skip
 
-Token = Annotated[
-    str,
-    typer.Option(
-        envvar="BOTDROME_OPERATOR_TOKEN",
-        help="The operator's token; `botdrome operator-token` makes a new one.",
-    ),
-]
+app = typer.Typer()
 Name = Annotated[str, typer.Argument(help="The name of the contest.")]
 
 
 @app.command()
+@reporting_contests
 def create(
     file: Annotated[Path, typer.Argument(help="A document.")],
     server: Server = LOCAL,
-    token: Token = "",
+    token: OperatorToken = "",
     open_: Annotated[bool, typer.Option("--open", help="Let bots enter at once.")] = False,
-) -> None:
-    """Create a contest from its document, as a draft; or change one that has not started."""
-    raise typer.Exit(create_contest(server, token, file, open_))
-
-
-@app.command()
-def show(name: Name, server: Server = LOCAL, json: Json = False) -> None:
-    """Show the state of a contest, its standings, and the bots that it waits for."""
-    raise typer.Exit(show_contest(server, name, json))
+) -> int:
+    """Create a contest on a server from its document, as a draft; or change one that has not
+    started.
+    """
+    contest = ContestThere(server, token, document_in(file).name)
+    contest.create({"toml": file.read_text()})
+    return contest.act("open") if open_ else contest.tell()
 
 
 @app.command("open")
-def open_contest(name: Name, server: Server = LOCAL, token: Token = "") -> None:
-    """Let bots enter."""
-    _act(server, token, name, "open")
+@reporting_contests
+def open_contest(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> int:
+    """Let bots enter a contest on a server."""
+    return ContestThere(server, token, name).act("open")
 
 
 @app.command()
-def start(name: Name, server: Server = LOCAL, token: Token = "") -> None:
-    """Start a contest with the bots that have entered."""
-    _act(server, token, name, "start")
+@reporting_contests
+def start(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> int:
+    """Start a contest on a server with the bots that have entered."""
+    return ContestThere(server, token, name).act("start")
 
 
 @app.command()
-def pause(name: Name, server: Server = LOCAL, token: Token = "") -> None:
-    """Start no more matches. Running matches are played to their end."""
-    _act(server, token, name, "pause")
-
-
-@app.command()
-def resume(name: Name, server: Server = LOCAL, token: Token = "") -> None:
-    """Go on with a paused contest."""
-    _act(server, token, name, "resume")
-
-
-@app.command()
-def end(name: Name, server: Server = LOCAL, token: Token = "") -> None:
-    """End a contest with the present standings."""
-    _act(server, token, name, "end")
-
-
-@app.command()
-def rerun(
-    name: Name,
-    bot: Annotated[
-        list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
-    ] = None,
-    only: Annotated[
-        str,
-        typer.Option(
-            metavar="failed", help="`failed`: play matches with crashes and no-shows again."
-        ),
-    ] = "",
-    server: Server = LOCAL,
-    token: Token = "",
-) -> None:
-    """Let matches of a paused contest be played again, once you resume it.
-
-    Their old results stay in the log.
-    """
-    raise typer.Exit(rerun_contest(server, token, name, bot or [], only))
-
-
-@app.command()
-def withdraw(
-    name: Name,
-    bot: Annotated[str, typer.Argument(help="The name of the bot.")],
-    server: Server = LOCAL,
-    token: Token = "",
-    why: Annotated[str, typer.Option(help="The reason, for the log.")] = "",
-) -> None:
-    """Take a bot out of a contest. It forfeits its open matches."""
-    raise typer.Exit(withdraw_bot(server, token, name, bot, why))
-
-
-def _act(server: str, token: str, name: str, action: str) -> None:
-    raise typer.Exit(act(server, token, name, action))
-
-
-COLUMNS = (
-    "place",
-    "bot",
-    "score",
-    "wins",
-    "draws",
-    "losses",
-    "noShows",
-    "crashes",
-    "rating",
-    "note",
-)
-
-
-def create_contest(server: str, token: str, file: Path, to_open: bool) -> int:
-    def work(rest: RestServer) -> int:
-        document = document_in(file)
-        body, path = {"toml": file.read_text()}, segment(document.name)
-        try:
-            rest.get("operator/contests", needed_token(token), body)
-        except ServerProblem as problem:
-            if problem.status != CONFLICT:
-                raise
-            rest.get(f"operator/contests/{path}", token, body, "PUT")
-        if to_open:
-            rest.get(f"operator/contest-actions/{path}", token, {"action": "open"})
-        return _tell(rest, document.name)
-
-    return attempt(str(file), lambda: reached(server, work))
-
-
-def act(server: str, token: str, name: str, action: str) -> int:
-    def work(rest: RestServer) -> int:
-        rest.get(
-            f"operator/contest-actions/{segment(name)}", needed_token(token), {"action": action}
-        )
-        return _tell(rest, name)
-
-    return attempt(name, lambda: reached(server, work))
-
-
-def withdraw_bot(server: str, token: str, name: str, bot: str, why: str) -> int:
-    def work(rest: RestServer) -> int:
-        rest.get(
-            f"operator/contest-withdrawals/{segment(name)}",
-            needed_token(token),
-            {"bot": bot, "reason": why},
-        )
-        return _tell(rest, name)
-
-    return attempt(name, lambda: reached(server, work))
-
-
-def rerun_contest(server: str, token: str, name: str, bots: list[str], only: str) -> int:
-    def work(rest: RestServer) -> int:
-        if only not in ("", "failed") or not (bots or only):
-            raise CommandError("say which matches: --bot BOT, or --only failed")
-        body = {"bots": bots, "failed": bool(only)}
-        rest.get(f"operator/contest-reruns/{segment(name)}", needed_token(token), body)
-        return _tell(rest, name)
-
-    return attempt(name, lambda: reached(server, work))
-
-
-def show_contest(server: str, name: str, as_json: bool) -> int:
-    def work(rest: RestServer) -> int:
-        contest = _contest(rest, name)
-        if as_json:
-            sys.stdout.write(msgspec.json.encode(contest).decode() + "\n")
-            return 0
-        _headline(rest, contest)
-        Terminal().print(_standings(contest))
-        return 0
-
-    return attempt(name, lambda: reached(server, work))
-
-
-def reached(server: str, work: Callable[[RestServer], int]) -> int:
-    """Do the work with a server; tell the server's refusals in its words."""
-    try:
-        return work(RestServer(server))
-    except ValueError as problem:
-        complain(problem)
-        return REFUSED
-    except ServerProblem as problem:
-        complain(problem)
-        return 1
+@reporting_contests
+def end(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> int:
+    """End a contest on a server with the present standings."""
+    return ContestThere(server, token, name).act("end")
 
 
 def needed_token(token: str) -> str:
@@ -208,40 +66,71 @@ def needed_token(token: str) -> str:
     return token
 
 
-def _contest(rest: RestServer, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = rest.get(f"contest-documents/{segment(name)}")
-    return found
+class ContestThere:
+    """A contest on a server. Each change tells the state of the contest, and returns 0."""
 
+    def __init__(self, server: str, token: str, name: str) -> None:
+        self._rest, self._token = server_at(server), token
+        self._path = segment(name)
 
-def _tell(rest: RestServer, name: str) -> int:
-    _headline(rest, _contest(rest, name))
-    return 0
+    def _post(self, path: str, body: dict[str, Any]) -> int:
+        self._rest.get(f"operator/{path}/{self._path}", needed_token(self._token), body)
+        return self.tell()
 
+    def create(self, body: dict[str, str]) -> None:
+        try:
+            self._rest.get("operator/contests", needed_token(self._token), body)
+        except ServerProblem as problem:
+            if problem.status != CONFLICT:
+                raise
+            self._rest.get(f"operator/contests/{self._path}", self._token, body, "PUT")
 
-def _headline(rest: RestServer, contest: dict[str, Any]) -> None:
-    terminal = Terminal()
-    matches = f"{contest['played']} of about {plural(contest['expected'], 'match', 'es')}"
-    counts = f"{plural(len(contest['entrants']), 'entrant')}, {matches}"
-    terminal.print(
-        f"{contest['name']}: {contest['game']}, {contest['state']}, {counts}", soft_wrap=True
-    )
-    if contest["why"]:
-        terminal.print(f"it waits for you: {contest['why']}", soft_wrap=True)
-    if contest["awaited"]:
-        terminal.print(f"it waits for: {', '.join(contest['awaited'])}", soft_wrap=True)
-    page = f"{rest.url}/contests/{segment(contest['game'])}/{segment(contest['name'])}"
-    terminal.print(f"page: {page}", soft_wrap=True)
+    def act(self, action: str) -> int:
+        return self._post("contest-actions", {"action": action})
+
+    def withdraw(self, bot: str, why: str) -> int:
+        return self._post("contest-withdrawals", {"bot": bot, "reason": why})
+
+    def repeat(self, bots: list[str], failed: bool) -> int:
+        return self._post("contest-reruns", {"bots": bots, "failed": failed})
+
+    def tell(self) -> int:
+        self._tell(self._contest())
+        return 0
+
+    def show(self, as_json: bool) -> int:
+        contest = self._contest()
+        if as_json:
+            print_json(contest)
+        else:
+            self._tell(contest)
+            Terminal().print(_standings(contest), soft_wrap=True)
+        return 0
+
+    def _contest(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._rest.get(f"contest-documents/{self._path}")
+        return found
+
+    def _tell(self, contest: dict[str, Any]) -> None:
+        matches = f"{contest['played']} of about {plural(contest['expected'], 'match', 'es')}"
+        counts = f"{plural(len(contest['entrants']), 'entrant')}, {matches}"
+        say(f"{contest['name']}: {contest['game']}, {contest['state']}, {counts}")
+        if contest["why"]:
+            say(f"it waits for you: {contest['why']}")
+        if contest["awaited"]:
+            say(f"it waits for: {', '.join(contest['awaited'])}")
+        say(f"page: {self._rest.url}/contests/{segment(contest['game'])}/{self._path}")
 
 
 def _standings(contest: dict[str, Any]) -> Table:
+    """The names of bots come after the numbers, so that they fit beside them."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in COLUMNS:
-        heading = {"noShows": "no-shows"}.get(column, column)
+    for key, heading in COLUMNS.items():
         table.add_column(
-            heading, justify="left" if column in ("bot", "note") else "right", no_wrap=True
+            heading, justify="left" if key in ("bot", "note") else "right", no_wrap=True
         )
     for line in contest["standings"]:
-        table.add_row(*(_cell(line, column) for column in COLUMNS))
+        table.add_row(*(_cell(line, key) for key in COLUMNS))
     return table
 
 

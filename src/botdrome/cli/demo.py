@@ -13,11 +13,17 @@ from rich.text import Text
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
+from botdrome.cli.options import LOCAL
 from botdrome.cli.pictures import drawn, frames
-from botdrome.cli.play import PlayOptions, run
-from botdrome.cli.terminal import Terminal
+from botdrome.cli.play import played
+from botdrome.cli.terminal import Terminal, say
 from botdrome.match.match import Match
 from botdrome.match.record import match_file, read
+from botdrome.offline.tournament import TournamentPlan
+
+SEED = 7
+MOST_FRAMES = 40
+AT_A_TABLE = 4
 
 app = typer.Typer()
 
@@ -27,32 +33,15 @@ def demo(
     pause: Annotated[float, typer.Option(min=0, help="Seconds between two positions.")] = 0.15,
 ) -> None:
     """Show one match of each game, then a small tournament."""
-    raise typer.Exit(show_demo(pause))
-
-
-SEED = 7
-MOST_FRAMES = 40
-AT_A_TABLE = 4
-
-
-def show_demo(pause: float) -> int:
     console = Terminal()
     for row in CATALOGUE.values():
         _show(row, console, pause)
-    console.print(
-        Text(
-            "\nA tournament: noughts and crosses, the perfect bot against a random one",
-            style="bold",
-        )
-    )
-    bots = ["house:perfect", "house:random"]
-    status = run("noughts-and-crosses", bots, PlayOptions(matches=500, seed=SEED))
-    console.print(
-        Text("\nIn the browser you can watch, replay and play all of this:", style="bold")
-    )
-    for line in (f"  {_command()} serve --house", "  then open http://127.0.0.1:3000/"):
-        console.print(Text(line, style="cyan"), soft_wrap=True)
-    return status
+    say("\nA tournament: noughts and crosses, the perfect bot against a random one", "bold")
+    bots = ("house:perfect", "house:random")
+    status = played(TournamentPlan("noughts-and-crosses", bots, bots, 2, 500, SEED))
+    say("\nIn the browser you can watch, replay and play all of this:", "bold")
+    say(f"  {_command()} serve --house\n  then open {LOCAL}/", "cyan")
+    raise typer.Exit(status)
 
 
 def _command() -> str:

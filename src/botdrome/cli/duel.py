@@ -1,76 +1,53 @@
 """`botdrome duel`: blocks of games until a sequential test decides, and their summary."""
 
-import sys
 from collections import Counter
 from contextlib import closing
 from math import isinf
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
-from msgspec import Struct
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from typer.core import TyperCommand
 
-from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox
-from botdrome.cli.play import INTERRUPTED, openings_called, usual_openings
-from botdrome.cli.terminal import CommandError, Terminal, complain, format_called, read_options
+from botdrome.cli.options import (
+    BOT_HELP,
+    Game,
+    InProcess,
+    Jobs,
+    Limit,
+    Memory,
+    Option,
+    Sandbox,
+    isolation_of,
+)
+from botdrome.cli.play import openings_called, usual_openings
+from botdrome.cli.terminal import (
+    INTERRUPTED,
+    CommandError,
+    Terminal,
+    game_called,
+    print_json,
+    read_options,
+    reporting,
+    say,
+)
 from botdrome.client.program import CannotStart
 from botdrome.contest.block_counts import Repetition
 from botdrome.contest.sequential import BlockScores, Decision, SequentialTest
 from botdrome.games.chance import Chance
-from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.offline.duel import DuelPlan, PlayedBlock, play_blocks
 from botdrome.offline.entrants import distinct_names
 
-Players = Annotated[
-    int | None, typer.Option(min=2, help="Seats at a table. \\[default: the fewest of the game]")
-]
-Sprt = Annotated[
-    str,
-    typer.Option(
-        metavar="ELO0,ELO1", help="Not better means at most ELO0; better means at least ELO1."
-    ),
-]
-Alpha = Annotated[
-    float,
-    typer.Option(min=0.001, max=0.4, help="The risk to accept a bot that is only ELO0 better."),
-]
-Beta = Annotated[
-    float, typer.Option(min=0.001, max=0.4, help="The risk to reject a bot that is ELO1 better.")
-]
-Copies = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Copies of NEW at a table; the seats rotate. \\[default: in half of the seats, then "
-        "in the others]",
-    ),
-]
-Openings = Annotated[
-    str,
-    typer.Option(
-        metavar="FILE|random|none",
-        help="Openings, each played once per seating: a file as in Gomocup, or random ones. "
-        "\\[default: random in games without chance]",
-    ),
-]
-Limit = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]"),
-]
-Summary = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="GITHUB_STEP_SUMMARY", help="Append a summary in Markdown to this file, for CI."
-    ),
-]
-
 UNUSABLE = 3
 """The exit status if a bot or the command cannot be used; 1 and 2 are answers."""
+STATUS: dict[Decision | None, int] = {"better": 0, "not better": 1, None: 2}
+REPEATED = 500
+"""Blocks without a new game after which the test ends undecided."""
+EVERY = 100
+"""Blocks between two lines of progress where there is no terminal."""
 
 
 class DuelCommand(TyperCommand):
@@ -87,77 +64,116 @@ app = typer.Typer()
 
 
 @app.command(cls=DuelCommand)
+@reporting(CannotStart, refused=UNUSABLE, failed=UNUSABLE)
 def duel(
-    new: Annotated[
-        str,
-        typer.Argument(
-            help="The new bot: house:NAME, FILE.py[:NAME], or a program, as in `botdrome play`."
-        ),
-    ],
+    game: Game,
+    new: Annotated[str, typer.Argument(help=f"The new bot: {BOT_HELP}.")],
     old: Annotated[str, typer.Argument(help="The old bot.")],
-    game: Annotated[str, typer.Option(help="The name of a game; `botdrome games` lists them.")],
-    players: Players = None,
-    sprt: Sprt = "0,20",
-    alpha: Alpha = 0.05,
-    beta: Beta = 0.05,
+    players: Annotated[
+        int | None,
+        typer.Option(min=2, help="Seats at a table. \\[default: the fewest of the game]"),
+    ] = None,
+    sprt: Annotated[
+        str,
+        typer.Option(
+            metavar="ELO0,ELO1", help="Not better means at most ELO0; better means at least ELO1."
+        ),
+    ] = "0,20",
+    alpha: Annotated[
+        float,
+        typer.Option(min=0.001, max=0.4, help="The risk to accept a bot that is only ELO0 better."),
+    ] = 0.05,
+    beta: Annotated[
+        float,
+        typer.Option(min=0.001, max=0.4, help="The risk to reject a bot that is ELO1 better."),
+    ] = 0.05,
     max_blocks: Annotated[
         int, typer.Option(min=16, help="Blocks after which the test ends undecided.")
     ] = 5000,
-    copies: Copies = None,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
+    copies: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Copies of NEW at a table; the seats rotate. \\[default: in half of the seats, "
+            "then in the others]",
+        ),
+    ] = None,
+    jobs: Jobs = 1,
     seed: Annotated[
         int, typer.Option(help="The seed of the first block; each block has its own.")
     ] = 1,
-    openings: Openings = "",
-    option: Annotated[
-        list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
-    ] = None,
+    openings: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|random|none",
+            help="Openings, each played once per seating: a file as in Gomocup, or random ones. "
+            "\\[default: random in games without chance]",
+        ),
+    ] = "",
+    option: Option = None,
     limit: Limit = None,
     in_process: InProcess = False,
     sandbox: Sandbox = False,
     memory: Memory = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    summary: Summary = None,
-) -> None:
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="GITHUB_STEP_SUMMARY", help="Append a summary in Markdown to this file, for CI."
+        ),
+    ] = None,
+) -> int:
     """Find out whether NEW is better than OLD: play until a sequential test decides.
 
     A block is one seed with balanced seats. The result is the same with any number of processes.
     Ends with status 0 if NEW is better, 1 if it is not, 2 if that is undecided after --max-blocks,
     3 if a bot cannot start or the command is not valid, and 130 after Ctrl-C.
     """
-    given = DuelOptions(
-        game=game, players=players, sprt=sprt, alpha=alpha, beta=beta, max_blocks=max_blocks,
-        copies=copies, jobs=jobs, seed=seed, openings=openings, options=option or [], limit=limit,
-        isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, summary=summary,
+    row, options = game_called(game), read_options(option)
+    test = SequentialTest(*sprt_bounds(sprt), alpha, beta)
+    seats = _seats(row.name, [count for count in row.game.players if count > 1], players, copies)
+    rules = with_options(row.game, options)
+    rules.start(seats, Chance(seed))
+    chosen = openings_called(openings, rules, seats) if openings else usual_openings(rules)
+    entrants = (new,) * seats + (old,) * seats
+    plan = DuelPlan(
+        game, entrants, distinct_names(entrants), seats, max_blocks, seed, options,
+        isolation=isolation_of(in_process, sandbox, memory), limit=limit,
+        openings=chosen.listed, random_openings=chosen.random, copies=copies,
     )  # fmt: skip
-    raise typer.Exit(run(new, old, given))
+    report = DuelReport(plan, distinct_names([new, old]), test)
+    status = _played(report, jobs)
+    if summary is not None:
+        with summary.open("a") as file:
+            file.write(report.markdown())
+    if json:
+        print_json(report.as_data())
+    else:
+        say("\n".join(report.lines()))
+    return status
 
 
-STATUS: dict[Decision | None, int] = {"better": 0, "not better": 1, None: 2}
-REPEATED = 500
-"""Blocks without a new game after which the test ends undecided."""
-EVERY = 100
-"""Blocks between two lines of progress where there is no terminal."""
+def sprt_bounds(sprt: str) -> tuple[float, float]:
+    try:
+        elo0, elo1 = map(float, sprt.split(","))
+    except ValueError:
+        raise CommandError(f"--sprt takes two Elo differences such as 0,20, not {sprt!r}") from None
+    if not -1000 <= elo0 < elo1 <= 1000:
+        raise CommandError(
+            f"--sprt takes two rising Elo differences from -1000 to 1000 such as 0,20, not {sprt!r}"
+        )
+    return elo0, elo1
 
 
-class DuelOptions(Struct, frozen=True, kw_only=True):
-    """The options of the command."""
-
-    game: str
-    players: int | None = None
-    sprt: str = "0,20"
-    alpha: float = 0.05
-    beta: float = 0.05
-    max_blocks: int = 5000
-    copies: int | None = None
-    jobs: int = 1
-    seed: int = 1
-    openings: str = ""
-    options: list[str] = []
-    limit: int | None = None
-    isolation: IsolationFlags = IsolationFlags()
-    as_json: bool = False
-    summary: Path | None = None
+def _seats(game: str, allowed: list[int], players: int | None, copies: int | None) -> int:
+    seats = players or allowed[0]
+    if seats not in allowed:
+        raise CommandError(f"{game} is for {allowed[0]} to {allowed[-1]} players, not {seats}")
+    if copies is not None and copies >= seats:
+        raise CommandError(
+            f"--copies is a number from 1 to {seats - 1} at a table of {seats}, not {copies}"
+        )
+    return seats
 
 
 class DuelReport:
@@ -272,68 +288,6 @@ class DuelReport:
     def markdown(self) -> str:
         found, *rest = self.lines()
         return f"### {found}\n\n" + "".join(f"- {line}\n" for line in rest) + "\n"
-
-
-def run(new: str, old: str, given: DuelOptions) -> int:
-    try:
-        test = sequential_test(given)
-        plan = _plan(new, old, given)
-        report = DuelReport(plan, distinct_names([new, old]), test)
-        status = _played(report, given.jobs)
-        if given.summary is not None:
-            with given.summary.open("a") as file:
-                file.write(report.markdown())
-    except (BadOption, CommandError, CannotStart) as problem:
-        complain(problem)
-        return UNUSABLE
-    except OSError as error:
-        complain(f"{error.filename}: {error.strerror}")
-        return UNUSABLE
-    if given.as_json:
-        sys.stdout.write(msgspec.json.encode(report.as_data()).decode() + "\n")
-    else:
-        for line in report.lines():
-            Terminal().print(line, soft_wrap=True)
-    return status
-
-
-def sequential_test(given: DuelOptions) -> SequentialTest:
-    try:
-        elo0, elo1 = map(float, given.sprt.split(","))
-    except ValueError:
-        raise CommandError(
-            f"--sprt takes two Elo differences such as 0,20, not {given.sprt!r}"
-        ) from None
-    if not -1000 <= elo0 < elo1 <= 1000:
-        raise CommandError(
-            "--sprt takes two rising Elo differences from -1000 to 1000 such as 0,20, not "
-            f"{given.sprt!r}"
-        )
-    return SequentialTest(elo0, elo1, given.alpha, given.beta)
-
-
-def _plan(new: str, old: str, given: DuelOptions) -> DuelPlan:
-    row = format_called(given.game)
-    allowed = [count for count in row.game.players if count > 1]
-    seats = given.players or allowed[0]
-    if seats not in allowed:
-        raise CommandError(f"{row.name} is for {allowed[0]} to {allowed[-1]} players, not {seats}")
-    if given.copies is not None and given.copies >= seats:
-        raise CommandError(
-            f"--copies is a number from 1 to {seats - 1} at a table of {seats}, not {given.copies}"
-        )
-    options = read_options(given.options)
-    game = with_options(row.game, options)
-    game.start(seats, Chance(given.seed))
-    openings = (
-        openings_called(given.openings, game, seats) if given.openings else usual_openings(game)
-    )
-    entrants = (new,) * seats + (old,) * seats
-    return DuelPlan(
-        given.game, entrants, distinct_names(entrants), seats, given.max_blocks, given.seed,
-        options, isolation=given.isolation.isolation(), limit=given.limit, openings=openings.listed,
-        random_openings=openings.random, copies=given.copies,
-    )  # fmt: skip
 
 
 def _check_started(names: tuple[str, ...], plan: DuelPlan, block: PlayedBlock) -> None:

@@ -1,7 +1,6 @@
 """`botdrome fork`: a recorded match, continued from a step with other players."""
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
@@ -13,10 +12,18 @@ from msgspec import Struct
 from rich.text import Text
 
 from botdrome.bots.house import MOST_LISTED
-from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox
+from botdrome.cli.options import (
+    BOT_HELP,
+    InProcess,
+    Json,
+    MatchServer,
+    Memory,
+    Sandbox,
+    isolation_of,
+)
 from botdrome.cli.pictures import outcome, picture_of
 from botdrome.cli.sources import MatchSource, load_match, players_text
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
+from botdrome.cli.terminal import CommandError, Terminal, print_json, reporting
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import Raw
@@ -32,30 +39,11 @@ from botdrome.offline.entrants import distinct_names
 from botdrome.offline.isolation import Isolation
 from botdrome.offline.seats import check_bot
 
-Server = Annotated[
-    str,
-    typer.Option(
-        envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match."
-    ),
-]
-Chosen = Annotated[
-    str,
-    typer.Option(
-        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Playouts = Annotated[
-    int,
-    typer.Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
-]
-
-BOT_HELP = "house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'"
-
 app = typer.Typer()
 
 
 @app.command("fork")
+@reporting(CannotStart, invalid=(BadPosition, BadRecord))
 def fork_command(
     match: Annotated[
         str, typer.Argument(metavar="MATCH", help="A match file, a position file or a puzzle.")
@@ -85,9 +73,9 @@ def fork_command(
     in_process: InProcess = False,
     sandbox: Sandbox = False,
     memory: Memory = None,
-    server: Server = "",
+    server: MatchServer = "",
     json: Json = False,
-) -> None:
+) -> int:
     """Restore the position of a recorded match at a step, and continue the match with other
     players.
 
@@ -97,8 +85,10 @@ def fork_command(
     Compares the result with the recorded one. Ends with status 0, 1 if a bot could not be started
     or you stopped before the end, or 2 if the command is not valid.
     """
-    isolation = IsolationFlags(in_process, sandbox, memory)
-    raise typer.Exit(run_fork(match, bots or [], step, times, save, isolation, server, json))
+    isolation = isolation_of(in_process, sandbox, memory)
+    plan = _plan(load_match(match, server), bots or [], step, save, isolation)
+    save.mkdir(parents=True, exist_ok=True)
+    return _forked(plan, _continued(plan, times), json)
 
 
 MOST_SHOWN = 8
@@ -208,22 +198,6 @@ class ForkPlan(Struct, frozen=True):
         return position.result if position else self.source.record.result
 
 
-def run_fork(
-    match: str, bots: Sequence[str], step: int | None, times: int, save: Path,
-    flags: IsolationFlags, server: str, as_json: bool,
-) -> int:  # fmt: skip
-    try:
-        plan = _plan(load_match(match, server), bots, step, save, flags.isolation())
-        save.mkdir(parents=True, exist_ok=True)
-        return _forked(plan, _continued(plan, times), as_json)
-    except (CommandError, BadPosition, BadRecord) as problem:
-        complain(problem)
-        return REFUSED
-    except (CannotStart, OSError) as problem:
-        complain(problem)
-        return 1
-
-
 def _plan(
     source: MatchSource, bots: Sequence[str], step: int | None, folder: Path, isolation: Isolation
 ) -> ForkPlan:
@@ -252,15 +226,9 @@ def _continued(plan: ForkPlan, times: int) -> Iterator[Continuation]:
     for number in range(1 if HUMAN in plan.entrants else times):
         try:
             yield continue_match(
-                source.record,
-                source.game,
-                plan.step,
-                plan.entrants,
-                plan.names,
-                number,
-                person,
+                source.record, source.game, plan.step, plan.entrants, plan.names, number, person,
                 plan.isolation,
-            )
+            )  # fmt: skip
         except Gone:
             return
 
@@ -287,7 +255,7 @@ def _forked(plan: ForkPlan, continuations: Iterator[Continuation], as_json: bool
         )
         return 1
     if as_json:
-        sys.stdout.write(msgspec.json.encode(_as_data(plan, rows)).decode() + "\n")
+        print_json(_as_data(plan, rows))
     else:
         _summary(console, plan, results)
     return 0

@@ -11,39 +11,29 @@ from rich.text import Text
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.cli.options import game_names
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
+from botdrome.cli.terminal import Terminal, game_called, reporting
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_of
 from botdrome.match.match import Match
+
+SEED = 1
 
 app = typer.Typer()
 
 
 @app.command()
+@reporting()
 def games(
     game: Annotated[
         str | None, typer.Argument(help="Only this game, in full.", autocompletion=game_names)
     ] = None,
 ) -> None:
     """List the games with their options, and examples of views and moves."""
-    raise typer.Exit(show_games(game))
-
-
-SEED = 1
-
-
-def show_games(name: str | None) -> int:
-    try:
-        rows = [format_called(name)] if name else list(CATALOGUE.values())
-    except CommandError as problem:
-        complain(problem)
-        return REFUSED
     console = Terminal()
-    for row in rows:
+    for row in [game_called(game)] if game else CATALOGUE.values():
         for part in described(row):
             console.print(part, soft_wrap=isinstance(part, Text))
         console.print()
-    return 0
 
 
 def described(row: CatalogueEntry) -> list[RenderableType]:

@@ -1,4 +1,4 @@
-"""Bots on a server: `botdrome join`, `challenge`, `register` and `bots`."""
+"""Bots on a server: `botdrome join` and `botdrome bots`."""
 
 import asyncio
 import shlex
@@ -12,20 +12,33 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from msgspec import Struct
 from msgspec.structs import replace
 from rich.text import Text
 
 from botdrome.catalogue import CATALOGUE, restored
-from botdrome.cli.options import game_names
-from botdrome.cli.play import INTERRUPTED, table_size
+from botdrome.cli.options import (
+    BOT_HELP,
+    LOCAL,
+    MOST_LISTED,
+    Game,
+    Option,
+    Server,
+    Token,
+    game_and_bot,
+    game_names,
+)
+from botdrome.cli.play import table_size
+from botdrome.cli.sources import server_at
 from botdrome.cli.terminal import (
-    REFUSED,
+    INTERRUPTED,
     CommandError,
     Terminal,
-    complain,
-    format_called,
+    game_called,
+    note,
+    print_columns,
     read_options,
+    reporting,
+    say,
 )
 from botdrome.client.join import Ending, Join, JoinWish, RemotePlayer, Unwelcome
 from botdrome.client.kept_tokens import (
@@ -39,7 +52,6 @@ from botdrome.client.kept_tokens import (
 from botdrome.client.program import CannotStart
 from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
 from botdrome.client.terminal_text import shown
-from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.match.headline import headlines_of
@@ -49,67 +61,56 @@ from botdrome.offline.entrants import PROGRAM, bot_version
 from botdrome.offline.remote_player import remote_player
 from botdrome.offline.seats import check_bot, is_python
 
-Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
-Bot = Annotated[
-    str,
-    typer.Argument(
-        help="FILE.py[:NAME], MODULE:NAME, 'view:PROGRAM', 'cmd:PROGRAM' or house:NAME, as for "
-        "`botdrome play`."
-    ),
-]
-Game = Annotated[
-    str,
-    typer.Option(
-        help="The game. \\[default: the game that the bot is registered for]",
-        autocompletion=game_names,
-    ),
-]
-Name = Annotated[
-    str,
-    typer.Option(
-        help="The bot's name on the server. \\[default: its file, or the folder of bot.py]"
-    ),
-]
-Token = Annotated[
-    str,
-    typer.Option(
-        envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one, or a new bot]"
-    ),
-]
-Version = Annotated[
-    str | None, typer.Option(help="The bot's version. \\[default: the checksum of its file]")
-]
-Games = Annotated[int | None, typer.Option(min=1, help="Stop after this many matches.")]
-Players = Annotated[int | None, typer.Option(min=1, help="Seats at the table. \\[default: 2]")]
-Option = Annotated[
-    list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
-]
-LOCAL = "http://127.0.0.1:3000"
+ALIKE = "looks like it: "
+"""The server's words before the name that a new one looks like."""
+LONGEST_BASE = 58
+"""Letters of a taken name that begin the suggested one."""
+LONGEST_NAME = 64
+USUAL_FILES = ("bot", "main")
+"""Names of files that many projects have, without the ending."""
+BUILD_FOLDERS = ("dist", "out", "build", "bin", "src", "target", "release", "debug")
 
 app = typer.Typer()
 
 
 @app.command()
+@reporting(CannotStart, ServerProblem, Unwelcome, UnusableTokens)
 def join(
-    bot: Bot,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[GAME] BOT",
+            help=f"The game, unless the bot is registered for one, and the bot: {BOT_HELP}.",
+            show_default=False,
+            autocompletion=game_names,
+        ),
+    ],
     server: Server = LOCAL,
-    game: Game = "",
-    name: Name = "",
+    name: Annotated[
+        str,
+        typer.Option(
+            help="The bot's name on the server. \\[default: its file, or the folder of bot.py]"
+        ),
+    ] = "",
+    against: Annotated[
+        str | None, typer.Option(help="Play only against this bot: a name, or house:NAME.")
+    ] = None,
     contest: Annotated[
         str | None, typer.Option(help="Play in this contest, until it is over.")
     ] = None,
     contest_password: Annotated[
         str, typer.Option(help="The password of the contest, if it has one.")
     ] = "",
-    opponent: Annotated[
-        str | None, typer.Option(help="Play only against this bot: a name, or house:NAME.")
-    ] = None,
     token: Token = "",
-    version: Version = None,
-    games: Games = None,
-    players: Players = None,
+    version: Annotated[
+        str | None, typer.Option(help="The bot's version. \\[default: the checksum of its file]")
+    ] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Stop after this many matches.")] = None,
+    players: Annotated[
+        int | None, typer.Option(min=1, help="Seats at the table. \\[default: 2]")
+    ] = None,
     option: Option = None,
-) -> None:
+) -> int:
     """Let a bot play on a server, match after match.
 
     A new bot is registered first, and its token is kept.
@@ -120,87 +121,91 @@ def join(
     Ends with status 0, 1 if the bot cannot start or the server refuses it, 2 for a wrong command,
     or 130 after Ctrl-C.
     """
-    wanted = (contest, opponent, games, players, option or [], contest_password, version)
-    command = JoinCommand(bot, server, game, name, token, *wanted)
-    raise typer.Exit(run_join(command))
-
-
-@app.command()
-def challenge(
-    opponent: Annotated[
-        str, typer.Argument(help="The name of a bot on the server, or house:NAME.")
-    ],
-    bot: Bot,
-    server: Server = LOCAL,
-    game: Game = "",
-    name: Name = "",
-    token: Token = "",
-    version: Version = None,
-    games: Annotated[int, typer.Option(min=1, help="The number of matches.")] = 1,
-    option: Option = None,
-) -> None:
-    """Let a bot play against one opponent on a server. It waits until the opponent is there.
-
-    The same as `botdrome join` with --opponent, with the same exit status.
-    """
-    raise typer.Exit(
-        run_join(
-            JoinCommand(
-                bot,
-                server,
-                game,
-                name,
-                token,
-                None,
-                opponent,
-                games,
-                None,
-                option or [],
-                "",
-                version,
+    given, bot = game_and_bot(words)
+    rest, name, options = server_at(server), name or bot_name(bot), read_options(option)
+    game = given or _registered_game(rest, name, bot)
+    row = game_called(game)
+    if players is not None:
+        table_size(row, players, players)
+    with_options(row.game, options)
+    known = bot_version(bot) if version is None else version
+    wish = JoinWish(game, name, token, contest, against, players, options, version=known)
+    check_bot(bot, game)
+    if not token:
+        wish = _with_token(wish, rest)
+    if contest_password:
+        _enter_contest(wish, contest_password, rest)
+    _check_opponent(wish, rest)
+    results = Results(rest, name)
+    player = lambda: remote_player(bot, row, name, options)  # noqa: E731
+    try:
+        with redirect_stdout(sys.stderr):  # what a bot prints is no result
+            stopped = asyncio.run(
+                _until_stopped(Join(rest.url, wish, player, results, games), results)
             )
-        )
-    )
+    finally:
+        results.show_summary()
+    return INTERRUPTED if stopped else 0
 
 
-@app.command()
+@app.command("register")
+@reporting(ServerProblem, UnusableTokens)
 def register(
+    game: Game,
     name: Annotated[str, typer.Argument(help="The name of the new bot.")],
-    game: Annotated[
-        str,
-        typer.Option(
-            help="The game that it plays; `botdrome games` lists them.", autocompletion=game_names
-        ),
-    ],
     server: Server = LOCAL,
     owner: Annotated[str, typer.Option(help="Your name, shown beside the bot.")] = "",
 ) -> None:
     """Register a bot on a server, print its token, and keep the token for `botdrome join` and
     `botdrome why`.
     """
-    raise typer.Exit(run_register(name, game, server, owner))
+    game_called(game)
+    rest = server_at(server)
+    try:
+        with changing_tokens() as servers:
+            token = rest.register(game, name, owner)
+            servers.setdefault(rest.url, {})[name] = KeptBot(game, token)
+    except ServerProblem as problem:
+        raise ServerProblem(name_problem(rest, name, problem, f"bots register {game}")) from None
+    say(token)
+    note(f"{name} is registered for {game}. Its token is kept in {tokens_file()}.")
 
 
-@app.command()
-def bots(
+@app.command("list")
+@reporting(ServerProblem, UnusableTokens)
+def list_bots(
+    game: Annotated[
+        str | None, typer.Argument(help="Only the bots of this game.", autocompletion=game_names)
+    ] = None,
     server: Annotated[
         str | None, typer.Option(help="List the bots of this server, with their ratings.")
-    ] = None,
-    game: Annotated[
-        str | None, typer.Option(help="Only the bots of this game.", autocompletion=game_names)
     ] = None,
 ) -> None:
     """List your bots, whose tokens are kept on this machine; with --server the bots of
     that server.
     """
-    raise typer.Exit(list_bots(server, game))
+    games = list(CATALOGUE) if game is None else [game_called(game).name]
+    kept, rest = kept_bots(), server_at(server) if server else None
+    rows = list(
+        _server_rows(rest, kept.get(rest.url, {}), games) if rest else _own_rows(kept, games)
+    )
+    if len(rows) > 1:
+        print_columns(rows)
+    else:
+        note("There are no such bots. `botdrome bots register GAME NAME` registers one.")
 
 
-MOST_LISTED = 1000
-ALIKE = "looks like it: "
-"""The server's words before the name that a new one looks like."""
-LONGEST_BASE = 58
-"""Letters of a taken name that begin the suggested one."""
+def _registered_game(rest: RestServer, name: str, bot: str) -> str:
+    """Return the game that a bot is registered for."""
+    kept = kept_bots().get(rest.url, {}).get(name)
+    if kept is None:
+        if is_python(bot):
+            check_bot(bot, "")  # a wrong file is told first
+        raise CommandError(
+            f"{name} is not registered here yet: name its game, as in `botdrome join GAME {bot}`; "
+            "`botdrome games` lists them"
+        )
+    return kept.game
 
 
 def token_for(server: RestServer, game: str, name: str, owner: str = "") -> tuple[str, bool]:
@@ -234,56 +239,59 @@ def name_problem(server: RestServer, name: str, problem: ServerProblem, option: 
     return f"{taken}; choose another one, for example: {option} {shlex.quote(free)}"
 
 
-def run_register(name: str, game: str, server: str, owner: str) -> int:
+def _with_token(wish: JoinWish, rest: RestServer) -> JoinWish:
     try:
-        format_called(game)
-        rest = RestServer(server)
-    except (CommandError, ValueError) as problem:
-        complain(problem)
-        return REFUSED
-    try:
-        with changing_tokens() as servers:
-            token = rest.register(game, name, owner)
-            servers.setdefault(rest.url, {})[name] = KeptBot(game, token)
+        token, new = token_for(rest, wish.game, wish.name)
     except ServerProblem as problem:
-        complain(name_problem(rest, name, problem, "register"))
-        return 1
-    except UnusableTokens as problem:
-        complain(problem)
-        return 1
-    Terminal().print(token, soft_wrap=True)
-    Terminal(stderr=True).print(
-        Text(f"{name} is registered for {game}. Its token is kept in {tokens_file()}."),
-        soft_wrap=True,
+        raise ServerProblem(name_problem(rest, wish.name, problem, "--name")) from None
+    if new:
+        note(f"{wish.name} is registered on {rest.url} for {wish.game}")
+    return replace(wish, token=token)
+
+
+def _enter_contest(wish: JoinWish, password: str, rest: RestServer) -> None:
+    if wish.contest is None:
+        raise CommandError("--contest-password needs --contest, the contest that has it")
+    rest.get(
+        f"contests/{segment(wish.game)}/{segment(wish.contest)}",
+        wish.token,
+        {"bot": wish.name, "password": password},
     )
-    return 0
 
 
-def list_bots(server: str | None, game: str | None) -> int:
-    try:
-        games = list(CATALOGUE) if game is None else [format_called(game).name]
-        rest = None if server is None else RestServer(server)
-    except (CommandError, ValueError) as problem:
-        complain(problem)
-        return REFUSED
-    try:
-        kept = kept_bots()
-        rows = list(
-            _own_rows(kept, games)
-            if rest is None
-            else _server_rows(rest, kept.get(rest.url, {}), games)
-        )
-    except (ServerProblem, UnusableTokens) as problem:
-        complain(problem)
-        return 1
-    if len(rows) > 1:
-        print_columns(rows)
-    else:
-        Terminal(stderr=True).print(
-            "There are no such bots. `botdrome register NAME --game GAME` registers one.",
-            soft_wrap=True,
-        )
-    return 0
+def _check_opponent(wish: JoinWish, rest: RestServer) -> None:
+    """Say that a challenge may wait for long."""
+    if wish.opponent and not wish.opponent.startswith("house:"):
+        known = rest.has_bot(wish.opponent)
+        unknown = "" if known else f"no bot is registered as {wish.opponent} on {rest.url}; "
+        note(f"{unknown}the challenge waits until {wish.opponent} is there; Ctrl-C ends the wait")
+
+
+def bot_name(entrant: str) -> str:
+    """Return a name for a bot that its user has not named: that of its file, or of its project if
+    the file has a usual name.
+    """
+    kind, _, rest = entrant.partition(":")
+    if kind == "house":
+        return f"my {rest}"
+    if PROGRAM.match(entrant):
+        files = [word for word in shlex.split(rest) if not word.startswith("-")]
+        return _file_name(files[-1])[:LONGEST_NAME] if files else entrant
+    prefix, place, function = parts_of(entrant)
+    return (prefix + ":".join(filter(None, (_file_name(place), function))))[:LONGEST_NAME]
+
+
+def _file_name(file: str) -> str:
+    """Return the name of a file, or of the folder of its project."""
+    path = Path(file)
+    if path.stem.lower() not in USUAL_FILES:
+        return path.name
+    folders = [
+        folder.name
+        for folder in path.absolute().parents
+        if folder.name.lower() not in BUILD_FOLDERS
+    ]
+    return folders[0] or path.name
 
 
 def _own_rows(kept: Servers, games: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -303,40 +311,11 @@ def _server_rows(
         for line in rest.get(f"games/{segment(game)}/leaderboard?limit={MOST_LISTED}")["bots"]:
             low, high = line["low"], line["high"]
             interval = "" if low is None or high is None else f"{low:.0f}-{high:.0f}"
-            rating = (
-                ""
-                if line["rating"] is None
-                else "provisional"
-                if line["provisional"]
-                else f"{line['rating']:.0f}"
-            )
-            name = (
-                f"{line['name']} (group {line['group'] + 1}, not comparable)"
-                if line["group"]
-                else line["name"]
-            )
-            yield (
-                game,
-                rating,
-                interval,
-                str(line["games"]),
-                "*" if line["name"] in own else "",
-                name,
-            )
-
-
-def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
-    """Print rows in columns.
-
-    The names of bots come last: they may be long, and are never broken.
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    console = Terminal()
-    for number, row in enumerate(rows):
-        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
-        console.print(
-            Text("  ".join([*cells, row[-1]]), style="" if number else "bold"), soft_wrap=True
-        )
+            rating = "" if line["rating"] is None else f"{line['rating']:.0f}"
+            rating = "provisional" if rating and line["provisional"] else rating
+            apart = f" (group {line['group'] + 1}, not comparable)" if line["group"] else ""
+            own_mark = "*" if line["name"] in own else ""
+            yield game, rating, interval, str(line["games"]), own_mark, line["name"] + apart
 
 
 COLOURS = {"won": "green", "drawn": "yellow", "lost": "red", "unfinished": "magenta"}
@@ -402,152 +381,6 @@ class Results:
         return (
             Ending(record.result.places, headlines_of(record, game)[you]) if record.result else None
         )
-
-
-LONGEST_NAME = 64
-USUAL_FILES = ("bot", "main")
-"""Names of files that many projects have, without the ending."""
-BUILD_FOLDERS = ("dist", "out", "build", "bin", "src", "target", "release", "debug")
-
-
-class JoinCommand(Struct, frozen=True):
-    """The words of the command; empty texts were not given."""
-
-    bot: str
-    server: str
-    game: str
-    name: str
-    token: str
-    contest: str | None
-    opponent: str | None
-    games: int | None
-    players: int | None
-    options: list[str]
-    contest_password: str = ""
-    version: str | None = None
-    """None: the checksum of its file."""
-
-
-def run_join(command: JoinCommand) -> int:
-    try:
-        rest = RestServer(command.server)
-        wish = _wish(command, rest)
-        check_bot(command.bot, wish.game)
-        if not wish.token:
-            wish = _with_token(wish, rest)
-        if command.contest_password:
-            _enter_contest(wish, command.contest_password, rest)
-        _check_opponent(wish, rest)
-    except (BadOption, CommandError, ValueError) as problem:
-        complain(problem)
-        return REFUSED
-    except (CannotStart, ServerProblem, UnusableTokens) as problem:
-        complain(problem)
-        return 1
-    return _play(command, wish, rest)
-
-
-def _wish(command: JoinCommand, rest: RestServer) -> JoinWish:
-    """Return what the bot wants to play, without a token unless the command gives one."""
-    name = command.name or bot_name(command.bot)
-    kept = kept_bots().get(rest.url, {}).get(name)
-    game = command.game or (kept.game if kept else "")
-    if not game:
-        if is_python(command.bot):
-            check_bot(command.bot, game)  # a wrong file is told first
-        raise CommandError(
-            f"{name} is not registered here yet: name its game with --game; `botdrome games` lists "
-            "them"
-        )
-    row, options = format_called(game), read_options(command.options)
-    if command.players is not None:
-        table_size(row, command.players, command.players)
-    with_options(row.game, options)
-    version = bot_version(command.bot) if command.version is None else command.version
-    wanted = (command.contest, command.opponent, command.players, options)
-    return JoinWish(game, name, command.token, *wanted, version=version)
-
-
-def _with_token(wish: JoinWish, rest: RestServer) -> JoinWish:
-    try:
-        token, new = token_for(rest, wish.game, wish.name)
-    except ServerProblem as problem:
-        raise ServerProblem(name_problem(rest, wish.name, problem, "--name")) from None
-    if new:
-        Terminal(stderr=True).print(
-            f"{wish.name} is registered on {rest.url} for {wish.game}", soft_wrap=True
-        )
-    return replace(wish, token=token)
-
-
-def _enter_contest(wish: JoinWish, password: str, rest: RestServer) -> None:
-    if wish.contest is None:
-        raise CommandError("--contest-password needs --contest, the contest that has it")
-    rest.get(
-        f"contests/{segment(wish.game)}/{segment(wish.contest)}",
-        wish.token,
-        {"bot": wish.name, "password": password},
-    )
-
-
-def _check_opponent(wish: JoinWish, rest: RestServer) -> None:
-    """Say that a challenge may wait for long."""
-    if wish.opponent and not wish.opponent.startswith("house:"):
-        unknown = (
-            ""
-            if rest.has_bot(wish.opponent)
-            else f"no bot is registered as {wish.opponent} on {rest.url}; "
-        )
-        words = f"{unknown}the challenge waits until {wish.opponent} is there; Ctrl-C ends the wait"
-        Terminal(stderr=True).print(words, soft_wrap=True)
-
-
-def bot_name(entrant: str) -> str:
-    """Return a name for a bot that its user has not named: that of its file, or of its project if
-    the file has a usual name.
-    """
-    kind, _, rest = entrant.partition(":")
-    if kind == "house":
-        return f"my {rest}"
-    if PROGRAM.match(entrant):
-        files = [word for word in shlex.split(rest) if not word.startswith("-")]
-        return _file_name(files[-1])[:LONGEST_NAME] if files else entrant
-    prefix, place, function = parts_of(entrant)
-    return (prefix + ":".join(filter(None, (_file_name(place), function))))[:LONGEST_NAME]
-
-
-def _file_name(file: str) -> str:
-    """Return the name of a file, or of the folder of its project."""
-    path = Path(file)
-    if path.stem.lower() not in USUAL_FILES:
-        return path.name
-    folders = [
-        folder.name
-        for folder in path.absolute().parents
-        if folder.name.lower() not in BUILD_FOLDERS
-    ]
-    return folders[0] or path.name
-
-
-def _play(command: JoinCommand, wish: JoinWish, rest: RestServer) -> int:
-    results = Results(rest, wish.name)
-    row = format_called(wish.game)
-    join = Join(
-        rest.url,
-        wish,
-        lambda: remote_player(command.bot, row, wish.name, wish.options),
-        results,
-        command.games,
-    )
-    try:
-        with redirect_stdout(sys.stderr):  # what a bot prints is no result
-            stopped = asyncio.run(_until_stopped(join, results))
-    except (CannotStart, Unwelcome) as problem:
-        complain(problem)
-        return 1
-    finally:
-        results.show_summary()
-    return INTERRUPTED if stopped else 0
 
 
 async def _until_stopped(join: Join, results: Results) -> bool:

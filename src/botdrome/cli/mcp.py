@@ -7,13 +7,16 @@ import typer
 from botdrome.bots.house import house_bots
 from botdrome.catalogue import CatalogueEntry
 from botdrome.cli.games import examples
-from botdrome.cli.join import LOCAL, Server
+from botdrome.cli.options import LOCAL, Server
+from botdrome.cli.sources import server_at
+from botdrome.cli.terminal import CommandFailed, reporting
 from botdrome.games.options import options_of
 
 app = typer.Typer()
 
 
 @app.command()
+@reporting()
 def mcp(
     server: Server = LOCAL,
     name: Annotated[
@@ -26,16 +29,14 @@ def mcp(
     Its tools are games, join, observe, legal_moves, act and leave. Needs the extra `mcp`: pip
     install 'botdrome\\[mcp]'.
     """
-    from botdrome.cli.terminal import complain
-
     try:
         from botdrome.cli.mcp_server import run_mcp
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "pydantic"):
             raise
-        complain("`botdrome mcp` needs the MCP SDK: pip install 'botdrome[mcp]'")
-        raise typer.Exit(1) from None
-    raise typer.Exit(run_mcp(server, name))
+        sdk = "`botdrome mcp` needs the MCP SDK: pip install 'botdrome[mcp]'"
+        raise CommandFailed(sdk) from None
+    run_mcp(server_at(server), name)
 
 
 RULES = {

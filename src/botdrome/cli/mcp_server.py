@@ -16,7 +16,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.cli.games import examples
 from botdrome.cli.join import token_for
 from botdrome.cli.mcp import description, summary
-from botdrome.cli.terminal import REFUSED, CommandError, complain, format_called
+from botdrome.cli.terminal import CommandError, game_called
 from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
 from botdrome.client.kept_tokens import UnusableTokens
 from botdrome.client.rest import CONFLICT, RestServer, ServerProblem
@@ -232,7 +232,7 @@ class ModelTools:
         if not game:
             return {"games": [summary(row) for row in CATALOGUE.values()]}
         try:
-            return description(format_called(game))
+            return description(game_called(game))
         except CommandError as problem:
             raise ToolError(str(problem)) from None
 
@@ -268,7 +268,7 @@ class ModelTools:
         return seen
 
     def _wish(self, game: str, opponent: str, pace: str, options: dict[str, Any]) -> JoinWish:
-        with_options(format_called(game).game, options)
+        with_options(game_called(game).game, options)
         name = f"{self._name}-{game}"
         try:
             token, _ = token_for(self._rest, game, name)
@@ -303,7 +303,7 @@ class ModelTools:
         return {
             "moves": None,
             "why": UNLISTED,
-            "example": examples(format_called(table.game))[-1][2],
+            "example": examples(game_called(table.game))[-1][2],
         }
 
     async def act(self, move: Move) -> Answer:
@@ -342,12 +342,8 @@ class ModelTools:
                 await self._table.close()
 
 
-def run_mcp(server: str, name: str) -> int:
-    try:
-        tools = ModelTools(RestServer(server), name)
-    except ValueError as problem:
-        complain(problem)
-        return REFUSED
+def run_mcp(server: RestServer, name: str) -> None:
+    tools = ModelTools(server, name)
     host = ToolServer(
         "botdrome",
         instructions=INSTRUCTIONS,
@@ -361,4 +357,3 @@ def run_mcp(server: str, name: str) -> int:
         signal.SIGINT, signal.SIG_DFL
     )  # the SDK reads in a thread, for which Python would wait
     asyncio.run(host.run_stdio_async())
-    return 0

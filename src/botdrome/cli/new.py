@@ -9,25 +9,20 @@ from typing import Annotated
 import msgspec
 import typer
 from msgspec import Struct
-from rich.text import Text
 
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.catalogue import CatalogueEntry
-from botdrome.cli.options import game_names
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain, format_called
+from botdrome.cli.options import Game
+from botdrome.cli.terminal import CommandError, CommandFailed, game_called, offered, reporting, say
 from botdrome.match.match import Match
 
 app = typer.Typer()
 
 
 @app.command()
+@reporting()
 def new(
-    game: Annotated[
-        str,
-        typer.Argument(
-            help="The name of a game; `botdrome games` lists them.", autocompletion=game_names
-        ),
-    ],
+    game: Game,
     folder: Annotated[
         Path, typer.Argument(help="The folder of the project; it must not exist yet.")
     ],
@@ -36,7 +31,16 @@ def new(
     ] = "python",
 ) -> None:
     """Create a bot: a project that plays at once, with its build and a test."""
-    raise typer.Exit(make_project(game, lang, folder))
+    row = game_called(game)
+    if lang not in LANGUAGES:
+        raise CommandError(f"there is no template for {lang!r}; {offered(lang, LANGUAGES)}")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CommandError(f"{folder} exists already; name a new folder")
+    try:
+        _write(row, lang, LANGUAGES[lang], folder)
+    except OSError as problem:
+        raise CommandFailed(f"{folder}: {problem.strerror}") from None
+    say(_next_steps(row.name, LANGUAGES[lang], folder))
 
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -82,28 +86,6 @@ LANGUAGES = {
     ),
     "cpp": Language("C++", "strategy.cpp", "view:./bot", "make test", "make"),
 }
-
-
-def make_project(game: str, language: str, folder: Path) -> int:
-    try:
-        row, chosen = format_called(game), _language(language)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise CommandError(f"{folder} exists already; name a new folder")
-        _write(row, language, chosen, folder)
-    except CommandError as problem:
-        complain(problem)
-        return REFUSED
-    except OSError as problem:
-        complain(f"{folder}: {problem.strerror}")
-        return 1
-    Terminal().print(Text(_next_steps(row.name, chosen, folder)), soft_wrap=True)
-    return 0
-
-
-def _language(name: str) -> Language:
-    if name not in LANGUAGES:
-        raise CommandError(f"there is no template for {name!r}; there are {', '.join(LANGUAGES)}")
-    return LANGUAGES[name]
 
 
 def _write(row: CatalogueEntry, language: str, chosen: Language, folder: Path) -> None:
@@ -159,7 +141,7 @@ def _commands(game: str, language: Language) -> list[tuple[str, str]]:
         *build,
         (language.test, "test it with the positions of positions.jsonl"),
         (f"botdrome play {game} {language.bot} house:random", "play on this machine"),
-        (f"botdrome join {language.bot} --game {game} --server URL", "play on a server"),
+        (f"botdrome join {game} {language.bot} --server URL", "play on a server"),
     ]
 
 

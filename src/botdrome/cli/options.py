@@ -1,13 +1,80 @@
-"""Options that several commands share, and the words that a shell completes."""
+"""Arguments and options that several commands share, and the words that a shell completes."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec import Struct
 
 if TYPE_CHECKING:
     from botdrome.offline.isolation import Isolation
 
+MOST_LISTED = 1000
+"""Entries that are asked of a server."""
+LOCAL = "http://127.0.0.1:3000"
+BOT_HELP = (
+    "house:NAME, FILE.py[:NAME], FOLDER, MODULE:NAME, or a program: 'view:...', 'cmd:...', "
+    "'pbrain:...'"
+)
+
+
+def game_names(incomplete: str) -> list[str]:
+    from botdrome.catalogue import CATALOGUE
+
+    return [name for name in CATALOGUE if name.startswith(incomplete)]
+
+
+Game = Annotated[
+    str,
+    typer.Argument(
+        help="The name of a game; `botdrome games` lists them.", autocompletion=game_names
+    ),
+]
+Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
+MatchServer = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_SERVER",
+        help="The URL of a server; then MATCH may be the id of a match.",
+    ),
+]
+Token = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one, or a new bot]"
+    ),
+]
+OperatorToken = Annotated[
+    str,
+    typer.Option(
+        envvar="BOTDROME_OPERATOR_TOKEN",
+        help="The operator's token; `botdrome admin operator-token` makes a new one.",
+    ),
+]
+Database = Annotated[
+    str, typer.Option("--db", metavar="URL", envvar="BOTDROME_DB", help="As for `botdrome serve`.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")]
+Dask = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Play on a Dask cluster instead: its scheduler, such as tcp://10.0.0.5:8786.",
+    ),
+]
+Option = Annotated[
+    list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]"),
+]
+PlayerOption = Annotated[
+    str,
+    typer.Option(
+        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
+    ),
+]
 InProcess = Annotated[
     bool,
     typer.Option(
@@ -29,44 +96,30 @@ Memory = Annotated[
 ]
 
 
-class IsolationFlags(Struct, frozen=True):
-    """The options as they were given."""
+def isolation_of(in_process: bool, sandbox: bool, memory: int | None) -> "Isolation":
+    """Raise CommandError if the options contradict each other."""
+    from msgspec.structs import replace
 
-    in_process: bool = False
-    sandbox: bool = False
-    memory: int | None = None
+    from botdrome.cli.terminal import CommandError
+    from botdrome.client.sandbox import SANDBOXED, UNLIMITED
+    from botdrome.offline.isolation import Isolation
 
-    def words(self) -> list[str]:
-        """Return the options as they are written in a command."""
-        memory = ["--memory", str(self.memory)] if self.memory else []
-        return ["--in-process"] * self.in_process + ["--sandbox"] * self.sandbox + memory
-
-    def isolation(self) -> "Isolation":
-        """Raise CommandError if they contradict each other."""
-        from msgspec.structs import replace
-
-        from botdrome.cli.terminal import CommandError
-        from botdrome.client.sandbox import SANDBOXED, UNLIMITED
-        from botdrome.offline.isolation import Isolation
-
-        if self.in_process and (self.sandbox or self.memory):
-            raise CommandError(
-                "--in-process cannot be combined with --sandbox and --memory, which need processes"
-            )
-        limits = SANDBOXED if self.sandbox else UNLIMITED
-        return Isolation(
-            self.in_process,
-            self.sandbox,
-            replace(limits, memory=self.memory) if self.memory else limits,
+    if in_process and (sandbox or memory):
+        raise CommandError(
+            "--in-process cannot be combined with --sandbox and --memory, which need processes"
         )
+    limits = SANDBOXED if sandbox else UNLIMITED
+    return Isolation(in_process, sandbox, replace(limits, memory=memory) if memory else limits)
 
 
-def game_names(incomplete: str) -> list[str]:
+def game_and_bot(words: Sequence[str]) -> tuple[str, str]:
+    """Split the words of `[GAME] BOT`; the game is empty if it was not given."""
     from botdrome.catalogue import CATALOGUE
+    from botdrome.cli.terminal import CommandError, game_called
 
-    return [name for name in CATALOGUE if name.startswith(incomplete)]
-
-
-Database = Annotated[
-    str, typer.Option("--db", metavar="URL", envvar="BOTDROME_DB", help="As for `botdrome serve`.")
-]
+    if len(words) > 2:
+        raise CommandError(f"name a game and one bot, not {' '.join(words)}")
+    *game, bot = words
+    if not game and bot in CATALOGUE:
+        raise CommandError(f"the bot is missing after {bot}: {BOT_HELP}")
+    return game_called(game[0]).name if game else "", bot

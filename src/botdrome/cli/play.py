@@ -11,22 +11,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from msgspec import Struct
-from rich.text import Text
 
 from botdrome.catalogue import CatalogueEntry
-from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox, game_names
+from botdrome.cli.options import (
+    BOT_HELP,
+    Dask,
+    Game,
+    InProcess,
+    Jobs,
+    Limit,
+    Memory,
+    Option,
+    Sandbox,
+    isolation_of,
+)
 from botdrome.cli.standings import LiveStandings, TournamentReport, live_table, score_table
 from botdrome.cli.terminal import (
-    REFUSED,
+    INTERRUPTED,
     CommandError,
     Terminal,
     complain,
-    format_called,
+    game_called,
+    note,
     read_options,
+    reporting,
 )
 from botdrome.client.program import CannotStart
 from botdrome.games.chance import Chance
-from botdrome.games.game import BadOption, Game
+from botdrome.games.game import BadOption
+from botdrome.games.game import Game as Rules
 from botdrome.games.gomoku import Gomoku
 from botdrome.games.options import with_options
 from botdrome.match.terms import BadTimeControl, Pace, read_time_control
@@ -39,53 +52,16 @@ from botdrome.wire.gomocup import EXAMPLE, BadOpening, read_openings
 if TYPE_CHECKING:
     from botdrome.offline.dask_pool import UnplayedMatch
 
-Bots = Annotated[
-    list[str],
-    typer.Argument(
-        help="house:NAME, FILE.py[:NAME], FOLDER, MODULE:NAME, replay:FILE.jsonl[:PLAYER], "
-        "or a program: 'view:...', 'cmd:...', 'pbrain:...'."
-    ),
-]
-
-Limit = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]"),
-]
-Dask = Annotated[
-    str,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Play on a Dask cluster instead: its scheduler, such as tcp://10.0.0.5:8786.",
-    ),
-]
-OpeningsOption = Annotated[
-    str,
-    typer.Option(
-        metavar="FILE|random|none",
-        help="Openings for gomoku, as in Gomocup, or random ones in games without chance. Each is "
-        "played once per seating.",
-    ),
-]
-TimeControl = Annotated[
-    str,
-    typer.Option(
-        metavar="CONTROL",
-        help="A chess clock in seconds, such as 40/60+0.6, or a bank, such as 5/move+60.",
-    ),
-]
+MATCHES = 10
 
 app = typer.Typer()
 
 
 @app.command()
+@reporting(CannotStart)
 def play(
-    game: Annotated[
-        str,
-        typer.Argument(
-            help="The name of a game; `botdrome games` lists them.", autocompletion=game_names
-        ),
-    ],
-    bots: Bots,
+    game: Game,
+    bots: Annotated[list[str], typer.Argument(help=f"{BOT_HELP}, or replay:FILE.jsonl[:PLAYER].")],
     matches: Annotated[
         int | None,
         typer.Option(
@@ -95,7 +71,7 @@ def play(
             help="Matches for every group of bots at one table. \\[default: 10]",
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")] = 1,
+    jobs: Jobs = 1,
     dask: Dask = "",
     seed: Annotated[
         int, typer.Option(help="The first seed. Each seed is played once per seating.")
@@ -104,12 +80,23 @@ def play(
         int | None,
         typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]"),
     ] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
-    ] = None,
-    openings: OpeningsOption = "none",
+    option: Option = None,
+    openings: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|random|none",
+            help="Openings for gomoku, as in Gomocup, or random ones in games without chance. "
+            "Each is played once per seating.",
+        ),
+    ] = "none",
     limit: Limit = None,
-    clock: TimeControl = "",
+    clock: Annotated[
+        str,
+        typer.Option(
+            metavar="CONTROL",
+            help="A chess clock in seconds, such as 40/60+0.6, or a bank, such as 5/move+60.",
+        ),
+    ] = "",
     save: Annotated[
         Path | None,
         typer.Option(help="Save a match file of every match in this folder, and the bots' logs."),
@@ -123,7 +110,7 @@ def play(
     show: Annotated[
         bool, typer.Option("--open", help="Show the matches live in the browser.")
     ] = False,
-) -> None:
+) -> int:
     """Play bots against each other on this machine, and show the standings with ratings and their
     95 % intervals.
 
@@ -131,12 +118,21 @@ def play(
     matches go on. Ends with status 0 if the matches were played, 1 if a bot could not be started or
     a match could not be played, 2 if the command is not valid, and 130 after Ctrl-C.
     """
-    given = PlayOptions(
-        matches=matches, jobs=jobs, dask=dask, seed=seed, players=players, options=option or [],
-        openings=openings, limit=limit, clock=clock, save=save,
-        isolation=IsolationFlags(in_process, sandbox, memory), as_json=json, show=show,
+    if dask and (jobs > 1 or show):
+        other = "--open" if show else "-j: the workers play"
+        raise CommandError(f"--dask cannot be combined with {other}")
+    row, options = game_called(game), read_options(option)
+    seats = table_size(row, len(bots), players)
+    rules = with_options(row.game, options)
+    rules.start(seats, Chance(seed))
+    chosen = openings_called(openings, rules, seats)
+    plan = TournamentPlan(
+        game, tuple(bots), distinct_names(bots), seats,
+        matches or len(chosen.listed) * seats or MATCHES, seed, options, str(save or ""),
+        isolation_of(in_process, sandbox, memory), limit, openings=chosen.listed,
+        pace=_pace(clock), random_openings=chosen.random,
     )  # fmt: skip
-    raise typer.Exit(run(game, bots, given))
+    return _shown(plan, json, jobs) if show else played(plan, json, jobs, dask)
 
 
 RANDOM, NONE = "random", "none"
@@ -148,7 +144,7 @@ class Openings(Struct, frozen=True):
     random: bool = False
 
 
-def openings_called(called: str, game: Game[Any], seats: int) -> Openings:
+def openings_called(called: str, game: Rules[Any], seats: int) -> Openings:
     """Return the openings that an option names. Raise CommandError if they cannot be played."""
     if called == NONE:
         return Openings()
@@ -162,12 +158,12 @@ def openings_called(called: str, game: Game[Any], seats: int) -> Openings:
     return Openings(random=True)
 
 
-def usual_openings(game: Game[Any]) -> Openings:
+def usual_openings(game: Rules[Any]) -> Openings:
     """Return those of `duel`: random ones in games without chance, unless an opening is set."""
     return Openings(random=game.opening_moves > 0 and getattr(game, "opening", None) is None)
 
 
-def _from_file(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:
+def _from_file(file: Path, game: Rules[Any], seats: int) -> tuple[Any, ...]:
     """Read a file of openings, and check that each of them can be played."""
     if not isinstance(game, Gomoku):
         raise CommandError(f"--openings FILE is for gomoku, not for {game.name}")
@@ -191,56 +187,6 @@ def _from_file(file: Path, game: Game[Any], seats: int) -> tuple[Any, ...]:
     return tuple(openings.values())
 
 
-INTERRUPTED = 130
-MATCHES = 10
-
-
-class PlayOptions(Struct, frozen=True, kw_only=True):
-    """The options of the command."""
-
-    matches: int | None = None
-    jobs: int = 1
-    dask: str = ""
-    seed: int = 1
-    players: int | None = None
-    options: list[str] = []
-    openings: str = NONE
-    save: Path | None = None
-    limit: int | None = None
-    clock: str = ""
-    isolation: IsolationFlags = IsolationFlags()
-    as_json: bool = False
-    show: bool = False
-
-
-def run(game: str, bots: list[str], given: PlayOptions) -> int:
-    try:
-        plan = _plan(game, bots, given)
-    except (BadOption, CommandError) as problem:
-        complain(problem)
-        return REFUSED
-    return (_shown if given.show else _played)(plan, given)
-
-
-def _plan(game: str, bots: list[str], given: PlayOptions) -> TournamentPlan:
-    if given.dask and (given.jobs > 1 or given.show):
-        raise CommandError(
-            f"--dask cannot be combined with {'--open' if given.show else '-j: the workers play'}"
-        )
-    row = format_called(game)
-    seats = table_size(row, len(bots), given.players)
-    options = read_options(given.options)
-    set_up = with_options(row.game, options)
-    set_up.start(seats, Chance(given.seed))
-    openings = openings_called(given.openings, set_up, seats)
-    matches = given.matches or len(openings.listed) * seats or MATCHES
-    return TournamentPlan(
-        game, tuple(bots), distinct_names(bots), seats, matches, given.seed, options,
-        str(given.save or ""), given.isolation.isolation(), given.limit, openings=openings.listed,
-        pace=_pace(given.clock), random_openings=openings.random,
-    )  # fmt: skip
-
-
 def _pace(clock: str) -> Pace | None:
     try:
         return read_time_control(clock) if clock else None
@@ -248,54 +194,40 @@ def _pace(clock: str) -> Pace | None:
         raise CommandError(f"--clock: {problem}") from None
 
 
-def _shown(plan: TournamentPlan, given: PlayOptions) -> int:
+def _shown(plan: TournamentPlan, as_json: bool, jobs: int) -> int:
     """Play, and show the matches in the browser until Ctrl-C."""
-    from botdrome.cli.broadcast import Broadcast, open_browser  # imports a whole server
+    from botdrome.cli.broadcast import Broadcast, invite  # imports a whole server
 
-    console = Terminal(stderr=True)
-    try:
-        with Broadcast() as broadcast:
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
-            console.print(
-                Text("The matches are shown at ").append(broadcast.url, "cyan"), soft_wrap=True
-            )
-            if not open_browser(broadcast.url):
-                console.print("There is no browser to open here: open that address in one.")
-            status = _played(plan, given, broadcast.scenes)
+    with Broadcast() as broadcast:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        invite("The matches are shown at ", broadcast.url)
+        status = played(plan, as_json, jobs, scenes=broadcast.scenes)
+        with suppress(KeyboardInterrupt):
             if status == 0:
-                _wait_for_ctrl_c(console, broadcast.url)
-            return status
-    except CommandError as problem:
-        complain(problem)
-        return 1
+                note(f"They stay at {broadcast.url} until you press Ctrl-C.")
+            while status == 0:
+                signal.pause()
+        return status
 
 
-def _wait_for_ctrl_c(console: Terminal, url: str) -> None:
-    with suppress(KeyboardInterrupt):
-        console.print(
-            Text("They stay at ").append(url, "cyan").append(" until you press Ctrl-C."),
-            soft_wrap=True,
-        )
-        while True:
-            signal.pause()
-
-
-def _played(plan: TournamentPlan, given: PlayOptions, scenes: SceneQueue | None = None) -> int:
-    report = TournamentReport(plan, spooled=given.as_json)
+def played(
+    plan: TournamentPlan,
+    as_json: bool = False,
+    jobs: int = 1,
+    dask: str = "",
+    scenes: SceneQueue | None = None,
+) -> int:
+    """Play, print the table or JSON, and return the status."""
+    report = TournamentReport(plan, spooled=as_json)
     try:
-        outcomes = (
-            _on_dask(report, given.dask) if given.dask else play_all(plan, given.jobs, scenes)
-        )
-    except CannotStart as problem:
-        complain(problem)
-        return 1
+        outcomes = _on_dask(report, dask) if dask else play_all(plan, jobs, scenes)
     except OSError as error:
         complain(f"matches cannot be saved in {plan.save}: {error.strerror}")
         return 1
     status = follow(outcomes, report) or int(bool(report.unplayed or report.unstarted))
     if status not in (0, INTERRUPTED) and not (report.matches or report.unplayed):
         return status
-    if given.as_json:
+    if as_json:
         report.write_json(sys.stdout)
     else:
         terminal = Terminal()

@@ -1,4 +1,4 @@
-"""`botdrome watch`, `why` and `connect`: commands that use a remote server."""
+"""`botdrome watch`, `why` and `connect`: commands that use a server."""
 
 import asyncio
 import json
@@ -18,10 +18,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.catalogue import restored
-from botdrome.cli.join import Server
+from botdrome.cli.options import LOCAL, Server
 from botdrome.cli.pictures import Frame, drawn, told
-from botdrome.cli.sources import players_text
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
+from botdrome.cli.sources import players_text, server_at
+from botdrome.cli.terminal import CommandError, CommandFailed, Terminal, note, reporting, say
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
 from botdrome.client.rest import RestServer, ServerProblem, connection_problem, segment, socket_url
 from botdrome.client.terminal_text import shown
@@ -33,17 +33,34 @@ from botdrome.match.record import BadRecord
 app = typer.Typer()
 
 
-@app.command("watch")
-def watch_command(
-    match: Annotated[str, typer.Argument(help="The id of a match.")],
-    server: Server = "http://127.0.0.1:3000",
+@app.command()
+@reporting()
+async def watch(
+    match: Annotated[str, typer.Argument(help="The id of a match.")], server: Server = LOCAL
 ) -> None:
     """Watch a match on a server: live, or from the start if it has ended."""
-    raise typer.Exit(watch(match, server))
+    screen = Screen()
+    try:
+        url = socket_url(server, f"/watch/{segment(match)}")
+    except ValueError as problem:
+        raise CommandError(problem) from None
+    try:
+        async with connect(url, max_size=None) as socket:
+            with Live(console=Terminal(), auto_refresh=False, vertical_overflow="visible") as live:
+                async for text in socket:
+                    message = json.loads(text)
+                    if "error" in message:
+                        raise CommandFailed(message["error"])
+                    if screen.game or "game" in message:
+                        frame = screen.see(message)
+                        live.update(drawn(screen.game or "match", frame), refresh=True)
+    except (OSError, InvalidHandshake, ConnectionClosed) as problem:
+        raise CommandFailed(f"{url}: {connection_problem(problem)}") from None
 
 
-@app.command("why")
-def why_command(
+@app.command()
+@reporting(ServerProblem, UnusableTokens)
+def why(
     match: Annotated[str, typer.Argument(help="The id of a match on a server, or a match file.")],
     token: Annotated[
         str,
@@ -52,7 +69,7 @@ def why_command(
     seat: Annotated[
         int | None, typer.Option(help="The seat, from 0. \\[default: the seat of the token's bot]")
     ] = None,
-    server: Server = "http://127.0.0.1:3000",
+    server: Server = LOCAL,
 ) -> None:
     """Say what decided a match.
 
@@ -60,16 +77,27 @@ def why_command(
 
     Ends with status 0, 1 if the match cannot be read, or 2 for a wrong command.
     """
-    raise typer.Exit(why(match, token, seat, server))
+    flight: list[dict[str, Any]] = []
+    if Path(match).is_file() or match.endswith(".jsonl"):
+        story = _story_of_file(match, seat)
+    else:
+        rest = server_at(server)
+        players = rest.get(f"matches/{segment(match)}")["players"]
+        seats = range(len(players)) if seat is None else [seat]
+        number, flight = _flight(rest, match, _tokens(rest, token, players), seats)
+        story = _story_on_server(rest, match, players[number], number)
+    for at, line in enumerate(story):
+        say(shown(line), "" if at else "bold")
+    for entry in flight:
+        Terminal().print(_entry(entry), soft_wrap=True)
 
 
 @app.command("connect")
-def connect_command(
+@reporting(Unwanted)
+async def connect_command(
     name: Annotated[str, typer.Argument(help="The name of a registered bot.")],
     token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
-    to: Annotated[
-        str, typer.Option("--to", envvar="BOTDROME_SERVER", help="The URL of the server.")
-    ] = "http://127.0.0.1:3000",
+    server: Server = LOCAL,
     local: Annotated[
         str, typer.Option(help="The URL of the bot, as seen from this machine.")
     ] = "http://127.0.0.1:8080",
@@ -77,7 +105,16 @@ def connect_command(
     """Let a server call a bot behind a firewall: connect to the server, and forward its calls to
     the bot.
     """
-    raise typer.Exit(run_tunnel(name, token, to, local))
+    try:
+        tunnel = Tunnel(server, local, name, token, note)
+    except ValueError as problem:
+        raise CommandError(problem) from None
+    task = asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    with suppress(asyncio.CancelledError):
+        await tunnel.run()
 
 
 class Screen:
@@ -112,85 +149,15 @@ class Screen:
         return self._frame
 
 
-def watch(match: str, server: str) -> int:
-    return asyncio.run(_watch(match, server))
-
-
-async def _watch(match: str, server: str) -> int:
-    screen, console = Screen(), Terminal()
-    try:
-        url = socket_url(server, f"/watch/{segment(match)}")
-    except ValueError as problem:
-        complain(problem)
-        return REFUSED
-    try:
-        async with connect(url, max_size=None) as socket:
-            with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
-                async for text in socket:
-                    message = json.loads(text)
-                    if "error" in message:
-                        complain(message["error"])
-                        return 1
-                    live.update(
-                        drawn(screen.game or "match", screen.see(message))
-                        if screen.game or "game" in message
-                        else ""
-                    )
-                    live.refresh()
-    except (OSError, InvalidHandshake, ConnectionClosed) as problem:
-        complain(f"{url}: {connection_problem(problem)}")
-        return 1
-    return 0
-
-
-def why(match: str, token: str, seat: int | None, server: str) -> int:
-    """Print what decided a match, and of one on a server the flight record of the seat to which the
-    token belongs.
-    """
-    if Path(match).is_file() or match.endswith(".jsonl"):
-        return _why_of_file(match, seat)
-    try:
-        rest = RestServer(server)
-        players = rest.get(f"matches/{segment(match)}")["players"]
-        number, lines = _flight(
-            rest,
-            match,
-            _tokens(rest, token, players),
-            range(len(players)) if seat is None else [seat],
-        )
-        story = _story_on_server(rest, match, players[number], number)
-    except ValueError as problem:
-        complain(problem)
-        return REFUSED
-    except (ServerProblem, UnusableTokens, CommandError) as problem:
-        complain(problem)
-        return 1
-    _print_story(story)
-    _print_flight(lines)
-    return 0
-
-
-def _why_of_file(file: str, seat: int | None) -> int:
+def _story_of_file(file: str, seat: int | None) -> list[str]:
     try:
         record, game = restored(Path(file).read_bytes())
-        names = record.setup.names
-        if seat is not None and not 0 <= seat < len(names):
-            raise CommandError(f"{players_text(names)}; there is no player {seat}")
-        _print_story(
-            _story(
-                replayed_headlines(record, game),
-                names,
-                range(len(names)) if seat is None else [seat],
-                shlex.quote(file),
-            )
-        )
-    except CommandError as problem:
-        complain(problem)
-        return REFUSED
+        words, names = replayed_headlines(record, game), record.setup.names
     except (BadRecord, OSError) as problem:
-        complain(f"{file}: {problem}")
-        return 1
-    return 0
+        raise CommandFailed(f"{file}: {problem}") from None
+    if seat is not None and not 0 <= seat < len(names):
+        raise CommandError(f"{players_text(names)}; there is no player {seat}")
+    return _story(words, names, range(len(names)) if seat is None else [seat], shlex.quote(file))
 
 
 def _story_on_server(rest: RestServer, match: str, name: str, player: int) -> list[str]:
@@ -221,17 +188,12 @@ def _story(words: Headlines, names: Sequence[str], players: Sequence[int], match
     return story
 
 
-def _print_story(lines: list[str]) -> None:
-    for number, line in enumerate(lines):
-        Terminal().print(Text(shown(line), "" if number else "bold"), soft_wrap=True)
-
-
 def _tokens(rest: RestServer, token: str, players: list[str]) -> list[str]:
     """Return the tokens to try: the given one, or the kept ones of the players."""
     kept = {} if token else kept_bots().get(rest.url, {})
     tokens = [token] if token else [kept[name].token for name in players if name in kept]
     if not tokens:
-        raise CommandError(
+        raise CommandFailed(
             "no token of these players is kept here: give the token of your bot with --token"
         )
     return tokens
@@ -247,22 +209,15 @@ def _flight(
         except ServerProblem as problem:
             if problem.status != 403 or len(seats) == 1:
                 raise
-    raise CommandError("this token belongs to none of the seats of that match")
-
-
-def _print_flight(lines: list[dict[str, Any]]) -> None:
-    console = Terminal()
-    for line in lines:
-        if "cause" in line:
-            why = f" ({line['reason']})" if "reason" in line else ""
-            console.print(Text(shown(f"the end: {line['cause']}{why}"), style="bold"))
-        elif "lost" in line:
-            console.print(Text(f"({line['lost']} earlier entries were not kept)", style="dim"))
-        else:
-            console.print(_entry(line), soft_wrap=True)
+    raise CommandFailed("this token belongs to none of the seats of that match")
 
 
 def _entry(line: dict[str, Any]) -> Text:
+    if "cause" in line:
+        why = f" ({line['reason']})" if "reason" in line else ""
+        return Text(shown(f"the end: {line['cause']}{why}"), "bold")
+    if "lost" in line:
+        return Text(f"({line['lost']} earlier entries were not kept)", "dim")
     text = Text(f"{line['t'] / 1000:9.3f} s  ")
     if line["dir"] == "out":
         return text.append(shown(f"told    {line['message']}"), "dim")
@@ -275,30 +230,3 @@ def _entry(line: dict[str, Any]) -> Text:
     return text.append(
         f"{shown(verdict)}, after {used}", "green" if verdict == "accepted" else "bold red"
     )
-
-
-def run_tunnel(name: str, token: str, server: str, local: str) -> int:
-    console = Terminal(stderr=True)
-    try:
-        tunnel = Tunnel(
-            server, local, name, token, lambda words: console.print(words, soft_wrap=True)
-        )
-    except ValueError as problem:
-        complain(problem)
-        return REFUSED
-    try:
-        asyncio.run(_until_stopped(tunnel))
-    except Unwanted as problem:
-        complain(problem)
-        return 1
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        pass
-    return 0
-
-
-async def _until_stopped(tunnel: Tunnel) -> None:
-    task = asyncio.current_task()
-    assert task is not None
-    with suppress(NotImplementedError):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    await tunnel.run()

@@ -7,7 +7,7 @@ import sys
 import termios
 import tty
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -20,18 +20,21 @@ from rich.text import Text
 
 from botdrome.api.pages import WEB
 from botdrome.catalogue import restored
+from botdrome.cli.archives import archive_verdict
 from botdrome.cli.pictures import Frame, drawn, frames
-from botdrome.cli.terminal import Terminal, complain
+from botdrome.cli.terminal import CommandFailed, Terminal, note, reporting
 from botdrome.games.game import Game
 from botdrome.games.reading import plural
 from botdrome.match.film import FilmHeader, film_lines, header_of
 from botdrome.match.film import frames as film_frames
 from botdrome.match.record import BadRecord, Record, verify
+from botdrome.store.contest_archive import ArchiveDifference
 
 app = typer.Typer()
 
 
 @app.command()
+@reporting()
 def replay(
     file: Annotated[Path, typer.Argument(help="A match file.")],
     turn: Annotated[
@@ -51,13 +54,43 @@ def replay(
     """Replay a match file in the terminal, step by step or as a film; or write it as an
     HTML page.
     """
-    raise typer.Exit(show_match(file, turn, speed, html))
+    try:
+        record, game = restored(file.read_bytes())
+        reel = frames(record, game) if html is None else []
+    except (BadRecord, OSError) as problem:
+        raise CommandFailed(f"{file}: {problem}") from None
+    if html is not None:
+        _write_page(record, game, html)
+    elif turn is not None:
+        _print_one(game.name, reel, turn)
+    elif sys.stdin.isatty() and sys.stdout.isatty():
+        _browse(game.name, reel, speed)
+    else:
+        for frame in reel:
+            Terminal().print(drawn(game.name, frame), "")
 
 
 @app.command("verify")
-def verify_command(files: Annotated[list[Path], typer.Argument(help="Match files.")]) -> None:
-    """Replay match files, and report the first line of each that differs."""
-    raise typer.Exit(verify_files(files))
+@reporting()
+def verify_command(
+    files: Annotated[
+        list[Path], typer.Argument(help="Match files, or archives of contests (*.zip).")
+    ],
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also check the signatures of archives with this public key."
+        ),
+    ] = None,
+) -> int:
+    """Replay match files and archives of contests, and report the first difference in each.
+
+    Of an archive, every match is simulated again, and every pairing, table and rating is computed.
+
+    Ends with status 0 if all is as the files say, 1 if not.
+    """
+    good = [_holds(file, key) for file in files]
+    return 0 if all(good) else 1
 
 
 HELP = "space play/pause   → ← step, back   number Enter jump   + - speed   Home End   q quit"
@@ -164,51 +197,21 @@ def split(text: str) -> Iterator[str]:
         text = text[len(code) :]
 
 
-def show_match(file: Path, turn: int | None, speed: float, html: Path | None = None) -> int:
-    try:
-        record, game = restored(file.read_bytes())
-        if html is not None:
-            return _write_page(record, game, html)
-        reel = frames(record, game)
-    except (BadRecord, OSError) as problem:
-        complain(f"{file}: {problem}")
-        return 1
-    if turn is not None:
-        return _print_one(game.name, reel, turn)
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        _browse(game.name, reel, speed)
-    else:
-        _print_all(game.name, reel)
-    return 0
-
-
-def _write_page(record: Record, game: Game[Any], file: Path) -> int:
+def _write_page(record: Record, game: Game[Any], file: Path) -> None:
     header = header_of(record)
     try:
         page = film_page(header, b"".join(film_lines(header, film_frames(record, game))), WEB)
         file.write_bytes(page)
     except (NoViewer, OSError) as problem:
-        complain(f"{file} cannot be written: {problem}")
-        return 1
-    Terminal(stderr=True).print(
-        Text(f"{file}: {len(page) / 1e6:.1f} MB; open it in any browser"), soft_wrap=True
-    )
-    return 0
+        raise CommandFailed(f"{file} cannot be written: {problem}") from None
+    note(f"{file}: {len(page) / 1e6:.1f} MB; open it in any browser")
 
 
-def _print_one(game: str, reel: list[Frame], step: int) -> int:
+def _print_one(game: str, reel: list[Frame], step: int) -> None:
     wanted = [frame for frame in reel if frame.step == step]
     if not wanted:
-        complain(f"there is no step {step}; the match has steps 0 to {reel[-1].step}")
-        return 1
+        raise CommandFailed(f"there is no step {step}; the match has steps 0 to {reel[-1].step}")
     Terminal().print(drawn(game, wanted[-1]))
-    return 0
-
-
-def _print_all(game: str, reel: list[Frame]) -> None:
-    console = Terminal()
-    for frame in reel:
-        console.print(drawn(game, frame), "")
 
 
 def _browse(game: str, reel: list[Frame], speed: float) -> None:
@@ -235,24 +238,25 @@ def _footer(viewer: Viewer, count: int) -> Text:
     )
 
 
-def verify_files(paths: Sequence[Path]) -> int:
-    """Return 0 if all files replay to the same results, else 1."""
-    console = Terminal(soft_wrap=True)
-    good = [_holds(path, console) for path in paths]
-    return 0 if all(good) else 1
-
-
-def _holds(path: Path, console: Terminal) -> bool:
+def _holds(path: Path, key: Path | None) -> bool:
+    """Tell whether a file holds, and what differs if it does not."""
+    text = Text(str(path))
     try:
-        record, game = restored(path.read_bytes())
-        verify(record, game)
-    except (BadRecord, OSError) as problem:
-        console.print(Text(str(path), "bold red").append(f": {problem}", "not bold default"))
+        words = archive_verdict(path, key) if path.suffix == ".zip" else _match_verdict(path)
+    except (BadRecord, ArchiveDifference, OSError) as problem:
+        text.stylize("bold red")
+        Terminal().print(text.append(f": {problem}", "not bold default"), soft_wrap=True)
         return False
-    unfinished = "" if record.result else "; the match has no result yet"
-    held = f"{plural(len(record.lines), 'input')} hold{'s' * (len(record.lines) == 1)}"
-    console.print(Text(str(path), "green").append(f": {held}{unfinished}", "default"))
+    text.stylize("green")
+    Terminal().print(text.append(f": {words}", "default"), soft_wrap=True)
     return True
+
+
+def _match_verdict(path: Path) -> str:
+    record, game = restored(path.read_bytes())
+    verify(record, game)
+    unfinished = "" if record.result else "; the match has no result yet"
+    return f"{plural(len(record.lines), 'input')} hold{'s' * (len(record.lines) == 1)}{unfinished}"
 
 
 VIEWER, STYLE = "standalone", "style.css"

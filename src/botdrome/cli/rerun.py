@@ -1,21 +1,28 @@
 """`botdrome rerun`: a recorded match, played to a fresh copy of a bot."""
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 from msgspec import Struct
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli.options import InProcess, IsolationFlags, Memory, Sandbox
+from botdrome.cli.options import (
+    BOT_HELP,
+    InProcess,
+    Json,
+    MatchServer,
+    Memory,
+    PlayerOption,
+    Sandbox,
+    isolation_of,
+)
 from botdrome.cli.sources import MatchSource, load_match, losers, match_files, player_of
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
+from botdrome.cli.terminal import CommandError, Terminal, note, print_json, reporting
 from botdrome.client.program import CannotStart
 from botdrome.games.reading import plural
 from botdrome.kit.rerun import RerunReport, rerun
@@ -24,30 +31,11 @@ from botdrome.match.record import BadRecord
 from botdrome.offline.isolation import Isolation
 from botdrome.offline.seats import check_bot
 
-Server = Annotated[
-    str,
-    typer.Option(
-        envvar="BOTDROME_SERVER", help="The URL of a server; then MATCH may be the id of a match."
-    ),
-]
-Chosen = Annotated[
-    str,
-    typer.Option(
-        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Playouts = Annotated[
-    int,
-    typer.Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
-]
-
-BOT_HELP = "house:NAME, FILE.py[:NAME], MODULE:NAME, or 'cmd:PROGRAM ARGS'"
-
 app = typer.Typer()
 
 
 @app.command("rerun")
+@reporting(CannotStart, BadRecord)
 def rerun_command(
     words: Annotated[
         list[str],
@@ -63,7 +51,7 @@ def rerun_command(
             "--all", metavar="FOLDER", help="Rerun all matches of a folder that the bot lost."
         ),
     ] = None,
-    player: Chosen = "",
+    player: PlayerOption = "",
     every: Annotated[
         bool, typer.Option("--all-steps", help="List all differences, not only the first.")
     ] = False,
@@ -74,9 +62,9 @@ def rerun_command(
     in_process: InProcess = False,
     sandbox: Sandbox = False,
     memory: Memory = None,
-    server: Server = "",
+    server: MatchServer = "",
     json: Json = False,
-) -> None:
+) -> int:
     """Play a recorded match to a fresh copy of a bot, and report the first step at which it now
     moves differently.
 
@@ -84,8 +72,16 @@ def rerun_command(
     are played, whatever it answers. Ends with status 0 if all answers are as recorded, 1 if not,
     and 2 if the command is not valid.
     """
-    isolation = IsolationFlags(in_process, sandbox, memory)
-    raise typer.Exit(run_rerun(words, folder, player, every, pytest, isolation, server, json))
+    isolation = isolation_of(in_process, sandbox, memory)
+    sources, bot = _sources(words, folder, server)
+    wanted = _chosen(sources, bot, player, lost_only=folder is not None)
+    check_bot(bot, wanted[0][0].game.name, isolation)
+    if pytest is not None:
+        flags = ["--in-process"] * in_process + ["--sandbox"] * sandbox
+        _write_tests(pytest, bot, flags + (["--memory", str(memory)] if memory else []), wanted)
+        return 0
+    matches = [_rerun(source, number, bot, every, isolation) for source, number in wanted]
+    return _show(matches, bot, every, json, folder is not None)
 
 
 PYTEST = '''"""Lost matches as tests, written by `botdrome rerun --pytest`."""
@@ -136,28 +132,6 @@ class RerunMatch(Struct):
             "divergences": self.report.divergences,
             "crash": self.report.crash or None,
         }
-
-
-def run_rerun(
-    words: Sequence[str], folder: Path | None, player: str, every: bool, pytest: Path | None,
-    flags: IsolationFlags, server: str, as_json: bool,
-) -> int:  # fmt: skip
-    """Return 0 if all answers are as recorded, and 1 if not."""
-    try:
-        isolation = flags.isolation()
-        sources, bot = _sources(words, folder, server)
-        wanted = _chosen(sources, bot, player, lost_only=folder is not None)
-        check_bot(bot, wanted[0][0].game.name, isolation)
-        if pytest is not None:
-            return _write_tests(pytest, bot, flags, wanted)
-        matches = [_rerun(source, number, bot, every, isolation) for source, number in wanted]
-        return _show(matches, bot, every, as_json, folder is not None)
-    except CommandError as problem:
-        complain(problem)
-        return REFUSED
-    except (CannotStart, BadRecord, OSError) as problem:
-        complain(problem)
-        return 1
 
 
 def _sources(
@@ -215,9 +189,7 @@ def _rerun(
 
 def _show(matches: Sequence[RerunMatch], bot: str, every: bool, as_json: bool, many: bool) -> int:
     if as_json:
-        sys.stdout.write(
-            msgspec.json.encode([match.as_data() for match in matches]).decode() + "\n"
-        )
+        print_json([match.as_data() for match in matches])
     elif many:
         same = sum(match.report.same for match in matches)
         console = Terminal()
@@ -266,12 +238,9 @@ def _table(matches: Sequence[RerunMatch]) -> Table:
 
 
 def _write_tests(
-    file: Path, bot: str, flags: IsolationFlags, matches: Sequence[tuple[MatchSource, Player]]
-) -> int:
+    file: Path, bot: str, flags: list[str], matches: Sequence[tuple[MatchSource, Player]]
+) -> None:
     folder = os.path.relpath(Path.cwd(), file.resolve().parent)
     rows = "".join(f"    ({source.name!r}, {player}),\n" for source, player in matches)
-    file.write_text(PYTEST.format(folder=folder, bot=bot, options=flags.words(), matches=rows))
-    Terminal(stderr=True).print(
-        Text(f"{file}: {len(matches)} tests; run them with `pytest {file}`"), soft_wrap=True
-    )
-    return 0
+    file.write_text(PYTEST.format(folder=folder, bot=bot, options=flags, matches=rows))
+    note(f"{file}: {len(matches)} tests; run them with `pytest {file}`")

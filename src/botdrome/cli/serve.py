@@ -1,7 +1,7 @@
 """`botdrome serve`: runs the server, and shows the start-up screen."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 
 from botdrome.app import RunningServer, serve
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.terminal import REFUSED, Terminal, complain
+from botdrome.cli.terminal import REFUSED, Terminal, reporting, say
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.network.steady_loop import run
 from botdrome.server.settings import BadSetting, Setting, all_settings, sections_of
@@ -37,46 +37,78 @@ class ServeCommand(TyperCommand):
 
 
 @app.command("serve", cls=ServeCommand)
+@reporting(BadSetting, BadStoreUrl, StoreUnavailable, failed=REFUSED)
 def serve_command(
     ctx: typer.Context,
     config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
     house: Annotated[
-        bool | None, typer.Option("--house", help="Short for --house-fill true.")
+        bool | None,
+        typer.Option("--house", help="House bots play against bots that find no opponent."),
     ] = None,
     allow_bots: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CIDR|HOST", help="Short for --calls-allow; may be given several times."
+            metavar="CIDR|HOST",
+            help="The server may call bots with a URL there; may be given several times.",
         ),
     ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting, as in the file."),
     ] = None,
-) -> None:
+    settings: Annotated[
+        bool, typer.Option("--settings", help="List all settings, each of which is an option.")
+    ] = False,
+) -> int:
     """Run the server: bots connect over WebSockets, TCP and HTTP, people use GraphQL, REST and the
     pages.
 
-    Flags override the environment (BOTDROME_DUEL_PORT=...), and that overrides the file.
+    Flags override the environment (BOTDROME_DUEL_PORT=...), and that overrides the file. Every
+    setting is also an option: `botdrome serve --settings` lists them.
     SIGTERM stops the server when its matches have ended; a second one stops it at once.
     """
+    if settings:
+        return _list_settings()
     allowed = {"calls.allow": ",".join(allow_bots) if allow_bots else None}
-    raise typer.Exit(run_server(ctx.obj | {"house.fill": house} | allowed, setting or [], config))
+    given = ctx.obj | {"house.fill": house} | allowed | _set(setting or [])
+    notes: list[str] = []
+    loaded = load_settings(given, os.environ, config, notes.append)
+    configure_logs(loaded)
+    for note in notes:
+        log.warning(note)
+    if loaded.workers > 1:
+        from botdrome.cli.workers import run_workers
+
+        return run_workers(loaded, given, config)
+    run(serve(loaded, lambda server: show(server, Terminal(stderr=True))))
+    return 0
 
 
+def _list_settings() -> int:
+    """Print each setting as an option, with its default and meaning, by section."""
+    for name, section in sections_of(protocol_sections()).items():
+        say(section.__doc__ or name, "bold")
+        for one in all_settings(protocol_sections()):
+            if one.section == name:
+                say(f"  --{one.name.replace('_', '-')}{_default(one)}")
+                say(f"      {one.meaning}", "dim")
+    return 0
+
+
+SHOWN = ("host", "port", "db", "workers", "log_level")
+"""The settings that `--help` shows; `--settings` lists all."""
 OLD_FLAGS = ("xbs_port",)
 """Flags of former names."""
 
 
 @cache
 def setting_options() -> list[Any]:
-    """Return an option of the command line for each setting, in a panel for each section."""
-    sections, settings = sections_of(protocol_sections()), list(all_settings(protocol_sections()))
+    """Return an option of the command line for each setting."""
 
     def serve(**_: str | None) -> None:
         """Carries the options."""
 
-    options = {one.name: _option(one, sections[one.section].__doc__ or "") for one in settings}
+    options = {one.name: _option(one) for one in all_settings(protocol_sections())}
     options |= {
         old: Annotated[str | None, typer.Option(f"--{old.replace('_', '-')}", hidden=True)]
         for old in OLD_FLAGS
@@ -91,48 +123,18 @@ def setting_options() -> list[Any]:
     return list(typer.main.get_command(carrier).params)
 
 
-def _option(setting: Setting, panel: str) -> Any:
-    default = (
-        f" \\[default: {str(setting.default).lower()}]"
-        if setting.default not in ("", (), None)
-        else ""
-    )
-    meaning = setting.meaning.replace("[", "\\[")
-    flag = f"--{setting.name.replace('_', '-')}"
-    return Annotated[
-        str | None,
-        typer.Option(flag, metavar="VALUE", help=meaning + default, rich_help_panel=panel),
-    ]
+def _option(setting: Setting) -> Any:
+    meaning = (setting.meaning + _default(setting)).replace("[", "\\[")
+    flag, hidden = f"--{setting.name.replace('_', '-')}", setting.name not in SHOWN
+    return Annotated[str | None, typer.Option(flag, metavar="VALUE", help=meaning, hidden=hidden)]
+
+
+def _default(setting: Setting) -> str:
+    known = setting.default not in ("", (), None)
+    return f" [default: {str(setting.default).lower()}]" if known else ""
 
 
 log = structlog.get_logger()
-
-
-def run_server(flags: dict[str, Any], words: Sequence[str], config: Path | None) -> int:
-    def work() -> int:
-        notes: list[str] = []
-        given = flags | _set(words)
-        settings = load_settings(given, os.environ, config, notes.append)
-        configure_logs(settings)
-        for note in notes:
-            log.warning(note)
-        if settings.workers > 1:
-            from botdrome.cli.workers import run_workers
-
-            return run_workers(settings, given, config)
-        run(serve(settings, lambda server: show(server, Terminal(stderr=True))))
-        return 0
-
-    return complaining(work)
-
-
-def complaining(work: Callable[[], int]) -> int:
-    """Return the status of a server, and say why it cannot run."""
-    try:
-        return work()
-    except (BadSetting, BadStoreUrl, StoreUnavailable) as problem:
-        complain(problem)
-        return REFUSED
 
 
 def _set(words: Sequence[str]) -> dict[str, str]:

@@ -1,9 +1,5 @@
 """Matches that commands read: match files, position files, and matches on a server."""
 
-import json
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,15 +8,12 @@ from msgspec import Struct
 
 from botdrome.catalogue import restored
 from botdrome.cli.terminal import CommandError
-from botdrome.client.rest import connection_problem
+from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.games.game import Game
 from botdrome.kit.position_file import BadPosition, PositionFile, is_position_file, read_position
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Record
 from botdrome.offline.entrants import distinct_names
-
-SECONDS = 30
-"""The time limit of a request to a server."""
 
 
 class MatchSource(Struct, frozen=True):
@@ -42,7 +35,11 @@ def load_match(name: str, server: str = "") -> MatchSource:
     """Read a file, or a match on the server. Raise CommandError if there is none."""
     path = Path(name)
     try:
-        data = path.read_bytes() if path.is_file() or not server else _from_server(name, server)
+        data = (
+            path.read_bytes()
+            if path.is_file() or not server
+            else server_at(server).match_file(name)
+        )
         if is_position_file(data):
             file, game = read_position(data)
             return MatchSource(name, file.record, game, file)
@@ -50,29 +47,15 @@ def load_match(name: str, server: str = "") -> MatchSource:
     except FileNotFoundError:
         hint = "" if server else "; with --server, a match on a server is named by its id"
         raise CommandError(f"there is no file {name!r}{hint}") from None
-    except (BadRecord, BadPosition, OSError) as problem:
+    except (BadRecord, BadPosition, OSError, ServerProblem) as problem:
         raise CommandError(f"{name}: {problem}") from None
 
 
-def _from_server(match: str, server: str) -> bytes:
-    url = f"{server.rstrip('/')}/api/v1/matches/{urllib.parse.quote(match, safe='')}/record"
-    if not url.startswith(("http://", "https://")):
-        raise CommandError(f"the URL of a server begins with http:// or https://, not {server!r}")
+def server_at(url: str) -> RestServer:
     try:
-        with urllib.request.urlopen(url, timeout=SECONDS) as answer:
-            data: bytes = answer.read()
-            return data
-    except urllib.error.HTTPError as problem:
-        raise CommandError(f"{match}: {_reason(problem)}") from None
-    except OSError as problem:
-        raise CommandError(f"{server}: {connection_problem(problem)}") from None
-
-
-def _reason(problem: urllib.error.HTTPError) -> str:
-    try:
-        return str(json.loads(problem.read())["error"])
-    except (ValueError, KeyError, TypeError):
-        return str(problem)
+        return RestServer(url)
+    except ValueError as problem:
+        raise CommandError(problem) from None
 
 
 def match_files(folder: Path) -> list[Path]:

@@ -1,11 +1,15 @@
-"""The output of all commands: text without markup and without control sequences, and errors of the
-command line.
-"""
+"""What all commands share: output without control sequences, and problems told in one line."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from difflib import get_close_matches
+from errno import EPIPE
+from functools import wraps
+from typing import Any, ParamSpec
 
 import msgspec
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
@@ -13,6 +17,11 @@ from rich.text import Text
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.client.terminal_text import shown_lines
 from botdrome.games.game import BadOption
+
+REFUSED, INTERRUPTED = 2, 130
+"""The exit statuses for an invalid command line, and after Ctrl-C."""
+Words = ParamSpec("Words")
+Status = int | None | Coroutine[Any, Any, int | None]
 
 
 class Terminal(Console):
@@ -27,30 +36,102 @@ class Terminal(Console):
             yield segment if segment.control else Segment(shown_lines(segment.text), segment.style)
 
 
-REFUSED = 2
-"""The exit status for an invalid command line."""
+def say(words: object, style: str = "") -> None:
+    """Print a line on standard output, which only the terminal itself breaks."""
+    Terminal().print(Text(str(words), style), soft_wrap=True)
 
 
-class CommandError(Exception):
-    """The command cannot be executed; the text says why."""
+def note(words: object, style: str = "") -> None:
+    """Print a line on standard error."""
+    Terminal(stderr=True).print(Text(str(words), style), soft_wrap=True)
 
 
 def complain(words: object) -> None:
-    Terminal(stderr=True).print(
-        Text("botdrome: ", style="bold red").append(str(words), "not bold default"), soft_wrap=True
-    )
+    text = Text("botdrome: ", "bold red").append(str(words), "not bold default")
+    Terminal(stderr=True).print(text, soft_wrap=True)
 
 
-def format_called(name: str) -> CatalogueEntry:
+def print_json(data: Any) -> None:
+    sys.stdout.write(msgspec.json.encode(data).decode() + "\n")
+
+
+def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
+    """Print rows in columns.
+
+    The names of bots come last: they may be long, and are never broken.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        say("  ".join([*cells, row[-1]]), "" if number else "bold")
+
+
+class CommandError(Exception):
+    """The command is not valid; the text says why."""
+
+
+class CommandFailed(Exception):
+    """The command is valid, but could not do its work; the text says why."""
+
+
+def reporting(
+    *failures: type[Exception],
+    invalid: tuple[type[Exception], ...] = (),
+    refused: int = REFUSED,
+    failed: int = 1,
+) -> Callable[[Callable[Words, Status]], Callable[Words, None]]:
+    """Let a command return its exit status, and tell problems in one line.
+
+    A wrong command (CommandError, BadOption, and `invalid`) has the status `refused`; failures,
+    and files that cannot be used, have the status `failed`.
+    """
+
+    wrong: tuple[type[Exception], ...] = (CommandError, BadOption, *invalid)
+    bad: tuple[type[Exception], ...] = (CommandFailed, *failures)
+
+    def decorate(command: Callable[Words, Status]) -> Callable[Words, None]:
+        @wraps(command)
+        def run(*args: Words.args, **options: Words.kwargs) -> None:
+            try:
+                done = command(*args, **options)
+                status = asyncio.run(done) if isinstance(done, Coroutine) else done
+            except wrong as problem:
+                complain(problem)
+                status = refused
+            except bad as problem:
+                complain(problem.args[0] if isinstance(problem, KeyError) else problem)
+                status = failed
+            except OSError as problem:
+                if problem.errno == EPIPE:
+                    raise
+                complain(f"{problem.filename}: {problem.strerror}" if problem.filename else problem)
+                status = failed
+            except KeyboardInterrupt:
+                status = INTERRUPTED
+            raise typer.Exit(status or 0)
+
+        return run
+
+    return decorate
+
+
+def game_called(name: str) -> CatalogueEntry:
     if name not in CATALOGUE:
-        raise CommandError(f"there is no game {name!r}; there are {', '.join(CATALOGUE)}")
+        raise CommandError(f"there is no game {name!r}; {offered(name, CATALOGUE)}")
     return CATALOGUE[name]
 
 
-def read_options(words: Sequence[str]) -> dict[str, Any]:
+def offered(name: str, known: Iterable[str]) -> str:
+    """Say what there is in place of a name that is not known, first of all what was meant."""
+    names = list(known)
+    close = get_close_matches(name, names, 1)
+    return (f"did you mean {close[0]}? " if close else "") + f"there are {', '.join(names)}"
+
+
+def read_options(words: Sequence[str] | None) -> dict[str, Any]:
     """Read options NAME=VALUE. A value that is not JSON is text."""
     options = {}
-    for word in words:
+    for word in words or ():
         name, sign, value = word.partition("=")
         if not sign:
             raise BadOption(f"an option is NAME=VALUE, not {word!r}")

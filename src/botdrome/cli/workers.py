@@ -20,13 +20,14 @@ from platformdirs import user_data_path
 
 from botdrome.app import RunningServer, serve
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.serve import complaining, show
-from botdrome.cli.terminal import REFUSED, Terminal
+from botdrome.cli.serve import show
+from botdrome.cli.terminal import REFUSED, Terminal, complain
 from botdrome.protocols import load_settings
 from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.engines import EngineFailed, Engines
 from botdrome.server.nodes.shared_ports import Front, FrontNode, SharedPorts
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 
 
 class NodeOrder(Struct):
@@ -70,7 +71,11 @@ def run_node(control: socket.socket, sockets: socket.socket) -> int:
 
 if __name__ == "__main__":
     ends = [socket.socket(fileno=int(handle)) for handle in sys.argv[1:]]
-    sys.exit(complaining(lambda: run_node(*ends)))
+    try:
+        sys.exit(run_node(*ends))
+    except (BadSetting, BadStoreUrl, StoreUnavailable) as problem:
+        complain(problem)
+        sys.exit(REFUSED)
 
 log = structlog.get_logger()
 

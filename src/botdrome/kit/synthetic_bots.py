@@ -398,11 +398,10 @@ class FileBot:
         """
         words = (
             "join",
+            bot.game,
             self._file,
             "--server",
             bot.url,
-            "--game",
-            bot.game,
             "--name",
             bot.name,
             "--token",

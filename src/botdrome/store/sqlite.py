@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 CHECKING = 5.0
 """Seconds for the check of an SQLite file when a server starts."""
-RESTORE = "put the last copy that `botdrome backup FILE` wrote in its place"
+RESTORE = "put the last copy that `botdrome admin backup FILE` wrote in its place"
 PATIENCE = 10
 """Seconds to wait for another process that is writing."""
 LESS_URGENT = 10

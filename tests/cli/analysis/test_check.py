@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_good_bot_ends_with_status_0(tmp_path: Path) -> None:
     bot_file(tmp_path, FIRST_FREE)
-    result = run("check", "bob.py", "--game", "noughts-and-crosses", *SMALL)
+    result = run("check", "noughts-and-crosses", "bob.py", *SMALL)
     assert result.exit_code == 0, result.stdout
     assert "bob.py, noughts-and-crosses: 30 positions, 2 matches\n" in result.stdout
     for line in (
@@ -56,9 +56,8 @@ def test_memory_that_was_not_judged_is_not_called_zero(
     bot_file(tmp_path, FIRST_FREE)
     words = [
         "check",
-        bot,
-        "--game",
         "noughts-and-crosses",
+        bot,
         "--positions",
         "6",
         "--matches",
@@ -73,9 +72,8 @@ def test_memory_of_a_bot_that_never_answers_is_not_judged(tmp_path: Path) -> Non
     bot_file(tmp_path, "def bot(view):\n    raise KeyError('no')\n")
     words = (
         "check",
-        "bob.py",
-        "--game",
         "noughts-and-crosses",
+        "bob.py",
         "--positions",
         "6",
         "--matches",
@@ -86,7 +84,7 @@ def test_memory_of_a_bot_that_never_answers_is_not_judged(tmp_path: Path) -> Non
 
 def test_a_bad_bot_ends_with_status_1_and_its_positions_can_be_asked_again(tmp_path: Path) -> None:
     bot_file(tmp_path, ILLEGAL)
-    command = ["check", "bob.py", "--game", "noughts-and-crosses", *SMALL, "--save", "found"]
+    command = ["check", "noughts-and-crosses", "bob.py", *SMALL, "--save", "found"]
     result = CliRunner().invoke(
         app, command, env={"COLUMNS": "80", "TERM": "dumb"}, catch_exceptions=False
     )
@@ -105,7 +103,7 @@ def test_a_bad_bot_ends_with_status_1_and_its_positions_can_be_asked_again(tmp_p
 
 def test_json_has_all_problems(tmp_path: Path) -> None:
     bot_file(tmp_path, "def bot(view):\n    return 1 / 0")
-    result = run("check", "bob.py", "--game", "noughts-and-crosses", *SMALL, "--json")
+    result = run("check", "noughts-and-crosses", "bob.py", *SMALL, "--json")
     assert result.exit_code == 1
     told = json.loads(result.stdout)
     assert (told["ok"], told["game"], told["matches"]) == (
@@ -136,19 +134,18 @@ def test_puzzles_must_be_solved(tmp_path: Path, code: str, status: int) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "why"),
     [
-        (["bob.py"], 2, "--game is missing"),
-        (["bob.py", "--game", "chess"], 2, "there is no game 'chess'"),
-        (["bob.py", "--game", "gomoku", "-o", "size=2"], 2, "size"),
+        (["bob.py"], 2, "the game is missing"),
+        (["chess", "bob.py"], 2, "there is no game 'chess'"),
+        (["gomoku", "bob.py", "-o", "size=2"], 2, "size"),
         (["bob.py", "--puzzles", "nowhere"], 2, "there are no puzzles"),
         (["bob.py", "--position", "nothing.json"], 2, "there is no file"),
         (["bob.py", "--position", "lost.jsonl"], 2, "is a match file"),
         (
             [
+                "gomoku",
                 "bob.py",
                 "--puzzles",
                 "positions",
-                "--game",
-                "gomoku",
                 "--positions",
                 "0",
                 "--matches",
@@ -157,8 +154,8 @@ def test_puzzles_must_be_solved(tmp_path: Path, code: str, status: int) -> None:
             2,
             "no position file of gomoku",
         ),
-        (["nobody.py", "--game", "gomoku"], 1, "nobody.py"),
-        (["house:nobody", "--game", "gomoku"], 1, "the house has"),
+        (["gomoku", "nobody.py"], 1, "nobody.py"),
+        (["gomoku", "house:nobody"], 1, "the house has"),
     ],
 )
 def test_bad_commands(tmp_path: Path, words: list[str], status: int, why: str) -> None:

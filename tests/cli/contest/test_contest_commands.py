@@ -120,7 +120,7 @@ def test_failed_matches_are_played_again_and_the_log_keeps_the_old_results() -> 
     assert run("contest", "run", "cup.toml", "--json").exit_code == 0
     assert (shown()["state"], shown()["standings"][-1]["crashes"]) == ("over", 4)
     Path("mine.py").write_text(FIRST)
-    done = run("contest", "rerun", "cup.toml", "--only", "failed")
+    done = run("contest", "repeat", "cup.toml", "--only", "failed")
     assert done.exit_code == 0 and "over, 6 of 6 matches" in done.stdout
     after = shown()
     assert [standing["crashes"] for standing in after["standings"]] == [0, 0, 0]
@@ -134,12 +134,12 @@ def test_failed_matches_are_played_again_and_the_log_keeps_the_old_results() -> 
         "over",
     ]
     assert len(after["log"][3]["old"]) == 4 and after["log"][0]["author"] == "olga"
-    nothing = run("contest", "rerun", "cup.db", "--only", "failed")
+    nothing = run("contest", "repeat", "cup.db", "--only", "failed")
     assert nothing.exit_code == 2 and "there are no such matches" in nothing.stderr
-    assert "say which matches" in run("contest", "rerun", "cup.db").stderr
+    assert "say which matches" in run("contest", "repeat", "cup.db").stderr
     assert (
         "no bot 'eve' in this contest; there are ada, bob, mine.py"
-        in run("contest", "rerun", "cup.db", "--bot", "eve").stderr
+        in run("contest", "repeat", "cup.db", "--bot", "eve").stderr
     )
 
 
@@ -147,16 +147,12 @@ def test_a_withdrawn_bot_forfeits_and_may_come_back() -> None:
     a_cup(FIRST)
     assert run("contest", "run", "cup.toml").exit_code == 0
     assert (
-        "forfeits 0 matches"
-        in run("contest", "withdraw", "cup.toml", "--bot", "bob", "--why", "ill").stdout
+        "forfeits 0 matches" in run("contest", "withdraw", "cup.toml", "bob", "--why", "ill").stdout
     )
-    assert (
-        "has been withdrawn already"
-        in run("contest", "withdraw", "cup.db", "cup", "--bot", "bob").stderr
-    )
+    assert "has been withdrawn already" in run("contest", "withdraw", "cup.db", "bob", "cup").stderr
     page = run("contest", "show", "cup.db", "cup", "--log").stdout
     assert "olga withdrawn bob: ill" in page and "round 1: 6 of 6 matches" in page
-    assert run("contest", "rerun", "cup.toml", "--bot", "bob").exit_code == 0
+    assert run("contest", "repeat", "cup.toml", "--bot", "bob").exit_code == 0
     assert not any(standing["withdrawn"] for standing in shown()["standings"])
 
 

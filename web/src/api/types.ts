@@ -141,7 +141,7 @@ export interface BoatRoomShown {
   port: number | null;
   /** As in a `[[boats]]` table of the settings. */
   settings: BoatRoomSettings;
-  /** The players that wait and play, as `botdrome host` shows them. */
+  /** The players that wait and play, as `botdrome boats host` shows them. */
   room: BoatRoomState;
 }
 

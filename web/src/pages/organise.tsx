@@ -99,7 +99,7 @@ function SignInForm({ over, done }: { over: boolean; done: () => void }) {
           </label>
           <p><button type="submit" class="main">Sign in</button></p>
         </form>
-        <p class="quiet">The server printed the token when it first started, unless it is set as <code>operator_token</code>. If it is lost, <code>botdrome operator-token</code> on the server makes a new one.</p>
+        <p class="quiet">The server printed the token when it first started, unless it is set as <code>operator_token</code>. If it is lost, <code>botdrome admin operator-token</code> on the server makes a new one.</p>
       </div>
     </div>
   );

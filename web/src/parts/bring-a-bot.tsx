@@ -82,7 +82,7 @@ function WithUrl({ where, game }: { where: Where; game: string }) {
       <li>Run a small HTTP server that answers each POST with a move, and register it with its URL. The server calls it with a challenge at once.
         <CopyLine label="the registration with a URL" text={registration(where, game, ', "url": "http://127.0.0.1:8080/"')} /></li>
       <li>Behind a firewall, register it without a URL and let this command carry the calls.
-        <CopyLine label="the command that carries calls" text={`botdrome connect MyBot --to ${where.http} --local http://127.0.0.1:8080/ --token PASSWORD`} /></li>
+        <CopyLine label="the command that carries calls" text={`botdrome connect MyBot --server ${where.http} --local http://127.0.0.1:8080/ --token PASSWORD`} /></li>
     </Steps>
   );
 }
@@ -100,7 +100,7 @@ function OverBoats({ where }: { where: Where }) {
   const port = where.ports['xbs'];
   return (
     <Steps>
-      <li>A person plays in the terminal. <CopyLine label="the command to play" text={`botdrome boats --host ${where.host} --port ${port} --user me`} /></li>
+      <li>A person plays in the terminal. <CopyLine label="the command to play" text={`botdrome boats play --host ${where.host} --port ${port} --user me`} /></li>
       <li>A bot connects by TCP and speaks lines. <CopyLine label="the address for boats" text={`nc ${where.host} ${port}`} /></li>
     </Steps>
   );

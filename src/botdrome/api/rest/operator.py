@@ -541,7 +541,7 @@ class BoatRoomShown(Struct):
     ]
     room: Annotated[
         BoatRoomState,
-        Meta(description="The players that wait and play, as `botdrome host` shows them."),
+        Meta(description="The players that wait and play, as `botdrome boats host` shows them."),
     ]
 
 

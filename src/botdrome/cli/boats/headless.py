@@ -1,4 +1,4 @@
-"""`botdrome boats --headless`: a bot plays without a screen; and the text of messages
+"""`botdrome boats play --headless`: a bot plays without a screen; and the text of messages
 and results.
 """
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from errno import ECONNREFUSED
 
-from botdrome.cli.terminal import CommandError
+from botdrome.cli.terminal import CommandFailed
 from botdrome.client.boats_client import JOINED, BoatsClient, Reconnection
 from botdrome.client.boats_game import LogMessage, Phase, TrackedGame
 from botdrome.client.terminal_text import shown
@@ -65,7 +65,7 @@ class HeadlessGame:
     async def run(self) -> bool:
         """Play, and return whether the game ended regularly.
 
-        CommandError: the player cannot play here.
+        CommandFailed: the player cannot play here.
         """
         client = self._client
         client.tell, client.lost = self._tell, self._change.set
@@ -73,7 +73,7 @@ class HeadlessGame:
             await client.connect()
             await self._follow(client.boats)
         except OSError as problem:
-            raise CommandError(
+            raise CommandFailed(
                 f"{client.options.host}:{client.options.port}: {reason(problem)}"
             ) from None
         finally:
@@ -99,14 +99,14 @@ class HeadlessGame:
                 return
 
     async def _join(self, boats: TrackedGame) -> None:
-        """The player is not in the game: raise CommandError if it cannot be, or reconnect."""
+        """The player is not in the game: raise CommandFailed if it cannot be, or reconnect."""
         client = self._client
         if client.problem:
-            raise CommandError(client.problem)
+            raise CommandFailed(client.problem)
         if boats.refusal and not boats.returning:
-            raise CommandError(shown(f"{client.name}: {boats.refusal}"))
+            raise CommandFailed(shown(f"{client.name}: {boats.refusal}"))
         if boats.phase is Phase.CONNECTING and boats.last_words:
-            raise CommandError(farewell(boats))
+            raise CommandFailed(farewell(boats))
         if boats.refusal:
             client.close()
         if client.connected:
@@ -116,4 +116,4 @@ class HeadlessGame:
             or not (client.has_joined or boats.returning)
             or not await self._way_back.retry()
         ):
-            raise CommandError(farewell(boats))
+            raise CommandFailed(farewell(boats))

@@ -1,4 +1,4 @@
-"""`botdrome host`, a console for a room of boat games, and `stats`, their statistics."""
+"""`botdrome boats host`, a console for a room of boat games, and `stats`, their statistics."""
 
 import asyncio
 import json

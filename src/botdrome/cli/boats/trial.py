@@ -1,6 +1,5 @@
-"""`botdrome boats --test`: runs a boat trial, shows its progress and figures, and stores them."""
+"""`botdrome boats test`: runs a boat trial, shows its progress and figures, and stores them."""
 
-import asyncio
 import os
 import re
 import secrets
@@ -11,24 +10,24 @@ from datetime import UTC, datetime
 from math import sqrt
 from pathlib import Path
 from time import monotonic
+from typing import Annotated
 
+import typer
 from msgspec import Struct
-from msgspec.structs import replace
 from rich.text import Text
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.widgets import BoardSheet, Panel
 from botdrome.cli.standings import duration_text
-from botdrome.cli.terminal import REFUSED, CommandError, Terminal, complain
+from botdrome.cli.terminal import INTERRUPTED, CommandError, Terminal, complain, reporting
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.battleship import boats_in
 from botdrome.games.game import View
 from botdrome.games.reading import plural
 from botdrome.offline.boat_bots import TrialBot, entered, runs
-from botdrome.offline.boat_tcp import TrialServer, tcp_runs
 from botdrome.offline.boat_trial import FLEET, GAME, SKIPPER, BoardRun, Trial, Watch
-from botdrome.wire.boats.lines import PORT, square_name
+from botdrome.wire.boats.lines import square_name
 
 # The figures of a boat trial, and the file in which they are added up, with the keys of the
 # original.
@@ -170,9 +169,7 @@ def _number(entries: Mapping[str, str], key: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() else 0
 
 
-INTERRUPTED = 130
 LEAST_SIDE, LONGEST_SIDE = 8, 22
-TCP = "tcp"
 WATCHED_WIDTH = 80
 UNFINISHED = "no game was finished"
 
@@ -196,25 +193,52 @@ class TrialOptions(Struct, frozen=True, kw_only=True):
     """None: as many as there are processors for house bots, one for all others."""
 
 
-def run_trial(options: TrialOptions) -> int:
-    """Return 0 after a trial, 1 if the bot could not be started or sank no fleet, 2 for wrong
-    options.
+app = typer.Typer()
+
+
+@app.command("test")
+@reporting(CannotStart)
+def test_command(
+    bot: Annotated[
+        str,
+        typer.Argument(help="A house bot, FILE.py[:FUNCTION], MODULE:FUNCTION, or 'cmd:PROGRAM'."),
+    ],
+    positions: Annotated[int, typer.Option(help="Number of boards.")] = 10_000,
+    width: Annotated[int, typer.Option(help="Their columns.")] = 10,
+    height: Annotated[int, typer.Option(help="Their rows.")] = 10,
+    msa: Annotated[int, typer.Option(help="Percent of their border that boats have free.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed for the boards and the bot.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Show every shot, and wait.")] = False,
+    test_db: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the figures.")] = Path(
+        "testDB"
+    ),
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "-j", "--jobs", help="Processes. \\[default: one per core for house bots, else 1]"
+        ),
+    ] = None,
+) -> int:
+    """Let a bot sink random boards, and count its shots.
+
+    Ends with status 0 after a test, 1 if the bot could not be started or sank no fleet, 2 for wrong
+    options, and 130 after Ctrl-C.
     """
-    try:
-        trial = trial_of(options)
-        if options.bot.partition(":")[0] == TCP:
-            return _over_tcp(options, trial)
-        entry = entered(trial)
-    except CommandError as problem:
-        complain(problem)
-        return REFUSED
-    except (CannotStart, OSError) as problem:
-        complain(problem)
-        return 1
+    return run_trial(
+        TrialOptions(
+            bot=bot, positions=positions, width=width, height=height, watch=watch, test_db=test_db,
+            msa=msa, seed=seed, jobs=jobs,
+        )
+    )  # fmt: skip
+
+
+def run_trial(options: TrialOptions) -> int:
+    trial = trial_of(options)
+    entry = entered(trial)
     jobs = options.jobs or (len(os.sched_getaffinity(0)) if trial.bot.startswith("house:") else 1)
     report = TrialReport(options, trial, entry)
     report.open()
-    with _interruptible(report), closing(runs(trial, entry, jobs, report.watch)) as coming:
+    with _interruptible(report), closing(runs(trial, jobs, report.watch)) as coming:
         for run in coming:
             report.add(run)
     return report.close()
@@ -243,48 +267,15 @@ def _entrant(bot: str) -> str:
     if name in HOUSE[GAME]:
         return f"house:{name}"
     if (
-        bot.partition(":")[0] in ("cmd", TCP)
+        bot.startswith("cmd:")
         or bot.endswith(".py")
         or (":" in bot and not bot.startswith("house:"))
     ):
         return bot
-    others = "cmd:PROGRAM, FILE.py, MODULE:FUNCTION or tcp:PORT"
+    others = "cmd:PROGRAM, FILE.py or MODULE:FUNCTION"
     raise CommandError(
         f"there is no bot {bot!r}; there are {', '.join(HOUSE[GAME])}, and your own as {others}"
     )
-
-
-# Over TCP.
-
-
-def _over_tcp(options: TrialOptions, trial: Trial) -> int:
-    host, port = _address(options.bot)
-    report = TrialReport(options, trial, TrialBot(TCP, ""))
-    with asyncio.Runner() as runner:
-        server = TrialServer(trial, report.watch)
-        listener, port = runner.run(server.open(host, port))
-        report.open()
-        report.say(
-            f"listening on {host} port {port}: let your bot come "
-            f"{plural(trial.positions, 'time')}, once for each position"
-        )
-        with (
-            _interruptible(report),
-            closing(tcp_runs(server, runner, listener, trial.positions)) as coming,
-        ):
-            for run in coming:
-                report.add(run)
-    report.entry = replace(report.entry, name=server.name or TCP)
-    return report.close()
-
-
-def _address(bot: str) -> tuple[str, int]:
-    """Of tcp, tcp:PORT or tcp:HOST:PORT; or CommandError."""
-    host, _, port = bot.removeprefix(TCP).removeprefix(":").rpartition(":")
-    word = port or str(PORT)
-    if not word.isascii() or not word.isdecimal() or int(word) > 65535:
-        raise CommandError(f"{bot}: a port is from 0 to 65535, not {word!r}")
-    return host or "127.0.0.1", int(word)
 
 
 # Output.
@@ -340,10 +331,8 @@ class TrialReport:
         for row in trial.position(0):
             self.say(f"  {' '.join(row)}")
 
-    def add(self, run: BoardRun | None) -> None:
-        """None: time has passed."""
-        if run is not None:
-            self._figures.add(run)
+    def add(self, run: BoardRun) -> None:
+        self._figures.add(run)
         now = monotonic()
         if now - self._shown >= 1 and self.watch is None:
             self._shown = now

@@ -170,5 +170,6 @@ class BoatsSection(ProtocolSection, frozen=True):
         str, Meta(description="a folder for ini files with the statistics; empty: none")
     ] = ""
     host_token: Annotated[
-        str, Meta(description="the token that `botdrome host` needs; empty: it cannot connect")
+        str,
+        Meta(description="the token that `botdrome boats host` needs; empty: it cannot connect"),
     ] = ""

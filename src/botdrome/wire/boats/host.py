@@ -1,4 +1,4 @@
-"""The conversation with the host of a boat room (`botdrome host`), in JSON."""
+"""The conversation with the host of a boat room (`botdrome boats host`), in JSON."""
 
 from typing import Any
 

@@ -1,1 +1,0 @@
-"""Commands for recorded matches and for bots before a contest: rerun, fork, blunders and check."""

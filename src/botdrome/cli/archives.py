@@ -1,0 +1,84 @@
+"""Archives of contests: their signatures, and whether they hold."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from rich.progress import Progress
+
+from botdrome.cli.terminal import CommandError, Terminal
+from botdrome.games.reading import plural
+from botdrome.store.contest_archive import ArchiveDifference, check_archive
+
+NAMESPACE = "botdrome-contest"
+ORGANISER = "organiser"
+
+
+def archive_verdict(file: Path, key: Path | None) -> str:
+    """Say that an archive holds. Raise ArchiveDifference if it does not."""
+    if key is not None:
+        check_signature(file, key)
+    with Progress(console=Terminal(stderr=True), transient=True) as bar:
+        task = bar.add_task("matches", total=None)
+        manifest, contest = check_archive(
+            file, lambda done, total: bar.update(task, completed=done, total=total)
+        )
+    played = sum(bool(result.match) for result in contest.results.values())
+    signed = f", signed with {key}" if key else ""
+    counts = f"{plural(played, 'match', 'es')}, {plural(len(contest.entrants), 'entrant')}"
+    return f"{manifest.name} holds: {counts}{signed}"
+
+
+def sign(file: Path, key: Path) -> Path:
+    """Sign a file with an SSH key, and return the file of the signature."""
+    signature = file.with_name(file.name + ".sig")
+    signature.unlink(missing_ok=True)
+    done = _ssh_keygen("sign", "-f", str(key), "-n", NAMESPACE, str(file))
+    if done.returncode:
+        raise CommandError(
+            f"{key} cannot sign: {_last_line(done)}; create a key with: ssh-keygen -t ed25519 -f "
+            "organiser"
+        )
+    return signature
+
+
+def check_signature(file: Path, key: Path) -> None:
+    """Raise ArchiveDifference unless the organiser with this public key signed the file."""
+    signature = file.with_name(file.name + ".sig")
+    if not signature.exists():
+        raise ArchiveDifference(f"there is no signature {signature.name} beside it")
+    public = key if key.suffix == ".pub" else key.with_name(key.name + ".pub")
+    with TemporaryDirectory() as folder, file.open("rb") as data:
+        allowed = Path(folder) / "allowed"
+        allowed.write_text(f"{ORGANISER} {public.read_text()}")
+        done = _ssh_keygen(
+            "verify",
+            "-f",
+            str(allowed),
+            "-I",
+            ORGANISER,
+            "-n",
+            NAMESPACE,
+            "-s",
+            str(signature),
+            stdin=data,
+        )
+    if done.returncode:
+        raise ArchiveDifference(f"it was not signed with {public}: {_last_line(done)}")
+
+
+def _ssh_keygen(
+    action: str, *words: str, stdin: IO[bytes] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        raise CommandError("--key needs ssh-keygen; on Debian: apt-get install openssh-client")
+    return subprocess.run(
+        [program, "-Y", action, *words], stdin=stdin, capture_output=True, text=True, check=False
+    )
+
+
+def _last_line(done: "subprocess.CompletedProcess[str]") -> str:
+    return (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]

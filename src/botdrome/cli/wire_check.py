@@ -1,0 +1,198 @@
+"""`botdrome check --wire`: plays with a bot on the wire, and reports what it cannot handle."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from io import StringIO
+from urllib.parse import urlsplit
+
+import msgspec
+from rich.text import Text
+
+from botdrome.catalogue import CATALOGUE
+from botdrome.cli.logs import configure_logs
+from botdrome.cli.terminal import CommandError, Terminal, offered, print_json
+from botdrome.games.chance import Chance
+from botdrome.games.reading import plural
+from botdrome.kit.doctor import BotAddress, DoctorServer, Examination, TrialResult, doctor_server
+from botdrome.kit.proxy import Proxy
+from botdrome.kit.traffic import PATIENT, PROTOCOL_NAMES, Ailment, ProtocolName, ailments_of
+from botdrome.protocols import load_settings
+
+GAMES: dict[ProtocolName, str] = {
+    "duel": "gomoku",
+    "boats": "battleship",
+    "bomber": "bomberman",
+    "battlecube": "battlecube",
+}
+
+
+class WireCheck(msgspec.Struct, frozen=True):
+    """What the user wants to check."""
+
+    command: Sequence[str]
+    """The program of the bot, with its arguments."""
+    protocol: ProtocolName
+    game: str
+    port: int
+    url: str
+    patience: float
+    silence: float
+    slowness: float
+
+
+def check_wire(
+    words: Sequence[str], protocol: str, trials: Sequence[str], as_json: bool, port: int, url: str,
+    patience: float, silence: float, slowness: float,
+) -> int:  # fmt: skip
+    """Return 0 if the bot copes with all traffic, and 1 if it does not.
+
+    The words are `[GAME] COMMAND`, the command with its arguments.
+    """
+    known = next((name for name in PROTOCOL_NAMES if name == protocol), None)
+    if known is None:
+        others = offered(protocol, PROTOCOL_NAMES)
+        raise CommandError(f"there is no protocol {protocol!r}; {others}")
+    first = words[:1] if words and words[0] in CATALOGUE else []
+    game = _game(known, first[0] if first else "")
+    plan = WireCheck(words[len(first) :], known, game, port, url, patience, silence, slowness)
+    _check_address(plan)
+    together = len(CATALOGUE[game].game.start(2, Chance(1)).to_move) > 1
+    ailments = _chosen(ailments_of(known, together), trials)
+    configure_logs(load_settings({}), StringIO())  # the server's log is not about the bot
+    return asyncio.run(_examined(plan, ailments, as_json))
+
+
+def _chosen(ailments: list[Ailment], names: Sequence[str]) -> list[Ailment]:
+    known = [one.name for one in ailments]
+    for name in names:
+        if name not in known:
+            raise CommandError(f"there is no trial {name!r} here; {offered(name, known)}")
+    return [one for one in ailments if not names or one.name in names]
+
+
+def _game(protocol: ProtocolName, game: str) -> str:
+    only = GAMES.get(protocol, game)
+    if not only:
+        raise CommandError("the game is missing: botdrome check --wire GAME -- COMMAND")
+    if game not in ("", only):
+        raise CommandError(f"{protocol} has only the game {only}, not {game}")
+    return only
+
+
+def _check_address(plan: WireCheck) -> None:
+    calls = plan.protocol == "battlecube"
+    if plan.url and not calls:
+        raise CommandError(
+            "--url is only for battlecube; with other protocols the bot connects to the check"
+        )
+    if calls and bool(plan.url) == bool(plan.command):
+        raise CommandError(
+            "battlecube needs either --url, or a command that starts the bot on {port}"
+        )
+    if calls and plan.port:
+        raise CommandError(
+            "--port is not for battlecube: the port of the bot is in --url, or takes the place of "
+            "{port}"
+        )
+    try:
+        parts = urlsplit(plan.url)
+        valid = not plan.url or (
+            parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
+        )
+    except ValueError:
+        valid = False
+    if not valid:
+        raise CommandError(f"--url is http://HOST:PORT/PATH, not {plan.url!r}")
+
+
+async def _examined(plan: WireCheck, ailments: list[Ailment], as_json: bool) -> int:
+    console, results = Terminal(stderr=as_json), list[TrialResult]()
+    async with (
+        doctor_server(plan.protocol, plan.game) as server,
+        _examination(plan, server, console) as examination,
+    ):
+        async for result in examination.run(ailments):
+            results.append(result)
+            if not as_json:
+                _print(result, console)
+    failed = [result for result in results if not result.passed]
+    if as_json:
+        print_json(
+            {"protocol": plan.protocol, "game": plan.game, "ok": not failed, "trials": results}
+        )
+    else:
+        found = (plural(len(failed), "problem"), "red") if failed else ("no problems", "green")
+        console.print(Text(found[0], f"bold {found[1]}"))
+    return 1 if failed else 0
+
+
+@asynccontextmanager
+async def _examination(
+    plan: WireCheck, server: DoctorServer, console: Terminal
+) -> AsyncIterator[Examination]:
+    parts, calls = urlsplit(plan.url), plan.protocol == "battlecube"
+    bot_port = (parts.port or 80) if plan.url else _free_port()
+    host = (parts.hostname if plan.url else None) or "127.0.0.1"
+    proxy = Proxy(
+        plan.protocol,
+        host,
+        bot_port if calls else server.port,
+        plan.slowness,
+        by_hand=not plan.command,
+    )
+    try:
+        port = await proxy.listen(plan.port)
+    except OSError as problem:
+        raise CommandError(
+            f"port {plan.port} cannot be used: {os.strerror(problem.errno or 0)}"
+        ) from None
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    address = BotAddress(
+        plan.protocol, bot_port if calls else port, f"http://127.0.0.1:{port}{path}"
+    )
+    console.print(Text(f"{plan.protocol}, {plan.game}", "bold"))
+    if not plan.command and not plan.url:
+        _print_address(plan.protocol, address.words(PATIENT, await server.password()), console)
+
+    def prompt(trial: str) -> None:
+        console.print(f"  {trial:<18}waits until you start the bot")
+
+    try:
+        yield Examination(
+            server, proxy, address, [*plan.command], plan.patience, plan.silence, prompt
+        )
+    finally:
+        await proxy.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _print_address(protocol: ProtocolName, words: dict[str, str], console: Terminal) -> None:
+    optional = "" if protocol == "battlebot" else " (or any other, or none)"
+    lines = (
+        f"  connect the bot to {words['url']}, again after each trial",
+        f"  name: {words['name']}",
+    )
+    for line in (*lines, f"  password: {words['password']}{optional}"):
+        console.print(line, soft_wrap=True)
+
+
+def _print(result: TrialResult, console: Terminal) -> None:
+    if result.passed:
+        console.print(
+            Text(f"  {result.ailment:<18}")
+            .append("passed", "green")
+            .append(f", {result.answers} answers", "dim")
+        )
+    else:
+        console.print(
+            Text(f"  {result.ailment:<18}").append(f"failed: it {result.diagnosis}", "red")
+        )
+        console.print(Text(f"    {result.reason}"), soft_wrap=True)
