@@ -13,10 +13,10 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from botdrome.server.rooms.duel_leaderboard import open_duel_leaderboard
 from botdrome.store.entries import Note, Wanted
 from botdrome.store.opening import open_store
 from botdrome.store.schema import statements
+from tests.server.rooms.duel.clients import open_duel_leaderboard
 from tests.store.entries import a_bot, an_end
 
 pytestmark = pytest.mark.anyio

@@ -19,16 +19,16 @@ from botdrome.wire.bomber.conversation import (
     BomberConversation,
     BomberSocketConversation,
     FollowRoom,
+    PresentRound,
     ReadState,
     RefuseMessage,
-    Registered,
     RegisterUser,
     Registration,
     RequestRefused,
     Response,
     RoomCommand,
     RoomReply,
-    Round,
+    UserRegistered,
     UserState,
     accepted,
     refused_before,
@@ -88,7 +88,7 @@ def told(talk: BomberConversation, reply: RoomReply) -> tuple[int, Any]:
 def test_a_user_registers_looks_and_acts() -> None:
     talk = BomberConversation()
     assert talk.receive({"user_name": "Ada", "password": "secret"}) == RegisterUser("Ada", "secret")
-    assert told(talk, Registered("u1", 9000)) == (200, {"user_id": "u1", "time_left": 9000})
+    assert told(talk, UserRegistered("u1", 9000)) == (200, {"user_id": "u1", "time_left": 9000})
     assert talk.receive({"action": "state", "user_id": "u1"}) == ReadState("u1")
     status, state = told(talk, shown(0))
     assert (
@@ -223,18 +223,18 @@ def test_messages_that_cannot_be_understood(message: Message, word: str) -> None
     ("game", "number", "response", "counted"),
     [
         (None, None, HAS_NOT_BEGUN, 0),
-        (Round(REGISTRATION, False, 0, 1, True), None, HAS_NOT_BEGUN, 0),
-        (Round(PLAYING, True, 9, 10, True), None, IS_OVER, 9),
-        (Round(FINISHED, False, 9, 10, True), None, IS_OVER, 9),
-        (Round(PLAYING, False, 3, 3, False), 7, IS_DEAD, 3),
-        (Round(PLAYING, False, 3, 4, True), 3, CAME_LATE, 4),
-        (Round(PLAYING, False, 3, 4, True), 5, IS_AHEAD, 4),
-        (Round(PLAYING, False, 3, 4, True), 4, None, 4),
-        (Round(PLAYING, False, 3, 3, True), None, None, 3),
+        (PresentRound(REGISTRATION, False, 0, 1, True), None, HAS_NOT_BEGUN, 0),
+        (PresentRound(PLAYING, True, 9, 10, True), None, IS_OVER, 9),
+        (PresentRound(FINISHED, False, 9, 10, True), None, IS_OVER, 9),
+        (PresentRound(PLAYING, False, 3, 3, False), 7, IS_DEAD, 3),
+        (PresentRound(PLAYING, False, 3, 4, True), 3, CAME_LATE, 4),
+        (PresentRound(PLAYING, False, 3, 4, True), 5, IS_AHEAD, 4),
+        (PresentRound(PLAYING, False, 3, 4, True), 4, None, 4),
+        (PresentRound(PLAYING, False, 3, 3, True), None, None, 3),
     ],
 )
 def test_actions_that_are_not_tried(
-    game: Round | None, number: int | None, response: Response | None, counted: int
+    game: PresentRound | None, number: int | None, response: Response | None, counted: int
 ) -> None:
     assert refused_before(game, number) == (response, counted)
 

@@ -38,7 +38,7 @@ EXPECTED_BACK = 60.0
 """Seconds in which a player that lost its connection is likely to come back."""
 
 
-class CannotJoin(Exception):
+class JoinDenied(Exception):
     """A client cannot join; the text is its last message."""
 
 
@@ -138,23 +138,23 @@ class BoatRoom(Room):
     def join(self, session: Session, player: RoomPlayer) -> PlayerGroup:
         """Join the next game, or return to a seat.
 
-        Raises CannotJoin or NameInUse; the checks have the original's order.
+        Raises JoinDenied or NameInUse; the checks have the original's order.
         """
         if self.is_full:
-            raise CannotJoin(FULL.decode())
+            raise JoinDenied(FULL.decode())
         if game := self._rejoined(session, player):
             return game
         gathering = self.gathering
         if gathering is None:
-            raise CannotJoin(STARTED.decode())
+            raise JoinDenied(STARTED.decode())
         if len(gathering.players) >= self.settings.max:
-            raise CannotJoin(FULL.decode())
+            raise JoinDenied(FULL.decode())
         if not is_fleet(
             player.board, self.settings.boats, self.settings.width, self.settings.height
         ):
-            raise CannotJoin(BAD_BOARD.decode())
+            raise JoinDenied(BAD_BOARD.decode())
         if refusal := self.desk.refusal:
-            raise CannotJoin(refusal)
+            raise JoinDenied(refusal)
         player.session, player.address = session, session.connection.address
         if self._is_expected(player):
             wait = ContestWait(self.offer, 0)

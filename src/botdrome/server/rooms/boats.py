@@ -19,7 +19,7 @@ from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
 from botdrome.server.rooms.boat_game import NameInUse, PlayerGroup, RoomPlayer
 from botdrome.server.rooms.boat_orders import BadOrder, carry_out, shown
-from botdrome.server.rooms.boat_room import BoatRoom, CannotJoin
+from botdrome.server.rooms.boat_room import BoatRoom, JoinDenied
 from botdrome.server.rooms.boat_settings import BoatRoomSettings, BoatsSection
 from botdrome.server.rooms.boat_statistics import BoatStatistics
 from botdrome.server.session import Session
@@ -150,7 +150,7 @@ class BoatPort:
             return self._sit(session, visit, player, visit.room.join(session, player))
         except TooMany as problem:
             session.answer(JoinRefused(plain(str(problem))))
-        except CannotJoin as problem:
+        except JoinDenied as problem:
             session.answer(Kicked(str(problem).encode()))
         except NameInUse as problem:
             if secret:
@@ -287,10 +287,6 @@ class BoatRooms:
         for room in self.rooms:
             room.close()
 
-    async def close(self) -> None:
-        """The games are over."""
-        await self.statistics.close()
-
 
 class HostConsole:
     """The console of one host."""
@@ -390,7 +386,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
     load = partial(statistics.load, watch=desk.cluster is not None)
     return ServedProtocol(
         rooms,
-        rooms.close,
+        statistics.close,
         receive_socket=receive_socket,
         listen=listen,
         describe_port=titles_at,

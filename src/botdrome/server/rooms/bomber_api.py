@@ -4,11 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
-from msgspec.structs import replace
-
-from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.http import Exchange, HttpLimits, HttpResponse, ResponseHeaders
 from botdrome.server.network.http_request import HttpRequest
@@ -19,36 +15,27 @@ from botdrome.server.rooms.bomber_room import (
     PROTOCOL,
     BomberRoom,
     BomberRooms,
-    BomberUser,
     Moment,
-    SendReply,
     Wait,
 )
 from botdrome.server.rooms.bomber_settings import BomberSection
 from botdrome.server.session import Session
-from botdrome.store.contest_journal import ContestRefusal
-from botdrome.store.entries import BotEntry
 from botdrome.wire.bomber.conversation import (
     BAD,
-    CONFLICT,
-    FORBIDDEN,
     NOT_FOUND,
     OK,
-    UNAVAILABLE,
     Act,
     BomberConversation,
     BomberSocketConversation,
     FollowRoom,
     ReadState,
     RefuseMessage,
-    Registered,
     RegisterUser,
-    Registration,
     RequestRefused,
     RoomReply,
+    UserRegistered,
     declined,
     registers,
-    registration_refused,
     wants_state,
 )
 from botdrome.wire.bomber.request import (
@@ -63,102 +50,7 @@ from botdrome.wire.bomber.request import (
     unquoted,
 )
 from botdrome.wire.bomber.rules import ROUTES, rules, rules_page
-from botdrome.wire.bomber.state import FINISHED
 from botdrome.wire.conversation import Command
-
-
-async def register(room: BomberRoom, command: RegisterUser, address: str, reply: SendReply) -> None:
-    reply(await _outcome(room, command, address))
-
-
-async def _outcome(room: BomberRoom, command: RegisterUser, address: str) -> RoomReply:
-    try:
-        admission = await room.desk.registry.admit(
-            command.name, command.password, room.game.name, "never"
-        )
-    except Banned as words:
-        return RequestRefused(FORBIDDEN, "BANNED", str(words))
-    except Denied as words:
-        user = room.named(command.name)  # the name may have been registered meanwhile
-        if _returns(room, command, address, user):
-            return room.registered(user)
-        return RequestRefused(FORBIDDEN, "NAME_TAKEN", str(words))
-    except Exception:
-        log_failure("a bot could not be looked up")
-        return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
-    admission = replace(admission, version=command.version)
-    try:
-        if user := _contest_user(room, command, admission, address):
-            return room.room_of(user.user_id).registered(user)
-    except ContestRefusal as problem:
-        return RequestRefused(CONFLICT, "VERSION_REFUSED", str(problem))
-    return _entered(room, command, admission, address)
-
-
-def _entered(
-    room: BomberRoom, command: RegisterUser, admission: Admission, address: str
-) -> RoomReply:
-    known, closing = room.named(admission.name), room.desk.closing
-    enters = known is None and room.registering
-    asked = Registration(
-        command.name,
-        with_password=bool(command.password),
-        phase=room.state.phase,
-        open=room.registering,
-        stopping=room.desk.refusal if closing else "",
-        no_games=room.desk.refusal,
-        known=known is not None,
-        returns=not closing
-        and not enters
-        and _returns(room, command, address, known, admission.bot),
-        next_registration=room.until_registration(),
-    )
-    refused = registration_refused(asked)
-    if refused is not None:
-        return refused
-    if enters:
-        known = room.enter(command.name, admission, command.password, address)
-    return room.registered(known)
-
-
-def _contest_user(
-    room: BomberRoom, command: RegisterUser, admission: Admission, address: str
-) -> BomberUser | None:
-    """Return the user that plays in a contest under this name, or let it wait for its next match
-    there.
-    """
-    known = room.rooms.contest_users.get(admission.name)
-    if known is not None and known.is_known_by(admission.bot, command.password, address):
-        return known
-    if known is not None or room.desk.refusal:
-        return None
-    if not room.expects(admission.name, admission.owner, admission.version):
-        return None
-    return room.enter_contests(command.name, admission, command.password, address)
-
-
-def _returns(
-    room: BomberRoom,
-    command: RegisterUser,
-    address: str,
-    user: BomberUser | None,
-    bot: BotEntry | None = None,
-) -> bool:
-    """Return whether the client is that user. During a game it must send its password or token."""
-    if (
-        user is None
-        or room.state.phase == FINISHED
-        or (not command.password and not room.registering)
-    ):
-        return False
-    guesses = room.desk.registry.guesses
-    if command.password and guesses.spent(command.name):
-        return False
-    right = user.is_known_by(bot, command.password, address)
-    if command.password:
-        guesses.note(command.name, right)
-    return right
-
 
 OPEN: ResponseHeaders = (
     ("Access-Control-Allow-Origin", "*"),
@@ -231,9 +123,7 @@ class RoomRequest:
         )
         command = talk.receive(self.fields)
         if isinstance(command, RegisterUser):
-            return room.desk.tasks.start(
-                register(room, command, self.exchange.address, partial(self._reply, talk))
-            )
+            return room.register(command, self.exchange.address, partial(self._reply, talk))
         room = self.room = room.room_of(command.user_id)
         if isinstance(command, Act):
             return self._reply(talk, room.act(command))
@@ -504,7 +394,7 @@ class BomberSocket:
                 )
             case RegisterUser():
                 reply = partial(self._registered, session)
-                room.desk.tasks.start(register(room, command, session.connection.address, reply))
+                room.register(command, session.connection.address, reply)
             case RefuseMessage(word, sentence):
                 session.answer(RequestRefused(BAD, word, sentence, room.moment()))
             case FollowRoom():
@@ -514,7 +404,7 @@ class BomberSocket:
                 self._pusher()
 
     def _registered(self, session: Session, reply: RoomReply) -> None:
-        if isinstance(reply, Registered):
+        if isinstance(reply, UserRegistered):
             self._user_id = reply.user_id
             self._follow(self._room.room_of(reply.user_id))
         session.answer(reply)

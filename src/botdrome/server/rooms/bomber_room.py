@@ -13,11 +13,12 @@ from botdrome.games.bomberman import WORDS, Bomberman
 from botdrome.match.events import Began, Ended, Played, Player, Result
 from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
+from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
-from botdrome.server.lobby.registry import Admission
+from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.server.network.connection import Traffic
 from botdrome.server.rooms.bomber_settings import (
     BomberRoomSettings,
@@ -26,25 +27,32 @@ from botdrome.server.rooms.bomber_settings import (
 )
 from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, from_elsewhere, open_table
 from botdrome.server.tables.table import Subscriber, Table
+from botdrome.store.contest_journal import ContestRefusal
 from botdrome.store.entries import BotEntry
 from botdrome.wire.bomber.conversation import (
     CAME_LATE,
+    CONFLICT,
+    FORBIDDEN,
     IS_AHEAD,
     IS_DEAD,
     IS_OVER,
     NOT_FOUND,
+    UNAVAILABLE,
     Act,
     ActionJudged,
     BomberWriter,
-    Registered,
+    PresentRound,
+    RegisterUser,
+    Registration,
     RequestRefused,
     Response,
     RoomReply,
-    Round,
+    UserRegistered,
     UserState,
     accepted,
     refusal_in,
     refused_before,
+    registration_refused,
 )
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
 from botdrome.wire.writers import MakeWriter, MatchHeader, MatchWriters, Standing
@@ -247,9 +255,6 @@ class BomberRoom(Room):
     def user(self, user_id: object) -> BomberUser | None:
         return self._users.get(str(user_id))
 
-    def named(self, name: str) -> BomberUser | None:
-        return self._names.get(name)
-
     def room_of(self, user_id: object) -> "BomberRoom":
         """The private room of a user that plays in a contest, or this room."""
         return self.rooms.contest_rooms.get(str(user_id), self)
@@ -321,6 +326,94 @@ class BomberRoom(Room):
         )
         return given if len(set(given)) == len(given) else names
 
+    # Registration. The store checks names and tokens; the rules are in `wire/bomber`.
+
+    def register(self, command: RegisterUser, address: str, reply: SendReply) -> None:
+        self.desk.tasks.start(self._register(command, address, reply))
+
+    async def _register(self, command: RegisterUser, address: str, reply: SendReply) -> None:
+        reply(await self._registration(command, address))
+
+    async def _registration(self, command: RegisterUser, address: str) -> RoomReply:
+        try:
+            admission = await self.desk.registry.admit(
+                command.name, command.password, self.game.name, "never"
+            )
+        except Banned as words:
+            return RequestRefused(FORBIDDEN, "BANNED", str(words))
+        except Denied as words:
+            user = self._names.get(command.name)  # the name may have been registered meanwhile
+            if user is not None and self._returns(command, address, user):
+                return self._registered(user)
+            return RequestRefused(FORBIDDEN, "NAME_TAKEN", str(words))
+        except Exception:
+            log_failure("a bot could not be looked up")
+            return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
+        admission = replace(admission, version=command.version)
+        try:
+            if user := self._contest_user(command, admission, address):
+                return self.room_of(user.user_id)._registered(user)
+        except ContestRefusal as problem:
+            return RequestRefused(CONFLICT, "VERSION_REFUSED", str(problem))
+        return self._entered(command, admission, address)
+
+    def _entered(self, command: RegisterUser, admission: Admission, address: str) -> RoomReply:
+        known, closing = self._names.get(admission.name), self.desk.closing
+        refusal = self.desk.refusal
+        asked = Registration(
+            command.name,
+            with_password=bool(command.password),
+            phase=self.state.phase,
+            open=self.registering,
+            stopping=refusal if closing else "",
+            no_games=refusal,
+            known=known is not None,
+            returns=known is not None
+            and not closing
+            and self._returns(command, address, known, admission.bot),
+            next_registration=self.until_registration(),
+        )
+        refused = registration_refused(asked)
+        if refused is not None:
+            return refused
+        return self._registered(
+            known or self.enter(command.name, admission, command.password, address)
+        )
+
+    def _contest_user(
+        self, command: RegisterUser, admission: Admission, address: str
+    ) -> BomberUser | None:
+        """Return the user that plays in a contest under this name, or let it wait for its next
+        match there.
+        """
+        known = self.rooms.contest_users.get(admission.name)
+        if known is not None:
+            right = known.is_known_by(admission.bot, command.password, address)
+            return known if right else None
+        who = admission.name, admission.owner, admission.version
+        if self.desk.refusal or not self.expects(*who):
+            return None
+        return self.enter_contests(command.name, admission, command.password, address)
+
+    def _returns(
+        self, command: RegisterUser, address: str, user: BomberUser, bot: BotEntry | None = None
+    ) -> bool:
+        """Return whether the client is that user. During a game it must send its password or
+        token.
+        """
+        if self.state.phase == FINISHED or not (command.password or self.registering):
+            return False
+        guesses = self.desk.registry.guesses
+        if command.password and guesses.spent(command.name):
+            return False
+        right = user.is_known_by(bot, command.password, address)
+        if command.password:
+            guesses.note(command.name, right)
+        return right
+
+    def _registered(self, user: BomberUser) -> UserRegistered:
+        return UserRegistered(user.user_id, self.time_left())
+
     # The states.
 
     def _note(self, state: State) -> None:
@@ -389,10 +482,6 @@ class BomberRoom(Room):
 
     # Replies to users.
 
-    def registered(self, user: BomberUser | None) -> Registered:
-        assert user is not None
-        return Registered(user.user_id, self.time_left())
-
     def shown_to(self, user: BomberUser | None) -> UserState:
         return UserState(self._writer, None if user is None else user.player, self.time_left())
 
@@ -414,7 +503,7 @@ class BomberRoom(Room):
             table.note(user.player, note, NOT_TRIED[response])
         return ActionJudged(response, number, self.shown_to(user))
 
-    def _round(self, player: Player | None) -> Round | None:
+    def _round(self, player: Player | None) -> PresentRound | None:
         """Return what a user may do in the present round; None: no game runs, or the user does not
         play in it.
         """
@@ -424,7 +513,7 @@ class BomberRoom(Room):
         match, deadline = table.match, table.match.deadline
         running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
         alive = state.place(player) is not None
-        return Round(state.phase, match.result is not None, state.number, running, alive)
+        return PresentRound(state.phase, match.result is not None, state.number, running, alive)
 
     def _response(
         self, verdict: str, table: Table, user: BomberUser, word: str, number: int

@@ -297,12 +297,6 @@ class DuelLeaderboard(Statistics):
         )
 
 
-async def open_duel_leaderboard(store: Store) -> DuelLeaderboard:
-    table = DuelLeaderboard(store, {})
-    await table.load()
-    return table
-
-
 def _rank(name: str, line: DuelRecord) -> tuple[int, str]:
     return -line.wins, name
 

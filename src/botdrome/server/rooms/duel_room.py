@@ -103,12 +103,6 @@ class BoardIds:
             self._reserved = last
 
 
-async def open_board_ids(store: Store) -> BoardIds:
-    ids = BoardIds(store)
-    await ids.open()
-    return ids
-
-
 def question_ids() -> Callable[[], str]:
     """Return ids like the original's: a time without trailing zeros, and a number up to 100,000.
 

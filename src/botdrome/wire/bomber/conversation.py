@@ -210,7 +210,7 @@ RoomCommand = RegisterUser | ReadState | Act
 # Replies.
 
 
-class Registered(Struct, Reply, frozen=True):
+class UserRegistered(Struct, Reply, frozen=True):
     user_id: str
     time_left: Milliseconds
 
@@ -239,7 +239,7 @@ class UserState(Struct, Reply, frozen=True):
     time_left: Milliseconds
 
 
-RoomReply = Registered | RequestRefused | ActionJudged | UserState
+RoomReply = UserRegistered | RequestRefused | ActionJudged | UserState
 
 
 class BomberConversation:
@@ -298,7 +298,7 @@ class BomberConversation:
             return OK, *self._told(reply)
         if isinstance(reply, ActionJudged):
             return OK, *self._judged(reply)
-        if isinstance(reply, Registered):
+        if isinstance(reply, UserRegistered):
             return (
                 OK,
                 self._shape.spelled({"user_id": reply.user_id, "time_left": reply.time_left}),
@@ -388,7 +388,7 @@ def _version(value: Any) -> str:
 # The rules of a room.
 
 
-class Round(Struct, frozen=True):
+class PresentRound(Struct, frozen=True):
     """The game of a room, as its rules for actions see it."""
 
     phase: str
@@ -402,7 +402,7 @@ class Round(Struct, frozen=True):
     alive: bool
 
 
-def refused_before(game: Round | None, number: int | None) -> tuple[Response | None, int]:
+def refused_before(game: PresentRound | None, number: int | None) -> tuple[Response | None, int]:
     """Return the response to an action that is not tried, and the number of the state that it
     answers. None: try it.
     """

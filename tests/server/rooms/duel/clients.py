@@ -12,6 +12,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.match.events import Cause
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard, PlayedBoard
+from botdrome.server.rooms.duel_room import BoardIds
 from botdrome.server.tables.running_tables import RunningTables
 from botdrome.store.store import Store
 from tests.server.clients import PATIENCE, server
@@ -24,6 +25,18 @@ FIND = {"event": "find_opponent"}
 async def arena(folder: Path, **changes: Any) -> AsyncIterator[RunningServer]:
     async with server(folder, duel_port=-1, **changes) as house:
         yield house
+
+
+async def open_duel_leaderboard(store: Store) -> DuelLeaderboard:
+    table = DuelLeaderboard(store, {})
+    await table.load()
+    return table
+
+
+async def open_board_ids(store: Store) -> BoardIds:
+    ids = BoardIds(store)
+    await ids.open()
+    return ids
 
 
 async def store_boards(

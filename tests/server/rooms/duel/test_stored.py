@@ -12,7 +12,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.rooms import duel_leaderboard as duel_table
 from botdrome.server.rooms import duel_room
-from botdrome.server.rooms.duel_leaderboard import ENTRIES, open_duel_leaderboard
+from botdrome.server.rooms.duel_leaderboard import ENTRIES
 from botdrome.store.entries import Note, Unstorable
 from botdrome.store.opening import open_store
 from tests.patience import until
@@ -23,6 +23,7 @@ from tests.server.rooms.duel.clients import (
     arena,
     board_won_by,
     free,
+    open_duel_leaderboard,
     pair,
     play_rows,
     seated,

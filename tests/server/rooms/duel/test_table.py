@@ -10,7 +10,6 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.duel_leaderboard import open_duel_leaderboard
 from botdrome.store.opening import open_store
 from tests.server.rooms.duel.clients import (
     FREE,
@@ -19,6 +18,7 @@ from tests.server.rooms.duel.clients import (
     board_won_by,
     connected,
     free,
+    open_duel_leaderboard,
     pair,
     play_rows,
     store_boards,
