@@ -2,20 +2,61 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import pytest
 
 from botdrome.api.app import Api, make_app
+from botdrome.app import RunningServer
 from botdrome.server.arena import Arena
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
 from tests.api.tables import HandTables
+from tests.server.clients import server
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def house(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RunningServer]:
+    """One server for the tests of a module that do not disturb each other.
+
+    Its settings are `SETTINGS` of the module.
+    """
+    settings = getattr(request.module, "SETTINGS", {})
+    async with server(tmp_path_factory.mktemp("house"), **settings) as running:
+        yield running
+
+
+class SharedArena(NamedTuple):
+    """An arena for the tests of a module that do not disturb each other."""
+
+    store: Store
+    arena: Arena
+    http: httpx.AsyncClient
+
+
+@pytest.fixture(scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedArena]:
+    store = await open_store(f"sqlite:///{tmp_path_factory.mktemp('shared') / 'store.db'}")
+    arena = Arena(store, HandTables())
+    transport = httpx.ASGITransport(make_app(arena))
+    async with httpx.AsyncClient(transport=transport, base_url="http://arena") as client:
+        yield SharedArena(store, arena, client)
+    await arena.workers.close()
+    await store.close()
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+def reader(shared: SharedArena) -> httpx.AsyncClient:
+    """A client of an arena that other tests of the module use, too."""
+    return shared.http
 
 
 @pytest.fixture

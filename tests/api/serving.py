@@ -1,7 +1,7 @@
 """The application on a real port of this machine, for tests that need a real socket."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,7 +11,6 @@ from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
-from tests.patience import PATIENCE
 
 
 @asynccontextmanager
@@ -41,32 +40,3 @@ def under_way() -> list[asyncio.Task[Any]]:
         for task in asyncio.all_tasks()
         if getattr(task.get_coro(), "__name__", "") == "run_asgi"
     ]
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait until it is so.
-
-    It is looked at after each turn of the loop, which sleeps while nothing happens.
-    """
-    loop: Any = asyncio.get_running_loop()
-    so, run_once = loop.create_future(), loop._run_once
-
-    def run_and_look() -> None:
-        run_once()
-        if not so.done():
-            try:
-                if condition():
-                    so.set_result(None)
-            except Exception as error:
-                so.set_exception(error)
-
-    if not condition():
-        loop._run_once = run_and_look
-        loop.call_soon(
-            lambda: None
-        )  # others may go on in this turn, and nothing may happen after it
-        try:
-            async with asyncio.timeout(PATIENCE):
-                await so
-        finally:
-            loop._run_once = run_once

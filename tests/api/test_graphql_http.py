@@ -15,6 +15,7 @@ from botdrome.api.graphql.executor import UNREADABLE
 from botdrome.server.arena import Arena
 from botdrome.server.workers.limits import SharedSlots
 from tests.api.asking import ask, refused
+from tests.api.conftest import SharedArena
 
 pytestmark = pytest.mark.anyio
 
@@ -27,6 +28,17 @@ NOT_JSON = "POST body sent invalid JSON."
 WHICH = "Must provide the name of one of the operations in the query."
 CHAIN = "ABCDEFGHIJKLMNOPQRSTUV"
 FRAGMENTS = " ".join(f"fragment {a} on Query {{ ...{b} ...{b} }}" for a, b in pairwise(CHAIN))
+
+
+@pytest.fixture
+def arena(shared: SharedArena) -> Arena:
+    return shared.arena
+
+
+@pytest.fixture
+def http(shared: SharedArena) -> httpx.AsyncClient:
+    """Of one arena for all tests, since none changes anything."""
+    return shared.http
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from botdrome.api.app import Api
 from botdrome.store.store import Store
-from tests.api.serving import serving, until
+from tests.api.serving import serving
 from tests.api.tables import HandTables, entry_of, mark, played_noughts
+from tests.patience import until
 
 pytestmark = pytest.mark.anyio
 

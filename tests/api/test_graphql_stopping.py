@@ -13,7 +13,8 @@ from websockets.exceptions import ConnectionClosedError
 
 from botdrome.api.app import Api
 from botdrome.server.arena import Arena
-from tests.api.serving import serving, until
+from tests.api.serving import serving
+from tests.patience import until
 
 pytestmark = pytest.mark.anyio
 

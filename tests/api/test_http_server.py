@@ -80,9 +80,9 @@ async def line(house: RunningServer, first: bytes = b"") -> AsyncIterator[Line]:
 
 
 @pytest.mark.parametrize("cut", [0, 1, 5, len(frame(GREETING))])
-async def test_a_frame_right_behind_the_request_is_read(tmp_path: Path, cut: int) -> None:
+async def test_a_frame_right_behind_the_request_is_read(house: RunningServer, cut: int) -> None:
     greeting = frame(GREETING)
-    async with server(tmp_path) as house, line(house, UPGRADE + greeting[:cut]) as one:
+    async with line(house, UPGRADE + greeting[:cut]) as one:
         if cut == 1:
             await one.heard(b"\r\n\r\n")
         one.send(greeting[cut:])
@@ -91,11 +91,8 @@ async def test_a_frame_right_behind_the_request_is_read(tmp_path: Path, cut: int
         )
 
 
-async def test_a_ping_right_behind_the_request_is_answered_after_it(tmp_path: Path) -> None:
-    async with (
-        server(tmp_path) as house,
-        line(house, UPGRADE + frame(b"early", 9) + frame(GREETING)) as one,
-    ):
+async def test_a_ping_right_behind_the_request_is_answered_after_it(house: RunningServer) -> None:
+    async with line(house, UPGRADE + frame(b"early", 9) + frame(GREETING)) as one:
         told = await one.heard(ACKNOWLEDGED)
         assert told.startswith(b"HTTP/1.1 101 ")
         assert b"\r\n\r\n\x8a\x05early\x81" in told
@@ -119,14 +116,13 @@ async def test_a_socket_that_is_refused_is_no_error(
 # Half of a request.
 
 
-async def test_a_head_with_too_many_fields_is_refused(tmp_path: Path) -> None:
+async def test_a_head_with_too_many_fields_is_refused(house: RunningServer) -> None:
     """Three are there in any case."""
-    async with server(tmp_path) as house:
-        async with line(house, post(QUERY, fields=b"X: y\r\n" * (MOST_FIELDS - 2))) as one:
-            told = await one.rest()
-            assert told.startswith(b"HTTP/1.1 431 ") and told.endswith(b"at most 100 fields")
-        async with line(house, post(QUERY, fields=b"X: y\r\n" * (MOST_FIELDS - 3))) as two:
-            assert (await two.heard(b"}}")).startswith(b"HTTP/1.1 200 OK")
+    async with line(house, post(QUERY, fields=b"X: y\r\n" * (MOST_FIELDS - 2))) as one:
+        told = await one.rest()
+        assert told.startswith(b"HTTP/1.1 431 ") and told.endswith(b"at most 100 fields")
+    async with line(house, post(QUERY, fields=b"X: y\r\n" * (MOST_FIELDS - 3))) as two:
+        assert (await two.heard(b"}}")).startswith(b"HTTP/1.1 200 OK")
 
 
 async def test_a_head_is_waited_for_less_long_than_a_body(
@@ -143,17 +139,19 @@ async def test_a_head_is_waited_for_less_long_than_a_body(
 
 @pytest.mark.parametrize("size", [100, 16_000, 17_000, 70_000, 99_000])
 @pytest.mark.parametrize("pieces", [1, 2, 7])
-async def test_a_body_is_answered_when_it_is_whole(tmp_path: Path, size: int, pieces: int) -> None:
+async def test_a_body_is_answered_when_it_is_whole(
+    house: RunningServer, size: int, pieces: int
+) -> None:
     body = QUERY + b" " * (size - len(QUERY))
-    async with server(tmp_path) as house, line(house, post(b"", size)) as one:
+    async with line(house, post(b"", size)) as one:
         for start in range(0, size, -(-size // pieces)):
             one.send(body[start : start - (-size // pieces)])
             await asyncio.sleep(0)
         assert b'{"botsCount":0}' in await one.heard(b"}}")
 
 
-async def test_nobody_has_to_deal_with_little_of_a_body(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, line(house, post(QUERY[:5], len(QUERY))) as one:
+async def test_nobody_has_to_deal_with_little_of_a_body(house: RunningServer) -> None:
+    async with line(house, post(QUERY[:5], len(QUERY))) as one:
         async with line(house, post(QUERY)) as other:
             await other.heard(b"}}")
         await until(lambda: not under_way())
@@ -161,11 +159,8 @@ async def test_nobody_has_to_deal_with_little_of_a_body(tmp_path: Path) -> None:
         assert b'{"botsCount":0}' in await one.heard(b"}}")
 
 
-async def test_who_waits_to_be_told_to_go_on_is_told(tmp_path: Path) -> None:
-    async with (
-        server(tmp_path) as house,
-        line(house, post(b"", len(QUERY), b"Expect: 100-continue\r\n")) as one,
-    ):
+async def test_who_waits_to_be_told_to_go_on_is_told(house: RunningServer) -> None:
+    async with line(house, post(b"", len(QUERY), b"Expect: 100-continue\r\n")) as one:
         await one.heard(b"HTTP/1.1 100 Continue\r\n\r\n")
         one.send(QUERY)
         assert b'{"botsCount":0}' in await one.heard(b"}}")

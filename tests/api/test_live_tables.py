@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from botdrome.api.live_tables import GROUP, TableLists
-from tests.api.serving import until
 from tests.api.tables import HandTables, entry_of
+from tests.patience import until
 
 pytestmark = pytest.mark.anyio
 

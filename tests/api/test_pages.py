@@ -14,6 +14,7 @@ from botdrome.api.pages import STATIC
 from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
+from tests.api.conftest import SharedArena
 
 pytestmark = pytest.mark.anyio
 
@@ -27,6 +28,12 @@ PAGES = [
     "/graphql",
     "/graphql/any/where?query={__typename}",
 ]
+
+
+@pytest.fixture
+def http(shared: SharedArena) -> httpx.AsyncClient:
+    """Of one arena for all tests, since none changes anything."""
+    return shared.http
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from botdrome.app import RunningServer
 from tests.server.clients import PATIENCE, server
 
 pytestmark = pytest.mark.anyio
@@ -24,6 +25,7 @@ PATHS = [
     "/socket.io/?EIO=4&transport=polling",
     "/bomber/rest/state",
 ]
+SETTINGS = {"bomber_port": -1, "cube_port": -1}
 SOCKETS = [
     "/",
     "/graphql",
@@ -35,11 +37,8 @@ SOCKETS = [
 ]
 
 
-async def test_a_name_that_is_not_ours_is_refused_everywhere(tmp_path: Path) -> None:
-    async with (
-        server(tmp_path, bomber_port=-1, cube_port=-1) as house,
-        httpx.AsyncClient(timeout=PATIENCE) as http,
-    ):
+async def test_a_name_that_is_not_ours_is_refused_everywhere(house: RunningServer) -> None:
+    async with httpx.AsyncClient(timeout=PATIENCE) as http:
         for port, paths in (
             (house.port, PATHS),
             (house.ports["bomber"], PATHS[-1:]),
@@ -55,17 +54,16 @@ async def test_a_name_that_is_not_ours_is_refused_everywhere(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("path", SOCKETS)
-async def test_nor_may_a_socket_be_opened_under_it(tmp_path: Path, path: str) -> None:
-    async with server(tmp_path) as house:
-        with pytest.raises(InvalidStatus) as refused:
-            await connect(
-                f"ws://evil.example:{house.port}{path}",
-                host="127.0.0.1",
-                port=house.port,
-                open_timeout=PATIENCE,
-            )
-        assert refused.value.response.status_code == 421
-        assert b"public_url" in (refused.value.response.body or b"")
+async def test_nor_may_a_socket_be_opened_under_it(house: RunningServer, path: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(
+            f"ws://evil.example:{house.port}{path}",
+            host="127.0.0.1",
+            port=house.port,
+            open_timeout=PATIENCE,
+        )
+    assert refused.value.response.status_code == 421
+    assert b"public_url" in (refused.value.response.body or b"")
 
 
 async def test_the_name_in_public_url_is_ours(tmp_path: Path) -> None:
@@ -86,18 +84,15 @@ async def test_the_name_in_public_url_is_ours(tmp_path: Path) -> None:
             pass
 
 
-async def test_a_request_of_old_without_a_host_passes(tmp_path: Path) -> None:
-    async with server(tmp_path) as house:
-        for path in PATHS:
-            reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-            writer.write(f"GET {path} HTTP/1.0\r\n\r\n".encode())
-            assert (await asyncio.wait_for(reader.readline(), PATIENCE)).endswith(b" 200 OK\r\n"), (
-                path
-            )
-            writer.close()
+async def test_a_request_of_old_without_a_host_passes(house: RunningServer) -> None:
+    for path in PATHS:
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        writer.write(f"GET {path} HTTP/1.0\r\n\r\n".encode())
+        assert (await asyncio.wait_for(reader.readline(), PATIENCE)).endswith(b" 200 OK\r\n"), path
+        writer.close()
 
 
-async def test_every_answer_has_the_headers_that_browsers_go_by(tmp_path: Path) -> None:
+async def test_every_answer_has_the_headers_that_browsers_go_by(house: RunningServer) -> None:
     missing = [
         "/nothing",
         "/api/v1/nothing",
@@ -106,10 +101,7 @@ async def test_every_answer_has_the_headers_that_browsers_go_by(tmp_path: Path) 
         "/bomber/nothing",
         "/watch/x/events",
     ]
-    async with (
-        server(tmp_path, bomber_port=-1) as house,
-        httpx.AsyncClient(timeout=PATIENCE) as http,
-    ):
+    async with httpx.AsyncClient(timeout=PATIENCE) as http:
         answers = [
             await http.get(house.url + path)
             for path in (*PATHS, *missing, "/duel/results_table", "/api/v1/docs")

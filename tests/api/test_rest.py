@@ -13,6 +13,7 @@ from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import NOBODY, bot_owner
 from botdrome.server.tables.flight_records import FlightRecord
 from botdrome.store.store import Store
+from tests.api.conftest import SharedArena
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 
 pytestmark = pytest.mark.anyio
@@ -50,12 +51,10 @@ async def register(http: httpx.AsyncClient, name: str, game: str = "gomoku") -> 
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-async def test_a_bot_of_any_name_can_be_registered_and_read(
-    http: httpx.AsyncClient, arena: Arena, name: str
-) -> None:
-    password = await register(http, name, "NOUGHTS_AND_CROSSES")
-    assert await arena.holder(name, password) is not None
-    bot = await get(http, f"bots/{quote(name, safe='')}")
+async def test_a_bot_of_any_name_can_be_registered_and_read(shared: SharedArena, name: str) -> None:
+    password = await register(shared.http, name, "NOUGHTS_AND_CROSSES")
+    assert await shared.arena.holder(name, password) is not None
+    bot = await get(shared.http, f"bots/{quote(name, safe='')}")
     assert (bot["name"], bot["game"], bot["gameType"], bot["owner"]) == (
         name,
         "noughts-and-crosses",
@@ -102,10 +101,10 @@ async def test_bots_are_listed(http: httpx.AsyncClient) -> None:
     ],
 )  # fmt: skip
 async def test_a_registration_that_cannot_be(
-    http: httpx.AsyncClient, body: bytes, status: int, words: str
+    reader: httpx.AsyncClient, body: bytes, status: int, words: str
 ) -> None:
-    await register(http, "taken")
-    assert await error(http, "bots", "POST", content=body) == (status, words)
+    await reader.post("/api/v1/bots", json={"game": "gomoku", "name": "taken"})
+    assert await error(reader, "bots", "POST", content=body) == (status, words)
 
 
 # Matches.
@@ -157,11 +156,9 @@ async def test_a_match_is_read_in_full(http: httpx.AsyncClient, store: Store) ->
 
 
 @pytest.mark.parametrize("game", CATALOGUE)
-async def test_matches_of_all_games_can_be_read(
-    http: httpx.AsyncClient, store: Store, game: str
-) -> None:
-    await played_by_the_house(store, entry_of("m", "Ann", "Bob", game=game))
-    match = await get(http, "matches/m")
+async def test_matches_of_all_games_can_be_read(shared: SharedArena, game: str) -> None:
+    await played_by_the_house(shared.store, entry_of(game, "Ann", "Bob", game=game))
+    match = await get(shared.http, f"matches/{game}")
     assert (match["game"], match["status"]) == (game, "ended")
     assert match["view"]
     assert match["result"]["reason"]
@@ -222,9 +219,9 @@ async def test_matches_are_filtered_and_counted(http: httpx.AsyncClient, store: 
     ],
 )  # fmt: skip
 async def test_what_cannot_be_is_said_in_words(
-    http: httpx.AsyncClient, path: str, status: int, words: str
+    reader: httpx.AsyncClient, path: str, status: int, words: str
 ) -> None:
-    assert await error(http, path) == (status, words)
+    assert await error(reader, path) == (status, words)
 
 
 async def test_other_methods_are_refused(http: httpx.AsyncClient) -> None:
@@ -320,11 +317,13 @@ async def test_the_flight_record_is_for_the_bot_at_the_seat(
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-async def test_a_contest_of_any_name(http: httpx.AsyncClient, store: Store, name: str) -> None:
-    await played_noughts(store, entry_of("m", "Ann", "Bob", contest=name), LEFT_COLUMN)
-    assert (await get(http, "contests/noughts-and-crosses"))["contests"] == [name]
+async def test_a_contest_of_any_name(shared: SharedArena, name: str) -> None:
+    await played_noughts(
+        shared.store, entry_of(f"cup {name}", "Ann", "Bob", contest=name), LEFT_COLUMN
+    )
+    assert (await get(shared.http, "contests/noughts-and-crosses"))["contests"].count(name) == 1
     contest = await get(
-        http, f"contests/NOUGHTS_AND_CROSSES/{quote(name, safe='')}", method="balanced"
+        shared.http, f"contests/NOUGHTS_AND_CROSSES/{quote(name, safe='')}", method="balanced"
     )
     assert (contest["name"], contest["game"], contest["matches"]) == (
         name,

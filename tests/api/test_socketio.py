@@ -9,8 +9,9 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from tests.api.serving import under_way, until
+from tests.api.serving import under_way
 from tests.api.socketio_rig import PATIENCE, Rig, rig, said
+from tests.patience import until
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio

@@ -11,9 +11,9 @@ from botdrome.api.spectators import LISTS_BURST, MOST_MATCHES, TvSession
 from botdrome.match.events import Began
 from botdrome.server.arena import Arena
 from botdrome.server.network.dispatcher import SocketOptions
-from tests.api.serving import until
 from tests.api.tables import HandTables, entry_of, mark
 from tests.api.test_live_spectator import Line
+from tests.patience import until
 
 pytestmark = pytest.mark.anyio
 

@@ -20,8 +20,9 @@ from botdrome.server.arena import Arena
 from botdrome.server.failures import STORE_AWAY
 from botdrome.store.entries import Finish, StoreUnavailable
 from botdrome.store.store import Store
-from tests.api.serving import serving, until
+from tests.api.serving import serving
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
+from tests.patience import until
 
 pytestmark = pytest.mark.anyio
 
