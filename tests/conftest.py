@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 import botdrome
 from botdrome.server.workers import pool
-from botdrome.server.workers.pool import WorkerProcess
+from botdrome.server.workers.pool import LONGEST_JOB, WorkerProcess, Workers
 from botdrome.store import sqlite
 
 # A process started by a test runs the same Botdrome as the test.
@@ -48,6 +48,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 (httpx.AsyncClient.__init__.__kwdefaults__ or {}).update(
     timeout=httpx.Timeout(300), verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 )
+
+
+# A worker process has a low priority, so on a busy machine a job of a second may take a minute.
+assert Workers.__init__.__defaults__ == (0, LONGEST_JOB)
+Workers.__init__.__defaults__ = (0, 20 * LONGEST_JOB)
 
 
 @pytest.fixture(autouse=True)

@@ -118,6 +118,7 @@ def test_survivor_beats_random_in_nearly_all_duels() -> None:
     assert won >= 190
 
 
+@pytest.mark.no_cover
 def test_survivors_outlive_randoms_in_a_crowd() -> None:
     """Four against four: equal bots would have equal mean places; here they are about two apart."""
     ours = theirs = 0

@@ -275,6 +275,7 @@ def test_fleets_of_hunter_are_harder_to_find_than_those_by_chance() -> None:
     assert found[0] > found[1] + 1
 
 
+@pytest.mark.no_cover
 def test_fleets_of_hunter_lie_everywhere() -> None:
     view = Battleship().start(2, Chance(0)).view(0)
     boards = [hunter(view, Chance(seed))["board"] for seed in range(200)]
@@ -340,6 +341,7 @@ def test_hunter_chooses_whom_to_shoot_at_better_than_chance(players: int) -> Non
     assert won >= 4
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("game", "players", "games", "wins"),
     [

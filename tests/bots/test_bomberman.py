@@ -156,6 +156,7 @@ def test_sapper_beats_random_in_nearly_all_games_of_two() -> None:
     assert wins >= 190
 
 
+@pytest.mark.no_cover
 def test_sapper_outlives_three_randoms() -> None:
     games = [played([sapper, random, random, random], seed).scores for seed in range(40)]
     means = [sum(scores[seat] for scores in games) / len(games) for seat in range(4)]

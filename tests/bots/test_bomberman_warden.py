@@ -1,5 +1,7 @@
 """The warden, a house bot of Bomberman."""
 
+import pytest
+
 from botdrome.bots.bomberman import bombardier, warden
 from botdrome.games.bomberman import Bomberman
 from tests.bots.test_bomberman import action, played
@@ -67,6 +69,7 @@ def test_it_bombs_a_rival_that_cannot_get_away() -> None:
     ) == {"PLACE_BOMB"}
 
 
+@pytest.mark.no_cover
 def test_it_beats_the_bombardier() -> None:
     """In short games, so that it does not take long."""
     setup = Bomberman(crates=30, closing=110, rounds=190)

@@ -152,6 +152,7 @@ def test_strategist_fills_small_boards(size: int, win_length: int) -> None:
         assert winner((strategist, random), seed, game) in (0, None)
 
 
+@pytest.mark.no_cover
 def test_strategist_beats_threat() -> None:
     """On either side."""
     assert winner((strategist, threat), 1, Gomoku()) == 0

@@ -29,7 +29,9 @@ from botdrome.wire.cube.requests import (
 )
 from botdrome.wire.cube.writer import empty_game
 
-RECORDING = Path(__file__).parents[2] / "server" / "cube" / "recordings" / "50-errors.jsonl"
+RECORDING = (
+    Path(__file__).parents[2] / "server" / "rooms" / "cube" / "recordings" / "50-errors.jsonl"
+)
 SETUP = {"maxNumOfTicks": 20, "edgeLength": 4, "speed": 10, "numOfTasksPerTick": 2}
 ANN, BOB = (
     {"name": "Ann", "url": "http://127.0.0.1:4701"},
