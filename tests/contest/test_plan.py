@@ -12,7 +12,7 @@ NAMES = ["ada", "bob", "cyd"]
 def planned(results: dict[str, FixtureResult], **rules: Any) -> OpenFixtures:
     document = document_from({"name": "cup", "game": "noughts-and-crosses", "games": 1} | rules)
     progress = ContestProgress(document, [Entrant(name) for name in NAMES], results)
-    fixtures = OpenFixtures(plan_summary(1, progress), NAMES)
+    fixtures = OpenFixtures(plan_summary(1, progress), document, progress.entrants)
     fixtures.open(progress.open.values())
     return fixtures
 
@@ -41,4 +41,4 @@ def test_the_next_plan_is_due_when_all_fixtures_have_results() -> None:
 def test_a_contest_that_cannot_continue_or_has_no_plan_is_not_over() -> None:
     refused = planned({}, format="gauntlet", champion="dee")
     assert refused.plan.refusal and not refused.plan.over and not refused.all_played
-    assert not OpenFixtures(PlanSummary(0), ()).plan.over
+    assert not PlanSummary(0).over

@@ -5,6 +5,7 @@ itself. Everything is derived from the document, the entrants and the results, s
 continues from what its journal holds.
 """
 
+from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import (
@@ -196,8 +197,58 @@ class LateEntry(ValueError):
     """The format takes no entrants after the start."""
 
 
-class ContestProgress:
-    """A contest that is being played. It is told what happens, and never waits."""
+class PlannedContest(ABC):
+    """A contest that follows a plan, which this process or another one has computed.
+
+    It decides what becomes of entrants that come late, leave or fail.
+    """
+
+    def __init__(self, document: ContestDocument, entrants: list[Entrant]) -> None:
+        self.document, self.entrants = document, entrants
+        self.faults: Counter[EntrantNumber] = Counter()
+        """The no-shows and crashes of each entrant."""
+
+    @property
+    @abstractmethod
+    def round(self) -> int:
+        """The latest round that has begun; 0: none."""
+
+    def enter(self, entrant: Entrant) -> EntrantNumber:
+        """Add an entrant and return its number.
+
+        Raise LateEntry if the format takes none after the start.
+        """
+        late = CONTEST_FORMATS[self.document.format_].late
+        if self.round and late == "never":
+            raise LateEntry(
+                f"{self.document.format_} takes no entrants after the start; round-robin, swiss "
+                "and ladder do"
+            )
+        joined = self.round + (late == "next") if self.round else 0
+        self.entrants.append(replace(entrant, joined=joined))
+        return len(self.entrants) - 1
+
+    def leave(self, number: EntrantNumber) -> Entrant:
+        """Let an entrant play no more, and return it."""
+        if self.entrants[number].left is None:
+            self.entrants[number] = replace(self.entrants[number], left=self.round + 1)
+        return self.entrants[number]
+
+    def penalised(self, number: EntrantNumber) -> bool:
+        """Return True if an entrant has so many no-shows and crashes that it is to be withdrawn."""
+        limit = self.document.penalties.withdraw_after
+        return limit is not None and self.faults[number] >= limit
+
+    def _count_faults(self, fixture: Fixture, result: FixtureResult) -> None:
+        for seat in (*result.absent, *result.crashed):
+            self.faults[fixture.entrants[seat]] += 1
+
+
+class ContestProgress(PlannedContest):
+    """A contest that is being played, and plans itself.
+
+    It is told what happens, and never waits.
+    """
 
     def __init__(
         self,
@@ -211,7 +262,7 @@ class ContestProgress:
 
         An entrant that leaves does not forfeit them.
         """
-        self.document, self.entrants = document, list(entrants)
+        super().__init__(document, list(entrants))
         self.results = ResultBook(document.games_per_meeting, results)
         self.format = format_ or CONTEST_FORMATS[document.format_]
         self.refusal = ""
@@ -222,6 +273,10 @@ class ContestProgress:
     @property
     def over(self) -> bool:
         return not self.open and not self.refusal
+
+    @property
+    def round(self) -> int:
+        return max(self._rounds, default=0)
 
     @property
     def rounds(self) -> list[Round]:
@@ -271,13 +326,9 @@ class ContestProgress:
         return True
 
     def enter(self, entrant: Entrant) -> EntrantNumber:
-        """Add an entrant and return its number.
-
-        Raise LateEntry if the format takes none after the start.
-        """
-        self.entrants.append(late_entrant(self.document, entrant, max(self._rounds, default=0)))
+        number = super().enter(entrant)
         self._plan_anew()
-        return len(self.entrants) - 1
+        return number
 
     def withdraw(self, number: EntrantNumber) -> dict[str, FixtureResult]:
         """Let an entrant play no more.
@@ -286,19 +337,12 @@ class ContestProgress:
         """
         if self.entrants[number].left is not None:
             return {}
-        self.entrants[number] = replace(
-            self.entrants[number], left=max(self._rounds, default=0) + 1
-        )
+        self.leave(number)
         self._plan_anew()
         return self.forfeits
 
     def replace_version(self, number: EntrantNumber, version: str) -> None:
         self.entrants[number] = replace(self.entrants[number], version=version)
-
-    def penalised(self, number: EntrantNumber) -> bool:
-        """Return True if an entrant has so many no-shows and crashes that it is to be withdrawn."""
-        limit = self.document.penalties.withdraw_after
-        return limit is not None and self.faults[number] >= limit
 
     def standings(self) -> list[Standing]:
         """Return the standings, best first."""
@@ -334,7 +378,7 @@ class ContestProgress:
     def _plan_anew(self) -> None:
         self._rounds: dict[int, Round] = {}
         self.open = OpenRound((), self.results, 0)
-        self.faults: Counter[EntrantNumber] = Counter()
+        self.faults.clear()
         self.forfeits: dict[str, FixtureResult] = {}
         """The results that followed from this plan alone, since entrants have left."""
         self._plan: Iterator[Round] = self.format.rounds(self.document, self.entrants, self.results)
@@ -383,10 +427,6 @@ class ContestProgress:
         )
         return self.results[fixture.key]
 
-    def _count_faults(self, fixture: Fixture, result: FixtureResult) -> None:
-        for seat in (*result.absent, *result.crashed):
-            self.faults[fixture.entrants[seat]] += 1
-
 
 def start_refusal(document: ContestDocument, entrants: Sequence[Entrant]) -> str:
     """Return why a contest cannot start with these entrants; empty: it can."""
@@ -398,20 +438,6 @@ def start_refusal(document: ContestDocument, entrants: Sequence[Entrant]) -> str
         except CannotContinue as reason:
             return str(reason)
     return refusal
-
-
-def late_entrant(document: ContestDocument, entrant: Entrant, round_: int) -> Entrant:
-    """Return an entrant that enters in this round.
-
-    Raise LateEntry if the format takes none after the start.
-    """
-    late = CONTEST_FORMATS[document.format_].late
-    if round_ and late == "never":
-        raise LateEntry(
-            f"{document.format_} takes no entrants after the start; round-robin, swiss and ladder "
-            "do"
-        )
-    return replace(entrant, joined=round_ + (late == "next") if round_ else 0)
 
 
 def unplayed(document: ContestDocument, fixture: Fixture, absent: Collection[int]) -> FixtureResult:
@@ -452,24 +478,28 @@ class PlanSummary(Struct, frozen=True):
 
 
 def plan_summary(number: int, progress: ContestProgress) -> PlanSummary:
-    round_, faults = max((one.number for one in progress.rounds), default=0), dict(progress.faults)
-    return PlanSummary(
-        number, round_, len(progress.open), len(progress.results), progress.refusal, faults
-    )
+    counts = progress.round, len(progress.open), len(progress.results)
+    return PlanSummary(number, *counts, progress.refusal, dict(progress.faults))
 
 
-class OpenFixtures:
-    """The fixtures of a plan that have no results yet."""
+class OpenFixtures(PlannedContest):
+    """A contest with a plan of another process: the fixtures that have no results yet."""
 
-    def __init__(self, plan: PlanSummary, names: Sequence[str]) -> None:
-        """`names` are those of the entrants, by their numbers."""
-        self.plan, self._names = plan, names
+    def __init__(
+        self, plan: PlanSummary, document: ContestDocument, entrants: list[Entrant]
+    ) -> None:
+        super().__init__(document, entrants)
+        self.plan = plan
         self.by_key: dict[str, Fixture] = {}
         self.of: dict[str, dict[str, Fixture]] = {}
         """By the name of an entrant, and by key."""
         self.added: dict[str, FixtureResult] = {}
         """The results since the plan."""
-        self.faults = Counter(plan.faults)
+        self.faults.update(plan.faults)
+
+    @property
+    def round(self) -> int:
+        return self.plan.round
 
     @property
     def results(self) -> int:
@@ -484,7 +514,7 @@ class OpenFixtures:
         for fixture in fixtures:
             self.by_key[fixture.key] = fixture
             for number in fixture.entrants:
-                self.of.setdefault(self._names[number], {})[fixture.key] = fixture
+                self.of.setdefault(self.entrants[number].name, {})[fixture.key] = fixture
 
     def add(self, key: str, result: FixtureResult) -> None:
         """Count a result.
@@ -496,9 +526,8 @@ class OpenFixtures:
             return
         self.added[key] = result
         for number in fixture.entrants:
-            self.of[self._names[number]].pop(key, None)
-        for seat in (*result.absent, *result.crashed):
-            self.faults[fixture.entrants[seat]] += 1
+            self.of[self.entrants[number].name].pop(key, None)
+        self._count_faults(fixture, result)
 
 
 # The result of a fixture from its match.

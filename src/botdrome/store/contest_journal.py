@@ -95,7 +95,7 @@ class ContestEntry(Struct, frozen=True):
     why: str = ""
     """Why it waits for the organiser; empty: it does not."""
     secret: str = ""
-    """What the seeds of its matches depend on (see `contest/fixture_seeds.py`); empty: on nothing
+    """What the seeds of its matches depend on (see `contest/progress.py`); empty: on nothing
     but the document.
     """
     offline: bool = False

@@ -58,34 +58,24 @@ class ContestPlanner:
         self._store, self._workers = store, workers
 
     async def plan(
-        self,
-        contest: str,
-        names: Sequence[str],
-        before: OpenFixtures,
-        changed: bool,
-        underway: Collection[str],
+        self, before: OpenFixtures, changed: bool, underway: Collection[str]
     ) -> OpenFixtures:
-        """Plan the fixtures to play now, with names of all entrants.
-
-        `changed`: not only results were added since `before`.
-        """
+        """Plan the fixtures to play now. `changed`: not only results were added since `before`."""
         after = 0 if changed or len(before.added) > MOST_ADDED else before.plan.number
         added = msgspec.msgpack.encode(before.added if after else {})
-        request = PlanRequest(contest, next(_numbers), after, added, list(underway))
+        name, document, entrants = before.document.name, before.document, before.entrants
+        request = PlanRequest(name, next(_numbers), after, added, list(underway))
         await self._store.journal.settled()
-        if len(names) + before.results <= SMALL:
+        if len(entrants) + before.results <= SMALL:
             progress = await _progress(self._store, request)
-            fixtures = OpenFixtures(plan_summary(request.number, progress), names)
+            fixtures = OpenFixtures(plan_summary(request.number, progress), document, entrants)
             fixtures.open(progress.open.values())
             return fixtures
-        return await self._from_worker(request, names)
-
-    async def _from_worker(self, request: PlanRequest, names: Sequence[str]) -> OpenFixtures:
         target = f"{__name__}:plan_in_worker"
         job = await self._workers.run(
             CLIENT, target, self._store.source, request, long=True, limit=LONGEST
         )
-        fixtures = OpenFixtures(job.value, names)
+        fixtures = OpenFixtures(job.value, document, entrants)
         async for piece in job.pieces():
             fixtures.open(msgspec.msgpack.decode(piece, type=list[Fixture]))
             await asyncio.sleep(0)

@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Any
 
 import structlog
-from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument, Penalties
 from botdrome.contest.formats.format import Entrant, EntrantNumber, Fixture, FixtureResult
@@ -18,7 +17,6 @@ from botdrome.contest.progress import (
     OpenFixtures,
     PlanSummary,
     fixture_result,
-    late_entrant,
     match_seed,
     unplayed,
 )
@@ -247,7 +245,6 @@ class CurrentPlan:
     def __init__(
         self,
         planner: ContestPlanner,
-        contest: str,
         playing: Collection[str],
         tell: Callable[[OpenFixtures], None],
     ) -> None:
@@ -255,18 +252,16 @@ class CurrentPlan:
 
         `tell` is called with the plan before, after a new one.
         """
-        self._planner, self._contest, self._playing, self._tell = planner, contest, playing, tell
-        self._entrants: Sequence[Entrant] = ()
+        self._planner, self._playing, self._tell = planner, playing, tell
         self._ordered = self._changed = False
         self.in_work, self.made = False, asyncio.Event()
         """`made` is set when there is a plan, though another one may be in work."""
-        self.reset((), 0)
 
-    def reset(self, entrants: Sequence[Entrant], results: int) -> None:
+    def reset(self, document: ContestDocument, entrants: list[Entrant], results: int) -> None:
         """Drop the plan. The contest has about that many results."""
-        self._entrants, self._changed, self._ordered = entrants, True, self.in_work
+        self._changed, self._ordered = True, self.in_work
         self.made.clear()
-        self.fixtures = OpenFixtures(PlanSummary(0, results=results), ())
+        self.fixtures = OpenFixtures(PlanSummary(0, results=results), document, entrants)
 
     def order(self, *, changed: bool) -> bool:
         """Order a plan, and return True if the caller must await `make`.
@@ -282,10 +277,7 @@ class CurrentPlan:
         while self._ordered:
             changed, self._ordered, self._changed = self._changed, False, False
             try:
-                names = [entrant.name for entrant in self._entrants]
-                fixtures = await self._planner.plan(
-                    self._contest, names, self.fixtures, changed, self._playing
-                )
+                fixtures = await self._planner.plan(self.fixtures, changed, self._playing)
             except WorkersClosed:
                 return
             except Exception:
@@ -363,7 +355,7 @@ class RunningContest:
         self._matches = ContestMatches(self._match_over)
         self.players, self._playing = self._matches.players, self._matches.playing
         self.name = stored.entry.document.name
-        self._plan = CurrentPlan(planner, self.name, self._playing, self._planned)
+        self._plan = CurrentPlan(planner, self._playing, self._planned)
         self._read(stored, results)
         self.paused, self.started = True, False
         self._journal, self._start_task, self._refusal, self._on_over = (
@@ -385,7 +377,7 @@ class RunningContest:
             list(stored.entrants),
         )
         self._numbers = {entrant.name: number for number, entrant in enumerate(self.entrants)}
-        self._plan.reset(self.entrants, results)
+        self._plan.reset(self.document, self.entrants, results)
 
     @property
     def over(self) -> bool:
@@ -555,8 +547,7 @@ class RunningContest:
         for fixture, result in results.items():
             self._plan.fixtures.add(fixture.key, result)
         numbers = {number for fixture in results for number in fixture.entrants}
-        limit, faults = self.document.penalties.withdraw_after, self._plan.fixtures.faults
-        penalised = {number for number in numbers if limit is not None and faults[number] >= limit}
+        penalised = set(filter(self._plan.fixtures.penalised, numbers))
         for number in penalised:
             self._start_task(self._withdraw_penalised(number))
         if not penalised:
@@ -577,11 +568,7 @@ class RunningContest:
         if not self.started:
             return await self._journal.withdraw(self.name, number, BEFORE_THE_START, author, why)
         await self._plan.made.wait()
-        if self.entrants[number].left is None:
-            self.entrants[number] = replace(
-                self.entrants[number], left=self._plan.fixtures.plan.round + 1
-            )
-        entrant = self.entrants[number]
+        entrant = self._plan.fixtures.leave(number)
         await self._pending.store(
             lambda: self._journal.withdraw(self.name, number, entrant.left or 0, author, why)
         )
@@ -594,9 +581,8 @@ class RunningContest:
             await self._journal.enter(self.name, entrant, author)
             return
         await self._plan.made.wait()
-        late = late_entrant(self.document, entrant, self._plan.fixtures.plan.round)
-        self._numbers[late.name] = len(self.entrants)
-        self.entrants.append(late)
+        number = self._numbers[entrant.name] = self._plan.fixtures.enter(entrant)
+        late = self.entrants[number]
         await self._pending.store(lambda: self._journal.enter(self.name, late, author))
         self._plan_anew(changed=True)
 
