@@ -9,7 +9,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from botdrome.api.app import NO_SOCKET, WARM_UP, Api, make_app
+from botdrome.api.app import NO_SOCKET, WARM_UP, Api
 from botdrome.api.http_server import http_factory
 from botdrome.api.probes import probe_routes
 from botdrome.api.request_checks import RequestChecks, RequestRate
@@ -273,7 +273,7 @@ async def _put_together(
         server,
         served,
         arena,
-        make_app(arena, operator, rate),
+        Api(arena, operator, rate),
         url_bots,
         contests,
         orders,

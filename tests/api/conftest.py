@@ -7,7 +7,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from botdrome.api.app import Api, make_app
+from botdrome.api.app import Api
 from botdrome.app import RunningServer
 from botdrome.server.arena import Arena
 from botdrome.store.opening import open_store
@@ -46,7 +46,7 @@ class SharedArena(NamedTuple):
 async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedArena]:
     store = await open_store(f"sqlite:///{tmp_path_factory.mktemp('shared') / 'store.db'}")
     arena = Arena(store, HandTables())
-    transport = httpx.ASGITransport(make_app(arena))
+    transport = httpx.ASGITransport(Api(arena))
     async with httpx.AsyncClient(transport=transport, base_url="http://arena") as client:
         yield SharedArena(store, arena, client)
     await arena.workers.close()
@@ -80,7 +80,7 @@ async def arena(store: Store, tables: HandTables) -> AsyncIterator[Arena]:
 
 @pytest.fixture
 def app(arena: Arena) -> Api:
-    return make_app(arena)
+    return Api(arena)
 
 
 @pytest.fixture

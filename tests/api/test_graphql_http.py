@@ -9,7 +9,7 @@ import pytest
 from graphql import get_introspection_query
 from structlog.testing import capture_logs
 
-from botdrome.api.app import make_app
+from botdrome.api.app import Api
 from botdrome.api.graphql.endpoint import prefers_html
 from botdrome.api.graphql.executor import UNREADABLE
 from botdrome.server.arena import Arena
@@ -277,7 +277,7 @@ async def test_too_many_that_wait_are_told_so(
 ) -> None:
     monkeypatch.setattr(arena.workers, "_slots", SharedSlots(0))
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(make_app(arena)), base_url="http://arena"
+        transport=httpx.ASGITransport(Api(arena)), base_url="http://arena"
     ) as http:
         response = await http.post("/graphql", json={"query": "{ __typename }"})
     assert response.status_code == 503

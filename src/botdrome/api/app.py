@@ -32,7 +32,10 @@ NO_SOCKET = plain_answer("403 Forbidden", "there is no WebSocket at this address
 class Api(Starlette):
     """Requests and WebSockets of people and tools."""
 
-    def __init__(self, arena: Arena, operator: Operator | None, rate: RequestRate | None) -> None:
+    def __init__(
+        self, arena: Arena, operator: Operator | None = None, rate: RequestRate | None = None
+    ) -> None:
+        """Without an operator there are no endpoints for one."""
         self._arena, self._rate, self._sockets = arena, rate, GraphQLSockets(arena)
         arena.workers.server_calls, arena.workers.orders = server_calls(arena), ORDERS
         graphql = GraphQLEndpoint(arena)
@@ -72,13 +75,6 @@ class Api(Starlette):
         """Running requests are answered while the store is still open."""
         await self._arena.workers.close()
         self._sockets.close()
-
-
-def make_app(
-    arena: Arena, operator: Operator | None = None, rate: RequestRate | None = None
-) -> Api:
-    """Without an operator there are no endpoints for one."""
-    return Api(arena, operator, rate)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -215,7 +215,6 @@ def bearer(authorization: str) -> str | None:
 
 PIECE = 32 << 10
 """Bytes that are sent at a time."""
-JSON = "application/json; charset=utf-8"
 
 
 class ResponseHead(Struct, frozen=True):

@@ -13,11 +13,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.graphql.query import HttpQuery, Subscription, error_body
+from botdrome.api.graphql.query import JSON_UTF8, HttpQuery, Subscription, error_body
 from botdrome.api.live_tables import TableLists
 from botdrome.api.pages import CSP, STATIC
 from botdrome.api.requests import (
-    JSON,
     LARGEST_BODY,
     PiecewiseResponse,
     Problem,
@@ -82,7 +81,7 @@ class GraphQLEndpoint:
 
 
 def refused(problem: Problem) -> Response:
-    return Response(error_body(problem.words), problem.status, problem.headers, JSON)
+    return Response(error_body(problem.words), problem.status, problem.headers, JSON_UTF8)
 
 
 def graphiql() -> Response:

@@ -42,6 +42,7 @@ from graphql import (
 from msgspec import Struct
 
 from botdrome.api.graphql.query import (
+    JSON_UTF8,
     HttpQuery,
     Query,
     Subscription,
@@ -52,7 +53,6 @@ from botdrome.api.graphql.query import (
 from botdrome.api.graphql.schema import QueryContext, Root, make_schema
 from botdrome.api.live_tables import MOST_TABLES
 from botdrome.api.requests import (
-    JSON,
     LONGEST_LIST,
     Problem,
     ResponseHead,
@@ -381,7 +381,7 @@ def _is_graphqls(error: GraphQLError) -> bool:
 def _refused(words: str, status: int, allow: str = "") -> PiecewiseResult:
     body = error_body(words)
     return PiecewiseResult(
-        ResponseHead(len(body), status, JSON, {"allow": allow} if allow else {}), [body]
+        ResponseHead(len(body), status, JSON_UTF8, {"allow": allow} if allow else {}), [body]
     )
 
 
@@ -393,4 +393,4 @@ def _encoded(body: dict[str, Any], status: int = HTTPStatus.OK) -> PiecewiseResu
             "smaller limit."
         )
         return _refused(words, HTTPStatus.BAD_REQUEST)
-    return PiecewiseResult(ResponseHead(len(data), status, JSON), pieces_of(data))
+    return PiecewiseResult(ResponseHead(len(data), status, JSON_UTF8), pieces_of(data))

@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from botdrome.api.requests import Problem, lenient_json
 
+JSON_UTF8 = "application/json; charset=utf-8"
+"""The content type of answers, as in the original."""
 MOST_FIELDS = 100
 """Of a form."""
 

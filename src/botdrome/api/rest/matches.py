@@ -1,6 +1,6 @@
 """Matches and live tables over REST."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -138,9 +138,6 @@ class MatchPlayers(Struct):
     players: Annotated[list[MatchPlayer], Meta(description="In the order of the seats.")]
 
 
-STATUSES: dict[str, Status] = {"running": "running", "ended": "ended", "aborted": "aborted"}
-
-
 @endpoint(
     "GET",
     "/matches",
@@ -149,7 +146,7 @@ STATUSES: dict[str, Status] = {"running": "running", "ended": "ended", "aborted"
     Parameter("contest", "The name of a contest."),
     Parameter("bot", "A bot that took part. If there are several, all of them did.", many=True),
     Parameter("any_bot", "If there are several, one of them took part.", many=True),
-    Parameter("status", "How far they are.", choices=("running", "ended", "aborted")),
+    Parameter("status", "How far they are.", choices=get_args(Status)),
     Parameter("winner", "The player that won alone."),
     Parameter("since", "When they started, at the earliest: a date or a moment as in ISO 8601."),
     Parameter("until", "Before when they started."),
@@ -162,7 +159,7 @@ async def matches(context: ReadContext, request: RestRequest) -> Matches:
         contest=request.text("contest"),
         all_of=request.texts("bot"),
         any_of=request.texts("any_bot"),
-        status=STATUSES.get(request.text("status") or ""),
+        status=request.text("status"),  # type: ignore[arg-type]
         winner=request.text("winner"),
         since=request.moment("since"),
         until=request.moment("until"),
