@@ -6,7 +6,6 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from botdrome.contest.document import read_document
@@ -116,16 +115,6 @@ def test_a_contest_is_created_entered_and_played(page: Page, arena: BrowserArena
         assert serious_faults(page) == []
     page.get_by_role("region", name="Rounds").get_by_role("link", name="Match 1").first.click()
     expect(page.get_by_role("link", name="page cup")).to_be_visible()
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_the_contests_of_an_organiser_fit(page: Page, size: str) -> None:
-    width, height = SIZES[size]
-    page.set_viewport_size({"width": width, "height": height})
-    sign_in(page, "/organise/contests")
-    expect(page.get_by_label("Document (TOML)")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert serious_faults(page) == []
 
 
 def test_the_examples_are_contests() -> None:

@@ -16,8 +16,8 @@ SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 
 
 def check(page: Page) -> None:
-    """On a desk, then on a phone."""
-    for width, height in SIZES.values():
+    """On a phone, then on a desk."""
+    for width, height in reversed(SIZES.values()):
         page.set_viewport_size({"width": width, "height": height})
         expect(
             page.locator(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.arena import OPERATOR
@@ -78,12 +77,3 @@ def test_a_boat_room_is_hosted(page: Page) -> None:
     room.get_by_role("button", name="Close the room").click()
     page.get_by_role("dialog").get_by_role("button", name="Close the room").click()
     expect(page.get_by_text("the <i>bay</i>: ")).to_be_visible()
-
-
-@pytest.mark.parametrize("part", ["", "/clients", "/bans", "/matches", "/nodes"])
-def test_every_part_is_there(page: Page, part: str) -> None:
-    sign_in(page, f"/organise{part}")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_count(0)
-    page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_label("Operator's token")).to_be_visible()

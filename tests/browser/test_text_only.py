@@ -35,10 +35,10 @@ def see_text(page: Page, words: str) -> None:
     assert page.locator("img").count() == 0
 
 
-@pytest.mark.parametrize("path", ["/matches/{}", "/embed/{}", "/matches/{}/why/0", "/matches", "/"])
-def test_a_guest_is_shown_as_text(page: Page, match: str, path: str) -> None:
-    page.goto(path.format(match))
-    see_text(page, GUEST)
+def test_a_guest_is_shown_as_text(page: Page, match: str) -> None:
+    for path in ("/matches/{}", "/embed/{}", "/matches/{}/why/0", "/matches", "/"):
+        page.goto(path.format(match))
+        see_text(page, GUEST)
 
 
 def test_a_live_guest_is_shown_as_text(page: Page, arena: BrowserArena) -> None:
@@ -53,12 +53,11 @@ def test_a_live_guest_is_shown_as_text(page: Page, arena: BrowserArena) -> None:
         guest.resign()
 
 
-@pytest.mark.parametrize(
-    "path", [f"/bots/{quote(BOT, safe='')}", f"/search?q={quote(BOT)}", "/bots"]
-)
-def test_a_bot_and_its_owner_are_shown_as_text(page: Page, match: str, path: str) -> None:
-    page.goto(path)
-    see_text(page, BOT)
+@pytest.mark.usefixtures("match")
+def test_a_bot_and_its_owner_are_shown_as_text(page: Page) -> None:
+    for path in (f"/bots/{quote(BOT, safe='')}", f"/search?q={quote(BOT)}", "/bots"):
+        page.goto(path)
+        see_text(page, BOT)
 
 
 def test_an_address_is_shown_as_text(page: Page) -> None:

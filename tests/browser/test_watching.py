@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from botdrome.catalogue import CATALOGUE
 from tests.browser.arena import BrowserArena
 from tests.browser.guests import seated
+from tests.browser.test_every_page import check
 from tests.docs.pages import blocks
 from tests.patience import PATIENCE
 
@@ -43,6 +44,7 @@ def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str)
     expect(steps).to_have_text(re.compile("^1 /"))
     page.keyboard.press("ArrowRight")
     expect(steps).to_have_text(re.compile("^2 /"))
+    check(page)
     page.get_by_role("button", name="Play", exact=True).click()
     expect(steps).not_to_have_text(re.compile("^2 /"))
     page.keyboard.press("End")
