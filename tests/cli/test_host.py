@@ -149,7 +149,15 @@ async def test_a_game_is_hosted_from_start_to_end_and_counted(tmp_path: Path) ->
     result = await run_beside("boats", "stats", "Tea", "--db", db)
     assert f"player.{first}.total.score=1\n" in result.stdout
     result = await run_beside(
-        "stats", first, "--player", "--json", "--db", db, "--db-dir", str(tmp_path / "copy")
+        "boats",
+        "stats",
+        first,
+        "--player",
+        "--json",
+        "--db",
+        db,
+        "--db-dir",
+        str(tmp_path / "copy"),
     )
     assert json.loads(result.stdout)["total.score"] == 1
     assert (tmp_path / "copy" / "game.Tea.ini").read_text() == (

@@ -1,6 +1,7 @@
 """`botdrome play`: openings, failures as the table and JSON tell them, and what is saved."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,10 @@ def test_no_name_is_broken_at_80_columns(tmp_path: Path) -> None:
         width=80,
     )
     for name in names:
-        assert f" {name}: faults crash 1" in result.stdout
+        assert re.search(rf"^ +\d+ +\d+ +\d+ .* {name} *$", result.stdout, re.M), (
+            "beside its numbers"
+        )
+        assert f"{name}: faults crash 1" in result.stdout
         assert (
             f"{name}: lost at step 0: crash: KeyError: 'no such key' (line 3 of {name})"
             in result.stdout

@@ -95,8 +95,8 @@ async def test_why_did_my_bot_lose(tmp_path: Path) -> None:
 
 async def test_why_knows_the_tokens_that_are_kept_here(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
-        words = ("--game", "noughts-and-crosses", "--server", house.url)
-        await run_beside("challenge", "house:random", "house:perfect", "--name", "ada", *words)
+        words = ("--against", "house:random", "--games", "1", "--server", house.url)
+        await run_beside("join", "noughts-and-crosses", "house:perfect", "--name", "ada", *words)
         (match,) = await house.arena.store.matches(Wanted())
         result = await run_beside("why", match.id, "--server", house.url)
         assert result.exit_code == 0

@@ -40,6 +40,7 @@ from botdrome.cli.terminal import (
     note,
     print_json,
     say,
+    unbroken,
 )
 from botdrome.contest.block_counts import Repetition, contest_blocks
 from botdrome.contest.document import ContestDocument
@@ -462,12 +463,13 @@ def report_of(contest: StoredContest) -> ContestReport:
 def standings_table(
     progress: ContestProgress, ratings: Ratings | None = None, most: int | None = None
 ) -> Table:
-    """Return the table of the standings; without ratings it is cheap enough to be drawn again and
-    again.
+    """Return the table of the standings, with the names of bots beside their numbers.
+
+    Without ratings it is cheap enough to be drawn again and again.
     """
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     numbers = ["score", "wins", "draws", "losses", "faults", *(["Elo", "95 %"] if ratings else [])]
-    for heading in ("", "bot", *numbers, "note"):
+    for heading in ("", *numbers, "bot", "note"):
         table.add_column(
             heading, justify="right" if heading in numbers or not heading else "left", no_wrap=True
         )
@@ -484,14 +486,14 @@ def _cells(progress: ContestProgress, standing: Standing, ratings: Ratings | Non
         f"byes: {standing.byes}" if standing.byes else "",
         "withdrawn" if entrant.left is not None else "",
     ]
-    cells = [str(standing.place), entrant.name, f"{standing.score:g}", *map(str, counts)]
+    cells = [str(standing.place), f"{standing.score:g}", *map(str, counts)]
     if ratings is not None:
         strength = ratings.strengths.get(entrant.name)
         cells.append("-" if strength is None else f"{strength.rating - MEAN:+.0f}")
         cells.append(
             "-" if strength is None or strength.margin is None else f"±{strength.margin:.0f}"
         )
-    return [*cells, ", ".join(filter(None, notes))]
+    return [*cells, entrant.name, ", ".join(filter(None, notes))]
 
 
 def round_lines(progress: ContestProgress) -> list[str]:
@@ -519,7 +521,7 @@ def print_report(report: ContestReport, lines: int | None = 0) -> None:
     terminal.print(Text(report.headline(), "bold"), soft_wrap=True)
     if entry.why:
         terminal.print(Text(f"It waits for its organiser: {entry.why}", "yellow"), soft_wrap=True)
-    terminal.print(standings_table(report.progress, report.ratings), soft_wrap=True)
+    terminal.print(unbroken(standings_table(report.progress, report.ratings)), soft_wrap=True)
     if repeated := report.repetition.words():
         terminal.print(repeated, soft_wrap=True)
     groups = report.ratings.groups()

@@ -10,7 +10,7 @@ from rich.table import Table
 from botdrome.cli.contest_documents import document_in, reporting_contests
 from botdrome.cli.options import LOCAL, OperatorToken, Server
 from botdrome.cli.sources import server_at
-from botdrome.cli.terminal import CommandError, Terminal, print_json, say
+from botdrome.cli.terminal import CommandError, Terminal, print_json, say, unbroken
 from botdrome.client.rest import CONFLICT, ServerProblem, segment
 from botdrome.games.reading import plural
 
@@ -104,7 +104,7 @@ class ContestThere:
             print_json(contest)
         else:
             self._tell(contest)
-            Terminal().print(_standings(contest), soft_wrap=True)
+            Terminal().print(unbroken(_standings(contest)), soft_wrap=True)
         return 0
 
     def _contest(self) -> dict[str, Any]:

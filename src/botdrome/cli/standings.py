@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli.terminal import Terminal
+from botdrome.cli.terminal import Terminal, unbroken
 from botdrome.contest.block_counts import BlockCounts, Repetition
 from botdrome.contest.formats.format import Fixture, Scores, Standing
 from botdrome.contest.formats.round_robin import ranked_by_points
@@ -125,6 +125,8 @@ class MatchSpool:
 
 MOST_EXAMPLES = 5
 NUMBERS = ("wins", "draws", "losses", "points", "Elo", "95 %", "beats next", "a move")
+NARROW = ("wins", "draws", "losses", "points", "Elo", "95 %", "beats\nnext", "a\nmove")
+NO_FAULTS = "none"
 
 
 class TournamentReport:
@@ -325,15 +327,11 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
     rows = [[plan.names[line.entrant], *_cells(report, line)] for line in ranked]
     table = _table(title, ("bot", *NUMBERS, "faults"), rows)
     below: list[Text] = []
-    if (
-        Terminal(width=10_000).measure(table).maximum > width
-    ):  # a name is never broken: it goes below its numbers
-        table = _table(
-            title, ("", *NUMBERS), [[str(place), *row[1:-1]] for place, row in enumerate(rows, 1)]
-        )
-        below = [
-            _unbroken(f"{place} {row[0]}: faults {row[-1]}") for place, row in enumerate(rows, 1)
-        ]
+    if Terminal(width=10_000).measure(table).maximum > width:
+        # a name is never broken, and stands beside its numbers: it comes after them
+        table = unbroken(_table(title, (*NARROW, "bot"), [[*row[1:-1], row[0]] for row in rows]))
+        at_fault = [f"{row[0]}: faults {row[-1]}" for row in rows if row[-1] != NO_FAULTS]
+        below = [_unbroken(words) for words in at_fault or [f"faults: {NO_FAULTS}"]]
     shown = [_unbroken(f"  {example}", "dim") for example in report.examples]
     if more := report.fault_count - len(shown):
         shown.append(_unbroken(f"  ... and {more} more; --json lists them all", "dim"))
@@ -385,7 +383,9 @@ def _table(title: str, headings: tuple[str, ...], rows: list[list[str]]) -> Tabl
         padding=(0, 1, 0, 0),
     )
     for heading in headings:
-        table.add_column(heading, justify="right" if heading in NUMBERS else "left", no_wrap=True)
+        table.add_column(
+            heading, justify="right" if heading in (*NUMBERS, *NARROW) else "left", no_wrap=True
+        )
     for row in rows:
         table.add_row(*row)
     return table
@@ -411,7 +411,7 @@ def _cells(report: TournamentReport, line: Standing) -> list[str]:
         "-" if low is None else f"{low:+.0f} .. {high:+.0f}",
         "-" if sure is None else percent_text(sure),
         duration_text(report.mean_time(line.entrant)),
-        faults or "none",
+        faults or NO_FAULTS,
     ]
 
 

@@ -12,6 +12,7 @@ import msgspec
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
@@ -49,6 +50,12 @@ def note(words: object, style: str = "") -> None:
 def complain(words: object) -> None:
     text = Text("botdrome: ", "bold red").append(str(words), "not bold default")
     Terminal(stderr=True).print(text, soft_wrap=True)
+
+
+def unbroken(table: Table) -> Table:
+    """Give a table the width that its cells need; the terminal breaks lines that are longer."""
+    table.width = Terminal(width=10_000).measure(table).maximum
+    return table
 
 
 def print_json(data: Any) -> None:
