@@ -12,7 +12,7 @@ import sys
 import time
 
 from bench.figures import percentiles, shown
-from botdrome import __version__
+from botdrome.version import __version__
 
 SECONDS = 4.0
 

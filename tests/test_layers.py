@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "botdrome"
 PURE = {"games", "match", "catalogue", "contest", "wire", "bots"}
 PURE_FILES = {"kit/blunders.py", "kit/playouts.py", "kit/position_file.py"}
 MAY_IMPORT = {
+    "version": set(),
     "games": set(),
     "bots": {"games", "match"},
     "match": {"games"},
@@ -102,7 +103,7 @@ def forbidden(file: Path, name: str) -> bool:
     top, _, rest = name.partition(".")
     if top == "botdrome" and here != "__init__":
         allowed = MAY_IMPORT[here] & PURE if is_pure(file) else MAY_IMPORT[here]
-        return rest.partition(".")[0] not in allowed | {here, "__version__"}
+        return rest.partition(".")[0] not in allowed | {here, "version"}
     if (here, top) == ("contest", "numpy"):
         return False
     return is_pure(file) and (top in IMPURE or not ({top, name.rpartition(".")[0]} & ALLOWED))

@@ -7,6 +7,8 @@ and may change. They are imported when they are used, so that commands start fas
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from botdrome.version import __version__
+
 if TYPE_CHECKING:
     from botdrome.client.program import CannotStart
     from botdrome.client.rest import ServerProblem
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from botdrome.rl.make import env, vector_env
     from botdrome.rl.opponents import PolicyPool
 
-__version__ = "0.1.0"
 __all__ = [
     "BadOption",
     "Bot",

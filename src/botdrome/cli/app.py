@@ -185,7 +185,7 @@ app = typer.Typer(
 
 def print_version(wanted: bool) -> None:
     if wanted:
-        from botdrome import __version__
+        from botdrome.version import __version__
 
         sys.stdout.write(f"botdrome {__version__}\n")
         raise typer.Exit

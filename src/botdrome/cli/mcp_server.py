@@ -11,7 +11,6 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field, ValidationError
 
-from botdrome import __version__
 from botdrome.catalogue import CATALOGUE
 from botdrome.cli.games import examples
 from botdrome.cli.join import token_for
@@ -24,6 +23,7 @@ from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
 from botdrome.games.reading import shown
 from botdrome.offline.tool_player import NotNow, ToolPlayer
+from botdrome.version import __version__
 
 # ModelTable: the match of a language model, which goes on between the calls of its tools.
 

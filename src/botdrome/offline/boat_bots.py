@@ -8,7 +8,6 @@ from time import process_time
 
 from msgspec import Struct
 
-from botdrome import __version__
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.battleship import Battleship
@@ -27,6 +26,7 @@ from botdrome.offline.boat_trial import (
 )
 from botdrome.offline.seats import FunctionSeat, check_bot, make_seat
 from botdrome.offline.table import OfflineTable
+from botdrome.version import __version__
 
 PORTION = 20
 """Most positions that a process is given at once."""

@@ -21,12 +21,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome import __version__
 from botdrome.client.program import CannotStart
 from botdrome.offline.bot import folder_of, parts_of
 from botdrome.offline.entrants import PROGRAM, module_files
 from botdrome.offline.seats import PREFIX, file_and_player
 from botdrome.offline.tournament import TournamentPlan
+from botdrome.version import __version__
 
 BUNDLE = "botdrome-"
 """The beginning of the name of a bundle's folder."""

@@ -29,7 +29,6 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome import __version__
 from botdrome.client.program import CannotStart, check_sandbox
 from botdrome.contest.formats.format import Fixture
 from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, PoolTrouble, in_batches, timed
@@ -38,6 +37,7 @@ from botdrome.offline.contest_players import PlayedFixture, play_portion
 from botdrome.offline.isolation import close_idle
 from botdrome.offline.seats import is_python, load_fault
 from botdrome.offline.tournament import MatchOutcome, TournamentPlan, check_plan, play_fixture
+from botdrome.version import __version__
 
 # The part that runs on a worker. It has one thread, so that a match may have the process's current
 # folder for its bots, and so that a bot that ends the process ends one match.

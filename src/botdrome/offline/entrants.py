@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from botdrome import __version__
 from botdrome.offline.bot import parts_of
+from botdrome.version import __version__
 
 PROGRAM = re.compile("(cmd|view|pbrain):")
 """The prefix of a program."""

@@ -13,7 +13,6 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from botdrome import __version__
 from botdrome.api.requests import (
     LONGEST_LIST,
     SHORT_LIST,
@@ -31,6 +30,7 @@ from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.workers.limits import SharedSlots
+from botdrome.version import __version__
 
 log = structlog.get_logger()
 T = TypeVar("T")

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from botdrome import __version__
 from botdrome.api.requests import Problem, game_called
 from botdrome.api.rest.endpoint import (
     NO_GAME,
@@ -27,6 +26,7 @@ from botdrome.match.match import Match
 from botdrome.match.terms import Terms
 from botdrome.server.arena import Arena
 from botdrome.server.nodes.cluster import Node
+from botdrome.version import __version__
 from botdrome.wire.battlebot.messages import game_type
 
 endpoint = Endpoints()

@@ -15,9 +15,9 @@ from urllib.parse import quote, urljoin
 import structlog
 from msgspec import Struct
 
-from botdrome import __version__
 from botdrome.server.calling.bot_connection import CallFailed, NotAllowed
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.version import __version__
 
 # The request of a call: its target, parsed so that it cannot be misread, and its bytes, without
 # room for injection.

@@ -18,7 +18,6 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome import __version__
 from botdrome.server.failures import log_failure
 from botdrome.server.nodes.cluster import MESSAGES, Choice, Key, Node, NodeId, choose
 from botdrome.server.settings import ClusterSection
@@ -26,6 +25,7 @@ from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.nodes import NodeRow, NodeRows
 from botdrome.store.rows import key as home_key
 from botdrome.store.store import Store
+from botdrome.version import __version__
 
 log = structlog.get_logger()
 

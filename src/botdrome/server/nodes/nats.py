@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from botdrome import __version__
 from botdrome.server.settings import BadSetting
+from botdrome.version import __version__
 from botdrome.wire.framing.streams import BadFrame
 from botdrome.wire.nodes.nats import PING, PONG, NatsError, NatsInfo, NatsReader, connect, subscribe
 
