@@ -139,7 +139,6 @@ bench: $(READY) ## measure, in CPU time; takes some minutes
 	$(BIN)/python -m bench.pages
 	$(BIN)/python -m bench.nodes
 	$(BIN)/python -m bench.inputs
-	$(BIN)/python -m bench.held_news
 	$(BIN)/python -m bench.scaling
 
 attacks: export PYTHONPATH := $(CURDIR)/src

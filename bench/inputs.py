@@ -18,7 +18,6 @@ from time import perf_counter, process_time, thread_time
 import uvloop
 from msgspec import Struct
 from msgspec.structs import replace
-from tests.server.nodes.memory_links import MemoryLinks, Network
 from tests.store.postgres import cpu_seconds, new_database, running_server
 
 from botdrome.app import COLLECTIONS
@@ -92,7 +91,7 @@ async def measure(url: str, matches: int, database: object) -> None:
     desk = Desk(store, settings)
     invitations = Invitations(desk, BotCaller(settings))
     plain = tables(desk, matches)
-    await keep_matches(desk, members, MemoryLinks(Network(), members.here.id), invitations)
+    await keep_matches(desk, members, invitations)
     kept = tables(desk, matches)
     await store.journal.settled()
     gc.collect()
@@ -124,10 +123,8 @@ async def take_over(url: str, kept: list[Table]) -> None:
     """Another node resumes all matches."""
     settings, store = load_settings({"db": url, "cluster_grace": 3600.0}), await open_store(url)
     members = await membership.join(store, replace(settings.cluster, name="bee"))
-    desk, here = Desk(store, settings), members.here
-    await keep_matches(
-        desk, members, MemoryLinks(Network(), here.id), Invitations(desk, BotCaller(settings))
-    )
+    desk = Desk(store, settings)
+    await keep_matches(desk, members, Invitations(desk, BotCaller(settings)))
     former = (await store.match(kept[0].entry.id)).node  # type: ignore[union-attr]
     entries = [replace(table.entry, former=(former,)) for table in kept]
     late = asyncio.ensure_future(_lateness())

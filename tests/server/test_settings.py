@@ -98,6 +98,18 @@ def test_a_variable_that_is_no_setting_is_named(name: str) -> None:
         load_settings({}, {name: "x"})
 
 
+def test_a_setting_that_is_gone_says_what_happens_now(tmp_path: Path) -> None:
+    file = tmp_path / "botdrome.toml"
+    file.write_text('[cluster]\nhold_news = "memory"\n')
+    gone = "is gone: news of a move leaves at once, .* remove it$"
+    with pytest.raises(BadSetting, match=f"^the setting cluster.hold_news {gone}"):
+        load_settings({}, file=file)
+    with pytest.raises(BadSetting, match=f"^the setting cluster.hold_news {gone}"):
+        load_settings({"cluster_hold_news": "no"})
+    with pytest.raises(BadSetting, match=f"^the setting BOTDROME_CLUSTER_HOLD_NEWS {gone}"):
+        load_settings({}, {"BOTDROME_CLUSTER_HOLD_NEWS": "no"})
+
+
 def test_variables_of_other_commands_are_ignored() -> None:
     others = {"BOTDROME_SERVER": "http://arena", "BOTDROME_TOKEN": "x", "BOTDROMEDARY": "x"}
     assert load_settings({}, others) == Settings()

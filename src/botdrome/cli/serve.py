@@ -17,8 +17,9 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import REFUSED, Terminal, reporting, say
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.network.steady_loop import run
-from botdrome.server.settings import BadSetting, Setting, all_settings, sections_of
+from botdrome.server.settings import REMOVED, BadSetting, Setting, all_settings, sections_of
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable
+from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.battlebot.conversation import GAMES
 
 app = typer.Typer()
@@ -97,8 +98,8 @@ def _list_settings() -> int:
 
 SHOWN = ("host", "port", "db", "workers", "log_level")
 """The settings that `--help` shows; `--settings` lists all."""
-OLD_FLAGS = ("xbs_port",)
-"""Flags of former names."""
+OLD_FLAGS = ("xbs_port", *(path.replace(".", "_") for path in REMOVED))
+"""Flags of former names, and of settings that are gone: an error says what happens now."""
 
 
 @cache

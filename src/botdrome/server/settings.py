@@ -266,14 +266,6 @@ class ClusterSection(Section, frozen=True):
             le=3600,
         ),
     ] = 10.0
-    hold_news: Annotated[
-        bool | Annotated[str, Meta(pattern="^(no|memory|store|true|false)$")],
-        Meta(
-            description="tell players of moves once a second node (`memory`) or PostgreSQL "
-            "(`store`) has them; `no`: at once"
-        ),
-    ] = "no"
-
     open_nats: Annotated[
         bool,
         Meta(
@@ -281,11 +273,6 @@ class ClusterSection(Section, frozen=True):
             "act as a node"
         ),
     ] = False
-
-    @property
-    def holds_news_for(self) -> str:
-        """Return `no`, `memory` or `store`. Before there was a choice, `true` meant the store."""
-        return {"true": "store", "false": "no"}.get(word := str(self.hold_news).lower(), word)
 
 
 class LogSection(Section, frozen=True):
@@ -415,6 +402,10 @@ RENAMED = {
     "host_token": "boats.host_token",
 }  # fmt: skip
 """Former names of settings, with their paths. They still work in this version, with a warning."""
+REMOVED = {
+    "cluster.hold_news": "news of a move leaves at once, and inputs are stored every 10 ms",
+}
+"""Settings that are gone, with what happens now."""
 LAST = "the old name stops working in the next version"
 JSON_VALUES = {"boats.rooms"}
 """Settings whose value in the environment or in a flag is JSON."""
@@ -510,7 +501,16 @@ def _path(word: str, paths: Mapping[str, str], note: Note) -> str:
     if RENAMED.get(word) in paths.values():
         note(f"the setting {word} is now called {RENAMED[word]}; {LAST}")
         return RENAMED[word]
-    raise BadSetting(f"there is no setting {word!r}")
+    raise _unknown(word)
+
+
+def _unknown(word: str, variable: str = "") -> BadSetting:
+    """`variable` is the one in the environment that sets it."""
+    for path, now in REMOVED.items():
+        if word in (path, path.replace(".", "_")):
+            return BadSetting(f"the setting {variable or path} is gone: {now}; remove it")
+    found = f"for the variable {variable}" if variable else f"{word!r}"
+    return BadSetting(f"there is no setting {found}")
 
 
 def _from_file(file: Path, paths: Mapping[str, str], note: Note) -> dict[str, Any]:
@@ -533,7 +533,7 @@ def _from_file(file: Path, paths: Mapping[str, str], note: Note) -> dict[str, An
 
 def _in_section(path: str, paths: Mapping[str, str]) -> str:
     if path not in paths.values():
-        raise BadSetting(f"there is no setting {path!r}")
+        raise _unknown(path)
     return path
 
 
@@ -544,7 +544,7 @@ def _from_environment(
     names = {PREFIX + name.upper(): name for name in (*old, *paths)}
     for variable in environment:
         if variable.startswith(PREFIX) and variable not in names.keys() | OTHER_COMMANDS:
-            raise BadSetting(f"there is no setting for the variable {variable}")
+            raise _unknown(variable.removeprefix(PREFIX).lower(), variable)
     given: dict[str, str] = {}
     for variable, name in names.items():
         if variable in environment:

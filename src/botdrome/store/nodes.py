@@ -381,13 +381,9 @@ before it has stored them.
 class InputRows(Postgres):
     """The rows of one node, over a connection of its own, so that they do not wait for results."""
 
-    def __init__(self, url: str, shown: str, node: str, epoch: int, flushed: bool = False) -> None:
-        """`flushed`: a row is on disk when `write` returns.
-
-        Otherwise it survives the node but not a crash of PostgreSQL.
-        """
+    def __init__(self, url: str, shown: str, node: str, epoch: int) -> None:
         super().__init__(url, shown)
-        self._node, self._epoch, self._flushed = node, epoch, flushed
+        self._node, self._epoch = node, epoch
         self._writing: Any = None
         """The connection that writes rows, and its statement: taking them from the pool costs more
         than writing.
@@ -396,7 +392,7 @@ class InputRows(Postgres):
 
     async def open(self) -> None:
         async with self._explained():
-            commit = {"synchronous_commit": "on" if self._flushed else "off"}
+            commit = {"synchronous_commit": "off"}  # a row outlives its node, not PostgreSQL
             self._writer = await self._pool(2, commit, reset=leave_as_it_is)
 
     async def write(self, number: int, data: bytes) -> None:

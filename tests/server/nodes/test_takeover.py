@@ -14,13 +14,12 @@ from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import Invitations
-from botdrome.server.nodes import held_inputs
 from botdrome.server.nodes.links import NatsLinks
-from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches, owner_of
+from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches
 from botdrome.server.tables.kept_table import KeptTable, ResumedTable
 from botdrome.server.tables.table import Table
 from botdrome.store.entries import MatchEntry
-from botdrome.wire.nodes import link
+from botdrome.store.store import MatchEntry
 from tests.patience import PATIENCE, until
 from tests.server.nodes.joining import Member, cluster
 from tests.server.tables.test_resumed_table import MOVES
@@ -44,7 +43,7 @@ class Playing:
 
     async def open(self) -> None:
         self.kept = await keep_matches(
-            self.desk, self.node.members, self.links, Invitations(self.desk, self.caller)
+            self.desk, self.node.members, Invitations(self.desk, self.caller)
         )
         await self.links.open()
 
@@ -126,7 +125,6 @@ async def test_matches_go_on_at_another_node(postgres_url: str, nats_url: str) -
     async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
         before = [ant.play(MOVES[:moves]) for moves in (0, 1, 3)]
         await ant.stored(*before)
-        assert await owner_of(bee.node.store, before[0].entry.id) == ant.node.id
         await ant.die()
         for old in before:
             table = await bee.table(old.entry.id)
@@ -135,7 +133,8 @@ async def test_matches_go_on_at_another_node(postgres_url: str, nats_url: str) -
                 old.match.inputs,
             )
             assert (table.expected, table.entry.former) == ({0, 1}, (ant.node.id,))
-            assert await owner_of(bee.node.store, old.entry.id) == bee.node.id
+            stored = await bee.node.store.match(old.entry.id)
+            assert stored is not None and stored.node == bee.node.id
         for player in (0, 1):
             assert table.rejoin(player, Hearer())
         await asyncio.sleep(0)
@@ -179,33 +178,3 @@ async def test_matches_that_cannot_go_on_are_aborted(postgres_url: str, nats_url
             while await connection.fetchval("SELECT count(*) FROM inputs WHERE node = 'ant'"):
                 await asyncio.sleep(0.01)
         await connection.close()
-
-
-async def test_nothing_that_was_told_is_lost(
-    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second node has the inputs in its memory. PostgreSQL gets none."""
-    monkeypatch.setattr(held_inputs, "ANSWER", PATIENCE)
-    monkeypatch.setattr(link, "SILENCE", PATIENCE)
-    async with playing(
-        postgres_url, nats_url, "ant", "bee", "cat", cluster_hold_news="memory"
-    ) as nodes:
-        ant, *others = nodes
-        monkeypatch.setattr(ant.kept.rows, "write", lambda *_: asyncio.Event().wait())
-        tables = [ant.play([]) for _ in range(8)]
-        for table in tables:
-            ada = Hearer()
-            table.seat(0, ada)
-            for number, (player, move) in enumerate(MOVES, 1):
-                table.submit(player, move, b"")
-                assert len(ada.told) < number
-                await until(lambda: len(ada.told) >= number)
-        await ant.node.store.journal.settled()
-        await ant.die()
-        for old in tables:
-            async with asyncio.timeout(PATIENCE):
-                while not (
-                    found := [again for node in others if (again := node.desk.tables[old.entry.id])]
-                ):
-                    await asyncio.sleep(0.001)
-            assert found[0].match.inputs == old.match.inputs

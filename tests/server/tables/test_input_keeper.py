@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 from structlog.testing import capture_logs
@@ -26,9 +25,6 @@ from botdrome.store.opening import open_store
 from botdrome.store.store import Store
 from tests.patience import PATIENCE
 from tests.server.tables.test_table import Hearer
-
-if TYPE_CHECKING:
-    from botdrome.match.match import News
 
 pytestmark = pytest.mark.anyio
 
@@ -96,9 +92,9 @@ def a_table(
 
 
 @asynccontextmanager
-async def kept(hold: bool = False) -> AsyncIterator[tuple[Store, InputKeeper, MemoryRows]]:
+async def kept() -> AsyncIterator[tuple[Store, InputKeeper, MemoryRows]]:
     store, rows = await open_store("sqlite:///:memory:"), MemoryRows()
-    keeper = InputKeeper(rows, hold)
+    keeper = InputKeeper(rows)
     yield store, keeper, rows
     await keeper.close()
     await store.close()
@@ -152,50 +148,14 @@ async def test_an_outage_delays_inputs_and_stops_no_match() -> None:
 
 
 async def test_a_node_that_was_declared_dead_stores_nothing_more() -> None:
-    async with kept(hold=True) as (store, keeper, rows):
+    async with kept() as (store, keeper, rows):
         rows.problem = Fenced("dead")
-        ada = Hearer()
-        table = a_table(store, keeper, "one", ada)
+        table = a_table(store, keeper, "one")
         await rows.until(lambda: rows.tries == 1)
         rows.problem = None
         table.submit(0, {"mark": "X", "space": [0, 0]}, b"")
-        await asyncio.sleep(0)
-        assert not rows.rows and not ada.told
-
-
-async def test_news_wait_until_their_inputs_are_stored() -> None:
-    async with kept(hold=True) as (store, keeper, rows):
-        ada, seen, looks = Hearer(), list["News"](), list[int]()
-        table = a_table(store, keeper, "one", ada)
-        table.subscribe(
-            Subscriber(notify=seen.append, changed=lambda: looks.append(table.match.steps))
-        )
-        await rows.until(lambda: bool(ada.told))
-        before = len(ada.told)
-        seen.clear()
-        looks.clear()
-        rows.open.clear()
-        table.submit(0, {"mark": "X", "space": [0, 0]}, b"")
-        await rows.until(lambda: rows.tries == 2)
-        table.submit(1, {"mark": "O", "space": [1, 1]}, b"")
-        assert len(ada.told) == before and not seen and not looks
-        rows.open.set()
-        await rows.until(lambda: len(rows.rows) == 3)
-        assert (len(ada.told), len(seen), looks) == (before + 2, 2, [2, 2])
-
-
-async def test_news_do_not_wait_for_a_store_that_is_away() -> None:
-    async with kept(hold=True) as (store, keeper, rows):
-        ada = Hearer()
-        rows.problem = StoreUnavailable("away")
-        table = a_table(store, keeper, "one", ada)
-        await rows.until(lambda: rows.tries > 1)
-        before = len(ada.told)
-        assert before
-        table.submit(0, {"mark": "X", "space": [0, 0]}, b"")
-        assert len(ada.told) == before + 1
-        rows.problem = None
-        await rows.until(lambda: len(rows.rows) > 1)
+        assert not await keeper.flush([table])
+        assert not rows.rows and rows.tries == 1
 
 
 async def test_rows_of_matches_that_are_over_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,6 +183,6 @@ async def test_a_result_that_was_not_stored_is_stored() -> None:
     async with two_nodes() as nodes:
         before = await nodes.played("noughts-and-crosses", MOVES)
         before.match.conclude(100)
-        nodes.rows.rows[99] = pack_row([before.unsaved(99)])
+        nodes.rows.rows[99] = pack_row([before.unsaved()])
         table = nodes.resumed(before.entry.id, set())
         assert (await nodes.result(table)).status == "ended"

@@ -283,7 +283,7 @@ class JoinedNode:
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Store the inputs of all matches from now on, and take over those of dead nodes."""
-        self._kept = await keep_matches(desk, self.members, self.links, invitations)
+        self._kept = await keep_matches(desk, self.members, invitations)
         assert desk.cluster is not None
         self._migration = Migration(desk, desk.cluster, self.mover, self._kept, self._tables)
         await self.members.recover()

@@ -7,7 +7,6 @@ players can return nowhere else.
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from operator import itemgetter
 from time import perf_counter, time
 
 import msgspec
@@ -24,10 +23,8 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.owners import BOT, NOBODY, bot_owner
 from botdrome.server.lobby.url_bots import BotUnavailable, Callee, Invitations
-from botdrome.server.nodes.cluster import Links, NodeId
-from botdrome.server.nodes.held_inputs import HeldInputs
+from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.membership import Membership
-from botdrome.server.nodes.second_memory import SecondMemory
 from botdrome.server.tables.kept_table import (
     InputChunk,
     InputKeeper,
@@ -40,7 +37,6 @@ from botdrome.server.tables.kept_table import (
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.entries import MatchEntry, StoreUnavailable
 from botdrome.store.nodes import InputRows
-from botdrome.store.store import Store
 
 # What nodes tell each other when matches move from one to the other.
 
@@ -120,7 +116,6 @@ class Takeover:
         self,
         desk: Desk,
         rows: InputRows,
-        held: HeldInputs,
         invitations: Invitations,
         grace: float,
         retry: Callable[[Sequence[MatchEntry]], None],
@@ -129,13 +124,7 @@ class Takeover:
 
         `retry` has `take_over` called again.
         """
-        self._desk, self._rows, self._held, self._invitations, self._grace = (
-            desk,
-            rows,
-            held,
-            invitations,
-            grace,
-        )
+        self._desk, self._rows, self._invitations, self._grace = desk, rows, invitations, grace
         self._retry = retry
         self._resumed: set[str] = set()
         """The matches from dead nodes that run here."""
@@ -204,9 +193,10 @@ class Takeover:
             (node, entry.id): KeptMatch() for entry in entries for node in entry.former
         }
         for node in {node for node, _ in kept}:
-            batches = await self._batches(node)
+            name, _, epoch = node.rpartition(".")
+            rows = await self._rows.read(name, int(epoch))
             pacer.begin()
-            for data in batches:
+            for _, data in rows:
                 for chunk in chunks_in(data):
                     if (match := kept.get((node, chunk.match))) is not None:
                         match.add(chunk)
@@ -216,14 +206,6 @@ class Takeover:
             for entry in entries
         }
         return {match: found[-1] for match, found in last.items() if found}
-
-    async def _batches(self, node: NodeId) -> list[bytes]:
-        """Return the inputs of a node in PostgreSQL and in the memories of others, in the order of
-        writing.
-        """
-        name, _, epoch = node.rpartition(".")
-        rows, held = await asyncio.gather(self._rows.read(name, int(epoch)), self._held.of(node))
-        return [data for _, data in sorted([*held, *rows], key=itemgetter(0))]
 
     async def _resume(
         self, entry: MatchEntry, kept: KeptMatch, pacer: Pacer, moving: MovingMatch | None = None
@@ -328,41 +310,23 @@ class Takeover:
 class KeptMatches:
     """The inputs of this node's matches, which other nodes can resume."""
 
-    def __init__(
-        self, rows: InputRows, keeper: InputKeeper, takeover: Takeover, memory: SecondMemory | None
-    ) -> None:
-        self.rows, self.keeper, self.takeover, self._memory = rows, keeper, takeover, memory
+    def __init__(self, rows: InputRows, keeper: InputKeeper, takeover: Takeover) -> None:
+        self.rows, self.keeper, self.takeover = rows, keeper, takeover
 
     async def close(self) -> None:
         """All matches are over: delete their inputs."""
         await self.keeper.close()
-        if self._memory is not None:
-            self._memory.close()
         with suppress(StoreUnavailable):
             await self.rows.delete_before(EVERYTHING)
         await self.rows.close()
 
 
-async def keep_matches(
-    desk: Desk, members: Membership, links: Links, invitations: Invitations
-) -> KeptMatches:
+async def keep_matches(desk: Desk, members: Membership, invitations: Invitations) -> KeptMatches:
     """Store the inputs of all matches from now on, and resume those of dead nodes."""
-    here, settings = members.here, desk.settings.cluster
-    hold = settings.holds_news_for
-    rows = InputRows(
-        desk.store.source.place, desk.settings.store_shown, here.name, here.epoch, hold == "store"
-    )
+    here, grace = members.here, desk.settings.cluster.grace
+    rows = InputRows(desk.store.source.place, desk.settings.store_shown, here.name, here.epoch)
     await rows.open()
-    memory = SecondMemory(members, links) if hold == "memory" else None
-    keeper = desk.tables.keeper = InputKeeper(rows, hold != "no", memory)
-    takeover = Takeover(
-        desk, rows, HeldInputs(members, links), invitations, settings.grace, members.retry
-    )
+    keeper = desk.tables.keeper = InputKeeper(rows)
+    takeover = Takeover(desk, rows, invitations, grace, members.retry)
     members.take_over = takeover.take_over
-    return KeptMatches(rows, keeper, takeover, memory)
-
-
-async def owner_of(store: Store, match_id: str) -> NodeId | None:
-    """Return the node that plays a match; None: it does not run, or a single server plays it."""
-    entry = await store.match(match_id)
-    return entry.node or None if entry is not None and entry.status == "running" else None
+    return KeptMatches(rows, keeper, takeover)

@@ -5,7 +5,7 @@ Its inputs are stored, so that another node can resume the match.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
@@ -34,27 +34,6 @@ class Rows(Protocol):
     async def write(self, number: int, data: bytes) -> None: ...
 
     async def delete_before(self, number: int) -> None: ...
-
-
-class OtherMemory(Protocol):
-    """The memory of another node."""
-
-    acknowledge: Callable[[int], None]
-    """Called when it has all batches up to a number."""
-
-    @property
-    def answers(self) -> bool:
-        """Whether it acknowledges batches at present."""
-
-    @property
-    def full(self) -> bool:
-        """Whether no more batches should be added before some are stored."""
-
-    def keep(self, number: int, data: bytes) -> None:
-        """Keep a batch until it is stored."""
-
-    def stored(self, number: int) -> None:
-        """The store has all batches up to this one."""
 
 
 # Kept inputs: the inputs of running matches as bytes, from which another node resumes them.
@@ -130,15 +109,11 @@ def chunks_in(row: bytes) -> list[InputChunk]:
 # nothing has to be buffered while the store is away. Rows of matches that are over are deleted in
 # steps: when the rows have grown to a multiple of what the running matches need, the inputs of
 # those matches are written again, a little in each row, and all earlier rows are deleted.
-#
-# Inputs are collected in batches. Usually a row has one batch. If another node keeps inputs in its
-# memory, it gets a batch in each turn of the loop, and a row has several. A row has the number of
-# its last batch.
 
 INTERVAL = 0.01
 """Seconds between two rows."""
 MOST = 2_000
-"""Inputs of one batch or row, about; more wait for the next."""
+"""Inputs of one row, about; more wait for the next."""
 AGAIN = 1_000
 """Inputs of one row that are written again."""
 HEAD = 10
@@ -149,44 +124,18 @@ many bytes more.
 """
 
 
-class InputBatch:
-    """New inputs of some tables."""
-
-    __slots__ = ("chunks", "number", "tables")
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.tables: list[KeptTable] = []
-        self.chunks: list[InputChunk] = []
-
-
 class InputKeeper:
-    def __init__(self, rows: Rows, hold: bool = False, memory: OtherMemory | None = None) -> None:
-        """`hold`: news are told when their inputs are stored, or another node has them in its
-        memory.
-
-        Without such a node, inputs are stored at once, as fast as the store writes.
-        """
-        self._rows, self._hold, self._memory = rows, hold, memory
-        if memory is not None:
-            memory.acknowledge = self._acknowledge
-        self.holding = hold
-        """Whether news wait at present.
-
-        They do not while nobody takes inputs, since bots would lose on time.
-        """
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
         self._loop = asyncio.get_running_loop()
         self._tables: dict[str, KeptTable] = {}
         self._touched: list[KeptTable] = []
-        self._batches: deque[InputBatch] = deque()
-        """Those that are in no row yet."""
-        self._unsafe: deque[InputBatch] = deque()
-        """Those for which news wait."""
-        self._sharing = False
+        self._taken = 0
+        """How many tables of that list are in a row by now."""
         self._waiting: asyncio.Handle | None = None
         self._writing: asyncio.Task[None] | None = None
-        self._number = self._row = 0
-        """Of the last batch, and of the row that is being written."""
+        self._row = 0
+        """The number of the last row."""
         self._last = 0.0
         self._outage = Outage("written")
         self._bytes = self._lines = 0
@@ -196,7 +145,7 @@ class InputKeeper:
         self._cut = 0
         """The first row that is kept then; 0: nothing is being written again."""
         self._flushes: list[tuple[int, asyncio.Future[bool]]] = []
-        """Done when the batches up to that number are stored, or cannot be."""
+        """Done when that many tables of the list are stored, or cannot be."""
         self.lost = False
         """The node was declared dead: it may not write any more."""
 
@@ -211,11 +160,7 @@ class InputKeeper:
     def touch(self, table: "KeptTable") -> None:
         """The match of this table has new inputs."""
         self._touched.append(table)
-        if self.lost:
-            return
-        if self._memory is not None and not self._sharing:
-            self._share_soon()
-        if self._waiting is None and self._writing is None:
+        if self._waiting is None and self._writing is None and not self.lost:
             self._wait()
 
     async def flush(self, tables: "Sequence[KeptTable]") -> bool:
@@ -223,22 +168,19 @@ class InputKeeper:
         if self.lost:
             return False
         self._touched += tables
-        while self._touched:
-            self._share()
-            if self._touched:
-                self._collect()
         flushed: asyncio.Future[bool] = self._loop.create_future()
-        self._flushes.append((self._number, flushed))
+        self._flushes.append((self._taken + len(self._touched), flushed))
         if self._waiting is None and self._writing is None:
             self._wait()
         return await flushed
 
-    def _end_flushes(self, stored: bool, until: int) -> None:
-        """The batches up to this number are stored, or none can be."""
-        for number, flushed in self._flushes:
-            if number <= until and not flushed.done():
+    def _end_flushes(self, stored: bool) -> None:
+        """The tables in rows so far are stored, or none can be."""
+        done = [one for one in self._flushes if not stored or one[0] <= self._taken]
+        self._flushes = [one for one in self._flushes if one not in done]
+        for _, flushed in done:
+            if not flushed.done():
                 flushed.set_result(stored)
-        self._flushes = [one for one in self._flushes if one[0] > until]
 
     async def close(self) -> None:
         """Write nothing more. All matches must be over."""
@@ -248,97 +190,58 @@ class InputKeeper:
             self._writing.cancel()
             await asyncio.wait([self._writing])
         self.lost = True
-        self._end_flushes(False, self._number)
-
-    def _share_soon(self) -> None:
-        self._sharing = True
-        self._loop.call_soon(self._share)
-
-    def _share(self) -> None:
-        """Send the inputs of this turn of the loop to the other node."""
-        self._sharing = False
-        if self._touched and self._memory is not None and not self._memory.full and not self.lost:
-            batch = self._collect()
-            self._memory.keep(batch.number, pack_row(batch.chunks))
-            if self._touched:
-                self._share_soon()
+        self._end_flushes(False)
 
     def _wait(self) -> None:
-        """Write the next row 10 ms after the last one; if news wait for it, at the end of this turn
-        of the loop.
-        """
+        """Write the next row 10 ms after the last one."""
         delay = self._last + INTERVAL - self._loop.time()
-        if delay <= 0 or (self.holding and (self._memory is None or not self._memory.answers)):
+        if delay <= 0:
             self._waiting = self._loop.call_soon(self._start)
         else:
             self._waiting = self._loop.call_later(delay, self._start)
 
     def _start(self) -> None:
         self._waiting, self._last = None, self._loop.time()
-        if self._touched:
-            self._share()
-        if not self._batches and self._touched:
-            self._collect()
-        chunks = self._next_chunks()
+        self._row += 1
+        chunks = self._collect()
         if self._again:
             self._add_again(chunks)
         data = pack_row(chunks)
         self._bytes += len(data)
         self._writing = self._loop.create_task(self._write(data))
 
-    def _collect(self) -> InputBatch:
+    def _collect(self) -> list[InputChunk]:
         """Take the new inputs of the tables. A table whose match is over needs none."""
-        self._number += 1
-        batch, room = InputBatch(self._number), MOST
+        chunks: list[InputChunk] = []
+        room = MOST
         touched, self._touched = self._touched, []
         for done, table in enumerate(touched, 1):
+            self._taken += 1
             if table.kept:
-                chunk = table.unsaved(batch.number)
-                batch.tables.append(table)
-                batch.chunks.append(chunk)
+                chunk = table.unsaved()
+                chunks.append(chunk)
                 self._lines += len(chunk.lines)
                 room -= len(chunk.lines) if chunk.first else HEAD + len(chunk.lines)
                 if room <= 0:
                     self._touched = touched[done:]
                     break
-        self._batches.append(batch)
-        if self._hold:
-            self._unsafe.append(batch)
-        return batch
-
-    def _next_chunks(self) -> list[InputChunk]:
-        """Return the chunks for this row: those of the oldest batches."""
-        if not self._batches:
-            self._number += 1
-            self._row = self._number
-            return []
-        batch = self._batches.popleft()
-        chunks = batch.chunks
-        while self._batches and len(chunks) < MOST:
-            batch = self._batches.popleft()
-            chunks += batch.chunks
-        self._row = batch.number
         return chunks
 
     async def _write(self, data: bytes) -> None:
         pause = SHORTEST_PAUSE
         while not await self._written(data):
-            self._end_flushes(False, self._number)
+            self._end_flushes(False)
             if self.lost:
                 return
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
-        if self._memory is not None:
-            self._memory.stored(self._row)
-        if self._hold:
-            self._acknowledge(self._row)
-        self._end_flushes(True, self._row)
+        self._end_flushes(True)
         if self._cut and not self._again:
             await self._delete()
         elif not self._cut:
             self._write_again_if_large()
         self._writing = None
-        if self._touched or self._batches or self._again:
+        if self._touched or self._again:
             self._wait()
 
     async def _written(self, data: bytes) -> bool:
@@ -350,31 +253,9 @@ class InputKeeper:
             return False
         except StoreUnavailable as problem:
             self._outage.failed(str(problem), matches=len(self._tables))
-            if self._hold and (self._memory is None or not self._memory.answers):
-                self._stop_holding()
             return False
         self._outage.worked()
         return True
-
-    # News that wait.
-
-    def _acknowledge(self, number: int) -> None:
-        """The inputs up to this batch are safe."""
-        self.holding = True
-        while self._unsafe and self._unsafe[0].number <= number:
-            batch = self._unsafe.popleft()
-            for table in batch.tables:
-                table.acknowledged(batch.number)
-
-    def _stop_holding(self) -> None:
-        if self.holding:
-            log.warning(
-                "news do not wait: inputs cannot be kept anywhere", matches=len(self._tables)
-            )
-        self.holding = False
-        self._unsafe.clear()
-        for table in list(self._tables.values()):
-            table.release()
 
     # Rows of matches that are over.
 
@@ -385,7 +266,7 @@ class InputKeeper:
         needed = sum([table.saved for table in tables]) * self._bytes // max(1, self._lines)
         if self._bytes > LEAST + MULTIPLE * needed:
             self._again.extend([(table, 0, table.saved) for table in tables])
-            self._cut, self._bytes, self._lines = self._number + 1, 0, 0
+            self._cut, self._bytes, self._lines = self._row + 1, 0, 0
 
     def _add_again(self, chunks: list[InputChunk]) -> None:
         room = AGAIN
@@ -430,10 +311,6 @@ class KeptTable(Table):
         self.saved = 0
         """The number of inputs that are stored or being stored."""
         self._last_saved = b""
-        self._held: list[Callable[[], None]] = []
-        """Messages that wait until the inputs behind them are stored."""
-        self._leaving: list[tuple[int, list[Callable[[], None]]]] = []
-        """Those whose inputs are being stored, with the numbers of the batches of inputs."""
         self._frozen = False
         """Whether the clock stands, and all events wait, because the match moves."""
         self._missing: set[Player] = set()
@@ -449,17 +326,14 @@ class KeptTable(Table):
 
     # Its inputs.
 
-    def unsaved(self, batch: int) -> InputChunk:
-        """Return the new inputs for the batch with this number. They count as saved."""
+    def unsaved(self) -> InputChunk:
+        """Return the new inputs. They count as saved."""
         self._touched = False
         log = self.match.input_log
         first, lines = log.unsaved(self.saved, self._last_saved)
         self.saved = first + len(lines)
         if lines:
             self._last_saved = lines[-1]
-        if self._held:
-            self._leaving.append((batch, self._held))
-            self._held = []
         return InputChunk(self.entry.id, first, lines) if first else self._with_head(lines)
 
     def saved_again(self, first: int, end: int) -> InputChunk:
@@ -595,53 +469,9 @@ class KeptTable(Table):
         if self.match.result is None:
             self._let_look(now)
 
-    # News that wait for the store.
-
-    def _tell(self, news: News, now: Milliseconds) -> None:
-        """Write the messages now, since the match goes on meanwhile."""
-        if not self._keeper.holding:
-            if self._held or self._leaving:
-                self.release()
-            return super()._tell(news, now)
-        self.shown = news[-1][1]
-        steps, seated = self.match.steps, self._seated
-        for player, messages in self._written(news, now):
-            if messages:
-                self._flights[player].out(now, messages, steps)
-                self._held.append(partial(seated[player].tell, messages))
-        self._held.append(partial(self._show, news, now))
-        return None
-
-    def _let_look(self, now: Milliseconds) -> None:
-        """Subscribers look at the match after they were told the news."""
-        if not self._keeper.holding:
-            return super()._let_look(now)
-        due = self.match.deadline
-        if due is not None and (self._timer is None or due < self._timer_due):
-            self._set_timer(due, now)
-        self._held.append(self._look)
-        return None
-
     def _look(self) -> None:
         if self.match.result is None:
             self._subscribers.changed()
-
-    def acknowledged(self, batch: int) -> None:
-        """The inputs up to this batch are stored."""
-        while self._leaving and self._leaving[0][0] <= batch:
-            for tell in self._leaving.pop(0)[1]:
-                tell()
-
-    def release(self) -> None:
-        """Send what is held at once."""
-        leaving, self._leaving = self._leaving, []
-        held, self._held = self._held, []
-        for tell in [*(tell for _, some in leaving for tell in some), *held]:
-            tell()
-
-    def _tell_the_end(self, news: News, now: Milliseconds) -> None:
-        self.release()  # the record that is stored now has all inputs
-        super()._tell_the_end(news, now)
 
 
 # Resumed table: a match goes on at another node.
