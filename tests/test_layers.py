@@ -53,6 +53,20 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "cli": PURE | {"kit", "app", "protocols", "client", "offline", "store", "server", "api"},
 }
+FLOORS = (
+    {"settings", "metrics", "failures"},
+    {"workers"},
+    {"network"},
+    {"calling"},
+    {"tables"},
+    {"lobby"},
+    {"session"},
+    {"contests"},
+    {"protocol", "battlebot", "rooms"},
+    {"nodes"},
+    {"operator", "arena"},
+)
+"""The floors inside the server, from the ground. A lower one never imports a higher one."""
 IMPURE = {
     "asyncio",
     "time",
@@ -93,6 +107,33 @@ def imports(file: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def module_of(file: Path) -> str:
+    parts = ("botdrome", *file.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
+
+
+MODULES = {module_of(file): file for file in FILES}
+MOST_IN_A_CIRCLE = 3
+
+
+@cache
+def imported(module: str) -> frozenset[str]:
+    """The modules of the package that a module imports."""
+    names = (name for name in imports(MODULES[module]) if name.startswith("botdrome."))
+    found = (name if name in MODULES else name.rpartition(".")[0] for name in names)
+    return frozenset(name for name in found if name in MODULES and name != module)
+
+
+def reachable(module: str) -> set[str]:
+    """The modules that a module imports, directly or not."""
+    found, unread = set[str](), [module]
+    while unread:
+        new = imported(unread.pop()) - found
+        found |= new
+        unread += new
+    return found
+
+
 def is_pure(file: Path) -> bool:
     return layer(file) in PURE or file.relative_to(SOURCE).as_posix() in PURE_FILES
 
@@ -120,6 +161,35 @@ def test_imports_point_downwards() -> None:
         for name in imports(file)
         if forbidden(file, name)
     ] == []
+
+
+def floor(module: str) -> int | None:
+    """The floor of a module of the server; None: it is none."""
+    parts = module.removeprefix("botdrome.").split(".")
+    if parts[0] != "server" or len(parts) == 1:
+        return None
+    return next(number for number, names in enumerate(FLOORS) if parts[1] in names)
+
+
+def test_imports_inside_the_server_point_downwards() -> None:
+    modules = [(module, found) for module in MODULES if (found := floor(module)) is not None]
+    assert [
+        f"{module} imports {other}"
+        for module, here in modules
+        for other in imported(module)
+        if (there := floor(other)) is not None and there > here
+    ] == []
+
+
+def test_import_circles_are_small() -> None:
+    """Imports for types count, too."""
+    reached = {module: reachable(module) for module in MODULES}
+    circles = {
+        tuple(sorted(other for other in found if module in reached[other]))
+        for module, found in reached.items()
+        if module in found
+    }
+    assert [circle for circle in circles if len(circle) > MOST_IN_A_CIRCLE] == []
 
 
 def test_files_are_short() -> None:

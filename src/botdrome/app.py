@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import structlog
@@ -17,7 +18,7 @@ from botdrome.api.rest.matches import LARGEST_FILE
 from botdrome.catalogue import CATALOGUE
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses
-from botdrome.server.battlebot import BattlebotHost
+from botdrome.server.battlebot import BattlebotHost, receive_tunnel
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.contests.contest_desk import ContestDesk
@@ -33,7 +34,7 @@ from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.network.request_head import RequestHeaders
 from botdrome.server.network.steady_loop import LoopWatch
 from botdrome.server.network.websocket import MakeSession
-from botdrome.server.nodes.joining import JoinedNode, SingleServer, join_cluster, once_reached
+from botdrome.server.nodes.joining import AnyNode, SingleServer, join_cluster, once_reached
 from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.operator.contest_orders import ContestOrders
@@ -110,7 +111,7 @@ class Parts(NamedTuple):
     contests: Contests
     orders: ContestOrders
     rate: RequestRate
-    node: JoinedNode | SingleServer
+    node: AnyNode
 
     def host_of(self, kind: type[AnyHost]) -> AnyHost:
         return host_of(self.served, kind)
@@ -201,7 +202,7 @@ async def open_server(
     """
     store = await _open_store(settings)
     ports: Ports | None = None
-    node: JoinedNode | SingleServer = SingleServer(store)
+    node: AnyNode = SingleServer(store)
     try:
         node = await join_cluster(store, settings) if settings.nats else node
         await asyncio.to_thread(likeness, "")  # reads its list now, and not at the first login
@@ -241,7 +242,7 @@ async def _put_together(
     store: Store,
     shown: Callable[[Tables], Tables],
     protocols: Sequence[Protocol],
-    node: JoinedNode | SingleServer,
+    node: AnyNode,
 ) -> Parts:
     desk, callers = Desk(store, settings), BotCaller(settings)
     contests = ContestDesk(desk).contests
@@ -260,14 +261,16 @@ async def _put_together(
     )
     arena = Arena(
         store, shown(desk.tables), desk.registry, duels, url_bots, registrations,
-        desk.registry.guesses, desk.workers, desk, desk.asking,
+        desk.registry.guesses, desk.workers, desk, node.asking,
     )  # fmt: skip
-    orders = ContestOrders(contests, url_bots, desk)
+    orders = ContestOrders(contests, url_bots, desk, node)
     arena.clients, arena.contests, arena.keys = desk.registry.clients, orders, keys
     operator = await open_operator(
-        desk, keys, host_of(served, BoatRooms), host_of(served, Organisers), callers, orders
+        desk, node, keys, host_of(served, BoatRooms), host_of(served, Organisers), callers, orders
     )
-    node.show(arena, operator)
+    node.share_tunnels(callers.tunnels, url_bots.arrived)
+    arena.tables, arena.nodes = node.share_tables(arena.tables), node.nodes
+    arena.games_at = node.games_at
     rate = RequestRate(settings)
     return Parts(
         server,
@@ -316,7 +319,7 @@ def _http_port(parts: Parts) -> MakeProtocol:
         if (found := api.receive_socket(target, headers)) is not None:
             return found
         if target == "/connect":
-            return url_bots.receive
+            return partial(receive_tunnel, server.desk, server.callers.tunnels, url_bots.arrived)
         for one in served:
             if (session := one.receive_socket(target)) is not None:
                 return session

@@ -54,9 +54,9 @@ def probe_routes(desk: Desk, store: Store) -> list[Route]:
     async def readyz(_: Request) -> Response:
         if desk.closing:
             return PlainTextResponse("stopping\n", 503)
-        if desk.cluster is not None and desk.cluster.members.here.draining:
+        if desk.others.draining:
             return PlainTextResponse("drained\n", 503)
-        if desk.cluster is not None and not desk.cluster.links.connected:
+        if not desk.others.connected:
             return PlainTextResponse("NATS cannot be reached\n", 503)
         if not desk.workers.warm:
             return PlainTextResponse("starting\n", 503)

@@ -27,11 +27,12 @@ from botdrome.api.pages import EMBED
 from botdrome.api.probes import PATHS
 from botdrome.api.requests import bearer
 from botdrome.server import metrics
-from botdrome.server.network.connection import CLIENT_SOURCE, source_of
+from botdrome.server.network.connection import source_of
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.settings import Settings
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.server.workers.pool import FairTurns
 from botdrome.wire.safe_headers import SAFE_HEADERS, plain_answer
 

@@ -14,9 +14,9 @@ from starlette.types import Receive, Scope, Send
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.reading import bounded
-from botdrome.server.arena import BadName
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.failures import STORE_AWAY, STORE_DAMAGED
+from botdrome.server.lobby.registry import BadName
 from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.nodes.asking import NoAnswer
 from botdrome.server.workers.jobs import JobFailed

@@ -19,7 +19,6 @@ from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.network.steady_loop import run
 from botdrome.server.settings import REMOVED, BadSetting, Setting, all_settings, sections_of
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable
-from botdrome.store.opening import BadStoreUrl, StoreUnavailable
 from botdrome.wire.battlebot.conversation import GAMES
 
 app = typer.Typer()

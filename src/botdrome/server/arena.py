@@ -1,6 +1,5 @@
 """Arena: the server as GraphQL, REST and the pages see it."""
 
-import hmac
 import secrets
 from collections.abc import Callable
 from math import ceil
@@ -15,19 +14,20 @@ from botdrome.contest.lobby import Seeker
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.contests.verbs import EnterContest, LeaveContest
 from botdrome.server.lobby.clients import ConnectedClients
+from botdrome.server.lobby.desk import Unplayed
 from botdrome.server.lobby.owners import is_bots, is_guests
+from botdrome.server.lobby.registry import check_name, check_spelling, holds
 from botdrome.server.lobby.tokens import Guesses, TooMany
-from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.server.workers.pool import Workers
 from botdrome.store.entries import BotEntry, MatchEntry, NameTaken
-from botdrome.store.identity import hashed, likeness
+from botdrome.store.identity import hashed
 from botdrome.store.store import Store
-from botdrome.wire.conversation import can_be_shown, unseen
 
 if TYPE_CHECKING:
     from botdrome.server.lobby.tokens import OperatorKeys
@@ -48,15 +48,6 @@ class MatchLook(Struct, frozen=True):
     """The present public position; None: it does not run there."""
     protocols: dict[str, str]
     """Of the players that are connected there, by name."""
-
-
-class Unplayed(Struct, frozen=True):
-    """Players with matches left in a contest."""
-
-    game: str
-    contest: str
-    players: tuple[str, ...]
-    left: int
 
 
 class FindWaiting(Struct, frozen=True):
@@ -90,16 +81,6 @@ def glance(tables: "Tables", match_id: str) -> dict[str, Any] | None:
     if tables.watch(match_id, one):
         tables.unwatch(match_id, one)
     return one.view
-
-
-LONGEST_NAME = 64
-GUEST = " (guest)"
-"""The suffix for a guest whose name is, or looks like, the name of a registered bot."""
-HOUSE = "house:"
-
-
-class BadName(Exception):
-    """An invalid bot name. The message gives the reason."""
 
 
 class BotCache(Protocol):
@@ -317,33 +298,3 @@ class Arena:
             self._registry.forget(bot.name)
             self._registry.end_logins(bot.name)
         return replace(bot, token_hash=token_hash)
-
-
-def check_name(name: str) -> None:
-    if not name.strip():
-        raise BadName("a name must not be empty")
-    if len(name) > LONGEST_NAME:
-        raise BadName(f"a name has at most {LONGEST_NAME} characters")
-    if likeness(name).casefold().startswith(likeness(HOUSE)):
-        raise BadName("names that begin with house: are those of house bots")
-    if not can_be_shown(name):
-        raise BadName("a name has printable characters only")
-
-
-def check_spelling(name: str) -> None:
-    """Check a name for registration, so that it cannot be mistaken for another.
-
-    Raise BadName if it can.
-    """
-    if looks_like_guest(name):
-        raise BadName(f"names that end with{GUEST} are those of guests")
-    if unseen(name):
-        raise BadName("a name must not contain invisible characters")
-
-
-def looks_like_guest(name: str) -> bool:
-    return likeness(name).endswith(likeness(GUEST))
-
-
-def holds(bot: BotEntry, token: str) -> bool:
-    return bot.token_hash is not None and hmac.compare_digest(bot.token_hash, hashed(token))

@@ -1,9 +1,12 @@
 """BattlebotHost: brings clients of the native protocol to the desk."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 from botdrome.contest.lobby import Wish, in_a_wish
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed
+from botdrome.server.calling.tunnels import Tunnel, Tunnels
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import is_of_guest, seat_key
 from botdrome.server.network.connection import Connection
@@ -15,6 +18,7 @@ from botdrome.server.tables.kept_table import ResumedTable
 from botdrome.wire.battlebot.conversation import PLAY_PATH, BattlebotConversation, Login, Seek
 from botdrome.wire.conversation import Command, Removed
 from botdrome.wire.safe_headers import plain_answer
+from botdrome.wire.tunnel import TakeAnswer, TunnelConversation, UnknownCall
 
 LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"
 
@@ -32,12 +36,8 @@ class BattlebotHost:
 
         Battlebot's own client ends after a 503 only.
         """
-        cluster, refusal = self._desk.cluster, self._desk.refusal
-        if (
-            not refusal
-            or target.partition("?")[0] == PLAY_PATH
-            or (cluster is not None and cluster.drained)
-        ):
+        refusal = self._desk.refusal
+        if not refusal or target.partition("?")[0] == PLAY_PATH or self._desk.others.drained:
             return self.connect
         return plain_answer("503 Service Unavailable", refusal)
 
@@ -109,12 +109,7 @@ class BattlebotHost:
         if login.guest:
             self._replace(session, f"{login.password} {wish}")
         errand, session.errand = session.errand, None
-        if (
-            desk.shared is not None
-            and errand is not None
-            and errand.ticket
-            and desk.shared.arrive(errand.ticket, session)
-        ):
+        if errand is not None and errand.ticket and desk.others.arrive(errand.ticket, session):
             return
         if login.match is not None and not (errand is not None and errand.seeks):
             desk.come_back(session, login.match, login.password if login.guest else "")
@@ -150,3 +145,50 @@ def _wish(login: Login) -> Wish:
         login.pace,
         login.invite,
     )
+
+
+class TunnelHost:
+    """Takes the answers of one bot behind a firewall (`botdrome connect`)."""
+
+    protocol = "botdrome connect"
+
+    def __init__(self, tunnels: Tunnels, arrived: Callable[[str], None]) -> None:
+        self._tunnels, self._arrived = tunnels, arrived
+        self._tunnel: Tunnel | None = None
+        """None: the bot has not logged in."""
+
+    def act(self, session: Session, command: Command) -> None:
+        if not isinstance(command, TakeAnswer):
+            return self._open(session)
+        failed = command.failed[:200]
+        body = command.body.encode(errors="replace")
+        outcome = CallFailed(failed) if failed else BotAnswer(command.status, body)
+        if self._tunnel is None or not self._tunnel.settle(command.call, outcome):
+            session.answer(UnknownCall())
+        return None
+
+    def _open(self, session: Session) -> None:
+        def close(why: str, code: int) -> None:
+            session.turn_away({"error": why}, code)
+
+        def leave() -> None:
+            self._tunnels.leave(tunnel)
+            tunnel.lose()
+
+        network_time, most = session.connection.network_time, self._tunnels.most_calls
+        tunnel = self._tunnel = Tunnel(session.name, most, session.answer, network_time, close)
+        session.release = leave
+        self._tunnels.join(tunnel)
+        self._arrived(session.name)
+
+
+def receive_tunnel(
+    desk: Desk, tunnels: Tunnels, arrived: Callable[[str], None], connection: Connection
+) -> Session:
+    """Open a tunnel to a bot behind a firewall. `arrived` is told its name."""
+    limits, message = desk.settings.limits, desk.settings.message
+    now = asyncio.get_running_loop().time()
+    conversation = TunnelConversation(
+        limits.login, message.rate, message.burst, message.longest, now
+    )
+    return Session(connection, conversation, TunnelHost(tunnels, arrived), desk)

@@ -19,7 +19,6 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import Origin, Proxies, sharing
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.websocket import MakeSession
-from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.settings import ProtocolSection, Settings
 
 ReceiveSocket = Callable[[str], MakeSession | SocketOptions | bytes | None]
@@ -39,31 +38,61 @@ class ServerParts(NamedTuple):
     keys: OperatorKeys
 
 
-class PortRelay(TypingProtocol):
-    """Gives connections of ports to another node."""
+class Listener(TypingProtocol):
+    """Opens ports: in this process, or in the one that accepts for all nodes of this machine."""
 
-    def routed(self, make: MakeProtocol, port: str, game: str) -> MakeProtocol:
-        """Return the protocol factory of a port, which gives away connections if the rooms of the
-        game are at another node.
+    async def listen(
+        self, name: str, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None
+    ) -> OpenPort:
+        """Take connections on a port. `key` is the setting that has it.
 
-        Empty: its clients are in no rooms.
+        Raise BadSetting if that is not possible.
         """
+
+    def set_avoided(self, avoided: bool) -> None:
+        """A node that is avoided gets connections only if no other node takes them."""
+
+
+class OwnListener:
+    """Opens ports in this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    async def listen(
+        self, name: str, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None
+    ) -> OpenPort:
+        server = await listen(self._settings, key, port, make, secure)
+        return OpenPort(int(server.sockets[0].getsockname()[1]), server.close)
+
+    def set_avoided(self, avoided: bool) -> None:
+        """Do nothing: no other node takes connections of these ports."""
+
+
+Route = Callable[[MakeProtocol, str, str], MakeProtocol]
+"""From the protocol factory of a port, its name and the game in whose rooms its clients are (empty:
+in none) to one that gives connections away while those rooms are at another node.
+"""
 
 
 class Ports:
     """The ports on which the server listens, by the names that clients of the API see."""
 
     def __init__(
-        self, settings: Settings, callers: BotCaller, shared: SharedPorts | None = None
+        self, settings: Settings, callers: BotCaller, listener: Listener | None = None
     ) -> None:
-        self._settings, self._callers, self._shared_ports = settings, callers, shared
+        """`listener` is that of a node which shares its ports; None: this server has its own."""
+        self._settings, self._callers = settings, callers
+        self._own_listener = OwnListener(settings)
+        self._listener: Listener = listener or self._own_listener
+        self.set_avoided = self._listener.set_avoided
         self._shares = Shares()
         self._shared = partial(sharing, shares=self._shares, proxies=Proxies(settings))
         self._open: dict[str, OpenPort] = {}
         self.own: OpenPort | None = None
         """The HTTP port of this node alone, if the others are shared."""
-        self.relay: PortRelay | None = None
-        """Gives connections to another node; None: this server is alone."""
+        self.route: Route | None = None
+        """None: this server is alone."""
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -73,11 +102,10 @@ class Ports:
         """The only port with TLS: clients of the other protocols know none."""
         settings = self._settings
         await self.open("http", "port", settings.port, protocol_factory, secured(settings))
-        if self._shared_ports is not None and (port := settings.cluster.port):
-            own = await listen(
-                settings, "cluster.port", port, self._shared(protocol_factory), secured(settings)
-            )
-            self.own = OpenPort(int(own.sockets[0].getsockname()[1]), own.close)
+        own = self._own_listener
+        if self._listener is not own and (port := settings.cluster.port):
+            make = self._shared(protocol_factory)
+            self.own = await own.listen("own", "cluster.port", port, make, secured(settings))
             self._callers.listen_on([self.own.number])
 
     async def open(
@@ -94,14 +122,10 @@ class Ports:
 
         Raise BadSetting if the server cannot listen there.
         """
-        if self.relay is not None:
-            protocol_factory = self.relay.routed(protocol_factory, name, game)
+        if self.route is not None:
+            protocol_factory = self.route(protocol_factory, name, game)
         make = self._shared(protocol_factory)
-        if self._shared_ports is not None:
-            opened = await self._shared_ports.listen(name, key, port, make, secure)
-        else:
-            server = await listen(self._settings, key, port, make, secure)
-            opened = OpenPort(int(server.sockets[0].getsockname()[1]), server.close)
+        opened = await self._listener.listen(name, key, port, make, secure)
         self._open[name] = opened
         self._callers.listen_on([opened.number])
         return opened
@@ -113,13 +137,6 @@ class Ports:
     def close(self) -> None:
         for port in (*self._open.values(), *filter(None, [self.own])):
             port.close()
-
-    def set_avoided(self, avoided: bool) -> None:
-        """A node that is avoided gets connections of shared ports only if no other node
-        takes them.
-        """
-        if self._shared_ports is not None:
-            self._shared_ports.set_avoided(avoided)
 
     async def disconnect(self) -> None:
         """Close the connections that are left, such as those that wait for another request."""

@@ -9,8 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from botdrome.server.arena import BadName
-from botdrome.server.lobby.registry import Denied
+from botdrome.server.lobby.registry import BadName, Denied
 from botdrome.store.entries import LooksAlike
 from botdrome.store.identity import likeness, look_alike
 from botdrome.store.opening import open_store

@@ -34,14 +34,14 @@ async def nodes(
             for name in NAMES[:count]
         ]
         for one in opened:
-            await one.desk.cluster.members._beat()  # type: ignore[union-attr]
+            await one.node.cluster.members._beat()  # type: ignore[union-attr]
         yield opened
 
 
 def home_of(nodes: list[RunningServer], game: str) -> RunningServer:
     """The node that has the rooms of a game."""
     return next(
-        one for one in nodes if one.desk.cluster is not None and one.desk.cluster.has_rooms(game)
+        one for one in nodes if one.node.cluster is not None and one.node.cluster.has_rooms(game)
     )
 
 
@@ -52,9 +52,9 @@ async def spread_out(nodes: list[RunningServer]) -> None:
         assert (
             isinstance(one.node, JoinedNode)
             and one.node._clients is not None
-            and one.desk.cluster is not None
+            and one.node.cluster is not None
         )
-        rooms, cluster = one.node._clients.rooms, one.desk.cluster
+        rooms, cluster = one.node._clients.rooms, one.node.cluster
         return all(
             rooms[key].open == (cluster.place(key).id == cluster.here)
             for key in map(rooms_of, CATALOGUE)

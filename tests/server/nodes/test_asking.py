@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.lobby.desk import Tasks
-from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes import asking
 from botdrome.server.nodes.asking import Asking, LateAnswer, NoAnswer, NodeAsking
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network
 

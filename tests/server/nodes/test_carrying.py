@@ -4,7 +4,6 @@ from typing import Any, cast
 
 import pytest
 
-from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes import carrying
 from botdrome.server.nodes.carrying import (
     CarriedConnection,
@@ -17,6 +16,7 @@ from botdrome.server.nodes.carrying import (
     OpenChannel,
 )
 from botdrome.server.session import Errand
+from botdrome.server.workers.limits import CLIENT_SOURCE
 
 
 class Far:

@@ -126,7 +126,7 @@ async def test_a_client_of_the_original_waits_while_the_home_of_its_wish_is_full
     monkeypatch.setattr(
         Desk, "refusal", property(lambda desk: "no new match begins" if desk in full else "")
     )
-    cluster = two[0].desk.cluster
+    cluster = two[0].node.cluster
     assert cluster is not None
     front, house = two[::-1] if cluster.home(cluster.key_of(Wish(GAME))) == cluster.here else two
     full.add(house.desk)

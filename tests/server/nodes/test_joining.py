@@ -35,15 +35,15 @@ def away(cause: Exception) -> StoreUnavailable:
 
 async def test_servers_join_and_leave(postgres_url: str, nats_url: str) -> None:
     async with nodes(postgres_url, nats_url, 2) as (ant, bee):
-        assert ant.desk.cluster is not None and bee.desk.cluster is not None
-        urls = {node.name: node.url for node in ant.desk.cluster.members.nodes.values()}
+        assert ant.node.cluster is not None and bee.node.cluster is not None
+        urls = {node.name: node.url for node in ant.node.cluster.members.nodes.values()}
         assert urls == {"ant": ant.url, "bee": bee.url}
         assert [
-            one.desk.cluster.has_rooms("gomoku") for one in (ant, bee) if one.desk.cluster
+            one.node.cluster.has_rooms("gomoku") for one in (ant, bee) if one.node.cluster
         ].count(True) == 1
         async with bot(ant, await registered(ant, "ada")):
-            await bee.desk.cluster.members._beat()  # type: ignore[attr-defined]
-            loads = {node.name: node.load for node in bee.desk.cluster.members.nodes.values()}
+            await bee.node.cluster.members._beat()  # type: ignore[attr-defined]
+            loads = {node.name: node.load for node in bee.node.cluster.members.nodes.values()}
             assert set(loads["ant"]) == {"tables", "connections", "waiting", "cpu", "seconds"}
 
 
@@ -56,8 +56,8 @@ async def test_a_process_that_was_stopped_too_long_ends_when_it_goes_on(
     postgres_url: str, nats_url: str
 ) -> None:
     async with nodes(postgres_url, nats_url, 1) as (ant,):
-        assert ant.desk.cluster is not None
-        members, changed = ant.desk.cluster.members, asyncio.Event()
+        assert ant.node.cluster is not None
+        members, changed = ant.node.cluster.members, asyncio.Event()
         members.on_change.append(changed.set)
         flags = ["--db", postgres_url, "--nats", nats_url, "--cluster-name", "bee", "--port", "0"]
         process = await asyncio.create_subprocess_exec(
@@ -126,8 +126,8 @@ async def test_a_node_waits_for_nats_at_its_start_and_is_not_ready_without_it(
 
 def on_disconnect(house: RunningServer) -> asyncio.Event:
     """Return an event that is set once a node has lost NATS."""
-    assert house.desk.cluster is not None and isinstance(house.desk.cluster.links, NatsLinks)
-    connection, lost = house.desk.cluster.links._connection, asyncio.Event()
+    assert house.node.cluster is not None and isinstance(house.node.cluster.links, NatsLinks)
+    connection, lost = house.node.cluster.links._connection, asyncio.Event()
     assert connection is not None
     tell = connection._ended
 

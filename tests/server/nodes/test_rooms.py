@@ -10,6 +10,7 @@ from botdrome.contest.lobby import Seeker, Wish
 from botdrome.server.nodes import rooms as under_test
 from botdrome.server.nodes.cluster import PLACES, Cluster, Node, NodeId, rooms_of, spread
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
+from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.store.entries import Wanted
 from tests.patience import until
 from tests.server.contests.entrants import entered, open_contest, play_all
@@ -208,8 +209,8 @@ async def test_a_new_home_lets_nobody_play_before_it_has_read_the_contests(
         await home.contests.act("cup", "start", "operator")
         home.contests._stored.clear()
         home.contests._running.clear()
-        assert home.desk.cluster is not None
-        home.desk.cluster.rooms[rooms_of("noughts-and-crosses")].open = False
+        assert home.node.cluster is not None
+        home.node.cluster.rooms[rooms_of("noughts-and-crosses")].open = False
         cup = await play_all(home, logins)
         assert [bool(result.match) for result in cup.results.values()] == [True, True]
 
@@ -224,8 +225,8 @@ async def test_a_node_that_another_takes_for_the_home_lets_nobody_play(
         await open_contest(home)
         logins = await entered(home, "ada", "bob")
         await home.contests.act("cup", "start", "operator")
-        assert home.desk.shared is not None and other.desk.cluster is not None
-        front, there, first = home.desk.shared._front, other.desk.cluster.here, dict[str, int]()
+        assert isinstance(home.desk.others, SharedDesk) and other.node.cluster is not None
+        front, there, first = home.desk.others._front, other.node.cluster.here, dict[str, int]()
         find = front._home_of
 
         def mistaken(seeker: Seeker) -> NodeId | None:

@@ -72,8 +72,8 @@ async def test_rooms_open_again_where_their_node_has_died(postgres_url: str, nat
             lambda: (
                 not (
                     all(
-                        other.desk.cluster is not None
-                        and not other.desk.cluster.has_rooms("gomoku")
+                        other.node.cluster is not None
+                        and not other.node.cluster.has_rooms("gomoku")
                         for other in (one, two)
                     )
                 )
@@ -94,7 +94,7 @@ async def test_rooms_of_a_drained_node_open_at_another(postgres_url: str, nats_u
         await of(other).members.drain(of(home).members.here.name)
         await until(
             lambda: all(
-                other.desk.cluster.has_rooms(game) for game in CATALOGUE if other.desk.cluster
+                other.node.cluster.has_rooms(game) for game in CATALOGUE if other.node.cluster
             )
         )
         await spread_out([ant, bee])

@@ -32,8 +32,8 @@ async def test_nodes_are_listed_and_drained(
         assert not found["ant"]["draining"] and found["ant"]["tables"] == 0
         drained = await run_beside("admin", "drain", "bee", "--server", ant.url, "--token", TOKEN)
         assert drained.exit_code == 0
-        assert bee.desk.cluster is not None
-        await bee.desk.cluster.members._beat()  # type: ignore[attr-defined]
+        assert bee.node.cluster is not None
+        await bee.node.cluster.members._beat()  # type: ignore[attr-defined]
         assert (await shown(bee))["bee"]["draining"]
         listed = await run_beside("admin", "nodes", "--server", bee.url)
         assert listed.exit_code == 0

@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.nodes.cluster import NodeId
-from botdrome.server.nodes.shared_desk import TOPIC, Placement
+from botdrome.server.nodes.shared_desk import TOPIC, Placement, SharedDesk
 from tests.patience import until
 from tests.server.clients import Client, bot, registered
 from tests.server.nodes.draining import GAME, of
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 def is_home(one: RunningServer) -> bool:
-    cluster = one.desk.cluster
+    cluster = one.node.cluster
     return cluster is not None and cluster.home(f"{GAME} 2 {{}} ") == cluster.here
 
 
@@ -52,8 +52,8 @@ class LentPlayers(NamedTuple):
             of(self.to).links._receivers[TOPIC](node, payload)
 
     def stop_holding(self) -> None:
-        assert self.to.desk.shared is not None
-        of(self.to).links.on(TOPIC, self.to.desk.shared._receive)
+        assert isinstance(self.to.desk.others, SharedDesk)
+        of(self.to).links.on(TOPIC, self.to.desk.others._receive)
 
     async def play(self) -> None:
         for one in (self.ada, self.bob):

@@ -19,7 +19,6 @@ from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_
 from botdrome.server.tables.kept_table import KeptTable, ResumedTable
 from botdrome.server.tables.table import Table
 from botdrome.store.entries import MatchEntry
-from botdrome.store.store import MatchEntry
 from tests.patience import PATIENCE, until
 from tests.server.nodes.joining import Member, cluster
 from tests.server.tables.test_resumed_table import MOVES

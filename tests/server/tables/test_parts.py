@@ -9,8 +9,8 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.games.chance import Chance
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.events import Played, Refused
-from botdrome.server.arena import BadName, check_name, holds
 from botdrome.server.lobby.house import house_bot
+from botdrome.server.lobby.registry import BadName, check_name, holds
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.flight_records import FlightRecord, FlightRecords, written

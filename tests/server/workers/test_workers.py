@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.workers import pool
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.server.workers.pool import ServerCalls, WorkerProcess, Workers
 from tests.patience import until
 

@@ -28,8 +28,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
-from botdrome.server.network.connection import CLIENT_SOURCE
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
 from botdrome.version import __version__
 
 log = structlog.get_logger()

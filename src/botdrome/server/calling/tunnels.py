@@ -10,13 +10,10 @@ from typing import Protocol
 from urllib.parse import quote, unquote
 
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, too_late
-from botdrome.server.lobby.desk import Desk
-from botdrome.server.network.connection import GOING, Connection
-from botdrome.server.session import Session
+from botdrome.server.network.connection import GOING
 from botdrome.server.settings import Settings
 from botdrome.store.entries import Epoch
-from botdrome.wire.conversation import Command
-from botdrome.wire.tunnel import CallId, TakeAnswer, TunnelCall, TunnelConversation, UnknownCall
+from botdrome.wire.tunnel import CallId, TunnelCall
 
 SCHEME = "connect:"
 TAKEN_OVER = 4001
@@ -27,56 +24,44 @@ def tunnel_url(name: str) -> str:
     return SCHEME + quote(name, safe="")
 
 
-class TunnelHost:
-    """The calls to one bot. The host of its session."""
+class Tunnel:
+    """The calls to one bot."""
 
-    protocol = "botdrome connect"
-    session: Session
-
-    def __init__(self, tunnels: "Tunnels", arrived: Callable[[str], None]) -> None:
-        self._tunnels, self._arrived = tunnels, arrived
+    def __init__(
+        self,
+        name: str,
+        most_calls: int,
+        tell: Callable[[TunnelCall], None],
+        network_time: Callable[[], float],
+        close: Callable[[str, int], None],
+    ) -> None:
+        """`tell` sends a call to the bot. `close` gets the reason, and the code."""
+        self.name, self._most_calls = name, most_calls
+        self._tell, self._network_time, self.close = tell, network_time, close
         self.opened: Epoch = int(time() * 1000)
         self._loop = asyncio.get_running_loop()
         self._numbers = count(1)
         self._calls: dict[CallId, asyncio.Future[BotAnswer]] = {}
 
-    def act(self, session: Session, command: Command) -> None:
-        if not isinstance(command, TakeAnswer):
-            session.release = self._leave
-            self._tunnels.join(session.name, self)
-            return self._arrived(session.name)
-        failed = command.failed[:200]
-        outcome = (
-            CallFailed(failed)
-            if failed
-            else BotAnswer(command.status, command.body.encode(errors="replace"))
-        )
-        return None if self._settle(command.call, outcome) else session.answer(UnknownCall())
-
-    def _leave(self) -> None:
-        self._tunnels.leave(self.session.name, self)
-        for call in tuple(self._calls):
-            self._settle(call, CallFailed(f"the connection of {self.session.name} broke off"))
-
     async def post(
         self, body: bytes, limit_seconds: float, headers: Mapping[str, str]
     ) -> BotAnswer:
-        if len(self._calls) >= self._tunnels.most_calls:
-            raise CallFailed(f"too many calls wait for {self.session.name}")
+        if len(self._calls) >= self._most_calls:
+            raise CallFailed(f"too many calls wait for {self.name}")
         call = next(self._numbers)
         waiter: asyncio.Future[BotAnswer] = self._loop.create_future()
         self._calls[call] = waiter
-        timer = self._loop.call_later(limit_seconds, self._settle, call, too_late(limit_seconds))
-        self.session.answer(TunnelCall(call, limit_seconds, headers, body.decode(errors="replace")))
+        timer = self._loop.call_later(limit_seconds, self.settle, call, too_late(limit_seconds))
+        self._tell(TunnelCall(call, limit_seconds, headers, body.decode(errors="replace")))
         try:
             answer = await waiter
-            answer.network = self.session.connection.network_time()
+            answer.network = self._network_time()
             return answer
         finally:
             timer.cancel()
             self._calls.pop(call, None)
 
-    def _settle(self, call: CallId, outcome: BotAnswer | CallFailed) -> bool:
+    def settle(self, call: CallId, outcome: BotAnswer | CallFailed) -> bool:
         """False: there is no such call."""
         waiter = self._calls.pop(call, None)
         if waiter is None or waiter.done():
@@ -86,6 +71,11 @@ class TunnelHost:
         else:
             waiter.set_exception(outcome)
         return True
+
+    def lose(self) -> None:
+        """The connection is lost."""
+        for call in tuple(self._calls):
+            self.settle(call, CallFailed(f"the connection of {self.name} broke off"))
 
 
 class TunnelsElsewhere(Protocol):
@@ -113,7 +103,7 @@ class Tunnels:
         self.most_calls = settings.calls.per_port
         self.shared: TunnelsElsewhere | None = None
         """None: this server is alone."""
-        self._by_name: dict[str, TunnelHost] = {}
+        self._by_name: dict[str, Tunnel] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._by_name or (self.shared is not None and name in self.shared)
@@ -123,42 +113,24 @@ class Tunnels:
         """The tunnels to this node, and when they were opened."""
         return {name: tunnel.opened for name, tunnel in self._by_name.items()}
 
-    def receive(
-        self, connection: Connection, desk: Desk, arrived: Callable[[str], None]
-    ) -> Session:
-        """`arrived` is told the name of a bot that can be called."""
-        limits, message, tunnel = (
-            desk.settings.limits,
-            desk.settings.message,
-            TunnelHost(self, arrived),
-        )
-        now = asyncio.get_running_loop().time()
-        conversation = TunnelConversation(
-            limits.login, message.rate, message.burst, message.longest, now
-        )
-        tunnel.session = Session(connection, conversation, tunnel, desk)
-        return tunnel.session
-
-    def join(self, name: str, tunnel: TunnelHost) -> None:
+    def join(self, tunnel: Tunnel) -> None:
         """A new tunnel replaces the one before, which is closed."""
-        self.replace(name)
-        self._by_name[name] = tunnel
+        self.replace(tunnel.name)
+        self._by_name[tunnel.name] = tunnel
         if self.shared is not None:
-            tunnel.opened = self.shared.opened(name, tunnel.opened)
+            tunnel.opened = self.shared.opened(tunnel.name, tunnel.opened)
 
     def replace(self, name: str) -> None:
         """There is a newer tunnel for this name."""
         before = self._by_name.pop(name, None)
         if before is not None:
-            before.session.turn_away(
-                {"error": "another connection carries the calls now"}, TAKEN_OVER
-            )
+            before.close("another connection carries the calls now", TAKEN_OVER)
 
-    def leave(self, name: str, tunnel: TunnelHost) -> None:
-        if self._by_name.get(name) is tunnel:
-            del self._by_name[name]
+    def leave(self, tunnel: Tunnel) -> None:
+        if self._by_name.get(tunnel.name) is tunnel:
+            del self._by_name[tunnel.name]
             if self.shared is not None:
-                self.shared.closed(name)
+                self.shared.closed(tunnel.name)
 
     async def post(
         self, url: str, body: bytes, limit_seconds: float, headers: Mapping[str, str]
@@ -178,4 +150,4 @@ class Tunnels:
 
     def close(self) -> None:
         for tunnel in tuple(self._by_name.values()):
-            tunnel.session.turn_away({"error": "the server is stopping"}, GOING)
+            tunnel.close("the server is stopping", GOING)

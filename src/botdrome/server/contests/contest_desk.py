@@ -100,9 +100,9 @@ class ContestDesk:
         """Return why no match of a contest of a game may begin at present; empty if matches may
         begin.
         """
-        cluster = self._desk.cluster
-        elsewhere = cluster is not None and not cluster.has_rooms(game)
-        return "the contests of this game are at another node" if elsewhere else self._desk.refusal
+        if not self._desk.others.has_rooms(game):
+            return "the contests of this game are at another node"
+        return self._desk.refusal
 
     # Clients that name a contest.
 

@@ -9,7 +9,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from botdrome.server.network.connection import CLIENT_SOURCE, source_of
+from botdrome.server.network.connection import source_of
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.entries import Epoch, Note
 from botdrome.store.identity import look_alike
 from botdrome.store.store import Store

@@ -5,9 +5,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from itertools import count, islice
 from random import randrange
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from botdrome.bots.house import HouseBot
 from botdrome.catalogue import CATALOGUE, restored
@@ -18,7 +19,6 @@ from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Resumption
 from botdrome.match.terms import paced
 from botdrome.server import metrics
-from botdrome.server.arena import Unplayed
 from botdrome.server.failures import STORE_AWAY, log_failure
 from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.contest_queue import ContestQueue
@@ -26,7 +26,6 @@ from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
 from botdrome.server.lobby.owners import NOBODY, is_of_guest, seat_key, seat_of
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
-from botdrome.server.nodes.asking import Asking
 from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import header_of
 from botdrome.server.tables.running_tables import Candidate, RunningTables
@@ -36,9 +35,15 @@ from botdrome.store.entries import BrokenMatch, MatchEntry, StoreUnavailable
 from botdrome.store.store import Store
 from botdrome.wire.writers import MatchWriters, standing
 
-if TYPE_CHECKING:
-    from botdrome.server.nodes.cluster import Cluster
-    from botdrome.server.nodes.shared_desk import SharedDesk
+
+class Unplayed(Struct, frozen=True):
+    """Players with matches left in a contest."""
+
+    game: str
+    contest: str
+    players: tuple[str, ...]
+    left: int
+
 
 # WaitingClient: a client that has logged in, and wants a table.
 
@@ -65,6 +70,80 @@ class WaitingClient(Candidate, Protocol):
 
         A client that knows no such messages goes on waiting; others are turned away.
         """
+
+
+class OtherNodes:
+    """The other nodes, as the desk and the rooms see them. A single server has none; `SharedDesk`
+    has those of a cluster.
+    """
+
+    alone = True
+
+    def __init__(self) -> None:
+        self.on_change: list[Callable[[], None]] = []
+        """Called after nodes came or went, or homes of rooms changed."""
+
+    def __len__(self) -> int:
+        """The number of clients of other nodes that wait here."""
+        return 0
+
+    @property
+    def draining(self) -> bool:
+        """Whether this node takes no new matches."""
+        return False
+
+    @property
+    def drained(self) -> bool:
+        """Whether this node is drained and another one takes its place."""
+        return False
+
+    @property
+    def connected(self) -> bool:
+        """Whether other nodes can be reached."""
+        return True
+
+    def has_rooms(self, game: str) -> bool:
+        """Whether the rooms and contests of a game are here."""
+        return True
+
+    def is_home(self, wish: Wish) -> bool:
+        """Whether clients with this wish wait here."""
+        return True
+
+    def seek(self, client: WaitingClient, seeker: Seeker) -> bool:
+        """Let a client wait at another node, or for the rooms of its game to open here; False: it
+        waits here.
+        """
+        return False
+
+    def send_away(self, client: WaitingClient) -> bool:
+        """Move a client of a drained node, which seeks, to another node of this machine; False: it
+        stays.
+        """
+        return False
+
+    def give_up(self, seeker: Seeker) -> None:
+        """The client waits no longer."""
+
+    def open_elsewhere(
+        self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]
+    ) -> bool:
+        """Have a table set at another node; False: it is set here."""
+        return False
+
+    def play_house(self, client: WaitingClient, opponent: str) -> bool:
+        """Have a client of another node play against house bots there; False: it plays here."""
+        return False
+
+    def bring(self, client: WaitingClient, to: str) -> bool:
+        """Move a client that returns to the node of its match; False: it cannot move there."""
+        return False
+
+    def arrive(self, number: int, client: WaitingClient) -> bool:
+        """Give a connection that came from another node the seat for which it came; False: that
+        waits no longer.
+        """
+        return False
 
 
 # A table of one client and house bots.
@@ -242,7 +321,7 @@ async def come_back_elsewhere(
         while client.present:
             entry = await desk.store.match(match_id)
             player = None if entry is None else seat_of(entry, client.owner, secret)
-            if entry is None and desk.cluster is not None and loop.time() < soon:
+            if entry is None and not desk.others.alone and loop.time() < soon:
                 await asyncio.sleep(PAUSE)
                 continue
             if entry is None or player is None:
@@ -251,11 +330,9 @@ async def come_back_elsewhere(
                 return await _tell_result(desk.store, client, entry, player)
             if desk.tables[match_id] is not None and not desk.tables.leaving(match_id):
                 return desk.come_back(client, match_id, secret)
-            if desk.cluster is None or desk.shared is None or loop.time() > until:
+            if desk.others.alone or loop.time() > until:
                 break
-            if entry.node in desk.cluster.members.nodes.keys() - {
-                desk.cluster.here
-            } and desk.shared.bring(client, entry.node):
+            if desk.others.bring(client, entry.node):
                 return None
             await asyncio.sleep(PAUSE)
     except BrokenMatch as problem:
@@ -316,12 +393,10 @@ class Desk:
         )
         self.workers, self.guest_sessions = self.tables.workers, Logins()
         """The sessions of guests, by wish or match. Of several, the newest stays."""
-        self.closing, self.asking, self.put_off = False, Asking(), PutOffClients(self)
+        self.closing, self.put_off = False, PutOffClients(self)
         self.on_closing: list[Callable[[], None]] = []
         self.contest_queue: ContestQueue | None = None
-        self.cluster: Cluster | None = None
-        self.shared: SharedDesk | None = None
-        """The desks of all nodes as one; None: this server is alone."""
+        self.others = OtherNodes()
         self._lobby, self.tickets = Lobby(), count()
         self.close_books = self._lobby.close_books
         self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
@@ -332,7 +407,7 @@ class Desk:
         return whether they do.
         """
         self._loop = asyncio.get_running_loop()
-        metrics.WAITING.set_function(lambda: len(self._clients) - len(self.shared or ()))
+        metrics.WAITING.set_function(lambda: len(self._clients) - len(self.others))
 
     @property
     def refusal(self) -> str:
@@ -353,12 +428,12 @@ class Desk:
         **how: bool,
     ) -> None:
         """Give a client a table, or let it wait. `how` are further fields of a Seeker."""
-        if self.shared is not None and self.shared.send_away(client):
+        if self.others.send_away(client):
             return None
         seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot, **how)
         if refusal := self.refusal:
             return self.put_off.add(client, seeker, refusal)
-        if self.shared is not None and self.shared.seek(client, seeker):
+        if self.others.seek(client, seeker):
             return self.enqueue(seeker, client)
         if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(
             client, name, wish
@@ -453,8 +528,7 @@ class Desk:
             self._matchmaker.leave(seeker)
             if self.contest_queue:
                 self.contest_queue.leave(seeker)
-            if self.shared is not None:
-                self.shared.give_up(seeker)
+            self.others.give_up(seeker)
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that
@@ -484,7 +558,7 @@ class Desk:
             self._loop.call_later(RETRY, again)
         elif not (
             any(fill(seeker, again) for fill in self.fillers)
-            or (self.shared and self.shared.play_house(client, "house"))
+            or self.others.play_house(client, "house")
         ):
             self.against_the_house(seeker, client, "house")
 
@@ -509,12 +583,8 @@ class Desk:
             client.seeker = None
         wish, book = table_wish(seekers), self._lobby.book(seekers[0].wish)
         gathers = book is None and self._matchmaker.gathers(seekers[0])
-        if (
-            self.shared is not None
-            and book is None
-            and not gathers
-            and self.shared.open_elsewhere(wish, seekers, clients)
-        ):
+        local = book is not None or gathers
+        if not local and self.others.open_elsewhere(wish, seekers, clients):
             return
         over: Callable[[Table], None] | None = None
         names = tuple(seeker.name for seeker in seekers)

@@ -1,27 +1,73 @@
 """Registry: the bots that may log in, cached so that a login need not wait for the store."""
 
+import hmac
 from collections import OrderedDict
 from collections.abc import Callable
 
 from msgspec import Struct
 
 from botdrome.contest.lobby import Wish
-from botdrome.server.arena import (
-    GUEST,
-    BadName,
-    check_name,
-    check_spelling,
-    holds,
-    looks_like_guest,
-)
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.clients import ConnectedClients
 from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, seat_of
 from botdrome.server.lobby.tokens import Guesses, TooMany
 from botdrome.server.network.peer import PEER
 from botdrome.store.entries import BotEntry
+from botdrome.store.identity import hashed, likeness
 from botdrome.store.store import Store
-from botdrome.wire.conversation import Admit, AdmitGuest, Authenticate, TokenNeeded, written_out
+from botdrome.wire.conversation import (
+    Admit,
+    AdmitGuest,
+    Authenticate,
+    TokenNeeded,
+    can_be_shown,
+    unseen,
+    written_out,
+)
+
+LONGEST_NAME = 64
+
+
+GUEST = " (guest)"
+"""The suffix for a guest whose name is, or looks like, the name of a registered bot."""
+
+
+HOUSE = "house:"
+
+
+class BadName(Exception):
+    """An invalid bot name. The message gives the reason."""
+
+
+def check_name(name: str) -> None:
+    if not name.strip():
+        raise BadName("a name must not be empty")
+    if len(name) > LONGEST_NAME:
+        raise BadName(f"a name has at most {LONGEST_NAME} characters")
+    if likeness(name).casefold().startswith(likeness(HOUSE)):
+        raise BadName("names that begin with house: are those of house bots")
+    if not can_be_shown(name):
+        raise BadName("a name has printable characters only")
+
+
+def check_spelling(name: str) -> None:
+    """Check a name for registration, so that it cannot be mistaken for another.
+
+    Raise BadName if it can.
+    """
+    if looks_like_guest(name):
+        raise BadName(f"names that end with{GUEST} are those of guests")
+    if unseen(name):
+        raise BadName("a name must not contain invisible characters")
+
+
+def looks_like_guest(name: str) -> bool:
+    return likeness(name).endswith(likeness(GUEST))
+
+
+def holds(bot: BotEntry, token: str) -> bool:
+    return bot.token_hash is not None and hmac.compare_digest(bot.token_hash, hashed(token))
+
 
 KEPT = 10_000
 

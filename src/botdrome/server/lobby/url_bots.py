@@ -30,12 +30,10 @@ from botdrome.server.calling.tunnels import SCHEME, tunnel_url
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import bot_owner
-from botdrome.server.network.connection import CLIENT_SOURCE, NORMAL, Connection, Traffic
-from botdrome.server.nodes.shared_bots import SharedTunnels
-from botdrome.server.session import Session
+from botdrome.server.network.connection import NORMAL, Traffic
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.server.workers.limits import SharedSlots
+from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
 from botdrome.store.entries import BotEntry, Note, StoreUnavailable
 from botdrome.store.store import Store
 from botdrome.wire.battlebot.conversation import battlebot_with_extras, value_of
@@ -480,9 +478,7 @@ class UrlBots:
         self._loop = asyncio.get_running_loop()
         self._opened = False
         desk.on_wait(self._client_waits)
-        if desk.cluster is not None:
-            SharedTunnels(caller.tunnels, desk.cluster, desk.asking, self.arrived)
-            desk.cluster.members.on_change.append(self._follow_homes)
+        desk.others.on_change.append(self._follow_homes)
 
     async def open(self) -> None:
         """Call bots from now on."""
@@ -500,23 +496,14 @@ class UrlBots:
         for game, contest, bot in self._entries:
             self._attend(_usual(game, contest), bot)
 
-    def _is_home(self, wish: Wish) -> bool:
-        """Whether the contest of a wish is played at this node."""
-        cluster = self._desk.cluster
-        return cluster is None or cluster.home(cluster.key_of(wish)) == cluster.here
-
     def _follow_homes(self) -> None:
         """Bots that wait for contests which have left this node are called at the new home."""
         for (wish, _), playing in tuple(self._attending.items()):
-            if playing is not None and playing.seeker and not self._is_home(wish):
+            if playing is not None and playing.seeker and not self._desk.others.is_home(wish):
                 playing.turn_away({})
 
     async def close(self) -> None:
         self._caller.close()
-
-    def receive(self, connection: Connection) -> Session:
-        """Open a tunnel to a bot behind a firewall."""
-        return self._caller.tunnels.receive(connection, self._desk, self.arrived)
 
     # Actions of bot owners.
 
@@ -608,7 +595,9 @@ class UrlBots:
 
     def _attend(self, wish: Wish, name: str) -> None:
         rested = self._resting.get(name, 0.0) <= self._loop.time()
-        attends = self._opened and rested and not self._desk.closing and self._is_home(wish)
+        attends = (
+            self._opened and rested and not self._desk.closing and self._desk.others.is_home(wish)
+        )
         if attends and (wish, name) not in self._attending:
             self._attending[wish, name] = None
             self._desk.tasks.start(self._attended(wish, name))
@@ -631,7 +620,7 @@ class UrlBots:
         return (
             wish.contest is not None
             and (wish.game, wish.contest, name) in self._entries
-            and self._is_home(wish)
+            and self._desk.others.is_home(wish)
         )
 
     async def _plays_on(self, wish: Wish, name: str) -> bool:

@@ -2,7 +2,6 @@
 
 import socket
 from contextlib import suppress
-from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv4Address, ip_address, ip_network
 from time import monotonic
@@ -94,8 +93,6 @@ class Receiver(Protocol):
 # The address of the client whose request is being handled, so that clients can share resources
 # fairly.
 
-CLIENT_SOURCE: ContextVar[str] = ContextVar("client_source", default="")
-"""The source (see `source_of`) of the current request. Tasks that the request starts inherit it."""
 NETWORK = 64
 """The prefix length of an IPv6 subscriber network: all addresses with the same prefix count as one
 client.

@@ -16,10 +16,11 @@ from typing import Any, Final, NamedTuple, cast
 
 import structlog
 
-from botdrome.server.network.connection import CLIENT_SOURCE, source_of
+from botdrome.server.network.connection import source_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.shares import BRIEF, Held, Sharer, Shares
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.wire.framing.streams import BadHeader, may_be_header, read_header
 
 # Proxies trusted to report the address of a client.

@@ -17,8 +17,8 @@ from msgspec import Struct
 from botdrome.server.calling.bot_connection import CallFailed, TooLate
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.tokens import TooMany
-from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.nodes.cluster import Links, Members, NodeId
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.entries import StoreUnavailable
 

@@ -13,7 +13,6 @@ import structlog
 from msgspec import Struct
 
 from botdrome.server.network.connection import (
-    CLIENT_SOURCE,
     INTERNAL,
     NORMAL,
     TRY_LATER,
@@ -25,6 +24,7 @@ from botdrome.server.network.peer import PEER, Luggage
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.session import AdmittedClient, Errand, Session
+from botdrome.server.workers.limits import CLIENT_SOURCE
 
 # The messages by which nodes carry connections.
 #

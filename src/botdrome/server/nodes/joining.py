@@ -11,31 +11,31 @@ import structlog
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.server import metrics
-from botdrome.server.arena import Arena
 from botdrome.server.battlebot import NATIVE
+from botdrome.server.calling.tunnels import Tunnels
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import membership
-from botdrome.server.nodes.asking import NodeAsking
+from botdrome.server.nodes.asking import Asking, NodeAsking
 from botdrome.server.nodes.carrying import MakeArrival
-from botdrome.server.nodes.cluster import Cluster, Key, rooms_of
+from botdrome.server.nodes.cluster import Cluster, Key, Node, rooms_of
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.migration import Migration
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.nodes.relay import MakePeer, Relay
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
-from botdrome.server.nodes.shared_bots import SharedRegistry
+from botdrome.server.nodes.shared_bots import SharedRegistry, SharedTunnels
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.nodes.shared_tables import SharedTables
 from botdrome.server.nodes.takeover import KeptMatches, keep_matches
-from botdrome.server.operator.operator import Operator
 from botdrome.server.protocol import Ports, ServedProtocol
 from botdrome.server.session import Session
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.tables.audience import Tables
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.store.entries import StoreUnavailable
 from botdrome.store.nodes import CannotJoin
@@ -163,14 +163,28 @@ class SingleServer:
 
     forwarding: Forwarding | None = None
 
+    cluster: Cluster | None = None
+
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._store, self.asking = store, Asking()
 
     def serve(self, desk: Desk, connections: ConnectionLimits) -> None:
         """Do nothing: the desk is alone."""
 
-    def show(self, arena: Arena, operator: Operator) -> None:
-        """Do nothing: there are no nodes to show."""
+    def share_tables(self, tables: Tables) -> Tables:
+        return tables
+
+    def share_tunnels(self, tunnels: Tunnels, arrived: Callable[[str], None]) -> None:
+        """Do nothing: no bot has a tunnel to another node."""
+
+    def nodes(self) -> list[Node]:
+        return []
+
+    def games_at(self, node: Node) -> list[str]:
+        return []
+
+    async def set_draining(self, name: str, draining: bool) -> bool:
+        return False
 
     def bring(self, connect: MakeArrival) -> None:
         """Do nothing: no client comes from another node."""
@@ -220,14 +234,16 @@ class JoinedNode:
         self._clients: NodeClients | None = None
         self._migration: Migration | None = None
         self._began = self._looked = monotonic()
+        here = members.here
+        metrics.NODE.labels(here.name, str(here.epoch), here.version).set(1)
         self._spent = process_time()
 
     def serve(self, desk: Desk, connections: ConnectionLimits) -> None:
         """Make the desk one with those of the other nodes."""
         self._desk, self._connections = desk, connections
-        cluster = desk.cluster = Cluster(self.members, self.links, desk.tasks.start)
-        shared = desk.shared = SharedDesk(desk, cluster, self.mover)
-        desk.asking = NodeAsking(self.members, self.links, desk.tasks.start)
+        self.cluster = Cluster(self.members, self.links, desk.tasks.start)
+        shared = desk.others = SharedDesk(desk, self.cluster, self.mover)
+        self.asking = NodeAsking(self.members, self.links, desk.tasks.start)
         self.mover.before_loss = partial(_await_return, grace=desk.settings.cluster.grace)
         SharedRegistry(desk, self.links)
 
@@ -242,16 +258,26 @@ class JoinedNode:
 
         self.members.load = load
 
-    def show(self, arena: Arena, operator: Operator) -> None:
-        """Show the nodes to people, and let the operator drain them."""
-        arena.nodes = lambda: list(self.members.nodes.values())
-        arena.games_at = lambda node: [
-            game for game in CATALOGUE if self.members.room_home(rooms_of(game)) == node.id
-        ]
-        arena.tables = self._tables = SharedTables(arena.tables, self.links)
-        operator.set_draining = self.members.drain
-        here = self.members.here
-        metrics.NODE.labels(here.name, str(here.epoch), here.version).set(1)
+    def share_tables(self, tables: Tables) -> Tables:
+        """Return the tables of all nodes, as spectators see them. `tables` are those here."""
+        self._tables = SharedTables(tables, self.links)
+        return self._tables
+
+    def share_tunnels(self, tunnels: Tunnels, arrived: Callable[[str], None]) -> None:
+        """Let all nodes call bots with a tunnel. `arrived` is told the names of those elsewhere."""
+        SharedTunnels(tunnels, self.cluster, self.asking, arrived)
+
+    def nodes(self) -> list[Node]:
+        return list(self.members.nodes.values())
+
+    def games_at(self, node: Node) -> list[str]:
+        """Return the games whose rooms and contests a node has."""
+        homes = {game: self.members.room_home(rooms_of(game)) for game in CATALOGUE}
+        return [game for game, home in homes.items() if home == node.id]
+
+    async def set_draining(self, name: str, draining: bool) -> bool:
+        """Have a node take no new matches, or take them again; False: there is no such node."""
+        return await self.members.drain(name, draining)
 
     def bring(self, connect: MakeArrival) -> None:
         """`connect` makes the session of a native client that comes from another node."""
@@ -271,21 +297,18 @@ class JoinedNode:
 
         Otherwise, clients that need them go where they are.
         """
-        desk = self._desk
-        assert desk.cluster is not None
-        desk.cluster.room_games |= {one.game for one in served if one.game}
+        self.cluster.room_games |= {one.game for one in served if one.game}
         targets = [(target, one.game) for one in served for target in one.targets]
         clients = self._clients = NodeClients(
-            desk, desk.cluster, self.mover, rooms, targets, ports.arriving
+            self._desk, self.cluster, self.mover, rooms, targets, ports.arriving
         )
         self.members.settle = clients.settle
-        ports.relay, self.forwarding = clients.relay, clients.forwarding("http")
+        ports.route, self.forwarding = clients.relay.routed, clients.forwarding("http")
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Store the inputs of all matches from now on, and take over those of dead nodes."""
         self._kept = await keep_matches(desk, self.members, invitations)
-        assert desk.cluster is not None
-        self._migration = Migration(desk, desk.cluster, self.mover, self._kept, self._tables)
+        self._migration = Migration(desk, self.cluster, self.mover, self._kept, self._tables)
         await self.members.recover()
 
     async def announce(self, url: str, ports: Ports) -> None:
@@ -335,6 +358,9 @@ class JoinedNode:
         self._tables.close()
         await self.links.close()
         await self.members.leave()
+
+
+AnyNode = JoinedNode | SingleServer
 
 
 def _await_return(receiver: StreamReceiver, grace: float) -> None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.match.events import Player
 from botdrome.match.match import News
-from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.desk import Desk, OtherNodes, WaitingClient
 from botdrome.server.network.connection import GOING, NORMAL
 from botdrome.server.nodes.carrying import CarriedConnection, FrontConnection, connection_of
 from botdrome.server.nodes.cluster import Cluster, Members, Node, NodeId, able, choose
@@ -593,25 +593,42 @@ class FrontDesk:
                 self._desk.seek_again(client, waits)
 
 
-class SharedDesk:
+class SharedDesk(OtherNodes):
+    alone = False
+
     def __init__(self, desk: Desk, cluster: Cluster, mover: Mover) -> None:
         self._desk, self._cluster = desk, cluster
         self._front, self._home = FrontDesk(desk, cluster, mover), HomeDesk(desk, cluster)
         self._placement = Placement(cluster.members, asyncio.get_running_loop().time)
         cluster.links.on(TOPIC, self._receive)
         cluster.links.on_lost.append(self._lose)
-        cluster.members.on_change.append(self._follow)
+        self.on_change = cluster.members.on_change
+        self.on_change.append(self._follow)
+
+    @property
+    def draining(self) -> bool:
+        return self._cluster.members.here.draining
+
+    @property
+    def drained(self) -> bool:
+        return self._cluster.drained
+
+    @property
+    def connected(self) -> bool:
+        return self._cluster.links.connected
+
+    def has_rooms(self, game: str) -> bool:
+        return self._cluster.has_rooms(game)
+
+    def is_home(self, wish: Wish) -> bool:
+        return self._cluster.home(self._cluster.key_of(wish)) == self._cluster.here
 
     def __len__(self) -> int:
-        """The number of clients of other nodes that wait here."""
         return len(self._home)
 
     # What the desk asks.
 
     def seek(self, client: WaitingClient, seeker: Seeker) -> bool:
-        """Let a client wait at another node, or for the rooms of its game to open here; False: it
-        waits here.
-        """
         return self._front.seek(client, seeker) or self._wait_for_rooms(client, seeker)
 
     def _wait_for_rooms(self, client: WaitingClient, seeker: Seeker) -> bool:
@@ -645,20 +662,14 @@ class SharedDesk:
             self._desk.seek_again(client, seeker)
 
     def send_away(self, client: WaitingClient) -> bool:
-        """Move a client of a drained node, which seeks, to another node of this machine; False: it
-        stays.
-        """
         return self._front.send_away(client)
 
     def arrive(self, number: int, client: WaitingClient) -> bool:
-        """Give a connection that came from another node the seat for which it came; False: that
-        waits no longer.
-        """
         return self._home.arrive(number, client)
 
     def bring(self, client: WaitingClient, to: NodeId) -> bool:
-        """Move a client that returns to the node of its match; False: it cannot move."""
-        return self._front.bring(client, to)
+        elsewhere = to in self._cluster.members.nodes and to != self._cluster.here
+        return elsewhere and self._front.bring(client, to)
 
     def give_up(self, seeker: Seeker) -> None:
         self._front.give_up(seeker)
@@ -666,7 +677,6 @@ class SharedDesk:
     def open_elsewhere(
         self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]
     ) -> bool:
-        """Have a table set at another node; False: it is set here."""
         to = self._placement.choose([self._place_of(client) for client in clients])
         if to != self._cluster.here:
             seats = [
@@ -692,7 +702,6 @@ class SharedDesk:
         return TableSeat(front, ticket, seeker.name, client.owner, client.version)
 
     def play_house(self, client: WaitingClient, opponent: str) -> bool:
-        """Have a client of another node play against house bots there; False: it plays here."""
         if not isinstance(client, RemoteClient) or self._home.draws(client.front):
             return False
         self._home.play_house(client, opponent)

@@ -26,6 +26,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.nodes.asking import HomeMoves, NoAnswer
 from botdrome.server.nodes.cluster import NodeId, rooms_of
+from botdrome.server.nodes.joining import AnyNode
 from botdrome.store.contest_journal import ContestJournal
 
 WAIT = 30.0
@@ -52,7 +53,8 @@ class FindAwaited(Struct, frozen=True):
 
 
 class ContestOrders:
-    def __init__(self, contests: Contests, bots: UrlBots, desk: Desk) -> None:
+    def __init__(self, contests: Contests, bots: UrlBots, desk: Desk, node: AnyNode) -> None:
+        self._asking, self._cluster = node.asking, node.cluster
         self._contests, self._bots, self._desk = contests, bots, desk
         self._journal = ContestJournal(desk.store)
         self._verbs: dict[type[Struct], Callable[[str, Any], Awaitable[object]]] = {
@@ -70,8 +72,8 @@ class ContestOrders:
         }
         """What is done with a contest. REST, GraphQL, pages and commands give these orders."""
         self._kinds = {kind.__name__: kind for kind in self._verbs}
-        desk.asking.on(ContestOrder, self._carry_out)
-        desk.asking.on(FindAwaited, self._awaited)
+        self._asking.on(ContestOrder, self._carry_out)
+        self._asking.on(FindAwaited, self._awaited)
         self._open: set[str] = set()
         """The games whose contests are here."""
         self._busy: Counter[str] = Counter()
@@ -120,16 +122,16 @@ class ContestOrders:
     async def awaited(self, name: str) -> list[str]:
         home = self._home((await self.document(name)).game)
         try:
-            return await self._desk.asking.ask(home, FindAwaited(name), list[str])
+            return await self._asking.ask(home, FindAwaited(name), list[str])
         except NoAnswer:
             return []
 
     async def _ask(self, order: ContestOrder) -> None:
-        await self._desk.asking.ask(self._home(order.game), order, bool, WAIT)
+        await self._asking.ask(self._home(order.game), order, bool, WAIT)
 
     def _home(self, game: str) -> NodeId | None:
         """None: this server is alone."""
-        cluster = self._desk.cluster
+        cluster = self._cluster
         home = None if cluster is None else cluster.home(rooms_of(game))
         if home is None and cluster is not None:
             raise HomeMoves(MOVING.format(game=game))

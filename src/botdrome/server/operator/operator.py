@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from operator import attrgetter, methodcaller
 from time import time
@@ -19,9 +19,9 @@ from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.clients import ConnectedClient
 from botdrome.server.lobby.desk import Desk, Tasks
 from botdrome.server.lobby.tokens import OperatorKeys
-from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.network.origins import public_origins
 from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.nodes.joining import AnyNode
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
 from botdrome.server.rooms.boat_orders import carry_out
@@ -29,6 +29,7 @@ from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import room_settings
 from botdrome.server.rooms.boats import BadRoom, BoatRooms
 from botdrome.server.rooms.cube_organisers import Organisers
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.entries import Epoch, Note
 from botdrome.store.store import Store
 
@@ -210,11 +211,6 @@ def _line(one: ConnectedClient, node: str) -> ClientLine:
     )  # fmt: skip
 
 
-async def nobody_drains(_name: str, _draining: bool) -> bool:
-    """A single server has no nodes."""
-    return False
-
-
 REMOVED = "the operator removed this client"
 
 
@@ -229,23 +225,20 @@ class Operator:
     def __init__(
         self,
         desk: Desk,
+        node: AnyNode,
         keys: OperatorKeys,
         boats: BoatRooms,
         organisers: Organisers,
         contests: ContestOrders,
     ) -> None:
-        self.keys, self.boats, self.runs, self.contests = (
-            keys,
-            boats,
-            CubeRuns(organisers),
-            contests,
-        )
+        self.keys, self.boats, self.contests = keys, boats, contests
+        self.runs = CubeRuns(organisers)
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
         """Whether the HTTP port uses TLS."""
         self.public_origins = frozenset(public_origins(desk.settings.network.public_url))
-        self._desk, self._asking = desk, desk.asking
-        self.set_draining: Callable[[str, bool], Awaitable[bool]] = nobody_drains
+        self._desk, self._asking, self._cluster = desk, node.asking, node.cluster
+        self._set_draining = node.set_draining
         self.bans, self._clients = desk.registry.bans, desk.registry.clients
         self._asking.on(FindClients, self._find)
         self._asking.on(RemoveClients, self._remove)
@@ -257,7 +250,7 @@ class Operator:
         return merged(*await self._asking.ask_all(wanted, FoundClients), wanted)
 
     async def _find(self, wanted: FindClients) -> FoundClients:
-        cluster = self._desk.cluster
+        cluster = self._cluster
         return find_clients(
             self._clients.all, "" if cluster is None else cluster.members.here.name, wanted
         )
@@ -273,7 +266,7 @@ class Operator:
             removed = [
                 one for names in (await self._asking.ask_all(order, list[str]))[0] for one in names
             ]
-        elif at is not None or self._desk.cluster is None:
+        elif at is not None or self._cluster is None:
             removed = await self._asking.ask(at, order, list[str])
         if removed:
             await self.audit.note(
@@ -282,7 +275,7 @@ class Operator:
         return len(removed)
 
     def _node_called(self, name: str) -> NodeId | None:
-        cluster = self._desk.cluster
+        cluster = self._cluster
         nodes = () if cluster is None else cluster.members.nodes.values()
         return next((node.id for node in nodes if node.name == name), None)
 
@@ -337,7 +330,7 @@ class Operator:
 
     async def drain_node(self, name: str, draining: bool) -> bool:
         """Have a node take no new matches, or take them again; False: there is no such node."""
-        found = await self.set_draining(name, draining)
+        found = await self._set_draining(name, draining)
         if found:
             await self.audit.note("drain node" if draining else "use node again", name)
         return found
@@ -410,6 +403,7 @@ class Operator:
 
 async def open_operator(
     desk: Desk,
+    node: AnyNode,
     keys: OperatorKeys,
     boats: BoatRooms,
     organisers: Organisers,
@@ -420,7 +414,7 @@ async def open_operator(
     registry = desk.registry
     await registry.bans.load()
     caller.refuse_banned(registry.bans.covers_address)
-    return Operator(desk, keys, boats, organisers, contests)
+    return Operator(desk, node, keys, boats, organisers, contests)
 
 
 def _joined(words: str, reason: str) -> str:

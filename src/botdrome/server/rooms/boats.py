@@ -383,7 +383,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
         ]
         return ", ".join(titles) if len(titles) > 1 else ""
 
-    load = partial(statistics.load, watch=desk.cluster is not None)
+    load = partial(statistics.load, watch=not desk.others.alone)
     return ServedProtocol(
         rooms,
         statistics.close,

@@ -20,12 +20,13 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import house_bot
 from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.lobby.url_bots import BotUnavailable, Invitations, UrlBot
-from botdrome.server.network.connection import CLIENT_SOURCE, Connection
+from botdrome.server.network.connection import Connection
 from botdrome.server.rooms.cube_game import CubeGame, CubeSection, WatchedGame, Watcher
 from botdrome.server.rooms.room import GatheredPlayer, TableRules, open_table
 from botdrome.server.session import Session
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.tables.table import Subscriber, Table
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.conversation import Command, TokenNeeded
 from botdrome.wire.cube.conversation import (

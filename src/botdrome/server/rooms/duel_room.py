@@ -193,8 +193,7 @@ class DuelRoom(Room):
         self._counted: dict[str, Counted] = {}
         self._random = Random()
         self.follow()
-        if desk.cluster is not None:
-            desk.cluster.members.on_change.append(self._leave_drained_node)
+        desk.others.on_change.append(self._leave_drained_node)
 
     def connect(self, connection: Connection) -> Session:
         settings, now = self.desk.settings, asyncio.get_running_loop().time()
@@ -270,7 +269,7 @@ class DuelRoom(Room):
         self.desk.tasks.start(_logged(work))
 
     async def open(self) -> None:
-        await self.leaderboard.load(watch=self.desk.cluster is not None)
+        await self.leaderboard.load(watch=not self.desk.others.alone)
         await self._ids.open()
 
     def leave(self) -> None:
@@ -301,16 +300,14 @@ class DuelRoom(Room):
         Others do so after their match.
         """
         for session in tuple(self._present.values()):
-            if self._drained and (session in self._gathered or session.seeker is not None):
+            if self.desk.others.drained and (
+                session in self._gathered or session.seeker is not None
+            ):
                 session.close()
-
-    @property
-    def _drained(self) -> bool:
-        return self.desk.cluster is not None and self.desk.cluster.drained
 
     def _gather(self, session: Session) -> None:
         """Find an opponent at once or, if there is a window, when that has passed."""
-        if self._drained:
+        if self.desk.others.drained:
             return session.close()
         contest = self._contest_of(session)
         if contest is not None:

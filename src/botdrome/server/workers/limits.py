@@ -6,8 +6,13 @@ No client can use all of it.
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from botdrome.server.workers.jobs import WorkersBusy
+
+CLIENT_SOURCE: ContextVar[str] = ContextVar("client_source", default="")
+"""The source (see `source_of`) of the current request. Tasks that the request starts inherit it."""
+
 
 MOST_WAITING = 400
 """The queue limit of jobs that read the store. One client can have half of these slots."""

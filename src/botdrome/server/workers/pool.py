@@ -29,7 +29,6 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import CLIENT_SOURCE
 from botdrome.server.workers.jobs import (
     WARM_UP,
     JobFailed,
@@ -39,7 +38,12 @@ from botdrome.server.workers.jobs import (
     frame,
     portable,
 )
-from botdrome.server.workers.limits import MOST_WAITING, TOO_MANY_QUERIES, SharedSlots
+from botdrome.server.workers.limits import (
+    CLIENT_SOURCE,
+    MOST_WAITING,
+    TOO_MANY_QUERIES,
+    SharedSlots,
+)
 from botdrome.store.store import Store
 
 # The link to a worker process: start and stop it, send jobs and receive results.
