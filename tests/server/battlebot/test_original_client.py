@@ -15,7 +15,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish
 from botdrome.server.failures import STORE_AWAY
 from botdrome.store.entries import StoreUnavailable
-from tests.patience import until
+from tests.patience import PAUSE, until
 from tests.server.battlebot.original_client import (
     State,
     first_free,
@@ -55,7 +55,7 @@ async def until_waiting(
             assert not any(task.done() for task in work), [
                 task.exception() for task in work if task.done()
             ]
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(PAUSE)
 
 
 async def test_in_a_contest_all_meet_also_one_that_comes_late(tmp_path: Path) -> None:

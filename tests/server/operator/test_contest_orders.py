@@ -7,6 +7,7 @@ import pytest
 
 from botdrome.contest.document import document_from
 from botdrome.server.contests.verbs import CreateContest
+from tests.patience import until
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio
@@ -21,6 +22,5 @@ async def test_an_order_is_carried_out_though_the_node_that_gave_it_is_lost(tmp_
         while not orders.in_use("gomoku"):
             await asyncio.sleep(0)
         creating.cancel()
-        while orders.in_use("gomoku"):
-            await asyncio.sleep(0)
+        await until(lambda: not orders.in_use("gomoku"))
         assert house.contests.running("cup") is not None
