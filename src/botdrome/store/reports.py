@@ -156,43 +156,6 @@ class Found(Struct, frozen=True):
     matches: list[str]
 
 
-async def searched(fetch: Fetch, text: str, games: Iterable[str], most: int) -> Found:
-    """Find names and ids that begin with the text in its own case, lower, upper or capitalised.
-
-    At most `most` per kind.
-
-    Each query is a seek in an index, however large the store is.
-    """
-    ways = list(dict.fromkeys((text, text.lower(), text.capitalize(), text.upper())))
-    registered = await _names(fetch, BOT, ways, most)
-    known = set(registered)
-    players = [name for name in await _names(fetch, PLAYER, ways, 2 * most) if name not in known][
-        :most
-    ]
-    contests = [
-        (game, name)
-        for game in games
-        for name in await _names(fetch, CONTEST, ways, most, game=game)
-    ][:most]
-    return Found(registered, players, contests, await _names(fetch, MATCH, [text.lower()], most))
-
-
-async def _names(
-    fetch: Fetch, query: str, ways: Iterable[str], most: int, **values: str
-) -> list[str]:
-    """Find distinct names: each query continues after the last name, however many rows have it."""
-    found: dict[str, None] = {}
-    for beginning in ways:
-        first, end = beginning, beginning + LAST
-        while len(found) < most:
-            rows = await fetch(query, {"first": first, "end": end, **values})
-            if not rows:
-                break
-            found[whole(*rows[0])] = None
-            first = rows[0][0] + queries.NEXT
-    return list(found)
-
-
 _mapping = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -284,7 +247,33 @@ class Reports:
     # Names and notes.
 
     async def search(self, text: str, games: Iterable[str], most: int) -> Found:
-        return await searched(self._fetch, text, games, most)
+        """Find names and ids that begin with the text in its own case, lower, upper or capitalised.
+
+        At most `most` per kind. Each query is a seek in an index, however large the store is.
+        """
+        ways = list(dict.fromkeys((text, text.lower(), text.capitalize(), text.upper())))
+        bots = await self._names(BOT, ways, most)
+        players = await self._names(PLAYER, ways, 2 * most)
+        guests = [name for name in players if name not in set(bots)][:most]
+        contests = [
+            (game, name)
+            for game in games
+            for name in await self._names(CONTEST, ways, most, game=game)
+        ]
+        matches = await self._names(MATCH, [text.lower()], most)
+        return Found(bots, guests, contests[:most], matches)
+
+    async def _names(
+        self, query: str, beginnings: Iterable[str], most: int, **values: str
+    ) -> list[str]:
+        """Find distinct names: each query continues after the last, however many rows have it."""
+        found: dict[str, None] = {}
+        for first in beginnings:
+            values |= {"first": first, "end": first + LAST}
+            while len(found) < most and (rows := await self._fetch(query, values)):
+                found[whole(*rows[0])] = None
+                values["first"] = rows[0][0] + queries.NEXT
+        return list(found)
 
     async def note(self, book: str, name: str) -> dict[str, Any] | None:
         rows = await self._fetch(queries.NOTE_CALLED, {"book": key(book), "name": key(name)})
