@@ -11,13 +11,13 @@ from typing import Any
 
 import httpx
 
+from botdrome.client.protocol_clients import DuelStream
 from tests.chaos.arena import ClusterProcesses
 from tests.chaos.native_bots import NativeBot
 from tests.faults import battlebots, boaters, bombers, cubes, duellists
 from tests.faults.diary import Diary
 from tests.faults.trying import BREAKS, Group, ended
 from tests.server.rooms.cube.clients import NOOP, bot, saying
-from tests.server.rooms.duel.clients import Duellist
 
 NOUGHTS, BUMBLEBOTS = "noughts-and-crosses", "bumblebots"
 CUP = "cup"
@@ -53,7 +53,7 @@ class PatientDuellist(duellists.Player):
         self._name = f"duellist {next(NUMBERS)}"
         await super().visit()
 
-    async def _heed(self, one: Duellist, message: dict[str, Any]) -> None:
+    async def _heed(self, one: DuelStream, message: dict[str, Any]) -> None:
         await asyncio.sleep(DUEL_THINK)
         self._boards += message.get("event") in ("win", "lose")
         if self._boards >= MOST_BOARDS and message.get("event") == "player_is_free":

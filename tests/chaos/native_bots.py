@@ -3,14 +3,13 @@ were told.
 """
 
 import asyncio
-import json
 from random import Random
 from time import monotonic
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
+from botdrome.client.protocol_clients import JsonSocket
 from tests.faults.diary import Diary
 from tests.faults.trying import Address
 
@@ -18,6 +17,10 @@ TRY_LATER = 1013
 TROUBLE = (OSError, WebSocketException, TimeoutError, EOFError)
 SILENCE = 60.0
 """Seconds after which a bot takes its connection for dead."""
+
+
+class NodeSocket(JsonSocket):
+    patience = SILENCE
 
 
 class NativeBot:
@@ -36,7 +39,7 @@ class NativeBot:
         """All matches of which it was told."""
         self.port = 0
         """That of its connection; 0: it has none."""
-        self._socket: ClientConnection
+        self._one: NodeSocket
         self.lost: list[tuple[float, str]] = []
         """When it lost its connection, and in which match."""
         self.returns = 0
@@ -46,11 +49,11 @@ class NativeBot:
     async def play(self, stop: asyncio.Event) -> None:
         while not stop.is_set() and not self.over:
             try:
-                async with connect(
-                    self._url(), open_timeout=5, ping_interval=None, proxy=None
-                ) as socket:
-                    self.port, self._socket = int(socket.local_address[1]), socket
-                    await self._play_on(socket, stop)
+                async with NodeSocket.connected(
+                    self._url(), "", open_timeout=5, ping_interval=None
+                ) as one:
+                    self.port, self._one = int(one.socket.local_address[1]), one
+                    await self._play_on(one, stop)
             except TROUBLE:
                 self.lost.append((monotonic(), self.match))
                 await self.wait_to_return()
@@ -60,7 +63,7 @@ class NativeBot:
     def cut_off(self) -> None:
         """Take the connection for dead, as a client does whose node does not answer."""
         if self.port:
-            self._socket.transport.abort()
+            self._one.socket.transport.abort()
 
     def _url(self) -> str:
         return self._address.url.replace("http", "ws", 1)
@@ -68,36 +71,36 @@ class NativeBot:
     async def wait_to_return(self) -> None:
         await asyncio.sleep(0.1)
 
-    async def _play_on(self, socket: ClientConnection, stop: asyncio.Event) -> None:
+    async def _play_on(self, one: NodeSocket, stop: asyncio.Event) -> None:
         back = {"match": self.match} if self.match else {}
-        await socket.send(json.dumps(self._login | back))
+        await one.send(self._login | back)
         while not stop.is_set() or self.match:
-            message = json.loads(await asyncio.wait_for(socket.recv(), SILENCE))
+            message = await one.receive()
             if "complete" in message:
                 self._diary.complete.append((self.name, message["contest"]))
                 self.over = True
                 return
             if "error" in message or message.get("authentication") == "failed":
-                await socket.wait_closed()
+                await one.socket.wait_closed()
                 if (
-                    socket.close_code != TRY_LATER
+                    one.socket.close_code != TRY_LATER
                 ):  # else the match is about to move to another node
                     self.match = ""
                 raise OSError(message)
             if message.get("snapshot"):
                 self._greet(message["match"], bool(back))
                 back = {}
-            if await self._act(socket, message):
+            if await self._act(one, message):
                 if stop.is_set() or self.over:
                     return
-                await socket.send('{"again": true}')
+                await one.send({"again": True})
 
     def _greet(self, match: str, back: bool) -> None:
         self.match = match
         self.known.add(match)
         self.returns += back
 
-    async def _act(self, socket: ClientConnection, message: dict[str, Any]) -> bool:
+    async def _act(self, one: NodeSocket, message: dict[str, Any]) -> bool:
         """Move if it is this bot's turn. Return whether the match is over."""
         event = message.get("event", {})
         if event.get("event") == "ended":
@@ -108,9 +111,9 @@ class NativeBot:
             self.match = ""
             return True
         if "legal" in message:
-            await self.choose(socket, message["legal"])
+            await self.choose(one, message["legal"])
         return False
 
-    async def choose(self, socket: ClientConnection, legal: list[Any]) -> None:
+    async def choose(self, one: NodeSocket, legal: list[Any]) -> None:
         await asyncio.sleep(self.think)
-        await socket.send(json.dumps({"move": self._random.choice(legal)}))
+        await one.send({"move": self._random.choice(legal)})

@@ -3,15 +3,12 @@ play on.
 """
 
 import asyncio
-import json
 from time import monotonic
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection
-
 from tests.chaos.arena import ClusterProcesses
 from tests.chaos.load import NOUGHTS, Load
-from tests.chaos.native_bots import NativeBot
+from tests.chaos.native_bots import NativeBot, NodeSocket
 from tests.faults.diary import Diary
 
 MOVES = 2
@@ -47,19 +44,19 @@ class SlowBot(NativeBot):
         super()._greet(match, back)
         self.greeted = monotonic()
 
-    async def _act(self, socket: ClientConnection, message: dict[str, Any]) -> bool:
-        self.over = await super()._act(socket, message)
+    async def _act(self, one: NodeSocket, message: dict[str, Any]) -> bool:
+        self.over = await super()._act(one, message)
         return self.over
 
-    async def choose(self, socket: ClientConnection, legal: list[Any]) -> None:
+    async def choose(self, one: NodeSocket, legal: list[Any]) -> None:
         if self._moves >= MOVES and not self._go.is_set():
             waiting = asyncio.ensure_future(self._go.wait())
-            closed = asyncio.ensure_future(socket.wait_closed())
+            closed = asyncio.ensure_future(one.socket.wait_closed())
             await asyncio.wait({waiting, closed}, return_when=asyncio.FIRST_COMPLETED)
             waiting.cancel()
             closed.cancel()
         self._moves += 1
-        await socket.send(json.dumps({"move": legal[0]}))
+        await one.send({"move": legal[0]})
 
 
 class SlowMatches:

@@ -2,15 +2,14 @@
 crosses.
 """
 
-import json
 from collections.abc import Hashable
 from itertools import count
 from random import Random
 from typing import Any
 
 import httpx
-from websockets.asyncio.client import ClientConnection, connect
 
+from botdrome.client.protocol_clients import JsonSocket
 from botdrome.store.entries import MatchEntry
 from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group, until_it_works
@@ -67,17 +66,15 @@ class Bot:
 
     async def visit(self) -> None:
         """One match, and all that comes before its end."""
-        async with connect(
-            self._address.url.replace("http", "ws", 1), open_timeout=PATIENCE, proxy=None
-        ) as socket:
-            await socket.send(json.dumps(self._diary.registered[self.name]))
-            answer = json.loads(await socket.recv())
+        async with JsonSocket.connected(self._address.url, open_timeout=PATIENCE) as socket:
+            await socket.send(self._diary.registered[self.name])
+            answer = await socket.receive()
             if answer.get("authentication") == "OK":
                 await self._play(socket)
 
-    async def _play(self, socket: ClientConnection) -> None:
+    async def _play(self, socket: JsonSocket) -> None:
         while True:
-            message = json.loads(await socket.recv())
+            message = await socket.receive()
             if message.get("complete"):
                 self._diary.complete.append((self.name, message["contest"]))
                 self._group.told(self._role)
@@ -92,7 +89,7 @@ class Bot:
                     if self._contest is None:
                         self._group.told(self._role)
                 elif self.name in state["waitingFor"]:
-                    await socket.send(json.dumps(self._move(state)))
+                    await socket.send(self._move(state))
 
     def _move(self, state: dict[str, Any]) -> dict[str, Any]:
         free = [[r, c] for r in range(3) for c in range(3) if not state["board"][r][c]]

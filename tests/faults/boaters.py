@@ -1,17 +1,16 @@
 """Xterm Boat Sinker's clients: two sailors on a small sea, game after game."""
 
-import asyncio
 from collections.abc import Hashable
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from botdrome.client.protocol_clients import BoatsStream
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import read_folder
 from botdrome.store.entries import MatchEntry
 from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
-from tests.server.rooms.boats.clients import Line
 
 GAMES = 2
 SIDE = 5
@@ -32,8 +31,7 @@ class Sailor:
 
     async def visit(self) -> None:
         """One game."""
-        line = Line(*await asyncio.open_connection("127.0.0.1", self._address.ports["xbs"]))
-        try:
+        async with BoatsStream.connected(self._address.ports["xbs"]) as line:
             squares = [(x, y) for y in range(1, SIDE + 1) for x in range(1, SIDE + 1)]
             self._random.shuffle(squares)
             ended: list[str] = []
@@ -47,8 +45,6 @@ class Sailor:
                     ended.append(word)
                     if len(ended) == 3:
                         self._note(ended)
-        finally:
-            await line.close()
 
     def _note(self, lines: list[str]) -> None:
         _, state, _, _ = lines[0].split("|")

@@ -1,13 +1,10 @@
 """Bomberman clients: two users, one of which blows itself up, and a spectator of their games."""
 
 import asyncio
-import json
 from collections.abc import Hashable
 from typing import Any
 
-import httpx
-from websockets.asyncio.client import connect
-
+from botdrome.client.protocol_clients import BomberClient, JsonSocket
 from botdrome.store.entries import MatchEntry
 from tests.faults.diary import Cast, Diary
 from tests.faults.trying import BREAKS, Address, Group
@@ -31,39 +28,34 @@ class Users:
 
     async def visit(self) -> None:
         """One game."""
-        async with httpx.AsyncClient(
-            base_url=f"{self._address.url}/bomber/rest", trust_env=False, timeout=300
-        ) as http:
-            ids = []
-            for name in self._names:
-                answer = (await http.post(f"/register/{name}")).json()
-                if "user_id" not in answer:
-                    return
-                ids.append(answer["user_id"])
-            state = (await http.get("/state/", params={"after": 0})).json()
-            watching = (
-                asyncio.ensure_future(self._watch(state["game_id"]))
-                if state.get("game_id")
-                else None
-            )
-            try:
-                await self._play(http, ids, state)
-                if watching is not None:
-                    await watching
-            finally:
-                if watching is not None:
-                    watching.cancel()
-                    await asyncio.gather(watching, return_exceptions=True)
+        client, ids = BomberClient(self._address.url), list[str]()
+        for name in self._names:
+            answer = await client.register(name)
+            if "user_id" not in answer:
+                return
+            ids.append(answer["user_id"])
+        state = await client.state()
+        watching = (
+            asyncio.ensure_future(self._watch(state["game_id"])) if state.get("game_id") else None
+        )
+        try:
+            await self._play(client, ids, state)
+            if watching is not None:
+                await watching
+        finally:
+            if watching is not None:
+                watching.cancel()
+                await asyncio.gather(watching, return_exceptions=True)
 
-    async def _play(self, http: httpx.AsyncClient, ids: list[str], state: dict[str, Any]) -> None:
+    async def _play(self, client: BomberClient, ids: list[str], state: dict[str, Any]) -> None:
         game = state.get("game_id")
         while state.get("phase") == "PLAYING" and state["game_id"] == game:
             number = state["state_number"]
             for user, action in zip(
                 ids, ("PLACE_BOMB" if number == 1 else "WAIT", "WAIT"), strict=True
             ):
-                await http.post(f"/action/{user}", json={"action": action, "state_number": number})
-            state = (await http.get("/state/", params={"after": number})).json()
+                await client.act(user, action, number)
+            state = await client.state(after=number)
         if state.get("phase") == "FINISHED" and state["game_id"] == game:
             scores = tuple(sorted(state["scores"].items()))
             self._diary.note(
@@ -74,11 +66,9 @@ class Users:
     async def _watch(self, match_id: str) -> None:
         """To the end of the match."""
         try:
-            async with connect(
-                f"{self._address.url.replace('http', 'ws', 1)}/watch/{match_id}", proxy=None
-            ) as socket:
-                async for message in socket:
-                    event = json.loads(message).get("event", {})
+            async with JsonSocket.connected(self._address.url, f"/watch/{match_id}") as socket:
+                while True:
+                    event = (await socket.receive()).get("event", {})
                     if event.get("event") == "ended":
                         result = event["result"]
                         facts = (

@@ -5,12 +5,11 @@ cube.
 from collections.abc import Hashable
 from typing import Any
 
-from websockets.asyncio.client import connect
-
+from botdrome.client.protocol_clients import CubeOrganiser
 from botdrome.store.entries import MatchEntry
 from tests.faults.diary import Cast, Diary
 from tests.faults.trying import Address, Group
-from tests.server.rooms.cube.clients import NOOP, Bot, Organiser, bot, game, saying
+from tests.server.rooms.cube.clients import NOOP, Bot, bot, game, saying
 
 GAMES = 2
 NAME = "organiser"
@@ -24,14 +23,7 @@ class Game:
         self._players = (("kim", stays.url), ("lou", leaves.url))
 
     async def visit(self) -> None:
-        address = (
-            self._address.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
-        )
-        async with connect(address, open_timeout=300, proxy=None) as socket:
-            await socket.recv()
-            await socket.send("40")
-            await socket.recv()
-            one = Organiser(socket)
+        async with CubeOrganiser.connected(self._address.url) as one:
             await one.emit("NEW_GAME", game(*self._players, maxNumOfTicks=4, edgeLength=2))
             event = ""
             while event not in ("GAME_ENDED", "ERROR"):

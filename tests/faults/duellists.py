@@ -1,13 +1,13 @@
 """Duel arena's clients: two that play match after match."""
 
-import asyncio
 from typing import Any
 
 import httpx
 
+from botdrome.client.protocol_clients import DuelStream
 from tests.faults.diary import Cast, Diary, Shown
 from tests.faults.trying import Address, Group
-from tests.server.rooms.duel.clients import FIND, Duellist
+from tests.server.rooms.duel.clients import FIND
 
 BOARDS = 4
 """Boards of which each is told."""
@@ -20,15 +20,12 @@ class Player:
 
     async def visit(self) -> None:
         """Match after match, on one connection."""
-        one = Duellist(*await asyncio.open_connection("127.0.0.1", self._address.ports["duel"]))
-        try:
+        async with DuelStream.connected(self._address.ports["duel"]) as one:
             await one.send({"username": self._name} | FIND)
             while (message := await one.receive()) is not None:
                 await self._heed(one, message)
-        finally:
-            await one.close()
 
-    async def _heed(self, one: Duellist, message: dict[str, Any]) -> None:
+    async def _heed(self, one: DuelStream, message: dict[str, Any]) -> None:
         match message.get("event"):
             case "player_is_free":
                 await one.send(FIND)

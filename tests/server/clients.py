@@ -1,7 +1,6 @@
 """A server of one's own, and clients that are as simple as a bot's."""
 
 import asyncio
-import json
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -10,11 +9,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import RunningServer, open_server
 from botdrome.catalogue import CATALOGUE
+from botdrome.client.protocol_clients import JsonSocket
 from botdrome.protocols import load_settings
 from tests.patience import PATIENCE as PATIENCE
 
@@ -62,32 +60,14 @@ def deaf_port() -> Iterator[int]:
         yield int(taken.getsockname()[1])
 
 
-class Client:
-    """One WebSocket."""
-
-    def __init__(self, socket: ClientConnection) -> None:
-        self.socket = socket
-
-    async def send(self, message: Any) -> None:
-        await self.socket.send(json.dumps(message))
-
-    async def receive(self) -> Any:
-        return json.loads(await asyncio.wait_for(self.socket.recv(), PATIENCE))
-
-    async def until_closed(self) -> tuple[list[Any], int | None, str | None]:
-        """All that still comes, then the code and the reason of the close."""
-        messages = []
-        try:
-            while True:
-                messages.append(await self.receive())
-        except ConnectionClosed:
-            return messages, self.socket.close_code, self.socket.close_reason
+class Client(JsonSocket):
+    patience = PATIENCE
 
 
 @asynccontextmanager
 async def client(house: RunningServer, path: str = "/") -> AsyncIterator[Client]:
-    async with connect(house.url.replace("http", "ws", 1) + path, open_timeout=PATIENCE) as socket:
-        yield Client(socket)
+    async with Client.connected(house.url, path) as one:
+        yield one
 
 
 NOTICES = {"features": ["notices"]}

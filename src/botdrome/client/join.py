@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from msgspec import Struct
 from websockets.exceptions import InvalidHandshake, InvalidURI
 
+from botdrome.client.protocol_clients import ConnectionLost, ServerLink, linked
 from botdrome.client.rest import connection_problem, socket_url
-from botdrome.client.server_link import ConnectionLost, ServerLink, linked
 from botdrome.wire.battlebot.conversation import NOT_ASKED, PLAY_PATH
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import AGAIN

@@ -7,15 +7,24 @@ import sys
 from collections import Counter
 from random import Random
 from typing import Any, Protocol
-from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 from websockets.exceptions import WebSocketException
 
 from botdrome.bots.house import house_bots
 from botdrome.client.boats_game import RandomFleets
+from botdrome.client.protocol_clients import (
+    BoatsStream,
+    BomberClient,
+    BotReply,
+    CalledBot,
+    ConnectionLost,
+    DuelStream,
+    HttpMessage,
+    ServerLink,
+    linked,
+)
 from botdrome.client.rest import RestServer, ServerProblem, segment, socket_url
-from botdrome.client.server_link import ConnectionLost, ServerLink, linked
 from botdrome.games.bomberman import WORDS
 from botdrome.games.chance import Chance
 from botdrome.wire.battlebot.messages import game_type
@@ -100,59 +109,6 @@ async def keep_playing(visitor: SyntheticBot, bot: Registered, faults: BotFaults
         await asyncio.sleep(PAUSE)
 
 
-# HTTP with JSON bodies over asyncio's streams, as much as synthetic bots need.
-
-
-async def ask(url: str, body: Any = None) -> dict[str, Any]:
-    """Return the answer to GET, or to POST if there is a body, whatever its status."""
-    parts, data = urlsplit(url), b"" if body is None else json.dumps(body).encode()
-    target = parts.path + (f"?{parts.query}" if parts.query else "")
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-    try:
-        head = (
-            f"{'GET' if body is None else 'POST'} {target} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
-            "Connection: close\r\n"
-        )
-        head += f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-        writer.write(head.encode() + data)
-        await writer.drain()
-        _, answer = await read_message(reader)
-        return dict(json.loads(answer))
-    finally:
-        writer.close()
-
-
-async def read_message(reader: asyncio.StreamReader) -> tuple[dict[str, str], bytes]:
-    """Return the headers and the body of a request or an answer."""
-    lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[1:]
-    headers = {
-        name.lower(): value.strip()
-        for name, _, value in (line.partition(":") for line in lines if line)
-    }
-    return headers, await reader.readexactly(int(headers.get("content-length", 0)))
-
-
-async def serve_answers(answer: Any) -> asyncio.Server:
-    """Listen on a free port, and answer each request with `await answer(headers, message)`."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                headers, body = await read_message(reader)
-                data = json.dumps(await answer(headers, json.loads(body))).encode()
-                writer.write(
-                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
-                    b"\r\n" % len(data) + data
-                )
-                await writer.drain()
-        except (OSError, asyncio.IncompleteReadError, BotDropped):
-            pass
-        finally:
-            writer.close()
-
-    return await asyncio.start_server(serve, "127.0.0.1", 0)
-
-
 # Synthetic bots on Battlebot's protocol: WebSockets.
 
 
@@ -208,34 +164,30 @@ class UrlBot:
 
     def __init__(self, seed: int) -> None:
         self._chance = Chance(seed)
-        self._server: asyncio.Server | None = None
 
     async def visit(self, bot: Registered, faults: BotFaults) -> None:
         """Enter the contest with an address, then answer calls as long as the bot plays."""
         matches: set[str] = set()
 
-        async def answer(headers: dict[str, str], message: dict[str, Any]) -> Any:
+        async def answer(call: HttpMessage) -> BotReply:
+            message, match = json.loads(call.body), call.headers.get("x-botdrome-match", "")
             if "challenge" in message:
-                return {"challenge": message["challenge"]}
-            match = headers.get("x-botdrome-match", "")
+                return _said({"challenge": message["challenge"]})
             if match not in matches:
                 matches.add(match)
                 faults.begin_match()
             if message["state"].get("result") is not None:
-                return {}
-            await faults.before_move()
-            return self._move(bot, message["state"])
+                return _said({})
+            try:
+                await faults.before_move()
+            except BotDropped:
+                return BotReply(status=None)
+            return _said(self._move(bot, message["state"]))
 
-        server = await serve_answers(answer)
-        port = server.sockets[0].getsockname()[1]
-        try:
-            async with server:
-                await asyncio.to_thread(_enter, bot, f"http://127.0.0.1:{port}/")
-                await server.serve_forever()
-        except ServerProblem:
-            return
-        finally:
-            server.close()
+        with contextlib.suppress(ServerProblem):
+            async with CalledBot(answer).serving() as called:
+                await asyncio.to_thread(_enter, bot, f"{called.url}/")
+                await asyncio.Event().wait()
 
     def _move(self, bot: Registered, state: dict[str, Any]) -> Any:
         if "marks" in state:
@@ -248,6 +200,10 @@ class UrlBot:
             ]
             return {"mark": mark, "space": self._chance.choice(free)}
         return house_bots(bot.game)["random"](state, self._chance)
+
+
+def _said(value: Any) -> BotReply:
+    return BotReply(json.dumps(value).encode())
 
 
 def _enter(bot: Registered, url: str) -> None:
@@ -268,36 +224,23 @@ class DuelBot:
         self._row = seed
 
     async def visit(self, bot: Registered, faults: BotFaults) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", bot.ports["duel"])
-        try:
-            await _send(writer, {"username": bot.name, "password": bot.token} | FIND)
-            while True:
-                length = int.from_bytes(await reader.readexactly(4), "big")
-                await self._heed(json.loads(await reader.readexactly(length)), writer, faults)
-        finally:
-            writer.close()
+        async with DuelStream.connected(bot.ports["duel"]) as stream:
+            await stream.send({"username": bot.name, "password": bot.token} | FIND)
+            while (message := await stream.receive()) is not None:
+                await self._heed(message, stream, faults)
 
-    async def _heed(
-        self, message: dict[str, Any], writer: asyncio.StreamWriter, faults: BotFaults
-    ) -> None:
+    async def _heed(self, message: dict[str, Any], stream: DuelStream, faults: BotFaults) -> None:
         if message.get("event") == "player_is_free":
             faults.begin_match()
-            await _send(writer, FIND)
+            await stream.send(FIND)
         elif message.get("event") == "get_move":
             await faults.before_move()
-            x, y = self._free(message["board"])
-            await _send(writer, {"event": "make_move", "id": message["id"], "x": x, "y": y})
+            await stream.answer(message, *self._free(message["board"]))
 
     def _free(self, board: dict[str, Any]) -> tuple[int, int]:
         size, taken = board["_size"], {tuple(move) for move in board["_moves"]}
         rows = [(self._row + offset) % size for offset in range(size)]
         return next((x, y) for y in rows for x in range(size) if (x, y) not in taken)
-
-
-async def _send(writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
-    body = json.dumps(message).encode()
-    writer.write(len(body).to_bytes(4, "big") + body)
-    await writer.drain()
 
 
 # Synthetic bots on Xterm Boat Sinker's protocol: lines over TCP.
@@ -310,41 +253,26 @@ class BoatsBot:
         self._random, self._chance = Random(seed), Chance(seed)
 
     async def visit(self, bot: Registered, faults: BotFaults) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", bot.ports["xbs"])
         faults.begin_match()
-        try:
-            await self._play(reader, writer, bot, faults)
-        finally:
-            writer.close()
+        async with BoatsStream.connected(bot.ports["xbs"]) as stream:
+            await self._play(stream, bot, faults)
 
-    async def _play(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        bot: Registered,
-        faults: BotFaults,
-    ) -> None:
+    async def _play(self, stream: BoatsStream, bot: Registered, faults: BotFaults) -> None:
         target, squares, name = "", list[tuple[int, int]](), bot.name
-        while line := (await reader.readline()).decode("latin-1").rstrip("\n"):
+        while line := await stream.receive():
             kind, *words = line.split("|")
             if kind == "G" and not squares:
                 offer = offer_in([kind, *words])
-                squares = [
-                    (x, y) for x in range(1, offer.width + 1) for y in range(1, offer.height + 1)
-                ]
+                width, height = range(1, offer.width + 1), range(1, offer.height + 1)
+                squares = [(x, y) for x in width for y in height]
                 self._random.shuffle(squares)
-                writer.write(
-                    f"J|{name}|{RandomFleets(offer).draw(self._chance)}|{bot.token}\n".encode(
-                        "latin-1"
-                    )
-                )
+                stream.send(f"J|{name}|{RandomFleets(offer).draw(self._chance)}|{bot.token}")
             elif kind == "S":
                 target = words[(words.index(name) + 1) % len(words)]
             elif kind == "N" and words == [name] and squares:
                 await faults.before_move()
                 x, y = squares.pop()
-                writer.write(f"S|{target}|{x}|{y}\n".encode("latin-1"))
-            await writer.drain()
+                stream.send(f"S|{target}|{x}|{y}")
 
 
 # Synthetic bots on the Bomberman API: HTTP requests.
@@ -358,30 +286,19 @@ class BomberBot:
 
     async def visit(self, bot: Registered, faults: BotFaults) -> None:
         """Play one match."""
-        base = f"{bot.url}/bomber/rest"
-        try:
-            answer = await ask(base, {"user_name": bot.name, "password": bot.token})
-            number, user = 0, answer.get("user_id")
+        client, number = BomberClient(bot.url), 0
+        with contextlib.suppress(json.JSONDecodeError):
+            user = (await client.register(bot.name, password=bot.token)).get("user_id")
             faults.begin_match()
             while user is not None:
-                state = await ask(f"{base}/state/{quote(str(user))}?after={number}")
-                if state.get("phase") not in ("REGISTRATION", "PLAYING") or (
-                    state["phase"] == "REGISTRATION" and number
-                ):
+                state = await client.state(user, number)
+                phase = state.get("phase")
+                if phase != "PLAYING" and (phase != "REGISTRATION" or number):
                     return
                 number = state["state_number"]
-                if state["phase"] == "PLAYING":
+                if phase == "PLAYING":
                     await faults.before_move()
-                    await ask(
-                        base,
-                        {
-                            "user_id": user,
-                            "action": self._random.choice(WORDS),
-                            "state_number": number,
-                        },
-                    )
-        except json.JSONDecodeError:
-            return
+                    await client.act(user, self._random.choice(WORDS), number)
 
 
 # Bots of the organiser's own, which play by the command `botdrome join`.
@@ -396,19 +313,10 @@ class FileBot:
 
         It has no faults but its own.
         """
-        words = (
-            "join",
-            bot.game,
-            self._file,
-            "--server",
-            bot.url,
-            "--name",
-            bot.name,
-            "--token",
-            bot.token,
-        )
+        words = ["join", bot.game, self._file, "--server", bot.url]
+        words += ["--name", bot.name, "--token", bot.token, "--contest", bot.contest]
         quiet = asyncio.subprocess.DEVNULL
-        command = (sys.executable, "-m", "botdrome", *words, "--contest", bot.contest)
+        command = (sys.executable, "-m", "botdrome", *words)
         process = await asyncio.create_subprocess_exec(
             *command, stdin=quiet, stdout=quiet, stderr=quiet
         )

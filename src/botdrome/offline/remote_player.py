@@ -16,8 +16,8 @@ from botdrome.bots.house import HOUSE
 from botdrome.catalogue import CATALOGUE, CatalogueEntry, restored
 from botdrome.client.join import Ending, Join, JoinWish, RemotePlayer, Unwelcome
 from botdrome.client.program import FAREWELL
+from botdrome.client.protocol_clients import ServerLink, ServerMessage
 from botdrome.client.rest import RestServer, ServerProblem
-from botdrome.client.server_link import ServerLink, ServerMessage
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from botdrome.client.server_link import ConnectionLost, ServerLink
+from botdrome.client.protocol_clients import ConnectionLost, ServerLink
 from botdrome.match.events import (
     AnyEvent,
     Began,

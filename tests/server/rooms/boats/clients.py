@@ -1,12 +1,12 @@
 """Boats: clients on Xterm Boat Sinker's lines, as simple as a bot's, and a server for them."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from botdrome.app import RunningServer
+from botdrome.client.protocol_clients import BoatsStream
 from botdrome.games.chance import Chance
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
@@ -68,24 +68,13 @@ class Rigged(Chance):
         )
 
 
-class Line:
-    """One connection."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    def send(self, *lines: str) -> None:
-        self.write("".join(f"{line}\n" for line in lines).encode("latin-1"))
-
-    def write(self, data: bytes) -> None:
-        self.writer.write(data)
+class Line(BoatsStream):
+    patience = PATIENCE
 
     async def receive(self) -> str:
-        """The next line; "" when the server has closed."""
-        line = await asyncio.wait_for(self.reader.readline(), PATIENCE)
-        assert not line or line.endswith(b"\n"), line
-        assert line != b"\n", "no line is ever empty"
-        return line.decode("latin-1").rstrip("\n")
+        line = await super().receive()
+        assert line or self.reader.at_eof(), "no line is ever empty"
+        return line
 
     async def until(self, beginning: str) -> list[str]:
         """All lines to the first that begins so."""
@@ -107,21 +96,12 @@ class Line:
             lines.append(line)
         return lines
 
-    async def close(self) -> None:
-        self.writer.close()
-        with suppress(ConnectionError):
-            await self.writer.wait_closed()
-
 
 @asynccontextmanager
 async def line(house: RunningServer, port: str = "xbs") -> AsyncIterator[Line]:
     """A connection that has read nothing yet."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", house.ports[port])
-    one = Line(reader, writer)
-    try:
+    async with Line.connected(house.ports[port]) as one:
         yield one
-    finally:
-        await one.close()
 
 
 @asynccontextmanager

@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from msgspec import Struct, field
-from websockets.asyncio.client import ClientConnection, connect
+from msgspec import Struct
 from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import RunningServer
+from botdrome.client.protocol_clients import BotReply, CalledBot, CubeOrganiser, HttpMessage
 from tests.server.clients import PATIENCE
 
+Reply = BotReply
 NOOP = [{"task": "NOOP"}]
 
 
@@ -23,14 +24,6 @@ class Asked(Struct):
     path: str
     headers: dict[str, str]
     body: Any
-
-
-class Reply(Struct):
-    """A bot's answer; without a status it closes the connection."""
-
-    body: bytes = b""
-    status: int | None = 200
-    headers: dict[str, str] = field(default_factory=dict)
 
 
 Answering = Callable[[Asked], Awaitable[Reply]]
@@ -46,97 +39,29 @@ def saying(*plans: Any) -> Answering:
     return answer
 
 
-class Bot:
-    """A bot with a URL."""
+class Bot(CalledBot):
+    """A bot with a URL, which keeps its calls."""
 
     def __init__(self, answer: Answering) -> None:
-        self._answer = answer
         self.asked: list[Asked] = []
-        self.connections = 0
-        self.port = 0
-        self._open: dict[asyncio.Task[Any] | None, asyncio.StreamWriter] = {}
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        async def answered(call: HttpMessage) -> Reply:
+            method, path, _ = call.line.split(" ")
+            asked = Asked(method, path, call.headers, json.loads(call.body or b"null"))
+            self.asked.append(asked)
+            return await answer(asked)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self._open[asyncio.current_task()] = writer
-        try:
-            while await self._call(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            del self._open[asyncio.current_task()]
-            writer.close()
-
-    async def close(self) -> None:
-        """Close all connections, also those with a call."""
-        tasks = [task for task in self._open if task is not None]
-        for writer in self._open.values():
-            writer.transport.abort()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        method, path, _ = head[0].split(" ")
-        headers = {
-            name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:-2])
-        }
-        asked = Asked(
-            method,
-            path,
-            headers,
-            json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or "null"),
-        )
-        self.asked.append(asked)
-        reply = await self._answer(asked)
-        if reply.status is None:
-            return False
-        lines = (
-            {"Content-Type": "application/json"}
-            | reply.headers
-            | {"Content-Length": len(reply.body)}
-        )
-        text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        writer.write(f"HTTP/1.1 {reply.status} X\r\n{text}\r\n".encode() + reply.body)
-        return True
+        super().__init__(answered)
 
 
 @asynccontextmanager
 async def bot(answer: Answering) -> AsyncIterator[Bot]:
-    one = Bot(answer)
-    served = await asyncio.start_server(one.serve, "127.0.0.1", 0)
-    one.port = served.sockets[0].getsockname()[1]
-    try:
+    async with Bot(answer).serving() as one:
         yield one
-    finally:
-        served.close()
-        await one.close()
 
 
-class Organiser:
-    """A client of socket.io over one WebSocket, as small as it can be."""
-
-    def __init__(self, socket: ClientConnection) -> None:
-        self.socket = socket
-
-    async def emit(self, event: str, *args: Any) -> None:
-        await self.socket.send("42" + json.dumps([event, *args]))
-
-    async def receive(self) -> tuple[str, Any]:
-        """The next event."""
-        while True:
-            packet = str(await asyncio.wait_for(self.socket.recv(), PATIENCE))
-            if packet == "2":
-                await self.socket.send("3")
-            elif packet.startswith("42"):
-                event, payload = json.loads(packet[2:])
-                return event, payload
+class Organiser(CubeOrganiser):
+    patience = PATIENCE
 
     async def until(self, wanted: str) -> list[tuple[str, Any]]:
         """All events up to this one."""
@@ -185,9 +110,5 @@ def starts(**cells: tuple[int, int, int]) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def organiser(house: RunningServer) -> AsyncIterator[Organiser]:
-    address = house.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
-    async with connect(address, open_timeout=PATIENCE) as socket:
-        await asyncio.wait_for(socket.recv(), PATIENCE)
-        await socket.send("40")
-        await asyncio.wait_for(socket.recv(), PATIENCE)
-        yield Organiser(socket)
+    async with Organiser.connected(house.url) as one:
+        yield one

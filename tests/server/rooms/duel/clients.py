@@ -1,15 +1,15 @@
 """Clients of duel arena, as simple as the original's: a socket, four bytes of length, JSON."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.client.protocol_clients import DuelStream
 from botdrome.match.events import Cause
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard, PlayedBoard
 from botdrome.server.rooms.duel_room import BoardIds
@@ -60,36 +60,13 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return release
 
 
-class Duellist:
-    """One connection. It also keeps the received bytes, for tests of the exact form."""
-
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str = ""
-    ) -> None:
-        self.reader, self.writer, self.name = reader, writer, name
-        self.raw = b""
-
-    async def frame(self, body: bytes) -> None:
-        await self.bytes(len(body).to_bytes(4, "big") + body)
+class Duellist(DuelStream):
+    name = ""
+    patience = PATIENCE
 
     async def bytes(self, data: bytes) -> None:
-        self.writer.write(data)
+        self.write(data)
         await self.writer.drain()
-
-    async def send(self, message: Any) -> None:
-        await self.frame(json.dumps(message).encode())
-
-    async def receive(self) -> Any:
-        """The next message; None: the connection was closed."""
-        try:
-            length = await asyncio.wait_for(self.reader.readexactly(4), PATIENCE)
-        except (asyncio.IncompleteReadError, ConnectionResetError) as error:
-            assert not getattr(error, "partial", b"")
-            return None
-        self.raw = await asyncio.wait_for(
-            self.reader.readexactly(int.from_bytes(length, "big")), PATIENCE
-        )
-        return json.loads(self.raw)
 
     async def until_closed(self) -> list[Any]:
         messages = []
@@ -102,25 +79,12 @@ class Duellist:
         assert message is not None and message.get("event") == event, message
         return message
 
-    async def answer(self, question: Any, x: Any, y: Any, **extra: Any) -> None:
-        await self.send({"event": "make_move", "id": question["id"], "x": x, "y": y} | extra)
-
-    async def close(self) -> None:
-        self.writer.close()
-        with suppress(ConnectionError):
-            await self.writer.wait_closed()
-
 
 @asynccontextmanager
 async def connected(house: RunningServer, address: str = "127.0.0.1") -> AsyncIterator[Duellist]:
     """A client at an address of this machine."""
-    one = Duellist(
-        *await asyncio.open_connection("127.0.0.1", house.ports["duel"], local_addr=(address, 0))
-    )
-    try:
+    async with Duellist.connected(house.ports["duel"], address) as one:
         yield one
-    finally:
-        await one.close()
 
 
 @asynccontextmanager

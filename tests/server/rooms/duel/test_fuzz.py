@@ -78,10 +78,10 @@ async def rubbish(one: Duellist, chance: Chance) -> None:
     """A message, or an answer that is somewhat like one."""
     if chance.below(3) == 0 and (question := await heard(one)) is not None:
         move = {"event": "make_move", "id": question.get("id"), "x": 3, "y": 4}
-        await one.frame(json.dumps(mutated(chance, move)).encode())
+        await one.send_frame(json.dumps(mutated(chance, move)).encode())
     else:
         text = message(chance)
-        await one.frame((text.encode() if isinstance(text, str) else text) or b"0")
+        await one.send_frame((text.encode() if isinstance(text, str) else text) or b"0")
 
 
 async def heard(one: Duellist) -> dict[str, Any] | None:

@@ -177,12 +177,12 @@ async def play_rows_twice(one: Duellist, two: Duellist, question: Any) -> None:
 async def test_python_s_own_kind_of_json_is_read(tmp_path: Path, more: str) -> None:
     async with arena(tmp_path) as house, connected(house) as one, free(house, "bob") as bob:
         one.name = "ada"
-        await one.frame(f'{{"username": "ada", {more}}}'.encode())
+        await one.send_frame(f'{{"username": "ada", {more}}}'.encode())
         assert [await one.receive() for _ in range(2)] == [OK, FREE]
-        await one.frame(f'{{"event": "find_opponent", {more}}}'.encode())
+        await one.send_frame(f'{{"event": "find_opponent", {more}}}'.encode())
         await bob.send(FIND)
         mover, other, question = await seated(one, bob)
-        await mover.frame(
+        await mover.send_frame(
             f'{{"event": "make_move", "id": "{question["id"]}", "x": 3, "y": 4, {more}}}'.encode()
         )
         assert (await other.expect("get_move"))["board"]["_moves"] == [[3, 4]]
@@ -191,7 +191,7 @@ async def test_python_s_own_kind_of_json_is_read(tmp_path: Path, more: str) -> N
 @pytest.mark.parametrize("number", ["NaN", "Infinity", '"\\ud83d"'])
 async def test_what_is_no_number_even_there_may_be_said_again(tmp_path: Path, number: str) -> None:
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
-        await one.frame(
+        await one.send_frame(
             f'{{"event": "make_move", "id": "{question["id"]}", "x": {number}, "y": 4}}'.encode()
         )
         await one.answer(question, 5, 5)
@@ -200,7 +200,7 @@ async def test_what_is_no_number_even_there_may_be_said_again(tmp_path: Path, nu
 
 async def test_half_a_letter_is_no_name(tmp_path: Path) -> None:
     async with arena(tmp_path) as house, connected(house) as one:
-        await one.frame(b'{"username": "\\ud83d"}')
+        await one.send_frame(b'{"username": "\\ud83d"}')
         assert await one.until_closed() == [
             {"status": "error", "message": "username has printable characters only"}
         ]

@@ -90,7 +90,7 @@ class Replay:
         ):
             await self.until_asked(name, client, message["id"])
             line = line | {"text": line["text"].replace(message["id"], self.ids[message["id"]])}
-        await client.frame(line["text"].encode())
+        await client.send_frame(line["text"].encode())
 
 
 async def enter(

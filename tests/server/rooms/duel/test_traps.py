@@ -61,7 +61,7 @@ async def test_the_answer_arrives_even_if_more_was_on_its_way(shared: RunningSer
 
 async def test_the_longest_frame_is_read(shared: RunningServer) -> None:
     async with connected(shared) as one:
-        await one.frame(json.dumps({"username": "ada", "more": ""}).encode().ljust(65536))
+        await one.send_frame(json.dumps({"username": "ada", "more": ""}).encode().ljust(65536))
         assert await one.receive() == OK
 
 
@@ -81,7 +81,7 @@ async def test_whoever_sends_a_broken_frame_is_gone_and_not_paired_any_more(tmp_
         free(house, "bob") as bob,
     ):
         await zombie.send(FIND)
-        await zombie.frame(b"null")
+        await zombie.send_frame(b"null")
         assert [message["message"] for message in await zombie.until_closed()] == [
             "the frame says null"
         ]
