@@ -119,8 +119,8 @@ def send_away(server: RunningServer, mover: Mover, plan: NodePlan) -> None:
     """
 
     def seek(client: Session, *_: Any) -> None:
-        assert client.luggage is not None
-        mover.move(client, plan.sends_to, *client.luggage)
+        assert client.transfer_login is not None
+        mover.move(client, plan.sends_to, *client.transfer_login)
 
     server.desk.seek = seek  # type: ignore[assignment, method-assign]
 

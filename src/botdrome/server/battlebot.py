@@ -13,7 +13,7 @@ from botdrome.server.network.connection import Connection
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import ServedProtocol, ServerParts
-from botdrome.server.session import AdmittedClient, Errand, MovedSeat, Session
+from botdrome.server.session import AdmittedClient, MovedSeat, Session, Transfer
 from botdrome.server.tables.kept_table import ResumedTable
 from botdrome.wire.battlebot.conversation import PLAY_PATH, BattlebotConversation, Login, Seek
 from botdrome.wire.conversation import Command, Removed
@@ -44,10 +44,10 @@ class BattlebotHost:
     def connect(
         self,
         connection: Connection,
-        errand: Errand | None = None,
+        transfer: Transfer | None = None,
         client: AdmittedClient | None = None,
     ) -> Session:
-        """`errand` is that of a connection which comes from another node; `client` has logged in
+        """`transfer` is that of a connection which comes from another node; `client` has logged in
         there.
         """
         settings = self._desk.settings
@@ -55,11 +55,11 @@ class BattlebotHost:
         conversation = BattlebotConversation(
             settings.limits.login, settings.message.rate, settings.message.burst, now
         )
-        if errand is not None and errand.seat is not None:
-            return self._go_on(connection, conversation, errand.seat)
+        if transfer is not None and transfer.seat is not None:
+            return self._go_on(connection, conversation, transfer.seat)
         if client is not None:
             session, login = self._admit(connection, conversation, client)
-            session.errand = errand
+            session.transfer = transfer
             if refusal := self._desk.registry.bans.refusal(client.name):  # it was banned on the way
                 session.answer(Removed(refusal))
             else:
@@ -98,7 +98,7 @@ class BattlebotHost:
         return session
 
     def _prepare(self, session: Session, login: Login, message: bytes) -> None:
-        session.luggage = Errand(self.protocol, told=1), (message,)
+        session.transfer_login = Transfer(self.protocol, told=1), (message,)
         if login.guest:
             session.on_seat = partial(self._keep_seat, session)
 
@@ -108,10 +108,14 @@ class BattlebotHost:
         self._prepare(session, login, command.message)
         if login.guest:
             self._replace(session, f"{login.password} {wish}")
-        errand, session.errand = session.errand, None
-        if errand is not None and errand.ticket and desk.others.arrive(errand.ticket, session):
+        transfer, session.transfer = session.transfer, None
+        if (
+            transfer is not None
+            and transfer.ticket
+            and desk.others.arrive(transfer.ticket, session)
+        ):
             return
-        if login.match is not None and not (errand is not None and errand.seeks):
+        if login.match is not None and not (transfer is not None and transfer.seeks):
             desk.come_back(session, login.match, login.password if login.guest else "")
         else:
             desk.seek(session, login.name, wish, login.opponent)

@@ -52,7 +52,7 @@ from botdrome.wire.conversation import (
 )
 from botdrome.wire.writers import MatchWriters
 
-# Errand: why a connection comes to another node, and what the nodes know of its client.
+# Transfer: why a connection comes to another node, and what the nodes know of its client.
 
 
 class MovedSeat(Struct, frozen=True, array_like=True):
@@ -83,7 +83,7 @@ class AdmittedClient(Struct, frozen=True, array_like=True):
     registered: bool
 
 
-class Errand(Struct, frozen=True, array_like=True):
+class Transfer(Struct, frozen=True, array_like=True):
     """Plain data that travels with the connection."""
 
     protocol: str
@@ -136,9 +136,9 @@ class Session:
         self._due: Seconds | None = None
         self.name, self.owner, self.version = "", NOBODY, ""
         self.closed = self.registered = self._logging_in = False
-        self.errand: Errand | None = None
+        self.transfer: Transfer | None = None
         """Why the connection came here from another node; None: the client connected here."""
-        self.luggage: tuple[Errand, tuple[bytes, ...]] | None = None
+        self.transfer_login: tuple[Transfer, tuple[bytes, ...]] | None = None
         """The messages with which another node would begin a session on this connection; the host
         sets them.
         """

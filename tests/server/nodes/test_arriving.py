@@ -14,8 +14,8 @@ from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.peer import Origin
 from botdrome.server.nodes import moving
-from botdrome.server.nodes.moving import Handover, Parcel
-from botdrome.server.session import AdmittedClient, Errand
+from botdrome.server.nodes.moving import Handover, HandoverHeader
+from botdrome.server.session import AdmittedClient, Transfer
 from botdrome.store.entries import BotEntry
 from tests.server.clients import NOTICES, bot, registered
 from tests.server.nodes.draining import chatting
@@ -23,17 +23,17 @@ from tests.server.nodes.draining import chatting
 pytestmark = pytest.mark.anyio
 
 
-class FirstParcel(Struct, frozen=True, array_like=True):
-    """A parcel as the first nodes know it."""
+class FirstHeader(Struct, frozen=True, array_like=True):
+    """A header as the first nodes know it."""
 
-    errand: Errand
+    transfer: Transfer
     origin: Origin
     messages: list[bytes]
     rest: bytes
 
 
-def of_first_node(parcel: Parcel) -> Parcel:
-    old = msgspec.msgpack.decode(moving.ENCODER.encode(parcel), type=FirstParcel)
+def of_first_node(header: HandoverHeader) -> HandoverHeader:
+    old = msgspec.msgpack.decode(moving.ENCODER.encode(header), type=FirstHeader)
     return moving.DECODER.decode(msgspec.msgpack.encode(old))
 
 
@@ -67,7 +67,7 @@ async def test_a_client_that_a_first_node_hands_over_logs_in_again(
     monkeypatch.setattr(
         Handover,
         "give",
-        lambda self, path, client, parcel: give(self, path, client, of_first_node(parcel)),
+        lambda self, path, client, header: give(self, path, client, of_first_node(header)),
     )
     async with chatting(two) as match:
         assert len(checked) == 3
@@ -75,14 +75,14 @@ async def test_a_client_that_a_first_node_hands_over_logs_in_again(
 
 
 async def test_a_first_node_finds_the_login_in_the_messages() -> None:
-    parcel = Parcel(
-        Errand("a", told=1),
+    header = HandoverHeader(
+        Transfer("a", told=1),
         Origin("", 1, False),
         [b"login"],
         b"",
         AdmittedClient(b"login", "ada", "", "", True),
     )
-    assert of_first_node(parcel) == replace(parcel, client=None)
+    assert of_first_node(header) == replace(header, client=None)
 
 
 async def test_a_client_that_is_banned_on_the_way_is_removed(

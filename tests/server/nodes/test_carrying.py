@@ -15,7 +15,7 @@ from botdrome.server.nodes.carrying import (
     Measured,
     OpenChannel,
 )
-from botdrome.server.session import Errand
+from botdrome.server.session import Transfer
 from botdrome.server.workers.limits import CLIENT_SOURCE
 
 
@@ -53,14 +53,14 @@ def test_the_front_sends_the_network_time_and_the_delay(monkeypatch: pytest.Monk
     client, sent, now = Far(), list[CarryMessage](), [100.0]
     monkeypatch.setattr(carrying, "monotonic", lambda: now[0])
     carrier = Carrier(cast(Any, client), 7, "b.1", sent.append, lambda: now[0] > 101, lambda: True)
-    carrier.open(Errand("duel"), [b"login"])
+    carrier.open(Transfer("duel"), [b"login"])
     carrier.received(b"one")
     client.network = 0.2
     carrier.received(b"two")
     now[0] = 102.0
     carrier.received(b"three")
     assert sent == [
-        OpenChannel(7, Errand("duel"), "192.0.2.1", 0.25, [b"login"]),
+        OpenChannel(7, Transfer("duel"), "192.0.2.1", 0.25, [b"login"]),
         Heard(7, 100.0, b"one"),
         Heard(7, 100.0, b"two"),
         Measured(7, 0.2),
@@ -78,7 +78,7 @@ def test_the_session_sees_the_network_time_and_works_for_the_client(
             seen.append((CLIENT_SOURCE.get(), carried.network_time(), carried.delay()))
 
     monkeypatch.setattr(carrying, "monotonic", lambda: 10.0)
-    opened = OpenChannel(7, Errand("duel"), "192.0.2.1", 0.25, [])
+    opened = OpenChannel(7, Transfer("duel"), "192.0.2.1", 0.25, [])
     carried = CarriedConnection("a.1", opened, lambda _: None, LinkDelay(), lambda: True)
     carried.redirect(cast(Any, Receiver()))
     carried.heard(Heard(7, 8.0, b"one"))

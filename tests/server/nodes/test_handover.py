@@ -16,8 +16,8 @@ from botdrome.server.network.peer import Origin
 from botdrome.server.network.shares import Shares
 from botdrome.server.nodes import moving
 from botdrome.server.nodes.cluster import Node
-from botdrome.server.nodes.moving import CannotPass, Handover, Parcel
-from botdrome.server.session import Errand
+from botdrome.server.nodes.moving import CannotPass, Handover, HandoverHeader
+from botdrome.server.session import Transfer
 from botdrome.wire.framing.streams import SIGNATURE
 from tests.patience import PATIENCE, until
 from tests.server.nodes.test_moving import stream
@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform != "linux", reason="it passes no sockets"),
 ]
-PARCEL = Parcel(Errand("lines"), Origin("192.0.2.1", 1, False), [], b"")
+PARCEL = HandoverHeader(Transfer("lines"), Origin("192.0.2.1", 1, False), [], b"")
 JOURNEY = b"ada\ngo b.1\nwhere\n"
 PROXY_HEADER = SIGNATURE + b"\x21\x11\x00\x0c" + bytes((192, 0, 2, 7, 127, 0, 0, 1, 0, 5, 0, 6))
 TOLD = b"who are you?\nwelcome ada\nb.1\n"
@@ -71,7 +71,7 @@ async def test_what_cannot_be_passed_is_said() -> None:
             front.give("/nowhere/handover", client, replace(PARCEL, rest=bytes(60_000)))
 
 
-async def test_packets_that_are_no_parcels_are_passed_over() -> None:
+async def test_packets_that_are_no_headers_are_passed_over() -> None:
     taken: list[socket.socket] = []
     port = Handover(lambda client, _: taken.append(client))
     path = port.open()
@@ -79,7 +79,7 @@ async def test_packets_that_are_no_parcels_are_passed_over() -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
         line.connect(path)
         line.send(moving.ENCODER.encode(PARCEL))
-        socket.send_fds(line, [b"no parcel"], [one.fileno()])
+        socket.send_fds(line, [b"no header"], [one.fileno()])
         socket.send_fds(line, [moving.ENCODER.encode(PARCEL)], [one.fileno()])
         await until(lambda: taken)
     for each in (one, other, *taken):

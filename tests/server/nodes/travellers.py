@@ -25,7 +25,7 @@ from botdrome.server.network.steady_loop import run
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.nodes.cluster import Node
 from botdrome.server.nodes.moving import Arrival, Mover
-from botdrome.server.session import Errand, Session
+from botdrome.server.session import Session, Transfer
 from botdrome.wire.conversation import Close, Command, Out, Redeliver, Reply
 from botdrome.wire.framing.streams import Frames, Lines
 from botdrome.wire.writers import Standing
@@ -107,7 +107,7 @@ def travel_session() -> type[Session]:
 
         def lost(self) -> None:
             super().lost()
-            cast(TravelNode, self._host).lost.append(self.errand)
+            cast(TravelNode, self._host).lost.append(self.transfer)
 
     return TravelSession
 
@@ -127,8 +127,8 @@ class TravelNode:
         self.links = MemoryLinks(network, node.id)
         self.mover = Mover(cast(Any, OtherNodes(node, nodes)), self.links)
         self.limits = ConnectionLimits(self._settings)
-        self.lost: list[Errand | None] = []
-        """The errands of sessions that were lost."""
+        self.lost: list[Transfer | None] = []
+        """The transfers of sessions that were lost."""
         self.sessions: dict[Session, str] = {}
         self.ports: dict[str, int] = {}
         self.sends_to, self._kind = "", ""
@@ -136,7 +136,7 @@ class TravelNode:
         self.shares, self.proxies = Shares(), Proxies(self._settings)
         for kind, framing in FRAMINGS.items():
             self.mover.arrivals[kind] = Arrival(
-                lambda connection, errand, _: self.connect(errand.protocol, connection), framing
+                lambda connection, transfer, _: self.connect(transfer.protocol, connection), framing
             )
 
     def connect(self, kind: str, connection: Connection) -> Session:
@@ -150,9 +150,9 @@ class TravelNode:
     def act(self, session: Session, command: Command) -> None:
         assert isinstance(command, Travel)
         if command.to == self.sends_to:
-            self.mover.move(session, command.to, Errand(self._kind), [])
+            self.mover.move(session, command.to, Transfer(self._kind), [])
         elif command.to in self.nodes:
-            self.mover.move(session, command.to, Errand(self.sessions[session], told=2), [b"ada"])
+            self.mover.move(session, command.to, Transfer(self.sessions[session], told=2), [b"ada"])
 
     def factory(self, kind: str) -> MakeProtocol:
         framing = FRAMINGS[kind]

@@ -19,7 +19,7 @@ from botdrome.server.tables.kept_table import (
     unpack_head,
 )
 from botdrome.server.tables.table import Subscriber
-from botdrome.server.tables.timing import Metronome, MoveTimes, never
+from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
@@ -83,7 +83,7 @@ def a_table(
     row, entry = CATALOGUE[game], MatchEntry(match_id, game, ("ada", "bob"), 0)
     store.begin(entry)
     times = MoveTimes(Match(row.game, 2, row.terms, 1), 300, never, asyncio.get_running_loop())
-    table = KeptTable(entry, times, store, 1024, Metronome(), keeper)
+    table = KeptTable(entry, times, store, 1024, TickTimers(), keeper)
     for player, one in enumerate(seated):
         table.seat(player, one)
     table.subscribe(Subscriber(over=lambda _: keeper.forget(match_id)))

@@ -14,7 +14,7 @@ from botdrome.match.events import Player
 from botdrome.match.match import Match, News
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.server.tables.timing import Metronome, MoveTimes, never
+from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.store.entries import MatchEntry, Note
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
@@ -37,7 +37,7 @@ async def running(
     entry = MatchEntry("m", game, ("ada", "bob"), 0)
     store.begin(entry)
     times = MoveTimes(Match(row.game, 2, row.terms, 1), 300, behind, asyncio.get_running_loop())
-    table = Table(entry, times, store, 1024, Metronome())
+    table = Table(entry, times, store, 1024, TickTimers())
     table.subscribe(Subscriber(over=lambda _: over.set()))
     for player, one in enumerate(seated):
         table.seat(player, one)

@@ -134,7 +134,7 @@ class Unreadable(Exception):
         super().__init__(f"{one} {other}")
 
 
-async def test_a_job_that_waits_for_a_long_errand_keeps_nobody_waiting(
+async def test_a_job_that_waits_for_a_slow_call_keeps_nobody_waiting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     workers, called, answered = Workers(1), asyncio.Event(), asyncio.Event()
@@ -158,7 +158,7 @@ async def test_a_job_that_waits_for_a_long_errand_keeps_nobody_waiting(
 
 
 class Held:
-    """An errand that goes on until it is told not to."""
+    """An transfer that goes on until it is told not to."""
 
     def __init__(self) -> None:
         self.asked, self.go_on = asyncio.Event(), asyncio.Event()

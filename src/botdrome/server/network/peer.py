@@ -357,10 +357,10 @@ def sharing(
     return cast(MakeProtocol, partial(Peer, make, shares, proxies, origin))
 
 
-# Luggage: a client's socket and what goes with it to another process of this machine.
+# DetachedSocket: a client's socket and what goes with it to another process of this machine.
 
 
-class Luggage(NamedTuple):
+class DetachedSocket(NamedTuple):
     socket: socket.socket
     rest: bytes
     """Input that was read and not delivered, as the client sent it."""
@@ -372,7 +372,7 @@ def pause_reading(transport: asyncio.Transport | None, paused: bool) -> None:
         transport.pause_reading() if paused else transport.resume_reading()
 
 
-def pack_up(transport: asyncio.Transport | None, rest: bytes) -> Luggage | None:
+def pack_up(transport: asyncio.Transport | None, rest: bytes) -> DetachedSocket | None:
     """Reading has paused.
 
     Return None if the socket cannot be passed on now: it has unsent output, or is closing.
@@ -383,7 +383,7 @@ def pack_up(transport: asyncio.Transport | None, rest: bytes) -> Luggage | None:
     if not peer:
         return None
     held = transport.held if isinstance(transport, Peer) else b""
-    return Luggage(
+    return DetachedSocket(
         connection,
         rest + held,
         Origin(str(peer[0]), int(peer[1]), bool(transport.get_extra_info("proxied"))),

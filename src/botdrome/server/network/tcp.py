@@ -13,7 +13,7 @@ from botdrome.server.network.connection import NORMAL, Receiver, Traffic, acknow
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
-from botdrome.server.network.peer import Luggage, pack_up, pause_reading
+from botdrome.server.network.peer import DetachedSocket, pack_up, pause_reading
 from botdrome.server.network.websocket import BACKLOG
 from botdrome.wire.framing.streams import BadFrame, Framing
 
@@ -118,7 +118,7 @@ class Tcp:
                 self.traffic.came()
                 self._session.received(message)
 
-    def pack_up(self) -> Luggage | None:
+    def pack_up(self) -> DetachedSocket | None:
         return None if self._closing else pack_up(self._transport, bytes(self._framing.rest))
 
     def pause(self, paused: bool) -> None:

@@ -16,7 +16,7 @@ from botdrome.server.network.connection import (
     acknowledge,
 )
 from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
-from botdrome.server.network.peer import Luggage, pack_up, pause_reading
+from botdrome.server.network.peer import DetachedSocket, pack_up, pause_reading
 from botdrome.server.network.rate_limit import Bucket, ConnectionTimeouts
 from botdrome.wire.framing import websocket as wire
 
@@ -145,7 +145,7 @@ class Socket(asyncio.Protocol):
         for message in messages:
             self.deliver(wire.TEXT, message)
 
-    def pack_up(self) -> Luggage | None:
+    def pack_up(self) -> DetachedSocket | None:
         rest = b"" if self._reader is None else self._reader.rest
         return None if self._closing else pack_up(self._transport, rest)
 

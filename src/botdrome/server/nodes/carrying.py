@@ -20,10 +20,10 @@ from botdrome.server.network.connection import (
     Traffic,
     source_of,
 )
-from botdrome.server.network.peer import PEER, Luggage
+from botdrome.server.network.peer import PEER, DetachedSocket
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes.cluster import NodeId
-from botdrome.server.session import AdmittedClient, Errand, Session
+from botdrome.server.session import AdmittedClient, Session, Transfer
 from botdrome.server.workers.limits import CLIENT_SOURCE
 
 # The messages by which nodes carry connections.
@@ -45,7 +45,7 @@ class CarryMessage(Struct, frozen=True, array_like=True):
 
 
 class OpenChannel(CarryMessage, frozen=True, tag="o"):
-    errand: Errand
+    transfer: Transfer
     address: str
     network: float
     """The network time of the client, in seconds."""
@@ -110,7 +110,7 @@ class MoveOn(CarryMessage, frozen=True, tag="n"):
     """Move the connection. The messages go before the input that the front holds."""
 
     to: NodeId
-    errand: Errand
+    transfer: Transfer
     messages: list[bytes]
 
 
@@ -186,7 +186,7 @@ class FrontConnection(MovingConnection, Protocol):
     def pause(self, paused: bool) -> None:
         """Read no more, or read again."""
 
-    def pack_up(self) -> Luggage | None:
+    def pack_up(self) -> DetachedSocket | None:
         """Return what another process needs to go on; None: not possible at present.
 
         Reading has paused.
@@ -261,9 +261,9 @@ class Carrier:
         self._invalid: str | None = None
         self._ended = self._closed = False
 
-    def open(self, errand: Errand, messages: list[bytes]) -> None:
+    def open(self, transfer: Transfer, messages: list[bytes]) -> None:
         self._send(
-            OpenChannel(self.number, errand, self.connection.address, self._network, messages)
+            OpenChannel(self.number, transfer, self.connection.address, self._network, messages)
         )
 
     def received(self, message: bytes) -> None:
@@ -338,7 +338,7 @@ class CarriedConnection:
         self.before_loss: Callable[[StreamReceiver], None] = do_nothing
         """Called with the session when the front stops."""
         self._open = True
-        self._going: tuple[NodeId, Errand, HeldInput] | None = None
+        self._going: tuple[NodeId, Transfer, HeldInput] | None = None
         self._context = copy_context()
         self._context.run(CLIENT_SOURCE.set, source_of(self.address)[0])
         self._context.run(PEER.set, None)
@@ -370,9 +370,9 @@ class CarriedConnection:
         for message in messages:
             self._deliver(message)
 
-    def move_on(self, held: HeldInput, to: NodeId, errand: Errand) -> None:
+    def move_on(self, held: HeldInput, to: NodeId, transfer: Transfer) -> None:
         """Let the front move the connection, after all input that is on the way."""
-        self._going = to, errand, held
+        self._going = to, transfer, held
         self._send(HoldInput(self._number))
 
     # Called by the mover.
@@ -418,8 +418,8 @@ class CarriedConnection:
                 self.lose()
             case InputHeld() if self._going is not None:
                 self._end()
-                to, errand, held = self._going
-                self._send(MoveOn(self._number, to, errand, held.messages))
+                to, transfer, held = self._going
+                self._send(MoveOn(self._number, to, transfer, held.messages))
 
     def _conclude(self, pending: bool, code: int = NORMAL) -> None:
         """Close the connection, unless an answer is pending, after which the session closes it."""
@@ -448,7 +448,7 @@ class CarriedConnection:
 # Resumed: a moved connection as its new session sees it until it has caught up; and the
 # connections of sessions that move.
 
-MakeArrival = Callable[[Connection, Errand, AdmittedClient | None], StreamReceiver]
+MakeArrival = Callable[[Connection, Transfer, AdmittedClient | None], StreamReceiver]
 
 
 def connection_of(session: Session) -> MovingConnection:
@@ -486,16 +486,16 @@ def _pause(connection: MovingConnection, paused: bool) -> None:
 
 def admitted(session: Session) -> AdmittedClient | None:
     """Return what spares the client a second login at another node; None: it has to log in."""
-    if session.luggage is None:
+    if session.transfer_login is None:
         return None
-    _, (login,) = session.luggage
+    _, (login,) = session.transfer_login
     return AdmittedClient(login, session.name, session.owner, session.version, session.registered)
 
 
 def arrive(
     connection: MovingConnection,
     make: MakeArrival,
-    errand: Errand,
+    transfer: Transfer,
     client: AdmittedClient | None = None,
 ) -> StreamReceiver:
     """Make the session of a connection that comes from another node.
@@ -503,11 +503,11 @@ def arrive(
     Without a client, it is about to log in again.
     """
     if client is not None:
-        return make(connection, errand, client)
-    shown = Resumed(connection, errand.told) if errand.told else connection
-    receiver = make(shown, errand, None)
+        return make(connection, transfer, client)
+    shown = Resumed(connection, transfer.told) if transfer.told else connection
+    receiver = make(shown, transfer, None)
     if isinstance(receiver, Session):
-        receiver.errand = errand
+        receiver.transfer = transfer
         if isinstance(shown, Resumed):
             shown.session = receiver
     return receiver

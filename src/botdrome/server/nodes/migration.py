@@ -52,7 +52,7 @@ from botdrome.server.nodes.takeover import (
     decode,
     encode,
 )
-from botdrome.server.session import Errand, MovedSeat, Session
+from botdrome.server.session import MovedSeat, Session, Transfer
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.store.entries import Fenced, StoreUnavailable
 
@@ -121,8 +121,8 @@ class Departure:
             session.table = None
             if to is None:
                 session.turn_away({"error": MATCH_LOST}, TRY_LATER)
-            elif session.luggage is not None:
-                _, (login,) = session.luggage
+            elif session.transfer_login is not None:
+                _, (login,) = session.transfer_login
                 seat = MovedSeat(
                     self.id,
                     player,
@@ -132,7 +132,7 @@ class Departure:
                     session.version,
                     session.registered,
                 )
-                self._mover.move(session, to, Errand(NATIVE, seat=seat), (), held)
+                self._mover.move(session, to, Transfer(NATIVE, seat=seat), (), held)
 
 
 class Migration:
@@ -364,7 +364,7 @@ def _follows(seated: object) -> bool:
     """Whether a player can play at another node."""
     if isinstance(seated, UrlBot):
         return not seated.url.startswith(SCHEME)
-    return isinstance(seated, Session) and seated.luggage is not None and not seated.closed
+    return isinstance(seated, Session) and seated.transfer_login is not None and not seated.closed
 
 
 def _stay(departures: Sequence[Departure]) -> None:

@@ -49,7 +49,7 @@ from botdrome.server.nodes.carrying import (
     do_nothing,
 )
 from botdrome.server.nodes.cluster import Key, Links, Members, NodeId
-from botdrome.server.session import AdmittedClient, Errand, Session
+from botdrome.server.session import AdmittedClient, Session, Transfer
 from botdrome.wire.framing import websocket as wire
 from botdrome.wire.framing.streams import Framing
 
@@ -63,18 +63,18 @@ from botdrome.wire.framing.streams import Framing
 log = structlog.get_logger()
 
 LONGEST = 60_000
-"""Bytes of a parcel."""
+"""Bytes of a header."""
 BACKLOG = 64
 AT_ONCE = 16
-"""Parcels taken in one turn of the loop from one node."""
+"""Headers taken in one turn of the loop from one node."""
 CLOSE_ON_EXEC: int = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 """0 on systems without this flag."""
 
 
-class Parcel(Struct, frozen=True, array_like=True):
+class HandoverHeader(Struct, frozen=True, array_like=True):
     """What goes with a socket."""
 
-    errand: Errand
+    transfer: Transfer
     origin: Origin
     messages: list[bytes]
     """They go to the session first."""
@@ -87,9 +87,9 @@ class Parcel(Struct, frozen=True, array_like=True):
     """
 
 
-TakeSocket = Callable[[socket.socket, Parcel], None]
+TakeSocket = Callable[[socket.socket, HandoverHeader], None]
 ENCODER = msgspec.msgpack.Encoder()
-DECODER = msgspec.msgpack.Decoder(Parcel)
+DECODER = msgspec.msgpack.Decoder(HandoverHeader)
 
 
 class CannotPass(Exception):
@@ -137,12 +137,12 @@ class Handover:
 
     # To other nodes.
 
-    def give(self, path: str, client: socket.socket, parcel: Parcel) -> bool:
+    def give(self, path: str, client: socket.socket, header: HandoverHeader) -> bool:
         """Pass a socket on.
 
         Return False if the queue is full. Raise CannotPass if that node takes no sockets.
         """
-        data = ENCODER.encode(parcel)
+        data = ENCODER.encode(header)
         if len(data) > LONGEST:
             raise CannotPass(f"{len(data)} bytes go with it, at most {LONGEST} can")
         try:
@@ -220,14 +220,14 @@ class Arriving(asyncio.Protocol):
 
     def __init__(
         self,
-        parcel: Parcel,
+        header: HandoverHeader,
         make_framing: Callable[[], Framing] | None,
         longest: int,
         make_session: MakeReceiver,
         limits: ConnectionLimits,
     ) -> None:
         """`make_framing` is None for a WebSocket, whose messages have at most `longest` bytes."""
-        self._parcel, self._make_framing, self._longest = parcel, make_framing, longest
+        self._header, self._make_framing, self._longest = header, make_framing, longest
         self._make_session, self._limits = make_session, limits
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -238,9 +238,9 @@ class Arriving(asyncio.Protocol):
             else self._tcp(stream, self._make_framing)
         )
         if connection is not None:
-            connection.replay(self._parcel.messages)
-            if self._parcel.rest:
-                connection.data_received(self._parcel.rest)
+            connection.replay(self._header.messages)
+            if self._header.rest:
+                connection.data_received(self._header.rest)
 
     def _tcp(self, transport: asyncio.Transport, make_framing: Callable[[], Framing]) -> Tcp:
         connection = Tcp(make_framing, self._make_session, self._limits)
@@ -249,7 +249,7 @@ class Arriving(asyncio.Protocol):
         return connection
 
     def _websocket(self, transport: asyncio.Transport) -> Socket | None:
-        address = self._parcel.origin.address
+        address = self._header.origin.address
         if refusal := self._limits.admit(address):
             metrics.REFUSED.labels("crowd").inc()
             transport.write(wire.close(TRY_LATER, refusal))
@@ -281,7 +281,9 @@ class Arrival(NamedTuple):
 
 
 PORT = "port"
-"""The errand of a connection that only its port tells apart; its target is the name of the port."""
+"""The transfer of a connection that only its port tells apart; its target is the name of
+the port.
+"""
 TakePort = Callable[[socket.socket, str, Key, Origin, bytes], None]
 
 
@@ -321,7 +323,7 @@ class Mover:
         self,
         session: Session,
         to: NodeId,
-        errand: Errand,
+        transfer: Transfer,
         messages: Sequence[bytes],
         held: HeldInput | None = None,
     ) -> None:
@@ -333,15 +335,15 @@ class Mover:
         connection = connection_of(session)
         if held is None:
             held = HeldInput(messages)
-            held.client = admitted(session) if errand.told else None
+            held.client = admitted(session) if transfer.told else None
             connection.redirect(held)
         else:
             held.messages[:0] = messages
         session.let_go(held.received)
         if isinstance(connection, CarriedConnection) and to != self._members.here.id:
-            held.on_lost = partial(self._report_lost, connection.address, held, to, errand)
-            return held.on_lost() if held.gone else connection.move_on(held, to, errand)
-        return self._depart(cast(FrontConnection, connection), held, to, errand)
+            held.on_lost = partial(self._report_lost, connection.address, held, to, transfer)
+            return held.on_lost() if held.gone else connection.move_on(held, to, transfer)
+        return self._depart(cast(FrontConnection, connection), held, to, transfer)
 
     def can_hand_over(self, session: Session, to: NodeId) -> bool:
         """Whether a node can have the client's socket."""
@@ -351,19 +353,19 @@ class Mover:
         return not cast(FrontConnection, connection).secure and self._handover_of(to) != ""
 
     def _depart(
-        self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand
+        self, connection: FrontConnection, held: HeldInput, to: NodeId, transfer: Transfer
     ) -> None:
         if to == self._members.here.id:
-            receiver = self._arrive(connection, errand, held.messages)
+            receiver = self._arrive(connection, transfer, held.messages)
             if receiver is not None:
                 held.hand_to(connection, receiver)
         elif not connection.secure and (path := self._handover_of(to)):
             connection.pause(True)
             asyncio.get_running_loop().call_soon(
-                self._hand_over, path, WAITS, connection, held, to, errand
+                self._hand_over, path, WAITS, connection, held, to, transfer
             )
         else:
-            self._carry(connection, held, to, errand)
+            self._carry(connection, held, to, transfer)
 
     def _handover_of(self, to: NodeId) -> str:
         """Return where a node takes sockets from this one; empty: it does not."""
@@ -382,19 +384,21 @@ class Mover:
         connection: FrontConnection,
         held: HeldInput,
         to: NodeId,
-        errand: Errand,
+        transfer: Transfer,
     ) -> None:
         """Pass the socket on, now that all input of the last turn is delivered.
 
         If that fails for long, carry the messages.
         """
-        luggage, passed = connection.pack_up(), False
-        if luggage is not None and self._handover is not None:
+        detached, passed = connection.pack_up(), False
+        if detached is not None and self._handover is not None:
             try:
                 passed = self._handover.give(
                     path,
-                    luggage.socket,
-                    Parcel(errand, luggage.origin, held.messages, luggage.rest, held.client),
+                    detached.socket,
+                    HandoverHeader(
+                        transfer, detached.origin, held.messages, detached.rest, held.client
+                    ),
                 )
             except CannotPass as problem:
                 waits = ()
@@ -406,27 +410,27 @@ class Mover:
         if passed:
             return connection.abandon()
         if not waits or held.gone:
-            return self._carry(connection, held, to, errand)
-        again = partial(self._hand_over, path, waits[1:], connection, held, to, errand)
+            return self._carry(connection, held, to, transfer)
+        again = partial(self._hand_over, path, waits[1:], connection, held, to, transfer)
         asyncio.get_running_loop().call_later(waits[0], again)
         return None
 
     def _carry(
-        self, connection: FrontConnection, held: HeldInput, to: NodeId, errand: Errand
+        self, connection: FrontConnection, held: HeldInput, to: NodeId, transfer: Transfer
     ) -> None:
         number = next(self._numbers)
         forget = partial(_drop, self._carriers, number)
         carrier = self._carriers[number] = Carrier(
             connection, number, to, partial(self._send, to), self.behind, forget
         )
-        carrier.open(errand, held.messages)
+        carrier.open(transfer, held.messages)
         held.hand_to(connection, carrier)
         connection.pause(False)
 
-    def _report_lost(self, address: str, held: HeldInput, to: NodeId, errand: Errand) -> None:
+    def _report_lost(self, address: str, held: HeldInput, to: NodeId, transfer: Transfer) -> None:
         """Tell the node that expects a client that it has left on the way."""
         number = next(self._numbers)
-        self._send(to, carry.OpenChannel(number, errand, address, 0.0, held.messages))
+        self._send(to, carry.OpenChannel(number, transfer, address, 0.0, held.messages))
         self._send(to, carry.LostClient(number))
 
     def _send(self, to: NodeId, message: carry.CarryMessage) -> None:
@@ -435,21 +439,21 @@ class Mover:
     # Connections that come.
 
     def _arrive(
-        self, connection: MovingConnection, errand: Errand, messages: Sequence[bytes]
+        self, connection: MovingConnection, transfer: Transfer, messages: Sequence[bytes]
     ) -> StreamReceiver | None:
         """Make a session and give it the messages.
 
         Return None if it has closed or moved the connection by then.
         """
-        arrival = self.arrivals.get(errand.protocol)
+        arrival = self.arrivals.get(transfer.protocol)
         if arrival is None:
             log.error(
                 "a connection of an unknown protocol came from another node",
-                protocol=errand.protocol,
+                protocol=transfer.protocol,
             )
             connection.close(TRY_LATER)
             return None
-        receiver = arrive(connection, arrival.make_session, errand)
+        receiver = arrive(connection, arrival.make_session, transfer)
         if not getattr(receiver, "closed", False):
             connection.redirect(receiver)
         connection.replay(messages)
@@ -483,15 +487,15 @@ class Mover:
 
         Return False if that fails.
         """
-        path, luggage = self._handover_of(to), pack_up(transport, seen)
+        path, detached = self._handover_of(to), pack_up(transport, seen)
         secure = transport.get_extra_info("sslcontext") is not None
-        if not path or self._handover is None or luggage is None or secure:
+        if not path or self._handover is None or detached is None or secure:
             return False
         try:
             passed = self._handover.give(
                 path,
-                luggage.socket,
-                Parcel(Errand(PORT, port, key=key), luggage.origin, [], luggage.rest),
+                detached.socket,
+                HandoverHeader(Transfer(PORT, port, key=key), detached.origin, [], detached.rest),
             )
         except CannotPass as problem:
             log.debug(
@@ -502,21 +506,21 @@ class Mover:
             transport.abort()
         return passed
 
-    def _take(self, client: socket.socket, parcel: Parcel) -> None:
-        if parcel.errand.protocol == PORT:
+    def _take(self, client: socket.socket, header: HandoverHeader) -> None:
+        if header.transfer.protocol == PORT:
             return self.take_port(
-                client, parcel.errand.target, parcel.errand.key, parcel.origin, parcel.rest
+                client, header.transfer.target, header.transfer.key, header.origin, header.rest
             )
-        arrival = self.arrivals[parcel.errand.protocol]
-        if parcel.client is not None:
-            parcel = replace(parcel, messages=parcel.messages[1:])
+        arrival = self.arrivals[header.transfer.protocol]
+        if header.client is not None:
+            header = replace(header, messages=header.messages[1:])
         make_session = partial(
-            arrive, make=arrival.make_session, errand=parcel.errand, client=parcel.client
+            arrive, make=arrival.make_session, transfer=header.transfer, client=header.client
         )
         make = partial(
-            Arriving, parcel, arrival.make_framing, self._longest, make_session, self._limits
+            Arriving, header, arrival.make_framing, self._longest, make_session, self._limits
         )
-        return self.accept(client, self._shared(make, parcel.origin))
+        return self.accept(client, self._shared(make, header.origin))
 
     def accept(self, client: socket.socket, make: MakeProtocol) -> None:
         """Serve a client whose socket was passed on."""
@@ -554,7 +558,7 @@ class Mover:
                 carrier.forget()
                 carrier.held.messages[:0] = message.messages
                 carrier.connection.pause(False)
-                self._depart(carrier.connection, carrier.held, message.to, message.errand)
+                self._depart(carrier.connection, carrier.held, message.to, message.transfer)
 
     def _open(self, front: NodeId, message: carry.OpenChannel) -> None:
         forget = partial(_drop, self._carried, (front, message.channel))
@@ -563,7 +567,7 @@ class Mover:
         )
         carried.before_loss = self.before_loss
         self._carried[front, message.channel] = carried
-        carried.run(partial(self._arrive, carried, message.errand, message.messages))
+        carried.run(partial(self._arrive, carried, message.transfer, message.messages))
 
     def _link_lost(self, node: NodeId) -> None:
         self._delays.pop(node, None)

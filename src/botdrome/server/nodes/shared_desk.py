@@ -426,7 +426,7 @@ class HomeDesk:
 
 def can_move(client: WaitingClient) -> TypeGuard[Session]:
     """Whether its connection can move to another node."""
-    return isinstance(client, Session) and client.luggage is not None
+    return isinstance(client, Session) and client.transfer_login is not None
 
 
 def place_of(session: Session, here: NodeId) -> ClientPlace:
@@ -487,7 +487,7 @@ class FrontDesk:
         if (
             not self._cluster.members.here.draining
             or not can_move(client)
-            or client.luggage is None
+            or client.transfer_login is None
         ):
             return False
         if self._is_lent(client):
@@ -496,9 +496,9 @@ class FrontDesk:
         able = [node for node in nodes if self._mover.can_hand_over(client, node.id)]
         if able:
             self._desk.give_up(client)
-            errand, messages = client.luggage
+            transfer, messages = client.transfer_login
             self._mover.move(
-                client, choose(client.name, able).id, replace(errand, seeks=True), messages
+                client, choose(client.name, able).id, replace(transfer, seeks=True), messages
             )
         return bool(able)
 
@@ -556,17 +556,17 @@ class FrontDesk:
     def send(self, to: NodeId, ticket: int, seat: int) -> None:
         """A table at that node has a seat for a client."""
         client = self.take(ticket)
-        if isinstance(client, Session) and client.luggage is not None:
-            errand, messages = client.luggage
-            self._mover.move(client, to, replace(errand, ticket=seat), messages)
+        if isinstance(client, Session) and client.transfer_login is not None:
+            transfer, messages = client.transfer_login
+            self._mover.move(client, to, replace(transfer, ticket=seat), messages)
         else:
             self.tell(to, NotComing(seat))
 
     def bring(self, client: WaitingClient, to: NodeId) -> bool:
         """Move a client that returns to the node of its match; False: it cannot move."""
-        if not isinstance(client, Session) or client.luggage is None:
+        if not isinstance(client, Session) or client.transfer_login is None:
             return False
-        self._mover.move(client, to, *client.luggage)
+        self._mover.move(client, to, *client.transfer_login)
         return True
 
     def follow(self, lost: NodeId | None = None) -> None:

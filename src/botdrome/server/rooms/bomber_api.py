@@ -193,7 +193,7 @@ Route = tuple[BomberRoom, tuple[str, ...], Verb, str]
 class Routes:
     def __init__(self, rooms: BomberRooms) -> None:
         self._rooms = rooms
-        self._catch_up = rooms.desk.tables.metronome.catch_up
+        self._catch_up = rooms.desk.tables.tick_timers.catch_up
         self._verbs: dict[bytes, tuple[tuple[str, ...], Verb]] = {
             b"state": (BOTH, self._state),
             b"action": (WRITE, self._action),
@@ -382,7 +382,7 @@ class BomberSocket:
 
     def act(self, session: Session, command: Command) -> None:
         room = self._room
-        room.desk.tables.metronome.catch_up()
+        room.desk.tables.tick_timers.catch_up()
         match command:
             case Act() | ReadState():
                 room = room.room_of(command.user_id)

@@ -20,7 +20,7 @@ from botdrome.match.record import Resumption, Setup, setup_of
 from botdrome.match.terms import Milliseconds
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import BoardBreak, Table
-from botdrome.server.tables.timing import Metronome, MoveTimes
+from botdrome.server.tables.timing import MoveTimes, TickTimers
 from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE
 from botdrome.store.outage import Outage
@@ -300,10 +300,10 @@ class KeptTable(Table):
         times: MoveTimes,
         store: Store,
         flight_bytes: int,
-        metronome: Metronome,
+        tick_timers: TickTimers,
         keeper: InputKeeper,
     ) -> None:
-        super().__init__(entry, times, store, flight_bytes, metronome)
+        super().__init__(entry, times, store, flight_bytes, tick_timers)
         self._keeper = keeper
         self._touched = False
         self.kept = True

@@ -24,7 +24,7 @@ from botdrome.server.tables.audience import LiveTable, Spectator
 from botdrome.server.tables.kept_table import InputKeeper, KeptTable, ResumedTable
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.server.tables.timing import Metronome, MoveTimes, never
+from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.server.workers.pool import Workers
 from botdrome.store.entries import MatchEntry
 from botdrome.store.store import Store
@@ -64,7 +64,7 @@ class RunningTables:
         self._awaited: dict[str, AwaitedPlayers] = {}
         self._watchers: set[Callable[[], None]] = set()
         self._loop = asyncio.get_running_loop()
-        self.metronome = Metronome()
+        self.tick_timers = TickTimers()
         self.behind: Callable[[], bool] = never
         """Whether the loop is late with its work; see `LoopWatch`."""
         self.keeper: InputKeeper | None = None
@@ -138,10 +138,10 @@ class RunningTables:
         settings = self._settings.match
         times = MoveTimes(match, round(settings.network_credit * 1000), self.behind, self._loop)
         if self.keeper is None:
-            table = Table(entry, times, self._store, settings.flight_bytes, self.metronome)
+            table = Table(entry, times, self._store, settings.flight_bytes, self.tick_timers)
         else:
             table = KeptTable(
-                entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper
+                entry, times, self._store, settings.flight_bytes, self.tick_timers, self.keeper
             )
         table.subscribe(Subscriber(over=self._clear))
         self._tables[entry.id] = table
@@ -157,7 +157,7 @@ class RunningTables:
             resumption.match, round(settings.network_credit * 1000), self.behind, self._loop
         )
         table = ResumedTable(
-            entry, times, self._store, settings.flight_bytes, self.metronome, self.keeper
+            entry, times, self._store, settings.flight_bytes, self.tick_timers, self.keeper
         )
         table.resumes = resumes
         table.take_up(resumption)

@@ -19,7 +19,7 @@ from botdrome.server import metrics
 from botdrome.server.tables.audience import Audience, LiveTable, Spectator, header_of
 from botdrome.server.tables.flight_records import FlightRecords
 from botdrome.server.tables.seated_player import SeatedPlayer
-from botdrome.server.tables.timing import Metronome, MoveTimes, Timer, Timers
+from botdrome.server.tables.timing import MoveTimes, TickTimers, Timer, Timers
 from botdrome.store.entries import AlreadyOver, Finish, MatchEntry, Note, Status, StoreUnavailable
 from botdrome.store.store import Store
 from botdrome.wire.writers import MatchWriters, standing
@@ -230,7 +230,7 @@ class Table:
         times: MoveTimes,
         store: Store,
         flight_bytes: int,
-        metronome: Metronome,
+        tick_timers: TickTimers,
     ) -> None:
         self.entry, self._times = entry, times
         self.match = match = times.match
@@ -253,8 +253,8 @@ class Table:
         self._records = FlightRecords(len(entry.players), flight_bytes)
         self._flights = self._records.flights
         self._loop, self._began = asyncio.get_running_loop(), 0.0
-        self._metronome = metronome if match.terms.pace.beat else None
-        self._timers: Timers = self._metronome or self._loop
+        self._tick_timers = tick_timers if match.terms.pace.beat else None
+        self._timers: Timers = self._tick_timers or self._loop
         self._timer: Timer | None = None
         self._timer_due, self._reason = 0, ""
         self._last: tuple[News, Milliseconds, float]
@@ -291,8 +291,8 @@ class Table:
         """Take a player's move as it was sent, and return what became of it: "accepted", or why it
         was not.
         """
-        if self._metronome is not None:
-            self._metronome.catch_up()
+        if self._tick_timers is not None:
+            self._tick_timers.catch_up()
         if self._break is not None:
             return self._submit_in_break(player, raw, message)
         now = self.now()

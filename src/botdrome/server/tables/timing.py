@@ -25,7 +25,7 @@ class Timer(Protocol):
 
 
 class Timers(Protocol):
-    """The loop, or a metronome."""
+    """The loop, or a tick_timers."""
 
     def call_later(self, delay: float, callback: Callable[[], None], /) -> Timer: ...
 
@@ -40,7 +40,7 @@ class Beat:
         self.ring = None
 
 
-class Metronome:
+class TickTimers:
     def __init__(self, now: Callable[[], float] | None = None) -> None:
         """`now` is a clock; None: the loop's."""
         self._beats: list[tuple[float, int, Beat]] = []
