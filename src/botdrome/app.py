@@ -22,7 +22,7 @@ from botdrome.server.battlebot import BattlebotHost, receive_tunnel
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.contests.contest_desk import ContestDesk
-from botdrome.server.contests.contests import Contests
+from botdrome.server.contests.contests import ServerContests
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.lobby.url_bots import UrlBots
@@ -108,7 +108,7 @@ class Parts(NamedTuple):
     arena: Arena
     api: Api
     url_bots: UrlBots
-    contests: Contests
+    contests: ServerContests
     orders: ContestOrders
     rate: RequestRate
     node: AnyNode

@@ -42,3 +42,10 @@ def test_a_contest_that_cannot_continue_or_has_no_plan_is_not_over() -> None:
     refused = planned({}, format="gauntlet", champion="dee")
     assert refused.plan.refusal and not refused.plan.over and not refused.all_played
     assert not PlanSummary(0).over
+
+
+def test_late_entrants_and_leavers_count_from_the_round_of_the_plan() -> None:
+    fixtures = planned({}, format="swiss")
+    number = fixtures.enter(Entrant("dee"))
+    assert (number, fixtures.entrants[number].joined) == (3, 2)
+    assert [fixtures.leave(0).left for _ in range(2)] == [2, 2]

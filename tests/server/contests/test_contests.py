@@ -307,10 +307,10 @@ async def test_a_contest_of_a_server_is_exported_and_verified(tmp_path: Path) ->
         await play_all(house, logins)
     archive = tmp_path / "cup.zip"
     written = await run_beside(
-        "contest", "export", str(tmp_path / "test.db"), "cup", "-o", str(archive)
+        "contest", "archive", str(tmp_path / "test.db"), "cup", "-o", str(archive)
     )
     assert written.exit_code == 0, written.output
-    checked = await run_beside("contest", "verify", str(archive))
+    checked = await run_beside("verify", str(archive))
     assert checked.exit_code == 0, checked.output
 
 
@@ -322,7 +322,7 @@ async def test_a_contest_that_ended_early_is_verified(tmp_path: Path) -> None:
         await house.contests.act("cup", "end", "operator")
     archive = str(tmp_path / "cup.zip")
     assert (
-        await run_beside("contest", "export", str(tmp_path / "test.db"), "cup", "-o", archive)
+        await run_beside("contest", "archive", str(tmp_path / "test.db"), "cup", "-o", archive)
     ).exit_code == 0
-    checked = await run_beside("contest", "verify", archive)
+    checked = await run_beside("verify", archive)
     assert checked.exit_code == 0 and "0 matches" in checked.stdout, checked.output

@@ -11,7 +11,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Seeker
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
-from botdrome.server.contests.contests import Contests, check_version
+from botdrome.server.contests.contests import ServerContests, check_version
 from botdrome.server.contests.running_contest import RunningContest
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableOpener
@@ -87,7 +87,7 @@ class ContestDesk:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.contests = Contests(
+        self.contests = ServerContests(
             desk.store, desk.workers, desk.tasks.start, self._refusal, self._house_player
         )
         self._holds: dict[int, ContestHold] = {}

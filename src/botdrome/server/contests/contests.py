@@ -1,4 +1,4 @@
-"""Contests: all contests with a document on this server, from draft to over."""
+"""ServerContests: all contests with a document on this server, from draft to over."""
 
 import asyncio
 import hmac
@@ -243,7 +243,7 @@ ORGANISER, HOUSE = "operator", "house"
 """The author of changes that the operator orders, and the owner of house bots."""
 
 
-class Contests:
+class ServerContests:
     """`refusal` says why no match of a game may begin, and `house` makes a player of a house bot,
     by its name.
     """

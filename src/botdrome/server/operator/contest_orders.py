@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.contest.document import ContestDocument
-from botdrome.server.contests.contests import ORGANISER, Contests
+from botdrome.server.contests.contests import ORGANISER, ServerContests
 from botdrome.server.contests.verbs import (
     ChangeContest,
     ContestAction,
@@ -53,7 +53,7 @@ class FindAwaited(Struct, frozen=True):
 
 
 class ContestOrders:
-    def __init__(self, contests: Contests, bots: UrlBots, desk: Desk, node: AnyNode) -> None:
+    def __init__(self, contests: ServerContests, bots: UrlBots, desk: Desk, node: AnyNode) -> None:
         self._asking, self._cluster = node.asking, node.cluster
         self._contests, self._bots, self._desk = contests, bots, desk
         self._journal = ContestJournal(desk.store)
