@@ -108,7 +108,7 @@ def test_lost_matches_become_tests_for_pytest(
         (["--all", "nowhere", "bob.py"], "there is no folder 'nowhere'"),
         (["--all", "empty", "bob.py"], "there are no match files"),
         (["--all", ".", "eve.py"], "1 match found, and none was lost by eve.py"),
-        (["some-id", "bob.py", "--server", "ftp://x"], "begins with http"),
+        (["some-id", "bob.py", "--server", "ftp://x"], "ftp://x is not the address of a server"),
         (["some-id", "bob.py", "--server", "http://127.0.0.1:1"], "http://127.0.0.1:1: "),
     ],
 )
