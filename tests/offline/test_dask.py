@@ -244,7 +244,7 @@ def test_a_match_that_kills_every_worker_is_reported(
     @contextmanager
     def deadly_pool(address: str, bundle: BotBundle, _: Any) -> Iterator[DaskExecutor]:
         play = BundlePlayer(bundle.unpacked(tmp_path), bundle).play
-        client = KillingClient(lambda fixture: fixture.number == 1, play)
+        client = KillingClient(lambda fixture: fixture.entrants == (1, 0), play)
         yield DaskExecutor(client, address, None)
 
     monkeypatch.setattr(dask_pool, "dask_pool", deadly_pool)

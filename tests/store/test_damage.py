@@ -27,7 +27,8 @@ async def test_a_server_does_not_start_on_a_damaged_file_and_names_the_way_back(
 ) -> None:
     await damage_record(sqlite_url, "m")
     with pytest.raises(
-        BadSetting, match=r"^db: sqlite:///.*store\.db is damaged \(.*\); .*`botdrome backup FILE`"
+        BadSetting,
+        match=r"^db: sqlite:///.*store\.db is damaged \(.*\); .*`botdrome admin backup FILE`",
     ):
         await open_server(load_settings({"db": sqlite_url, "port": 0}))
 

@@ -40,8 +40,8 @@ async def test_a_call_knows_how_long_it_waited_for_others() -> None:
         calls = [asyncio.ensure_future(ours.post(bot.url, b"", LIMIT)) for _ in range(2)]
         await until(lambda: bot.asked)
         both.set()
-        first, second = await asyncio.gather(*calls)
-        assert second.waited >= first.waited
+        _, second = await asyncio.gather(*calls)
+        assert second.waited > 0
 
 
 async def test_a_call_on_this_machine_takes_no_network_time() -> None:

@@ -2,8 +2,6 @@
 has its names.
 """
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -12,10 +10,8 @@ import pytest
 from botdrome.server.lobby.registry import BadName, Denied
 from botdrome.store.entries import LooksAlike
 from botdrome.store.identity import likeness, look_alike
-from botdrome.store.opening import open_store
 from tests.server.clients import registered, server
 from tests.server.rooms.bomber.clients import STEPS, room
-from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio
 
@@ -112,18 +108,3 @@ async def test_a_client_sees_the_name_that_it_gave(tmp_path: Path) -> None:
         assert sorted(user["user_name"] for user in (await one.state())["users"]) == [" Ada", "Аda"]
         (live,) = house.desk.tables.live()
         assert sorted(live.players) == ["Аda (guest)", "␠Ada (guest)"]
-
-
-async def test_bots_of_an_older_store_are_found_by_their_likeness(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/old.db"
-    store = await open_store(url)
-    await store.register(a_bot("ann"))
-    await store.close()
-    with closing(sqlite3.connect(tmp_path / "old.db", isolation_level=None)) as connection:
-        connection.execute("UPDATE bots SET likeness = NULL")
-    store = await open_store(url)
-    assert await store.bot_and_alike("аnn") == (None, [a_bot("ann")])
-    assert await store.bot_and_alike("ann") == (a_bot("ann"), [])
-    with pytest.raises(LooksAlike):
-        await store.register(a_bot("аnn"))
-    await store.close()

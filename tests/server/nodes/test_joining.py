@@ -21,6 +21,7 @@ from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.settings import BadSetting
 from botdrome.store.entries import StoreUnavailable, Wanted
 from botdrome.store.opening import open_store
+from tests.patience import until
 from tests.server.clients import bot, deaf_port, pair, registered, server
 from tests.server.nodes.serving import nodes
 
@@ -38,9 +39,8 @@ async def test_servers_join_and_leave(postgres_url: str, nats_url: str) -> None:
         assert ant.node.cluster is not None and bee.node.cluster is not None
         urls = {node.name: node.url for node in ant.node.cluster.members.nodes.values()}
         assert urls == {"ant": ant.url, "bee": bee.url}
-        assert [
-            one.node.cluster.has_rooms("gomoku") for one in (ant, bee) if one.node.cluster
-        ].count(True) == 1
+        clusters = ant.node.cluster, bee.node.cluster
+        await until(lambda: [one.has_rooms("gomoku") for one in clusters].count(True) == 1)
         async with bot(ant, await registered(ant, "ada")):
             await bee.node.cluster.members._beat()  # type: ignore[attr-defined]
             loads = {node.name: node.load for node in bee.node.cluster.members.nodes.values()}
