@@ -25,7 +25,7 @@ from tests.server.operations import OPERATIONS, Operation, Target
 
 pytestmark = pytest.mark.anyio
 
-TRIES = 10
+TRIES = 40
 """The least of this number of measurements: caches are cold at first, and a busy machine adds to
 all of them.
 """
