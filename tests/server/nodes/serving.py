@@ -46,7 +46,9 @@ def home_of(nodes: list[RunningServer], game: str) -> RunningServer:
 
 
 async def spread_out(nodes: list[RunningServer]) -> None:
-    """Wait until each game has the home that it should have, and its rooms are open there."""
+    """Wait until each game has the home that it should have, its rooms are open there, and the
+    node that gave them away knows it.
+    """
 
     def are_open(one: RunningServer) -> bool:
         assert (
@@ -56,8 +58,10 @@ async def spread_out(nodes: list[RunningServer]) -> None:
         )
         rooms, cluster = one.node._clients.rooms, one.node.cluster
         return all(
-            rooms[key].open == (cluster.place(key).id == cluster.here)
-            for key in map(rooms_of, CATALOGUE)
+            (cluster.place(rooms_of(game)).id == cluster.here)
+            == rooms[rooms_of(game)].open
+            == cluster.has_rooms(game)
+            for game in CATALOGUE
         )
 
     await until(lambda: all(map(are_open, nodes)))
