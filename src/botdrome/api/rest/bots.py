@@ -58,7 +58,8 @@ class RestBot(Struct):
     gameType: GameType  # noqa: N815
     owner: str
     registered: Moment
-    called: Annotated[bool, Meta(description="Whether the server calls it at a URL.")] = False
+    called: bool = False
+    """Whether the server calls it at a URL."""
 
 
 class Bots(ListPage):
@@ -69,21 +70,19 @@ class NewBot(Struct, forbid_unknown_fields=True):
     game: GameName
     name: str
     owner: str = ""
-    url: Annotated[
-        str | None,
-        Meta(description="Where the server calls it; the bot must repeat a challenge there."),
-    ] = None
+    url: str | None = None
+    """Where the server calls it; the bot must repeat a challenge there."""
 
 
 class Address(Struct, forbid_unknown_fields=True):
-    url: Annotated[
-        str | None, Meta(description="Where the server calls the bot; null: it connects by itself.")
-    ]
+    url: str | None
+    """Where the server calls the bot; null: it connects by itself."""
 
 
 class RestEntrant(Struct, forbid_unknown_fields=True):
     bot: str
-    password: Annotated[str, Meta(description="The contest's password, if it has one.")] = ""
+    password: str = ""
+    """The contest's password, if it has one."""
 
 
 class RestEntry(Struct):
@@ -94,7 +93,8 @@ class RestEntry(Struct):
 
 class RegisteredBot(Struct):
     bot: RestBot
-    password: Annotated[str, Meta(description="The bot's token, which is shown only once.")]
+    password: str
+    """The bot's token, which is shown only once."""
 
 
 def shown(bot: BotEntry) -> RestBot:
@@ -239,10 +239,8 @@ TableSizes = Annotated[
 class OptionSet(Struct):
     """A set of options with rated matches, which has leaderboards of its own."""
 
-    options: Annotated[
-        dict[str, Any],
-        Meta(description="Those that differ from the defaults; empty: the standard set."),
-    ]
+    options: dict[str, Any]
+    """Those that differ from the defaults; empty: the standard set."""
     matches: int
 
 
@@ -260,65 +258,42 @@ OptionSets = Annotated[
 
 
 class LeaderboardLine(Struct):
-    place: Annotated[
-        int | None,
-        Meta(
-            description="By the lower end of the interval. null: its rating is provisional, or not "
-            "comparable with the first."
-        ),
-    ]
+    place: int | None
+    """By the lower end of the interval. null: its rating is provisional, or not comparable with the
+    first.
+    """
     name: str
-    version: Annotated[
-        str | None,
-        Meta(
-            description="The version that played last; null: it names none, or these are several "
-            "old versions."
-        ),
-    ]
+    version: str | None
+    """The version that played last; null: it names none, or these are several old versions."""
     owner: str
-    house: Annotated[bool, Meta(description="Whether it is a house bot.")]
+    house: bool
+    """Whether it is a house bot."""
     rating: Rating | None
     low: Low
     high: High
-    fixed: Annotated[
-        bool,
-        Meta(
-            description="Whether it is a house bot whose rating was measured once and stays as it "
-            "is."
-        ),
-    ]
-    provisional: Annotated[
-        bool,
-        Meta(
-            description="Its interval is wider than 150 points either way, and it has played fewer "
-            "than 50 matches."
-        ),
-    ]
-    group: Annotated[
-        int | None,
-        Meta(description="Ratings of different groups cannot be compared: these bots never met."),
-    ]
-    games: Annotated[int, Meta(description="Rated matches of this version.")]
+    fixed: bool
+    """Whether it is a house bot whose rating was measured once and stays as it is."""
+    provisional: bool
+    """Its interval is wider than 150 points either way, and it has played fewer than 50 matches."""
+    group: int | None
+    """Ratings of different groups cannot be compared: these bots never met."""
+    games: int
+    """Rated matches of this version."""
     wins: int
     draws: int
     losses: int
-    beatsNext: Annotated[  # noqa: N815
-        float | None,
-        Meta(
-            description="The probability that it is stronger than the next bot by rating; null: "
-            "nothing is known."
-        ),
-    ] = None
+    beatsNext: float | None = None  # noqa: N815
+    """The probability that it is stronger than the next bot by rating; null: nothing is known."""
 
 
 class Leaderboard(ListPage):
     game: GameName
     gameType: GameType  # noqa: N815
     bots: list[LeaderboardLine]
-    matches: Annotated[
-        int, Meta(description="Rated matches: those between registered bots or house bots.")
-    ]
-    rated: Annotated[Moment | None, Meta(description="When the ratings were computed.")]
+    matches: int
+    """Rated matches: those between registered bots or house bots."""
+    rated: Moment | None
+    """When the ratings were computed."""
     players: TableSize
     sizes: TableSizes
     options: Options
@@ -327,11 +302,10 @@ class Leaderboard(ListPage):
 
 class RatingPoint(Struct):
     at: Moment
-    version: Annotated[
-        str | None,
-        Meta(description="The version that played; each begins anew. null: it names none."),
-    ]
-    games: Annotated[int, Meta(description="Rated matches of this version until then.")]
+    version: str | None
+    """The version that played; each begins anew. null: it names none."""
+    games: int
+    """Rated matches of this version until then."""
     rating: Rating
     low: Low
     high: High
@@ -339,27 +313,21 @@ class RatingPoint(Struct):
 
 class Profile(Struct):
     name: str
-    bot: Annotated[RestBot | None, Meta(description="null: the name is not registered.")]
+    bot: RestBot | None
+    """null: the name is not registered."""
     rating: LeaderboardLine | None
-    versions: Annotated[
-        list[LeaderboardLine], Meta(description="Its rated versions, the newest first.")
-    ]
-    history: Annotated[
-        list[RatingPoint],
-        Meta(
-            description="Its results up to then against the present ratings of its opponents; 100 "
-            "at most."
-        ),
-    ]
-    matches: Annotated[int, Meta(description="All of its matches.")]
+    versions: list[LeaderboardLine]
+    """Its rated versions, the newest first."""
+    history: list[RatingPoint]
+    """Its results up to then against the present ratings of its opponents; 100 at most."""
+    matches: int
+    """All of its matches."""
     players: TableSize
     sizes: TableSizes
     options: Options
     optionSets: OptionSets  # noqa: N815
-    causes: Annotated[
-        dict[str, int],
-        Meta(description="Its matches by the cause of their end; all but `complete` are faults."),
-    ]
+    causes: dict[str, int]
+    """Its matches by the cause of their end; all but `complete` are faults."""
 
 
 class OpponentLine(Struct):

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from math import comb
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.api.requests import Problem, game_called, iso
@@ -83,16 +83,10 @@ class Rank(Struct, frozen=True):
     draws: int
     losses: int
     played: int
-    score: Annotated[
-        float,
-        Meta(
-            description="As in the standings of its document; without a document, the points of "
-            "the method."
-        ),
-    ]
-    note: Annotated[
-        str, Meta(description="Such as `lost the final`; empty without a document.")
-    ] = ""
+    score: float
+    """As in the standings of its document; without a document, the points of the method."""
+    note: str = ""
+    """Such as `lost the final`; empty without a document."""
 
 
 async def contest_ranks(
@@ -171,9 +165,11 @@ class Contest(Struct):
     name: str
     game: GameName
     gameType: GameType  # noqa: N815
-    matches: Annotated[int, Meta(description="How many have ended.")]
+    matches: int
+    """How many have ended."""
     running: int
-    planned: Annotated[int, Meta(description="How many there will be, if no other bot joins.")]
+    planned: int
+    """How many there will be, if no other bot joins."""
     rankings: list[Rank]
 
 
@@ -182,12 +178,12 @@ class RestStandings(ListPage):
 
 
 class Crosstable(Struct):
-    bots: Annotated[list[str], Meta(description="The best first; 100 at most.")]
-    total: Annotated[int, Meta(description="How many bots there are.")]
-    rows: Annotated[
-        list[list[list[int] | None]],
-        Meta(description="Wins, draws and losses of each against each; null: they have not met."),
-    ]
+    bots: list[str]
+    """The best first; 100 at most."""
+    total: int
+    """How many bots there are."""
+    rows: list[list[list[int] | None]]
+    """Wins, draws and losses of each against each; null: they have not met."""
 
 
 MOST_ROWS = 100
@@ -322,14 +318,12 @@ class ListedContest(Struct):
     created: Moment
     start: str | None
     end: str | None
-    entry: Annotated[str, Meta(description="Which bots may enter: open, list or password.")]
-    late: Annotated[bool, Meta(description="Whether bots may enter after the start.")]
-    why: Annotated[
-        str,
-        Meta(
-            description="Why it waits for its organiser; empty: it does not, or its page says so."
-        ),
-    ]
+    entry: str
+    """Which bots may enter: open, list or password."""
+    late: bool
+    """Whether bots may enter after the start."""
+    why: str
+    """Why it waits for its organiser; empty: it does not, or its page says so."""
 
 
 class ListedContests(ListPage):
@@ -340,7 +334,8 @@ class ContestEntrant(Struct):
     name: str
     owner: str
     version: str
-    left: Annotated[int | None, Meta(description="The first round in which it no longer plays.")]
+    left: int | None
+    """The first round in which it no longer plays."""
 
 
 class ContestStanding(Struct, rename="camel"):
@@ -355,20 +350,20 @@ class ContestStanding(Struct, rename="camel"):
     crashes: int
     tie_breaks: list[float]
     note: str
-    rating: Annotated[
-        float | None,
-        Meta(description="From the matches of this contest; null: it has played none."),
-    ]
-    margin: Annotated[float | None, Meta(description="Half of the 95 % interval's width.")]
-    group: Annotated[
-        int | None, Meta(description="Ratings of different groups are not comparable.")
-    ]
+    rating: float | None
+    """From the matches of this contest; null: it has played none."""
+    margin: float | None
+    """Half of the 95 % interval's width."""
+    group: int | None
+    """Ratings of different groups are not comparable."""
 
 
 class RestFixture(Struct):
     key: str
-    bots: Annotated[list[str], Meta(description="By seat.")]
-    result: Annotated[FixtureResult | None, Meta(description="null: it is still to be played.")]
+    bots: list[str]
+    """By seat."""
+    result: FixtureResult | None
+    """null: it is still to be played."""
 
 
 class RestRound(Struct):
@@ -376,8 +371,10 @@ class RestRound(Struct):
     byes: list[str]
     fixtures: list[RestFixture]
     meetings: int
-    games: Annotated[int, Meta(description="The number of its matches.")]
-    played: Annotated[int, Meta(description="Those that have results.")]
+    games: int
+    """The number of its matches."""
+    played: int
+    """Those that have results."""
 
 
 class ContestLogLine(Struct):
@@ -391,36 +388,32 @@ class DocumentedContest(Struct, rename="camel"):
     name: str
     game: GameName
     state: ContestState
-    document: Annotated[
-        dict[str, Any], Meta(description="As in TOML. A password is shown as `...`.")
-    ]
-    why: Annotated[str, Meta(description="Why it waits for its organiser; empty: it does not.")]
-    awaited: Annotated[
-        list[str], Meta(description="Bots with matches to play that are not connected.")
-    ]
+    document: dict[str, Any]
+    """As in TOML. A password is shown as `...`."""
+    why: str
+    """Why it waits for its organiser; empty: it does not."""
+    awaited: list[str]
+    """Bots with matches to play that are not connected."""
     played: int
-    expected: Annotated[int, Meta(description="About how many matches there will be.")]
+    expected: int
+    """About how many matches there will be."""
     entrants: list[ContestEntrant]
     standings: list[ContestStanding]
-    distinct_games: Annotated[
-        int, Meta(description="How many different games were played; repeated games count once.")
-    ]
-    repeated: Annotated[
-        str,
-        Meta(
-            description="How many blocks the intervals count, as a sentence; empty: no block was "
-            "repeated, so all count."
-        ),
-    ]
+    distinct_games: int
+    """How many different games were played; repeated games count once."""
+    repeated: str
+    """How many blocks the intervals count, as a sentence; empty: no block was repeated, so all
+    count.
+    """
     rounds: list[RestRound]
-    log: Annotated[
-        list[ContestLogLine], Meta(description=f"The latest line first; {MOST_LINES} at most.")
-    ]
-    tie_breaks: Annotated[
-        list[str], Meta(description="The names of the tie-breaks in the standings.")
-    ]
-    seeds_hash: Annotated[str, Meta(description="SHA-256 of the secret on which the seeds depend.")]
-    seeds_secret: Annotated[str | None, Meta(description="That secret, once the contest is over.")]
+    log: list[ContestLogLine]
+    """The latest line first; 1000 at most."""
+    tie_breaks: list[str]
+    """The names of the tie-breaks in the standings."""
+    seeds_hash: str
+    """SHA-256 of the secret on which the seeds depend."""
+    seeds_secret: str | None
+    """That secret, once the contest is over."""
 
 
 @endpoint(
@@ -593,17 +586,18 @@ FILTERS = (
 class ContestMeeting(Struct):
     key: str
     round: int
-    group: Annotated[int | None, Meta(description="The group, in the group stage of a contest.")]
-    bots: Annotated[list[str], Meta(description="In the order of seats of the first match.")]
-    scores: Annotated[list[float], Meta(description="Of these bots in this meeting, so far.")]
-    games: Annotated[list[RestFixture], Meta(description="Its matches.")]
-    winner: Annotated[
-        str | None, Meta(description="In a knockout or double elimination, once its round is over.")
-    ]
-    place: Annotated[
-        BracketPlace | None,
-        Meta(description="In the bracket of a knockout or double elimination of pairs."),
-    ]
+    group: int | None
+    """The group, in the group stage of a contest."""
+    bots: list[str]
+    """In the order of seats of the first match."""
+    scores: list[float]
+    """Of these bots in this meeting, so far."""
+    games: list[RestFixture]
+    """Its matches."""
+    winner: str | None
+    """In a knockout or double elimination, once its round is over."""
+    place: BracketPlace | None
+    """In the bracket of a knockout or double elimination of pairs."""
 
 
 class ContestMeetings(ListPage):

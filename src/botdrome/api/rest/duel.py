@@ -2,11 +2,10 @@
 
 import asyncio
 from html import escape
-from typing import Annotated
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -38,17 +37,19 @@ FRESH = 0.5
 class DuelPlayer(Struct):
     name: str
     online: bool
-    rating: Annotated[
-        float, Meta(description="Elo: starts at 1200, with 30 points at stake on each board.")
-    ]
-    score: Annotated[int, Meta(description="Boards won.")]
-    losses: Annotated[int, Meta(description="Boards lost while the player was connected.")]
+    rating: float
+    """Elo: starts at 1200, with 30 points at stake on each board."""
+    score: int
+    """Boards won."""
+    losses: int
+    """Boards lost while the player was connected."""
     draws: int
-    boards: Annotated[int, Meta(description="Boards that were completed.")]
-    invalid: Annotated[
-        int, Meta(description="Boards lost by an illegal move, a timeout or a disconnect.")
-    ]
-    seconds: Annotated[float, Meta(description="Seconds online.")]
+    boards: int
+    """Boards that were completed."""
+    invalid: int
+    """Boards lost by an illegal move, a timeout or a disconnect."""
+    seconds: float
+    """Seconds online."""
 
 
 class DuelPlayers(ListPage):
@@ -58,18 +59,22 @@ class DuelPlayers(ListPage):
 class PlayerBoard(Struct):
     id: int
     match: str
-    crosses: Annotated[str, Meta(description="The player that began.")]
+    crosses: str
+    """The player that began."""
     circles: str
-    ratings: Annotated[list[float], Meta(description="The ratings of both players at the start.")]
+    ratings: list[float]
+    """The ratings of both players at the start."""
     started: Moment
     ended: Moment
     moves: int
-    winner: Annotated[str | None, Meta(description="null: a draw.")]
+    winner: str | None
+    """null: a draw."""
 
 
 class DuelProfile(Struct):
     player: DuelPlayer
-    boards: Annotated[list[PlayerBoard], Meta(description="The last hundred, the latest first.")]
+    boards: list[PlayerBoard]
+    """The last hundred, the latest first."""
 
 
 class DuelBoards(ListPage):
@@ -78,7 +83,8 @@ class DuelBoards(ListPage):
 
 class NumberedBoard(Struct):
     board: PlayerBoard
-    number: Annotated[int, Meta(description="The number of the board in its match, from 0.")]
+    number: int
+    """The number of the board in its match, from 0."""
 
 
 @endpoint("GET", "/duel/boards", "Boards of duel arena, the latest first.", *PAGING)

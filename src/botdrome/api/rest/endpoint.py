@@ -1,8 +1,12 @@
 """Endpoints of REST, their requests and answers, and the OpenAPI document made from them."""
 
+import ast
+import inspect
 import re
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
+from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -432,6 +436,8 @@ def document(base: str, endpoints: Sequence[RestEndpoint]) -> bytes:
     references, components = msgspec.json.schema_components(
         [*kinds, Error], ref_template="#/components/schemas/{name}"
     )
+    for module in {endpoint.handler.__module__ for endpoint in endpoints}:
+        _describe(components, module)
     known = dict(zip([*kinds, Error], references, strict=True))
     paths: dict[str, Schema] = {}
     for endpoint in endpoints:
@@ -451,6 +457,27 @@ def document(base: str, endpoints: Sequence[RestEndpoint]) -> bytes:
         },
     }
     return REST_PREFIX.sub(rb"\1", msgspec.json.encode(about))
+
+
+def _describe(components: dict[str, Schema], module: str) -> None:
+    """Describe the fields of a module's structs by the strings that follow them there."""
+    source = sys.modules[module]
+    for node in ast.parse(inspect.getsource(source)).body:
+        for field, note in pairwise(node.body) if isinstance(node, ast.ClassDef) else ():
+            if isinstance(field, ast.AnnAssign) and isinstance(note, ast.Expr):
+                words = " ".join(ast.literal_eval(note.value).split())
+                base = getattr(source, node.name)
+                for kind in (base, *base.__subclasses__()):
+                    _describe_field(components, kind, ast.unparse(field.target), words)
+
+
+def _describe_field(
+    components: dict[str, Schema], kind: type[Struct], field: str, words: str
+) -> None:
+    if kind.__name__ in components:
+        properties = components[kind.__name__]["properties"]
+        name = kind.__struct_encode_fields__[kind.__struct_fields__.index(field)]
+        properties[name] = {"description": words} | properties[name]
 
 
 def _operation(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:

@@ -1,9 +1,9 @@
 """Matches and live tables over REST."""
 
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from botdrome.api.leaderboard import HOUSE, rated_key, rated_name, results_of
 from botdrome.api.live_tables import live_tables
@@ -45,30 +45,23 @@ LARGEST_FILE = 8 << 20
 
 
 class Seat(Struct):
-    seat: Annotated[int, Meta(description="From 0, in the order of the players.")]
+    seat: int
+    """From 0, in the order of the players."""
     bot: str
-    place: Annotated[
-        int | None, Meta(description="1 for the winner; players that tie share a place.")
-    ] = None
+    place: int | None = None
+    """1 for the winner; players that tie share a place."""
     score: float | None = None
-    cause: Annotated[str | None, Meta(description="Why it ended for this bot.")] = None
-    version: Annotated[
-        str | None, Meta(description="The version that the bot named; null: none.")
-    ] = None
-    headline: (
-        Annotated[
-            str,
-            Meta(
-                description="The outcome in one line. Only for one match, when it is over and can "
-                "be replayed."
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
+    cause: str | None = None
+    """Why it ended for this bot."""
+    version: str | None = None
+    """The version that the bot named; null: none."""
+    headline: str | UnsetType = UNSET
+    """The outcome in one line. Only for one match, when it is over and can be replayed."""
 
 
 class RestOutcome(Struct):
-    victor: Annotated[str | None, Meta(description="null: a draw.")]
+    victor: str | None
+    """null: a draw."""
     reason: str
 
 
@@ -79,7 +72,8 @@ class RestMatch(Struct):
     players: list[str]
     contest: str | None
     pace: Pace
-    status: Annotated[str, Meta(description="running, ended or aborted.")]
+    status: str
+    """running, ended or aborted."""
     started: Moment
     ended: Moment | None
     result: RestOutcome | None
@@ -88,17 +82,12 @@ class RestMatch(Struct):
 
 class MatchInFull(RestMatch):
     options: dict[str, Any]
-    reason: Annotated[str | None, Meta(description="Why it was aborted.")]
-    view: Annotated[
-        dict[str, Any] | None, Meta(description="The public view of the present or last position.")
-    ]
-    verdict: Annotated[
-        str | None,
-        Meta(
-            description="What decided a match that ended by the rules, in words, if it can be "
-            "replayed."
-        ),
-    ] = None
+    reason: str | None
+    """Why it was aborted."""
+    view: dict[str, Any] | None
+    """The public view of the present or last position."""
+    verdict: str | None = None
+    """What decided a match that ended by the rules, in words, if it can be replayed."""
 
 
 class Matches(ListPage):
@@ -124,18 +113,17 @@ class Live(Struct):
 
 class MatchPlayer(Struct):
     name: str
-    owner: Annotated[str | None, Meta(description="Of a registered bot.")]
-    rating: Annotated[
-        float | None, Meta(description="The present rating of its version; null: it has none.")
-    ]
-    protocol: Annotated[
-        str | None,
-        Meta(description="The protocol of its connection while the match runs; null: none."),
-    ]
+    owner: str | None
+    """Of a registered bot."""
+    rating: float | None
+    """The present rating of its version; null: it has none."""
+    protocol: str | None
+    """The protocol of its connection while the match runs; null: none."""
 
 
 class MatchPlayers(Struct):
-    players: Annotated[list[MatchPlayer], Meta(description="In the order of the seats.")]
+    players: list[MatchPlayer]
+    """In the order of the seats."""
 
 
 @endpoint(

@@ -47,15 +47,14 @@ from botdrome.server.rooms.boats import BadRoom
 
 
 class SignIn(Struct, forbid_unknown_fields=True):
-    token: Annotated[str, Meta(description="The operator's token.")]
+    token: str
+    """The operator's token."""
 
 
 class SignedIn(Struct):
     signedIn: bool  # noqa: N815
-    seconds: Annotated[
-        float | None,
-        Meta(description="Seconds that it lasts; null: the token came with the request."),
-    ] = None
+    seconds: float | None = None
+    """Seconds that it lasts; null: the token came with the request."""
 
 
 COOKIE = "botdrome_operator"
@@ -162,51 +161,54 @@ def _set_cookie(
 
 
 class ClientShown(Struct):
-    node: Annotated[
-        str, Meta(description="The node that serves it; empty: the server is no node of a cluster.")
-    ]
-    number: Annotated[
-        int, Meta(description="Names this connection, as long as the server or its node runs.")
-    ]
+    node: str
+    """The node that serves it; empty: the server is no node of a cluster."""
+    number: int
+    """Names this connection, as long as the server or its node runs."""
     protocol: str
     name: str
     game: GameName
-    address: Annotated[
-        str,
-        Meta(description="Where it comes from; for bots that the server calls, the host and port."),
-    ]
+    address: str
+    """Where it comes from; for bots that the server calls, the host and port."""
     since: Moment
-    received: Annotated[int, Meta(description="Messages that it sent.")]
-    sent: Annotated[int, Meta(description="Messages that it was sent.")]
-    answerMs: Annotated[float | None, Meta(description="Milliseconds to an answer, on average.")]  # noqa: N815
-    match: Annotated[str | None, Meta(description="The match that it plays.")]
+    received: int
+    """Messages that it sent."""
+    sent: int
+    """Messages that it was sent."""
+    answerMs: float | None  # noqa: N815
+    """Milliseconds to an answer, on average."""
+    match: str | None
+    """The match that it plays."""
 
 
 class ClientsShown(ListPage):
     clients: list[ClientShown]
-    silent: Annotated[
-        list[str], Meta(description="Nodes that did not answer: their clients are missing.")
-    ]
+    silent: list[str]
+    """Nodes that did not answer: their clients are missing."""
 
 
 class Removal(Struct, forbid_unknown_fields=True):
-    name: Annotated[str | None, Meta(description="All connections of this name are closed.")] = None
-    number: Annotated[int | None, Meta(description="Only this connection is closed.")] = None
-    node: Annotated[
-        str, Meta(description="The node of that number, as listed. In a cluster it is needed.")
-    ] = ""
+    name: str | None = None
+    """All connections of this name are closed."""
+    number: int | None = None
+    """Only this connection is closed."""
+    node: str = ""
+    """The node of that number, as listed. In a cluster it is needed."""
     reason: str = ""
 
 
 class RestRemoved(Struct):
-    removed: Annotated[int, Meta(description="How many connections were closed.")]
+    removed: int
+    """How many connections were closed."""
 
 
 class NewBan(Struct, forbid_unknown_fields=True):
     kind: Kind
-    subject: Annotated[str, Meta(description="A name; or an address or a network (192.0.2.0/24).")]
+    subject: str
+    """A name; or an address or a network (192.0.2.0/24)."""
     reason: str = ""
-    until: Annotated[Moment | None, Meta(description="null: until it is lifted.")] = None
+    until: Moment | None = None
+    """null: until it is lifted."""
 
 
 class BannedSubject(Struct, forbid_unknown_fields=True):
@@ -357,13 +359,16 @@ async def audit(operator: Operator, request: RestRequest) -> AuditShown:
 
 
 class GivenDocument(Struct, forbid_unknown_fields=True):
-    toml: Annotated[str | None, Meta(description="The document in TOML.")] = None
-    document: Annotated[dict[str, Any] | None, Meta(description="Or the same as JSON.")] = None
+    toml: str | None = None
+    """The document in TOML."""
+    document: dict[str, Any] | None = None
+    """Or the same as JSON."""
 
 
 class ContestText(Struct):
     name: str
-    toml: Annotated[str, Meta(description="The document in TOML, with its password.")]
+    toml: str
+    """The document in TOML, with its password."""
 
 
 @endpoint(
@@ -462,14 +467,10 @@ CubeSetupGiven = Annotated[
 
 class NewCubeRun(Struct, forbid_unknown_fields=True):
     setup: CubeSetupGiven
-    players: Annotated[
-        list[dict[str, Any]],
-        Meta(
-            description="name, and url: http://..., house:NAME, bot:NAME or connect:NAME; perhaps "
-            "token."
-        ),
-    ]
-    games: Annotated[int, Meta(description="How many in a row.")] = 1
+    players: list[dict[str, Any]]
+    """name, and url: http://..., house:NAME, bot:NAME or connect:NAME; perhaps token."""
+    games: int = 1
+    """How many in a row."""
 
 
 class CubeRunChange(Struct, forbid_unknown_fields=True):
@@ -483,12 +484,11 @@ class CubeRunShown(Struct):
     setup: dict[str, Any]
     players: list[dict[str, Any]]
     games: int
-    match: Annotated[str | None, Meta(description="The game that runs.")]
+    match: str | None
+    """The game that runs."""
     error: str
-    troubles: Annotated[
-        dict[str, str],
-        Meta(description="Why players were put out of a game: the last reason of each."),
-    ]
+    troubles: dict[str, str]
+    """Why players were put out of a game: the last reason of each."""
     results: list[CubeScores]
 
 
@@ -507,13 +507,15 @@ class BoatPlayer(BoatSailor):
     score: int
     skips: int
     turns: int
-    hits: Annotated[int, Meta(description="On its own boats.")]
+    hits: int
+    """On its own boats."""
 
 
 class BoatGameShown(Struct):
     number: int
     match: str
-    squares: Annotated[int, Meta(description="Of one fleet.")]
+    squares: int
+    """Of one fleet."""
     players: list[BoatPlayer]
 
 
@@ -525,24 +527,21 @@ class BoatBlacklist(Struct):
 class BoatRoomState(Struct):
     goal: int
     over: bool
-    gathering: Annotated[
-        list[BoatSailor] | None,
-        Meta(description="Players that wait for a game; null: none can be joined."),
-    ]
-    gathers: Annotated[int | None, Meta(description="The number of that game.")]
+    gathering: list[BoatSailor] | None
+    """Players that wait for a game; null: none can be joined."""
+    gathers: int | None
+    """The number of that game."""
     games: list[BoatGameShown]
     blacklist: BoatBlacklist
 
 
 class BoatRoomShown(Struct):
-    port: Annotated[int | None, Meta(description="Where players join.")]
-    settings: Annotated[
-        BoatRoomSettings, Meta(description="As in a `[[boats]]` table of the settings.")
-    ]
-    room: Annotated[
-        BoatRoomState,
-        Meta(description="The players that wait and play, as `botdrome boats host` shows them."),
-    ]
+    port: int | None
+    """Where players join."""
+    settings: BoatRoomSettings
+    """As in a `[[boats]]` table of the settings."""
+    room: BoatRoomState
+    """The players that wait and play, as `botdrome boats host` shows them."""
 
 
 class BoatRoomsShown(Struct):
@@ -556,9 +555,8 @@ class BoatRoomChange(Struct, forbid_unknown_fields=True):
 
 class BoatOrder(Struct, forbid_unknown_fields=True):
     title: str
-    order: Annotated[
-        dict[str, Any], Meta(description='As over /boats/host: {"do": "start"} and so on.')
-    ]
+    order: dict[str, Any]
+    """As over /boats/host: {"do": "start"} and so on."""
 
 
 class BoatOrderDone(Struct):

@@ -1,10 +1,10 @@
 """The server over REST: its addresses, games, nodes, players that wait, and a search."""
 
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from botdrome.api.requests import Problem, game_called
 from botdrome.api.rest.endpoint import (
@@ -39,64 +39,50 @@ class FoundContest(Struct):
 
 class SearchResult(Struct):
     bots: list[str]
-    players: Annotated[
-        list[str], Meta(description="Names in matches that are not registered, such as guests'.")
-    ]
+    players: list[str]
+    """Names in matches that are not registered, such as guests'."""
     contests: list[FoundContest]
-    matches: Annotated[list[str], Meta(description="Ids.")]
+    matches: list[str]
+    """Ids."""
 
 
 class Waiting(Struct):
     name: str
     game: GameName
     contest: str | None
-    players: Annotated[int, Meta(description="Players at its table, including itself.")]
-    opponent: Annotated[
-        str | None, Meta(description="The only opponent that it accepts; null: any.")
-    ]
+    players: int
+    """Players at its table, including itself."""
+    opponent: str | None
+    """The only opponent that it accepts; null: any."""
 
 
 class RestUnplayed(Struct):
     game: GameName
     contest: str
     players: list[str]
-    left: Annotated[int, Meta(description="Matches that these players have left.")]
+    left: int
+    """Matches that these players have left."""
 
 
 class NextMatches(Struct):
-    waiting: Annotated[
-        list[Waiting],
-        Meta(
-            description="Players without an opponent; at each node, the longest wait first; 100 at "
-            "most."
-        ),
-    ]
-    unplayed: Annotated[
-        list[RestUnplayed],
-        Meta(description="Matches left in contests in which a bot waits or plays; 100 at most."),
-    ]
+    waiting: list[Waiting]
+    """Players without an opponent; at each node, the longest wait first; 100 at most."""
+    unplayed: list[RestUnplayed]
+    """Matches left in contests in which a bot waits or plays; 100 at most."""
 
 
 class ServerAddress(Struct):
     version: str
-    url: Annotated[
-        str | None, Meta(description="The URL for people and bots; null: the one that you used.")
-    ]
-    tls: Annotated[
-        bool,
-        Meta(
-            description="HTTP and WebSockets are encrypted; the ports of the other protocols never "
-            "are."
-        ),
-    ]
-    ports: Annotated[
-        dict[str, int],
-        Meta(
-            description="By protocol: http (also WebSockets and socket.io), duel, xbs, bomber, "
-            "cube; others: rooms for boats."
-        ),
-    ]
-    house: Annotated[bool, Meta(description="House bots play with bots that find no opponent.")]
+    url: str | None
+    """The URL for people and bots; null: the one that you used."""
+    tls: bool
+    """HTTP and WebSockets are encrypted; the ports of the other protocols never are."""
+    ports: dict[str, int]
+    """By protocol: http (also WebSockets and socket.io), duel, xbs, bomber, cube; others: rooms for
+    boats.
+    """
+    house: bool
+    """House bots play with bots that find no opponent."""
 
 
 MOST_FOUND = 10
@@ -209,14 +195,17 @@ class GameOption(Struct):
 class RestGame(Struct):
     name: GameName
     gameType: GameType  # noqa: N815
-    players: Annotated[list[int], Meta(description="The least and the greatest number of players.")]
+    players: list[int]
+    """The least and the greatest number of players."""
     options: list[GameOption]
     terms: Terms
-    house: Annotated[list[str], Meta(description="House bots for this game.")]
+    house: list[str]
+    """House bots for this game."""
 
 
 class GameInFull(RestGame):
-    sample: Annotated[Sample, Meta(description="A position from a match between house bots.")]
+    sample: Sample
+    """A position from a match between house bots."""
 
 
 class Games(Struct):
@@ -248,22 +237,27 @@ def _game(row: CatalogueEntry) -> RestGame:
 
 class NodeShown(Struct):
     name: str
-    url: Annotated[str, Meta(description="Its own HTTP address; empty: it is starting.")]
+    url: str
+    """Its own HTTP address; empty: it is starting."""
     version: str
-    draining: Annotated[bool, Meta(description="It takes no new matches.")]
-    tables: Annotated[int, Meta(description="Running matches.")]
+    draining: bool
+    """It takes no new matches."""
+    tables: int
+    """Running matches."""
     connections: int
-    waiting: Annotated[int, Meta(description="Its clients that wait for an opponent.")]
-    cpu: Annotated[float, Meta(description="The share of a core that it uses.")]
-    seconds: Annotated[int, Meta(description="The time since it joined.")]
-    games: Annotated[list[str], Meta(description="The games whose rooms and contests it has.")]
+    waiting: int
+    """Its clients that wait for an opponent."""
+    cpu: float
+    """The share of a core that it uses."""
+    seconds: int
+    """The time since it joined."""
+    games: list[str]
+    """The games whose rooms and contests it has."""
 
 
 class NodesShown(ListPage):
-    nodes: Annotated[
-        list[NodeShown],
-        Meta(description="The live nodes by name; none: the server is no node of a cluster."),
-    ]
+    nodes: list[NodeShown]
+    """The live nodes by name; none: the server is no node of a cluster."""
 
 
 @endpoint("GET", "/nodes", "The nodes of the cluster, with their load.", *PAGING)
