@@ -13,12 +13,18 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from botdrome.catalogue import CATALOGUE
+from botdrome.contest.document import BadDocument
 from botdrome.games.reading import bounded
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.failures import STORE_AWAY, STORE_DAMAGED
+from botdrome.server.lobby.bans import BadBan
 from botdrome.server.lobby.registry import BadName
-from botdrome.server.lobby.tokens import TooMany
+from botdrome.server.lobby.tokens import NotOperator, TooMany
 from botdrome.server.nodes.asking import NoAnswer
+from botdrome.server.operator.cube_runs import BadRun, NotNow
+from botdrome.server.rooms.boat_orders import BadOrder
+from botdrome.server.rooms.boat_settings import BadRoomSettings
+from botdrome.server.rooms.boats import BadRoom
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.entries import (
@@ -34,8 +40,9 @@ from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import can_be_shown
 
 IN_THEIR_WORDS: dict[type[Exception], int] = {
-    BadName: 400, PermissionError: 403, UnknownContest: 404, ContestRefusal: 409, TooMany: 429,
-    BrokenMatch: 500, JobFailed: 503, NoAnswer: 503,
+    BadBan: 400, BadDocument: 400, BadName: 400, BadRoom: 400, BadRoomSettings: 400, BadRun: 400,
+    NotOperator: 401, PermissionError: 403, UnknownContest: 404, BadOrder: 409, ContestRefusal: 409,
+    NotNow: 409, TooMany: 429, BrokenMatch: 500, JobFailed: 503, NoAnswer: 503,
 }  # fmt: skip
 """Errors whose words are for the client, and their status."""
 TAKEN = "Bot already registered with that name"

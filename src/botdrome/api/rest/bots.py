@@ -1,7 +1,7 @@
 """Bots over REST: their registration, the leaderboard of a game, and the profile of a bot."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any
 
@@ -34,6 +34,7 @@ from botdrome.api.rest.endpoint import (
     Moment,
     Parameter,
     RestRequest,
+    copied,
     sorted_by,
 )
 from botdrome.api.server_calls import ReadContext
@@ -98,9 +99,7 @@ class RegisteredBot(Struct):
 
 
 def shown(bot: BotEntry) -> RestBot:
-    return RestBot(
-        bot.name, bot.game, game_type(bot.game), bot.owner, iso(bot.registered), bot.url is not None
-    )
+    return copied(RestBot, bot, called=bot.url is not None)
 
 
 @endpoint(
@@ -113,13 +112,16 @@ def shown(bot: BotEntry) -> RestBot:
     *PAGING,
 )
 async def bots(context: ReadContext, request: RestRequest) -> Bots:
-    wanted, owner = request.text("game"), request.text("owner")
-    game = None if wanted is None else game_called(wanted)
-    order, falling = request.order("registered")
-    page = await context.store.bots(game, owner, request.limit, request.offset, order, falling)  # type: ignore[arg-type]
-    return Bots(
-        [shown(bot) for bot in page], **request.page(await context.store.count_bots(game, owner))
+    game, owner = request.game, request.text("owner")
+    page = await context.store.bots(
+        game,
+        owner,
+        request.limit,
+        request.offset,
+        *request.order("registered"),  # type: ignore[arg-type]
     )
+    total = await context.store.count_bots(game, owner)
+    return Bots([shown(bot) for bot in page], **request.page(total))
 
 
 @endpoint("GET", "/bots/{name:path}", "A bot.", (404, "There is no such bot."))
@@ -348,16 +350,6 @@ MOST_MEETINGS = 20_000
 """The latest meetings, from which the history of a rating is computed."""
 POINTS = 100
 
-ORDERS: dict[str, Callable[[LeaderboardLine], Any]] = {
-    "rating": lambda line: line.rating or 0,
-    "name": lambda line: line.name,
-    "owner": lambda line: line.owner,
-    "games": lambda line: line.games,
-    "wins": lambda line: line.wins,
-    "draws": lambda line: line.draws,
-    "losses": lambda line: line.losses,
-}
-
 
 @endpoint(
     "GET",
@@ -365,7 +357,7 @@ ORDERS: dict[str, Callable[[LeaderboardLine], Any]] = {
     "The bots of a game with their ratings, the best first.",
     OPTION_SET,
     TABLE_SIZE,
-    sorted_by(*ORDERS),
+    sorted_by("rating", "name", "owner", "games", "wins", "draws", "losses"),
     *PAGING,
     NO_GAME,
 )
@@ -379,24 +371,18 @@ async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard
     rated_keys = [rated_key(line.name, line.version or "") for line in lines if line.place]
     order, falling = request.order("-rating")
     if (order, falling) != ("rating", True):
-        lines.sort(key=ORDERS[order], reverse=falling)
+        lines.sort(
+            key=lambda line: line.rating or 0 if order == "rating" else getattr(line, order),
+            reverse=falling,
+        )
     page = list(request.part(lines))
     for line in page:
         line.beatsNext = _beats_next(table, rated_keys, line.place)
     rated = iso(table.rated_at) if table.rated_at else None
-    game, options = results.game, _decoded(chosen)
     return Leaderboard(
-        game,
-        game_type(game),
-        page,
-        table.matches,
-        rated,
-        size,
-        sizes,
-        options,
-        sets,
-        **request.page(len(lines)),
-    )
+        results.game, game_type(results.game), page, table.matches, rated, size, sizes,
+        _decoded(chosen), sets, **request.page(len(lines)),
+    )  # fmt: skip
 
 
 def _option_sets(
@@ -504,20 +490,10 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
     meetings = await store.reports.meetings_of(name, bot.registered, MOST_MEETINGS)
     meetings = [meeting for meeting in meetings if results.form(meeting.options) == chosen]
     history = list(_history(table, name, size, meetings[::-1]))
-    versions = _versions(results, table, name)
     return Profile(
-        name,
-        shown(bot),
-        line,
-        versions,
-        history,
-        matches,
-        size,
-        sizes,
-        _decoded(chosen),
-        sets,
-        causes,
-    )
+        name, shown(bot), line, _versions(results, table, name), history, matches, size, sizes,
+        _decoded(chosen), sets, causes,
+    )  # fmt: skip
 
 
 def _since(bot: BotEntry | None) -> int:
@@ -592,18 +568,11 @@ def _points(table: TableResults, match: Sequence[Meeting], ratings: dict[str, fl
 )
 async def opponents(context: ReadContext, request: RestRequest) -> Opponents:
     name = request.path("name")
-    order, falling = request.order("-games")
-    since = _since(await context.store.bot(name))
     found, total = await context.store.reports.opponents(
         name,
-        since,
-        order,  # type: ignore[arg-type]
-        falling,
+        _since(await context.store.bot(name)),
+        *request.order("-games"),  # type: ignore[arg-type]
         request.limit,
         request.offset,
     )
-    lines = [
-        OpponentLine(one.name, one.games, one.wins, one.draws, one.losses, iso(one.last))
-        for one in found
-    ]
-    return Opponents(lines, **request.page(total))
+    return Opponents([copied(OpponentLine, one) for one in found], **request.page(total))

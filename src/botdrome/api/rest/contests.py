@@ -22,11 +22,12 @@ from botdrome.api.rest.endpoint import (
     Moment,
     Parameter,
     RestRequest,
+    copied,
     sorted_by,
 )
 from botdrome.api.server_calls import ReadContext
 from botdrome.contest.block_counts import contest_blocks
-from botdrome.contest.document import BadDocument, ContestDocument, document_from, read_document
+from botdrome.contest.document import ContestDocument, document_from, read_document
 from botdrome.contest.formats.elimination import Bracket, BracketPlace, Knockout
 from botdrome.contest.formats.format import (
     EntrantNumber,
@@ -46,7 +47,7 @@ from botdrome.store.contest_journal import (
     StoredContest,
     UnknownContest,
 )
-from botdrome.store.entries import Meetings, Wanted
+from botdrome.store.entries import ContestLine, Meetings, Wanted
 from botdrome.store.reader import StoreReader
 from botdrome.store.reports import CONTEST_ORDERS
 from botdrome.wire.battlebot.messages import game_type
@@ -107,15 +108,7 @@ async def contest_ranks(
     ]
     lines.sort(key=lambda item: (-item[0], -item[1].wins, item[1].losses, item[1].name))
     return [
-        Rank(
-            place,
-            line.name,
-            line.wins,
-            line.draws,
-            line.losses,
-            line.wins + line.draws + line.losses,
-            points,
-        )
+        _rank(line, line.name, place=place, score=points, note="")
         for place, (points, line) in enumerate(lines, 1)
     ], None
 
@@ -131,17 +124,8 @@ async def _progress(store: StoreReader, game: str, name: str) -> ContestProgress
     return ContestProgress(stored.entry.document, stored.entrants, stored.results)
 
 
-def _rank(one: Standing, bot: str) -> Rank:
-    return Rank(
-        one.place,
-        bot,
-        one.wins,
-        one.draws,
-        one.losses,
-        one.wins + one.draws + one.losses,
-        one.score,
-        one.note,
-    )
+def _rank(one: Standing | ContestLine, bot: str, **given: Any) -> Rank:
+    return copied(Rank, one, bot=bot, played=one.wins + one.draws + one.losses, **given)
 
 
 class Contests(ListPage):
@@ -199,23 +183,13 @@ MOST_ROWS = 100
     *PAGING,
 )
 async def contestlist(context: ReadContext, request: RestRequest) -> AllContests:
-    wanted = request.text("game")
-    game = None if wanted is None else game_called(wanted)
-    order, falling = request.order("-last")
     found, total = await context.store.reports.contests(
-        game,
-        order,  # type: ignore[arg-type]
-        falling,
+        request.game,
+        *request.order("-last"),  # type: ignore[arg-type]
         request.limit,
         request.offset,
     )
-    lines = [
-        RestContestLine(
-            one.game, game_type(one.game), one.name, one.matches, iso(one.first), iso(one.last)
-        )
-        for one in found
-    ]
-    return AllContests(lines, **request.page(total))
+    return AllContests([copied(RestContestLine, one) for one in found], **request.page(total))
 
 
 @endpoint(
@@ -495,17 +469,12 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         awaited=awaited,
         played=len(progress.results) if began else 0,
         expected=progress.expected,
-        entrants=[
-            ContestEntrant(one.name, one.owner, one.version, one.left) for one in stored.entrants
-        ],
-        standings=_standings(progress, rate_counted(blocks.counted())) if began else [],
+        entrants=[copied(ContestEntrant, one) for one in stored.entrants],
+        standings=list(_standings(progress, rate_counted(blocks.counted()))) if began else [],
         distinct_games=repetition.games,
         repeated=repetition.words(),
         rounds=_rounds(progress) if began else [],
-        log=[
-            ContestLogLine(iso(one.when), one.author, one.action, one.detail)
-            for one in stored.log[: -MOST_LINES - 1 : -1]
-        ],
+        log=[copied(ContestLogLine, one) for one in stored.log[: -MOST_LINES - 1 : -1]],
         tie_breaks=list(entry.document.tie_breaks),
         seeds_hash=commitment(entry.secret),
         seeds_secret=entry.secret if entry.state == "over" else None,
@@ -516,10 +485,7 @@ def given_document(toml: str | None, document: Any) -> ContestDocument:
     """Return the document of a request, as TOML or as JSON."""
     if (toml is None) == (document is None):
         raise Problem('give the document as "toml" or as "document"')
-    try:
-        return read_document(toml) if toml is not None else document_from(document)
-    except BadDocument as bad:
-        raise Problem(str(bad)) from None
+    return read_document(toml) if toml is not None else document_from(document)
 
 
 def shown_document(document: ContestDocument) -> dict[str, Any]:
@@ -537,44 +503,39 @@ def shown_document(document: ContestDocument) -> dict[str, Any]:
     }
 
 
-def _standings(progress: ContestProgress, ratings: Ratings) -> list[ContestStanding]:
-    return [_standing(progress, ratings, one) for one in progress.standings()]
-
-
-def _standing(progress: ContestProgress, ratings: Ratings, one: Standing) -> ContestStanding:
-    name = progress.entrants[one.entrant].name
-    strength = ratings.strengths.get(name)
-    rated = (
-        (None, None, None)
-        if strength is None
-        else (strength.rating, strength.margin, strength.group)
-    )
-    return ContestStanding(
-        name, one.place, one.score, one.wins, one.draws, one.losses, one.byes, one.no_shows,
-        one.crashes, list(one.tie_breaks), one.note, *rated,
-    )  # fmt: skip
+def _standings(progress: ContestProgress, ratings: Ratings) -> Iterator[ContestStanding]:
+    for one in progress.standings():
+        name = progress.entrants[one.entrant].name
+        strength = ratings.strengths.get(name)
+        rated = {
+            field: getattr(strength, field, None) for field in ("rating", "margin", "group")
+        }
+        yield copied(ContestStanding, one, bot=name, **rated)
 
 
 def _rounds(progress: ContestProgress) -> list[RestRound]:
-    names = [entrant.name for entrant in progress.entrants]
     return [
         RestRound(
             one.number,
-            [names[number] for number in one.byes],
-            [
-                RestFixture(
-                    fixture.key,
-                    [names[number] for number in fixture.entrants],
-                    progress.results.get(fixture.key),
-                )
-                for fixture in one.fixtures
-            ],
+            _names(progress, one.byes),
+            _fixtures(progress, one.fixtures),
             len({fixture.meeting for fixture in one.fixtures}),
             len(one.fixtures),
             sum(fixture.key in progress.results for fixture in one.fixtures),
         )
         for one in progress.rounds
     ]
+
+
+def _fixtures(progress: ContestProgress, fixtures: Sequence[Fixture]) -> list[RestFixture]:
+    return [
+        RestFixture(one.key, _names(progress, one.entrants), progress.results.get(one.key))
+        for one in fixtures
+    ]
+
+
+def _names(progress: ContestProgress, entrants: Sequence[EntrantNumber]) -> list[str]:
+    return [progress.entrants[number].name for number in entrants]
 
 
 FILTERS = (
@@ -658,11 +619,7 @@ def _shown(
     groups: dict[EntrantNumber, int],
     bracket: Bracket | None,
 ) -> ContestMeeting:
-    first, names, scores = (
-        games[0],
-        [entrant.name for entrant in progress.entrants],
-        Scores(progress.document),
-    )
+    first, scores = games[0], Scores(progress.document)
     for fixture in games:
         if (result := progress.results.get(fixture.key)) is not None:
             scores.add(fixture, result)
@@ -670,18 +627,11 @@ def _shown(
         first.meeting,
         first.round,
         groups.get(first.entrants[0]) if first.round == 1 else None,
-        [names[number] for number in first.entrants],
+        _names(progress, first.entrants),
         [scores.score(number) for number in first.entrants],
-        [
-            RestFixture(
-                fixture.key,
-                [names[number] for number in fixture.entrants],
-                progress.results.get(fixture.key),
-            )
-            for fixture in games
-        ],
+        _fixtures(progress, games),
         None
         if bracket is None or first.meeting not in bracket.winners
-        else names[bracket.winners[first.meeting]],
+        else progress.entrants[bracket.winners[first.meeting]].name,
         None if bracket is None else bracket.places.get(first.meeting),
     )

@@ -5,6 +5,7 @@ import inspect
 import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from http import HTTPStatus
 from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeVar
@@ -12,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 import structlog
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,6 +25,8 @@ from botdrome.api.requests import (
     Problem,
     bearer,
     epoch,
+    game_called,
+    iso,
     known_problem,
     whole_body,
 )
@@ -34,9 +37,11 @@ from botdrome.match.terms import PaceName
 from botdrome.server.arena import Arena
 from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
 from botdrome.version import __version__
+from botdrome.wire.battlebot.messages import game_type
 
 log = structlog.get_logger()
 T = TypeVar("T")
+S = TypeVar("S", bound=Struct)
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
 EXECUTOR = "botdrome.api.rest.executor:answer"
@@ -78,6 +83,25 @@ class ListPage(Struct, kw_only=True):
 
 class Error(Struct):
     error: str
+
+
+def copied(kind: type[S], found: Any, **given: Any) -> S:
+    """Return a struct with the attributes of `found`, except the fields that are given.
+
+    Times become moments, and the game gives its type.
+    """
+    for name in kind.__struct_fields__:
+        if name == "gameType":
+            given[name] = game_type(found.game)
+        elif name not in given:
+            value = getattr(found, name)
+            given[name] = iso(value) if name in _moments(kind) and value is not None else value
+    return kind(**given)
+
+
+@cache
+def _moments(kind: type[Struct]) -> set[str]:
+    return {field.name for field in fields(kind) if field.type in (Moment, Moment | None)}
 
 
 class Parameter(Struct, frozen=True):
@@ -166,6 +190,12 @@ class RestRequest:
 
     def text(self, name: str) -> str | None:
         return self._query.get(name)
+
+    @property
+    def game(self) -> str | None:
+        """The game in the query."""
+        name = self._query.get("game")
+        return None if name is None else game_called(name)
 
     def texts(self, name: str) -> tuple[str, ...]:
         return tuple(self._query.getlist(name))

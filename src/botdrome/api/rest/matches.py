@@ -1,6 +1,6 @@
 """Matches and live tables over REST."""
 
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -14,7 +14,7 @@ from botdrome.api.replays import (
     headlines_of_match,
     native_state,
 )
-from botdrome.api.requests import Problem, game_called, iso, no_match
+from botdrome.api.requests import Problem, no_match
 from botdrome.api.rest.endpoint import (
     GAME,
     PAGING,
@@ -26,16 +26,15 @@ from botdrome.api.rest.endpoint import (
     Pace,
     Parameter,
     RestRequest,
+    copied,
     sorted_by,
 )
 from botdrome.api.server_calls import ReadContext
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.owners import is_bots
-from botdrome.server.tables.audience import LiveTable
 from botdrome.server.tables.flight_records import written
 from botdrome.store.entries import MatchEntry, Status, Wanted
-from botdrome.wire.battlebot.messages import game_type
 
 endpoint = Endpoints()
 NO_MATCH = (404, "There is no such match.")
@@ -88,6 +87,9 @@ class MatchInFull(RestMatch):
     """The public view of the present or last position."""
     verdict: str | None = None
     """What decided a match that ended by the rules, in words, if it can be replayed."""
+
+
+AnyMatch = TypeVar("AnyMatch", bound=RestMatch)
 
 
 class Matches(ListPage):
@@ -143,7 +145,7 @@ class MatchPlayers(Struct):
 )
 async def matches(context: ReadContext, request: RestRequest) -> Matches:
     wanted = Wanted(
-        game=_game(request.text("game")),
+        game=request.game,
         contest=request.text("contest"),
         all_of=request.texts("bot"),
         any_of=request.texts("any_bot"),
@@ -157,20 +159,14 @@ async def matches(context: ReadContext, request: RestRequest) -> Matches:
     )
     found = await context.store.matches(wanted)
     total = await context.store.count(wanted)
-    return Matches([RestMatch(**_common(entry)) for entry in found], **request.page(total))
-
-
-def _game(name: str | None) -> str | None:
-    return None if name is None else game_called(name)
+    return Matches([_shown(RestMatch, entry) for entry in found], **request.page(total))
 
 
 @endpoint("GET", "/matches/{id}", "A match.", NO_MATCH)
 async def match(context: ReadContext, request: RestRequest) -> MatchInFull:
     entry = await match_entry(context, request)
     view = entry.view if entry.status != "running" else await context.present_view(entry.id)
-    found = MatchInFull(
-        **_common(entry), options=entry.options, reason=entry.reason or None, view=view
-    )
+    found = _shown(MatchInFull, entry, reason=entry.reason or None, view=view, verdict=None)
     record = None if entry.status == "running" else await context.store.record(entry.id)
     headlines, verdict = headlines_of_match(record) if record else ((), "")
     for seat, headline in zip(found.seats, headlines, strict=False):
@@ -186,20 +182,8 @@ async def match_entry(context: ReadContext, request: RestRequest) -> MatchEntry:
     return entry
 
 
-def _common(entry: MatchEntry) -> dict[str, Any]:
-    return {
-        "id": entry.id,
-        "game": entry.game,
-        "gameType": game_type(entry.game),
-        "players": list(entry.players),
-        "contest": entry.contest,
-        "pace": entry.pace,
-        "status": entry.status,
-        "started": iso(entry.started),
-        "ended": None if entry.ended is None else iso(entry.ended),
-        "result": _outcome(entry),
-        "seats": _seats(entry),
-    }
+def _shown(kind: type[AnyMatch], entry: MatchEntry, **given: Any) -> AnyMatch:
+    return copied(kind, entry, result=_outcome(entry), seats=_seats(entry), **given)
 
 
 def _outcome(entry: MatchEntry) -> RestOutcome | None:
@@ -211,14 +195,10 @@ def _outcome(entry: MatchEntry) -> RestOutcome | None:
 
 def _seats(entry: MatchEntry) -> list[Seat]:
     result = entry.result
-    if result is None:
-        return [
-            Seat(seat, name, version=entry.version(seat) or None)
-            for seat, name in enumerate(entry.players)
-        ]
-    lines = zip(entry.players, result.places, result.scores, result.causes, strict=True)
+    outcomes = () if result is None else (result.places, result.scores, result.causes)
     return [
-        Seat(seat, *line, version=entry.version(seat) or None) for seat, line in enumerate(lines)
+        Seat(seat, *line, version=entry.version(seat) or None)
+        for seat, line in enumerate(zip(entry.players, *outcomes, strict=True))
     ]
 
 
@@ -232,13 +212,13 @@ async def record(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
     found = await context.store.record(entry.id)
     if found is None:
-        words = (
-            "is still running; its record is stored when it ends"
-            if entry.status == "running"
-            else "has no record"
-        )
-        raise Problem(f"match {entry.id} {words}", 404)
+        raise _missing(entry, "record", "its record is stored when it ends")
     return found
+
+
+def _missing(entry: MatchEntry, what: str, when: str) -> Problem:
+    words = f"is still running; {when}" if entry.status == "running" else f"has no {what}"
+    return Problem(f"match {entry.id} {words}", 404)
 
 
 @endpoint(
@@ -305,26 +285,14 @@ async def flight(context: ReadContext, request: RestRequest) -> bytes:
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
     found = await context.store.flight(entry.id, seat)
     if found is None:
-        words = (
-            "is still running; flight records are stored at its end"
-            if entry.status == "running"
-            else "has no flight records"
-        )
-        raise Problem(f"match {entry.id} {words}", 404)
+        raise _missing(entry, "flight records", "flight records are stored at its end")
     return written(found, entry.reason)
 
 
 @endpoint("GET", "/live", "The running matches, the one that runs longest first.", GAME)
 async def live(arena: Arena, request: RestRequest) -> Live:
-    tables, _ = live_tables(arena.tables, _game(request.text("game")))
-    return Live([_table(table) for table in tables], arena.tables.count())
-
-
-def _table(table: LiveTable) -> RestTable:
-    return RestTable(
-        table.id, table.game, game_type(table.game), list(table.players), table.contest,
-        iso(table.started), table.steps, table.spectators, table.pace,
-    )  # fmt: skip
+    tables, _ = live_tables(arena.tables, request.game)
+    return Live([copied(RestTable, table) for table in tables], arena.tables.count())
 
 
 @endpoint(
@@ -338,14 +306,10 @@ async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     strengths = table.ratings().strengths
     protocols = await context.protocols(entry.id) if entry.status == "running" else {}
     found = []
-    for seat, (name, owner) in enumerate(
-        zip(entry.players, await owners_of(entry, context), strict=True)
-    ):
+    for seat, owner in enumerate(await owners_of(entry, context)):
+        name = entry.players[seat]
         key = table.chains.key(rated_key(rated_name(name), entry.version(seat)))
-        strength = strengths.get(key) if owner is not None or name.startswith(HOUSE) else None
-        found.append(
-            MatchPlayer(
-                name, owner, None if strength is None else strength.rating, protocols.get(name)
-            )
-        )
+        rated = key in strengths and (owner is not None or name.startswith(HOUSE))
+        rating = strengths[key].rating if rated else None
+        found.append(MatchPlayer(name, owner, rating, protocols.get(name)))
     return MatchPlayers(found)

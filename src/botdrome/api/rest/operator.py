@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from botdrome.api.requests import Problem, bearer, epoch, iso
+from botdrome.api.requests import Problem, bearer, epoch
 from botdrome.api.rest.contests import (
     HIDDEN,
     NO_CONTEST,
@@ -25,6 +25,7 @@ from botdrome.api.rest.endpoint import (
     Moment,
     Parameter,
     RestRequest,
+    copied,
     sorted_by,
 )
 from botdrome.contest.document import ContestDocument, to_toml
@@ -35,15 +36,14 @@ from botdrome.server.contests.verbs import (
     RerunOfContest,
     Withdrawal,
 )
-from botdrome.server.lobby.bans import BadBan, Ban, Kind
+from botdrome.server.lobby.bans import Kind
 from botdrome.server.lobby.tokens import SESSION, NotOperator
 from botdrome.server.network.origins import plain_origin
-from botdrome.server.operator.cube_runs import BadRun, CubeRun, CubeScores, RunState
-from botdrome.server.operator.operator import COLUMNS, ClientLine, FindClients, Operator
-from botdrome.server.rooms.boat_orders import BadOrder, shown
+from botdrome.server.operator.cube_runs import CubeRun, CubeScores, RunState
+from botdrome.server.operator.operator import ClientLine, FindClients, Operator
+from botdrome.server.rooms.boat_orders import shown
 from botdrome.server.rooms.boat_room import BoatRoom
-from botdrome.server.rooms.boat_settings import BadRoomSettings, BoatRoomSettings
-from botdrome.server.rooms.boats import BadRoom
+from botdrome.server.rooms.boat_settings import BoatRoomSettings
 
 
 class SignIn(Struct, forbid_unknown_fields=True):
@@ -123,10 +123,7 @@ endpoint = Endpoints("/operator", *LIMITS, json_only=True, private=True, check=s
     "POST", "", "Sign in as the operator: sets a cookie.", WRONG, GUESSING, answer=SignedIn
 )
 async def signin(operator: Operator, request: RestRequest, given: SignIn) -> Response:
-    try:
-        secret = await operator.keys.sign_in(given.token)
-    except NotOperator as problem:
-        raise Problem(str(problem), 401) from None
+    secret = await operator.keys.sign_in(given.token)
     await operator.audit.note("sign in")
     response = Response(msgspec.json.encode(SignedIn(True, SESSION)), media_type="application/json")
     _set_cookie(response, secret, SESSION, operator, request)
@@ -228,7 +225,7 @@ class BansShown(ListPage):
     bans: list[BanShown]
 
 
-class EndOfMatch(Struct, forbid_unknown_fields=True):
+class RestEndOfMatch(Struct, forbid_unknown_fields=True):
     reason: str = ""
 
 
@@ -254,24 +251,15 @@ class AuditShown(ListPage):
     "GET",
     "/clients",
     "The connected clients of all protocols.",
-    sorted_by(*COLUMNS),
+    sorted_by(*ClientLine.__struct_fields__),
     Parameter("search", "Part of the name, address, protocol, game or node."),
     *PAGING,
 )
 async def clients(operator: Operator, request: RestRequest) -> ClientsShown:
-    search, (column, falling) = (request.text("search") or "").lower(), request.order("number")
-    found = await operator.find_clients(
-        FindClients(search, column, falling, request.offset + request.limit)
-    )
-    page = [_client(one) for one in request.part(found.clients)]
+    search, most = (request.text("search") or "").lower(), request.offset + request.limit
+    found = await operator.find_clients(FindClients(search, *request.order("number"), most))
+    page = [copied(ClientShown, one) for one in request.part(found.clients)]
     return ClientsShown(page, found.silent, **request.page(found.total))
-
-
-def _client(one: ClientLine) -> ClientShown:
-    return ClientShown(
-        one.node, one.number, one.protocol, one.name, one.game, one.address, iso(one.since),
-        one.received, one.sent, one.answer, one.match,
-    )  # fmt: skip
 
 
 @endpoint(
@@ -296,25 +284,14 @@ async def removeclients(operator: Operator, _: RestRequest, wanted: Removal) -> 
 @endpoint("GET", "/bans", "The bans in force, the newest first.", *PAGING)
 async def bans(operator: Operator, request: RestRequest) -> BansShown:
     found = operator.bans.all
-    return BansShown([_ban(ban) for ban in request.part(found)], **request.page(len(found)))
-
-
-def _ban(ban: Ban) -> BanShown:
-    return BanShown(
-        ban.kind,
-        ban.subject,
-        ban.reason,
-        iso(ban.made),
-        None if ban.until is None else iso(ban.until),
-    )
+    page = [copied(BanShown, ban) for ban in request.part(found)]
+    return BansShown(page, **request.page(len(found)))
 
 
 @endpoint("POST", "/bans", "Ban a name or an address, and close its connections.", status=201)
 async def ban(operator: Operator, _: RestRequest, new: NewBan) -> BanShown:
-    try:
-        return _ban(await operator.ban(new.kind, new.subject, new.reason, _moment(new.until)))
-    except BadBan as problem:
-        raise Problem(str(problem)) from None
+    until = _moment(new.until)
+    return copied(BanShown, await operator.ban(new.kind, new.subject, new.reason, until))
 
 
 def _moment(text: str | None) -> int | None:
@@ -331,17 +308,14 @@ def _moment(text: str | None) -> int | None:
 
 @endpoint("DELETE", "/bans", "Lift a ban.", (404, "There is no such ban."))
 async def liftban(operator: Operator, _: RestRequest, given: BannedSubject) -> BanShown:
-    try:
-        lifted = await operator.lift(given.kind, given.subject)
-    except BadBan as problem:
-        raise Problem(str(problem)) from None
+    lifted = await operator.lift(given.kind, given.subject)
     if lifted is None:
         raise Problem(f"the {given.kind} {given.subject!r} is not banned", 404)
-    return _ban(lifted)
+    return copied(BanShown, lifted)
 
 
 @endpoint("POST", "/matches/{id}/end", "Abort a running match.", (404, "No such match runs."))
-async def endmatch(operator: Operator, request: RestRequest, wanted: EndOfMatch) -> EndedMatch:
+async def endmatch(operator: Operator, request: RestRequest, wanted: RestEndOfMatch) -> EndedMatch:
     match_id = request.path("id")
     if not await operator.end_match(match_id, wanted.reason):
         raise Problem(f"no match {match_id!r} runs", 404)
@@ -351,11 +325,7 @@ async def endmatch(operator: Operator, request: RestRequest, wanted: EndOfMatch)
 @endpoint("GET", "/audit", "The audit log, the latest entry first.", *PAGING)
 async def audit(operator: Operator, request: RestRequest) -> AuditShown:
     lines, total = await operator.audit.newest(request.limit, request.offset)
-    shown = [
-        AuditEntry(iso(one.at), one.who, one.address, one.action, one.target, one.detail)
-        for one in lines
-    ]
-    return AuditShown(shown, **request.page(total))
+    return AuditShown([copied(AuditEntry, line) for line in lines], **request.page(total))
 
 
 class GivenDocument(Struct, forbid_unknown_fields=True):
@@ -578,10 +548,7 @@ async def cuberun(operator: Operator, request: RestRequest) -> CubeRunShown:
 
 @endpoint("POST", "/cube", "Start one Battlecube game, or many in a row.", status=201)
 async def startcube(operator: Operator, _: RestRequest, new: NewCubeRun) -> CubeRunShown:
-    try:
-        return _run(await operator.start_run(new.setup, new.players, new.games))
-    except BadRun as problem:
-        raise Problem(str(problem)) from None
+    return _run(await operator.start_run(new.setup, new.players, new.games))
 
 
 @endpoint("PUT", "/cube/{id}", "Change, pause or resume a run.", NO_RUN, NOT_NOW)
@@ -589,10 +556,7 @@ async def changecube(
     operator: Operator, request: RestRequest, change: CubeRunChange
 ) -> CubeRunShown:
     run = _run_called(operator, request)
-    try:
-        await operator.change_run(run, change.setup, change.paused)
-    except BadRun as problem:
-        raise Problem(str(problem), 409) from None
+    await operator.change_run(run, change.setup, change.paused)
     return _run(run)
 
 
@@ -614,17 +578,7 @@ def _run(run: CubeRun) -> CubeRunShown:
     players = [
         {key: value for key, value in player.items() if key != "token"} for player in run.players
     ]
-    return CubeRunShown(
-        run.sid,
-        run.state,
-        run.setup,
-        players,
-        run.games,
-        run.match,
-        run.error,
-        run.troubles,
-        run.results,
-    )
+    return copied(CubeRunShown, run, id=run.sid, players=players)
 
 
 # Boat rooms.
@@ -637,28 +591,19 @@ async def boatrooms(operator: Operator, _: RestRequest) -> BoatRoomsShown:
 
 @endpoint("POST", "/boats", "Open a room for boat games.", body=BoatRoomSettings, status=201)
 async def openboats(operator: Operator, _: RestRequest, values: dict[str, object]) -> BoatRoomShown:
-    try:
-        return _room(operator, await operator.open_room(values))
-    except (BadRoomSettings, BadRoom) as problem:
-        raise Problem(str(problem)) from None
+    return _room(operator, await operator.open_room(values))
 
 
 @endpoint("PUT", "/boats", "Change a room while no player waits in it.", NO_ROOM, NOT_NOW)
 async def changeboats(operator: Operator, _: RestRequest, change: BoatRoomChange) -> BoatRoomShown:
     room = _room_called(operator, change.title)
-    try:
-        await operator.change_room(room, change.settings)
-    except (BadRoomSettings, BadRoom) as problem:
-        raise Problem(str(problem), 409 if isinstance(problem, BadRoom) else 400) from None
+    await operator.change_room(room, change.settings)
     return _room(operator, room)
 
 
 @endpoint("POST", "/boats/orders", "Give an order to a room, as its host does.", NO_ROOM, NOT_NOW)
 async def orderboats(operator: Operator, _: RestRequest, given: BoatOrder) -> BoatOrderDone:
-    try:
-        return BoatOrderDone(await operator.order(_room_called(operator, given.title), given.order))
-    except BadOrder as problem:
-        raise Problem(str(problem), 409) from None
+    return BoatOrderDone(await operator.order(_room_called(operator, given.title), given.order))
 
 
 def _room_called(operator: Operator, title: str) -> BoatRoom:

@@ -16,6 +16,7 @@ from botdrome.api.rest.endpoint import (
     ListPage,
     Parameter,
     RestRequest,
+    copied,
 )
 from botdrome.api.server_calls import ReadContext
 from botdrome.bots.house import HouseBot, house_bots, house_view, seated
@@ -93,8 +94,7 @@ LONGEST_SEARCH = 100
 
 @endpoint("GET", "/server", "The addresses of the server, by protocol.")
 async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
-    found = arena.addresses
-    return ServerAddress(__version__, found.url, found.tls, found.ports, found.house)
+    return copied(ServerAddress, arena.addresses, version=__version__)
 
 
 @endpoint(
@@ -103,13 +103,9 @@ async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
 async def upcoming(arena: Arena, _request: RestRequest) -> NextMatches:
     found = await arena.waiting(MOST_NEXT)
     waiting = [
-        Waiting(one.name, one.wish.game, one.wish.contest, one.wish.players, one.opponent)
-        for one in found.seekers
+        copied(Waiting, one.wish, name=one.name, opponent=one.opponent) for one in found.seekers
     ]
-    unplayed = [
-        RestUnplayed(one.game, one.contest, list(one.players), one.left) for one in found.unplayed
-    ]
-    return NextMatches(waiting, unplayed)
+    return NextMatches(waiting, [copied(RestUnplayed, one) for one in found.unplayed])
 
 
 @endpoint(
@@ -123,8 +119,8 @@ async def search(context: ReadContext, request: RestRequest) -> SearchResult:
     if not 0 < len(text) <= LONGEST_SEARCH:
         raise Problem(f"q is a text of 1 to {LONGEST_SEARCH} characters, not one of {len(text)}")
     found = await context.store.reports.search(text, CATALOGUE, MOST_FOUND)
-    contests = [FoundContest(game, name) for game, name in found.contests]
-    return SearchResult(found.bots, found.players, contests, found.matches)
+    contests = [FoundContest(*one) for one in found.contests]
+    return copied(SearchResult, found, contests=contests)
 
 
 SEED = 7
@@ -225,10 +221,7 @@ async def game(_context: ReadContext, request: RestRequest) -> GameInFull:
 
 def _game(row: CatalogueEntry) -> RestGame:
     players = row.game.players
-    options = [
-        GameOption(option.name, option.description, option.default)
-        for option in options_of(row.game).values()
-    ]
+    options = [copied(GameOption, option) for option in options_of(row.game).values()]
     house = [f"house:{name}" for name in house_bots(row.name)]
     return RestGame(
         row.name, game_type(row.name), [players[0], players[-1]], options, row.terms, house
@@ -268,19 +261,7 @@ async def nodes(arena: Arena, request: RestRequest) -> NodesShown:
 
 
 def _shown(node: Node, games: list[str]) -> NodeShown:
-    load = node.load
-    tables, connections, waiting, seconds = (
-        int(load.get(key, 0)) for key in ("tables", "connections", "waiting", "seconds")
-    )
-    return NodeShown(
-        node.name,
-        node.url,
-        node.version,
-        node.draining,
-        tables,
-        connections,
-        waiting,
-        load.get("cpu", 0.0),
-        seconds,
-        games,
-    )
+    load = {
+        key: int(node.load.get(key, 0)) for key in ("tables", "connections", "waiting", "seconds")
+    }
+    return copied(NodeShown, node, **load, cpu=node.load.get("cpu", 0.0), games=games)

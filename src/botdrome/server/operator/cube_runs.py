@@ -23,7 +23,11 @@ RunState = Literal["running", "paused", "done", "stopped", "failed"]
 
 
 class BadRun(Exception):
-    """A run cannot be started or changed like this; the text says why."""
+    """A run cannot be started like this; the text says why."""
+
+
+class NotNow(Exception):
+    """A run or a room cannot be changed like this at present; the text says why."""
 
 
 class CubeScores(Struct, frozen=True):
@@ -111,14 +115,14 @@ class CubeRun:
 
     def _do(self, event: str, payload: dict[str, Any]) -> None:
         if self.over:
-            raise BadRun(f"the run is {self.state}")
+            raise NotNow(f"the run is {self.state}")
         if self.match is None:
-            raise BadRun("the next game is about to start; try again")
+            raise NotNow("the next game is about to start; try again")
         self.error = ""
         self._send(event, payload | {"id": self.match})
         words, self.error = self.error, ""
         if words:
-            raise BadRun(words)
+            raise NotNow(words)
 
     # Events of the host.
 

@@ -9,7 +9,7 @@ from time import time
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from botdrome.games.reading import plural
@@ -23,11 +23,11 @@ from botdrome.server.network.origins import public_origins
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.joining import AnyNode
 from botdrome.server.operator.contest_orders import ContestOrders
-from botdrome.server.operator.cube_runs import CubeRun, CubeRuns
+from botdrome.server.operator.cube_runs import CubeRun, CubeRuns, NotNow
 from botdrome.server.rooms.boat_orders import carry_out
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import room_settings
-from botdrome.server.rooms.boats import BadRoom, BoatRooms
+from botdrome.server.rooms.boats import BoatRooms
 from botdrome.server.rooms.cube_organisers import Organisers
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.entries import Epoch, Note
@@ -105,7 +105,7 @@ class ClientLine(Struct, frozen=True):
     since: Epoch
     received: int
     sent: int
-    answer: float | None
+    answerMs: float | None = field(name="answer")  # noqa: N815
     """Milliseconds to an answer, on average."""
     match: str | None
 
@@ -144,20 +144,6 @@ OWN_COLUMNS = {
     "answerMs": "traffic.answer_time",
 }
 """Columns of a ConnectedClient that have other names than those of a line."""
-COLUMNS = (
-    "node",
-    "number",
-    "protocol",
-    "name",
-    "game",
-    "address",
-    "since",
-    "received",
-    "sent",
-    "answerMs",
-    "match",
-)
-"""By which the list can be sorted."""
 Listed = TypeVar("Listed")
 
 
@@ -189,10 +175,9 @@ def find_clients(
 
 def merged(found: list[FoundClients], silent: list[str], wanted: FindClients) -> FoundClients:
     """Put the lists of several nodes together."""
-    value: Callable[[ClientLine], Any] = attrgetter(
-        "answer" if wanted.column == "answerMs" else wanted.column
+    lines = _ordered(
+        [line for one in found for line in one.clients], attrgetter(wanted.column), wanted.falling
     )
-    lines = _ordered([line for one in found for line in one.clients], value, wanted.falling)
     return FoundClients(lines[: wanted.most], sum(one.total for one in found), silent)
 
 
@@ -352,7 +337,7 @@ class Operator:
     async def change_run(
         self, run: CubeRun, setup: dict[str, Any] | None, paused: bool | None
     ) -> None:
-        """Change, pause or resume a run, or raise BadRun."""
+        """Change, pause or resume a run, or raise NotNow."""
         if setup is not None:
             run.change(setup)
             await self.audit.note(
@@ -377,14 +362,14 @@ class Operator:
         return room
 
     async def change_room(self, room: BoatRoom, values: dict[str, Any]) -> None:
-        """Change the settings of a room, or raise BadRoomSettings or BadRoom."""
+        """Change the settings of a room, or raise BadRoomSettings or NotNow."""
         settings = room_settings(
             asdict(room.settings)
             | values
             | {"title": room.settings.title, "port": room.settings.port}
         )
         if not room.change(settings):
-            raise BadRoom(
+            raise NotNow(
                 "players have joined by the present rules: start their game, or send them away "
                 "first"
             )
