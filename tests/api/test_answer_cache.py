@@ -7,7 +7,7 @@ from botdrome.api.requests import ResponseHead
 from botdrome.api.rest import executor, matches
 from botdrome.api.rest.endpoint import RawRequest
 from botdrome.api.rest.executor import AnswerCache
-from botdrome.server.workers.jobs import PiecewiseResult
+from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.entries import MatchEntry
 from botdrome.store.store import Store
 from tests.api.tables import entry_of, played_noughts
@@ -15,9 +15,12 @@ from tests.api.tables import entry_of, played_noughts
 pytestmark = pytest.mark.anyio
 
 
-class Nothing:
-    async def call(self, name: str, *args: object, waits: bool = False) -> object:
-        raise AssertionError(name)
+def refuse(*message: object) -> None:
+    raise AssertionError(message)
+
+
+CALLER = ServerCaller(0, refuse, {})
+"""For jobs that call nothing."""
 
 
 def reply(size: int) -> PiecewiseResult:
@@ -40,10 +43,10 @@ async def test_a_film_is_made_once_for_all_its_viewers(
 
     monkeypatch.setattr(matches, "film_of_match", counted)
     call = RawRequest("film", "", {"id": "m"}, "", gzip=True)
-    first, second = [await executor.answer(Nothing(), store.source, call) for _ in range(2)]
+    first, second = [await executor.answer(CALLER, store.source, call) for _ in range(2)]
     assert (first, made) == (second, ["m"])
     missing = [
-        await executor.answer(Nothing(), store.source, RawRequest("film", "", {"id": "n"}, ""))
+        await executor.answer(CALLER, store.source, RawRequest("film", "", {"id": "n"}, ""))
         for _ in range(2)
     ]
     assert [answer.head.status for answer in missing] == [404, 404]

@@ -17,7 +17,7 @@ from botdrome.api.requests import Problem
 from botdrome.api.rest.duel import duel_pages
 from botdrome.api.rest.endpoint import error_response
 from botdrome.api.rest.routes import BASE, rest_routes
-from botdrome.api.server_calls import ORDERS, server_calls
+from botdrome.api.server_calls import ORDERS
 from botdrome.api.spectators import PREFIX, WatchEvents, watch_socket
 from botdrome.server.arena import Arena
 from botdrome.server.network.dispatcher import SocketOptions
@@ -37,7 +37,7 @@ class Api(Starlette):
     ) -> None:
         """Without an operator there are no endpoints for one."""
         self._arena, self._rate, self._sockets = arena, rate, GraphQLSockets(arena)
-        arena.workers.server_calls, arena.workers.orders = server_calls(arena), ORDERS
+        arena.workers.server, arena.workers.orders = arena, ORDERS
         graphql = GraphQLEndpoint(arena)
         routes = [
             *duel_pages(arena),

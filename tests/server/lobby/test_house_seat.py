@@ -33,9 +33,8 @@ async def test_what_is_over_is_not_thought_about(tmp_path: Path) -> None:
 
     async with server(tmp_path, processes=1) as house:
         desk = house.desk
-        busy = asyncio.ensure_future(
-            desk.workers.run("", f"{CHORES}:ask", "wait", calls={"wait": wait})
-        )
+        desk.workers.server = {"wait": wait}
+        busy = asyncio.ensure_future(desk.workers.run("", f"{CHORES}:ask", "wait"))
         table = desk.tables.set_table(ROW.game, ROW.terms, ("one", "two"), ("", ""))
         for player in range(2):
             HouseSeat(desk.workers, table, player, broken).sit_down()

@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,28 @@ def large(pieces: int, size: int) -> PiecewiseResult:
     return PiecewiseResult("head", [bytes([number % 256]) * size for number in range(pieces)])
 
 
-async def ask(server: ServerCaller, name: str, *args: object, waits: bool = False) -> object:
-    return await server.call(name, *args, waits=waits)
+Calls = Mapping[str, Callable[..., Awaitable[object]]]
+"""What a test gives a pool as its server: functions by name."""
+
+
+async def run_named(calls: Calls, name: str, *args: object) -> object:
+    return await calls[name](*args)
+
+
+async def order(calls: Calls) -> object:
+    return await calls["order"]()
+
+
+async def ask(server: ServerCaller, name: str, *args: object) -> object:
+    return await server.call(run_named, name, *args)
 
 
 async def call(server: ServerCaller, name: str) -> object:
-    return await server.call(name, waits=True)
+    return await server.call(run_named, name, waits=True)
+
+
+async def give_order(server: ServerCaller) -> object:
+    return await server.call(order)
 
 
 def spin(seconds: float) -> str:
@@ -102,18 +119,18 @@ def wait_at(gate: str) -> str:
 
 async def order_and_wait(server: ServerCaller, gate: str) -> object:
     """Give an order, and then take long."""
-    return await server.call("order"), wait_at(gate)
+    return await server.call(order), wait_at(gate)
 
 
 async def order_and_vanish(server: ServerCaller, mark: str) -> list[object]:
     """Give two orders, and take the first worker along after the first of them."""
-    answers = [await server.call("order")]
+    answers = [await server.call(order)]
     if not Path(mark).exists():
         Path(mark).touch()
         os._exit(3)
-    return [*answers, await server.call("order")]
+    return [*answers, await server.call(order)]
 
 
 async def order_and_die(server: ServerCaller) -> None:
-    await server.call("order")
+    await server.call(order)
     os._exit(3)

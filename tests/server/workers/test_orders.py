@@ -3,19 +3,19 @@ or unlucky its worker is.
 """
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
-from botdrome.api.server_calls import ORDERS, server_calls
+from botdrome import api
+from botdrome.api.server_calls import ORDERS, awaited, contest_games, count_duels, live
 from botdrome.server.arena import Arena
 from botdrome.server.workers import pool
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.pool import Workers
-from tests.api.conftest import arena as arena
-from tests.api.conftest import store as store
-from tests.api.conftest import tables as tables
 from tests.server.clients import leap
+from tests.server.workers.chores import order
 from tests.server.workers.gates import gate
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ class Orders:
     def __init__(self, workers: Workers) -> None:
         self.given, self.asked, self.may = 0, asyncio.Event(), asyncio.Event()
         self.may.set()
-        workers.orders = {"order"}
+        workers.server, workers.orders = {"order": self}, {order}
 
     async def __call__(self) -> int:
         self.given += 1
@@ -86,11 +86,9 @@ async def test_a_query_has_another_worker_started_for_short_jobs() -> None:
 
 async def test_a_job_whose_order_took_effect_has_no_time_limit() -> None:
     workers = Workers(1)
-    order = Orders(workers)
+    Orders(workers)
     async with gate() as end:
-        job = asyncio.ensure_future(
-            workers.run("me", f"{CHORES}:order_and_wait", end.path, calls={"order": order})
-        )
+        job = asyncio.ensure_future(workers.run("me", f"{CHORES}:order_and_wait", end.path))
         await end.reached.wait()
         leap(3600)
         await asyncio.sleep(0)
@@ -101,36 +99,37 @@ async def test_a_job_whose_order_took_effect_has_no_time_limit() -> None:
 
 async def test_a_job_whose_worker_is_lost_after_an_order_is_done_again(tmp_path: Path) -> None:
     workers = Workers(1)
-    order = Orders(workers)
+    orders = Orders(workers)
     mark = str(tmp_path / "mark")
-    job = await workers.run("me", f"{CHORES}:order_and_vanish", mark, calls={"order": order})
-    assert job.value == [1, 2] and order.given == 2
+    job = await workers.run("me", f"{CHORES}:order_and_vanish", mark)
+    assert job.value == [1, 2] and orders.given == 2
     await workers.close()
 
 
 async def test_an_order_that_is_under_way_when_its_worker_is_lost_is_given_once() -> None:
     workers = Workers(1)
-    order = Orders(workers)
-    order.may.clear()
-    job = asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", "order", calls={"order": order}))
-    await order.asked.wait()
+    orders = Orders(workers)
+    orders.may.clear()
+    job = asyncio.ensure_future(workers.run("me", f"{CHORES}:give_order"))
+    await orders.asked.wait()
     workers._links[0].close("another job took too long")
-    order.may.set()
-    assert (await job).value == 1 and order.given == 1
+    orders.may.set()
+    assert (await job).value == 1 and orders.given == 1
     await workers.close()
 
 
 async def test_a_job_that_loses_every_worker_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "MOST_REPEATS", 1)
     workers = Workers(1)
-    order = Orders(workers)
+    orders = Orders(workers)
     with pytest.raises(JobFailed, match="ended unexpectedly"):
-        await workers.run("me", f"{CHORES}:order_and_die", calls={"order": order})
-    assert order.given == 1
+        await workers.run("me", f"{CHORES}:order_and_die")
+    assert orders.given == 1
     await workers.close()
 
 
-async def test_all_calls_that_change_something_are_orders(arena: Arena) -> None:
-    reading = {"live", "view", "protocols", "holder", "owns", "contest_games", "awaited"}
-    reading |= {"count_duels"}
-    assert server_calls(arena).keys() == reading | ORDERS and not reading & ORDERS
+def test_all_calls_that_change_something_are_orders() -> None:
+    reading = {live, contest_games, count_duels, awaited, Arena.look, Arena.holder, Arena.owns}
+    sources = [file.read_text() for file in Path(api.__path__[0]).rglob("*.py")]
+    calls = re.findall(r"(?:await |[.(])_?call(?:_bot)?\(\s*([\w.]+)", "".join(sources))
+    assert set(calls) == {"function"} | {one.__qualname__ for one in reading | ORDERS}

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from botdrome.server.workers import pool
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.server.workers.pool import ServerCalls, WorkerProcess, Workers
+from botdrome.server.workers.pool import WorkerProcess, Workers
 from tests.patience import until
 
 pytestmark = pytest.mark.anyio
@@ -99,13 +99,11 @@ async def test_a_job_has_the_server_make_calls_on_behalf_of_whom_it_is_for(
     async def broken() -> None:
         raise LookupError("no such thing")
 
-    calls: ServerCalls = {"whom": whom, "broken": broken}
+    workers.server = {"whom": whom, "broken": broken}
     CLIENT_SOURCE.set("10.0.0.1")
-    assert (
-        await workers.run("me", f"{CHORES}:ask", "whom", "for", calls=calls)
-    ).value == "for 10.0.0.1"
+    assert (await workers.run("me", f"{CHORES}:ask", "whom", "for")).value == "for 10.0.0.1"
     with pytest.raises(LookupError, match="no such thing"):
-        await workers.run("me", f"{CHORES}:ask", "broken", calls=calls)
+        await workers.run("me", f"{CHORES}:ask", "broken")
 
 
 async def test_an_answer_that_cannot_be_sent_or_read_ends_the_job(workers: Workers) -> None:
@@ -118,13 +116,13 @@ async def test_an_answer_that_cannot_be_sent_or_read_ends_the_job(workers: Worke
     async def unreadable() -> None:
         raise Unreadable("needs", "two words")
 
-    calls: ServerCalls = {"unsendable": unsendable, "stopping": stopping, "unreadable": unreadable}
-    with pytest.raises(JobFailed, match="the answer of unsendable cannot be sent"):
-        await workers.run("me", f"{CHORES}:ask", "unsendable", calls=calls)
+    workers.server = {"unsendable": unsendable, "stopping": stopping, "unreadable": unreadable}
+    with pytest.raises(JobFailed, match="the answer of run_named cannot be sent"):
+        await workers.run("me", f"{CHORES}:ask", "unsendable")
     with pytest.raises(WorkersClosed, match="The server is stopping"):
-        await workers.run("me", f"{CHORES}:ask", "stopping", calls=calls)
+        await workers.run("me", f"{CHORES}:ask", "stopping")
     with pytest.raises(JobFailed, match="Unreadable: needs two words"):
-        await workers.run("me", f"{CHORES}:ask", "unreadable", calls=calls)
+        await workers.run("me", f"{CHORES}:ask", "unreadable")
 
 
 class Unreadable(Exception):
@@ -145,13 +143,12 @@ async def test_a_job_that_waits_for_a_slow_call_keeps_nobody_waiting(
         await answered.wait()
         return "hello"
 
-    first = asyncio.ensure_future(
-        workers.run("me", f"{CHORES}:call", "phone", calls={"phone": phone})
-    )
+    workers.server = {"phone": phone}
+    first = asyncio.ensure_future(workers.run("me", f"{CHORES}:call", "phone"))
     await called.wait()
     assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2
     with pytest.raises(WorkersBusy, match="Too many bots are being called"):
-        await workers.run("me", f"{CHORES}:call", "phone", calls={"phone": phone})
+        await workers.run("me", f"{CHORES}:call", "phone")
     answered.set()
     assert (await first).value == "hello"
     await workers.close()
@@ -171,11 +168,10 @@ class Held:
 
 async def test_one_worker_is_left_for_short_jobs(workers: Workers) -> None:
     first, second = Held(), Held()
+    workers.server = {"first": first, "second": second}
     long = [
-        asyncio.ensure_future(
-            workers.run("me", f"{CHORES}:ask", "held", calls={"held": held}, long=True)
-        )
-        for held in (first, second)
+        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", name, long=True))
+        for name in workers.server
     ]
     await first.asked.wait()
     assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2
@@ -194,9 +190,8 @@ async def test_guests_take_turns_by_the_time_that_their_jobs_have_used() -> None
 
     for guest, seconds in (("greedy", 0.2), ("modest", 0.0)):
         await workers.value(guest, f"{CHORES}:spin", seconds)
-    holding = asyncio.ensure_future(
-        workers.run("held", f"{CHORES}:ask", "held", calls={"held": held})
-    )
+    workers.server = {"held": held}
+    holding = asyncio.ensure_future(workers.run("held", f"{CHORES}:ask", "held"))
     await held.asked.wait()
     waiting = [asyncio.ensure_future(note(guest)) for guest in ("greedy", "greedy", "modest")]
     await asyncio.sleep(0)
@@ -222,9 +217,8 @@ async def test_when_the_server_stops_waiting_jobs_fail_and_running_ones_end() ->
         await answered.wait()
         return "in time"
 
-    running = asyncio.ensure_future(
-        workers.run("me", f"{CHORES}:ask", "wait", calls={"wait": wait})
-    )
+    workers.server = {"wait": wait}
+    running = asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", "wait"))
     await called.wait()
     waiting = asyncio.ensure_future(workers.value("me", f"{CHORES}:add", 1, 1))
     await asyncio.sleep(0)

@@ -3,7 +3,7 @@ fields.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,8 +39,9 @@ from botdrome.api.rest.contests import (
     contest_ranks,
     given_document,
 )
-from botdrome.api.server_calls import ReadContext
+from botdrome.api.server_calls import ReadContext, live, order_contest
 from botdrome.games.game import View
+from botdrome.server.arena import Arena
 from botdrome.server.contests.verbs import (
     ChangeContest,
     ContestAction,
@@ -76,12 +77,12 @@ class QueryContext(ReadContext):
         self._live: dict[str | None, asyncio.Future[tuple[list[LiveTable], int]]] = {}
         self._truncated: list[dict[str, Any]] = []
 
-    async def call_bot(self, name: str, *args: Any) -> Any:
+    async def call_bot(self, function: Callable[..., Awaitable[T]], *args: Any) -> T:
         """A call to the server that calls a bot: while the bot takes long to answer, the worker
         runs other jobs.
         """
         try:
-            return await self.server.call(name, *args, waits=True)
+            return await self.call(function, *args, waits=True)
         except WorkersBusy:
             raise Problem(
                 "Too many bots are being called just now: try again in a moment, or over REST.", 503
@@ -94,7 +95,7 @@ class QueryContext(ReadContext):
 
     async def holder(self, name: str) -> BotEntry:
         """The bot of that name, if its token came with the request."""
-        bot: BotEntry | None = await self.server.call("holder", storable(name), self.token)
+        bot = await self.call(Arena.holder, storable(name), self.token)
         if bot is None:
             raise Problem(
                 "The password of the bot is needed, in the header Authorization: Bearer PASSWORD",
@@ -105,7 +106,7 @@ class QueryContext(ReadContext):
     async def live(self, game: str | None) -> tuple[list[LiveTable], int]:
         """The running tables, and how many there are."""
         if game not in self._live:
-            self._live[game] = asyncio.ensure_future(self.server.call("live", game))
+            self._live[game] = asyncio.ensure_future(self.call(live, game))
         return await self._live[game]
 
     # Lists that are cut short.
@@ -273,7 +274,7 @@ class MatchNode:
 
     async def state(self, info: Info) -> View | None:
         if self._entry.view is None and self._entry.status == "running":
-            return await self._context.present_view(self.id)
+            return (await self._context.call(Arena.look, self.id)).view
         return self._entry.view
 
     async def record(self, info: Info) -> str | None:
@@ -378,11 +379,7 @@ class Root:
 
     def __init__(self, context: QueryContext) -> None:
         self._context = context
-        self._call, self._call_bot, self._store = (
-            context.server.call,
-            context.call_bot,
-            context.store,
-        )
+        self._call, self._call_bot, self._store = context.call, context.call_bot, context.store
 
     # Queries.
 
@@ -455,25 +452,25 @@ class Root:
     ) -> CreatedBot:
         check_owner(owner)
         call = self._call if url is None else self._call_bot
-        bot, token = await call("register", game_type, name, owner, url)
+        bot, token = await call(Arena.register, game_type, name, owner, url)
         return {"password": token, "bot": bot_node(self._context, bot)}
 
     async def move_bot(self, info: Info, name: str, url: str | None = None) -> BotNode:
         call, bot = self._call if url is None else self._call_bot, await self._context.holder(name)
-        return bot_node(self._context, await call("move", bot, url))
+        return bot_node(self._context, await call(Arena.move, bot, url))
 
     async def enter_contest(
         self, info: Info, contest: str, bot: str, password: str = ""
     ) -> ContestNode:
         check_contest(contest)
         entrant = await self._context.holder(bot)
-        await self._call_bot("enter", entrant, contest, password)
+        await self._call_bot(Arena.enter, entrant, contest, password)
         return ContestNode(self._context, entrant.game, contest)
 
     async def withdraw_from_contest(self, info: Info, contest: str, bot: str) -> ContestNode:
         check_contest(contest)
         entrant = await self._context.holder(bot)
-        await self._call("withdraw", entrant, contest)
+        await self._call(Arena.withdraw, entrant, contest)
         return ContestNode(self._context, entrant.game, contest)
 
     async def create_contest(
@@ -502,15 +499,17 @@ class Root:
 
     async def _order(self, name: str, verb: Struct, game: str = "") -> DocumentedContest:
         """Return the contest after an order of the operator."""
-        await self._call("order_contest", self._context.token, name, verb, game)
+        await self._call(order_contest, self._context.token, name, verb, game)
         return await contest_called(self._context, name)
 
     async def rotate_token(self, info: Info, name: str) -> CreatedBot:
-        bot, token = await self._call("rotate", await self._context.holder(name))
+        bot, token = await self._call(Arena.rotate, await self._context.holder(name))
         return {"password": token, "bot": bot_node(self._context, bot)}
 
     async def revoke_token(self, info: Info, name: str) -> BotNode:
-        return bot_node(self._context, await self._call("revoke", await self._context.holder(name)))
+        return bot_node(
+            self._context, await self._call(Arena.revoke, await self._context.holder(name))
+        )
 
 
 FILE = Path(__file__).with_name("schema.graphql")

@@ -25,7 +25,7 @@ from botdrome.api.rest.endpoint import (
     copied,
     sorted_by,
 )
-from botdrome.api.server_calls import ReadContext
+from botdrome.api.server_calls import ReadContext, awaited, contest_games
 from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument, document_from, read_document
 from botdrome.contest.formats.elimination import Bracket, BracketPlace, Knockout
@@ -206,7 +206,7 @@ async def contest(context: ReadContext, request: RestRequest) -> Contest:
     rankings, progress = await contest_ranks(context.store, game, name, _method(request))
     ended, running = await context.store.meetings(game, name)
     planned = (
-        _planned([ended, running], await context.contest_games())
+        _planned([ended, running], await context.call(contest_games))
         if progress is None
         else progress.expected
     )
@@ -426,7 +426,7 @@ async def contestdocument(context: ReadContext, request: RestRequest) -> Documen
 
 
 async def contest_called(context: ReadContext, name: str) -> DocumentedContest:
-    return contest_shown(await _stored(context, name), await context.awaited(name))
+    return contest_shown(await _stored(context, name), await context.call(awaited, name))
 
 
 async def progress_called(context: ReadContext, name: str) -> ContestProgress:
@@ -507,9 +507,7 @@ def _standings(progress: ContestProgress, ratings: Ratings) -> Iterator[ContestS
     for one in progress.standings():
         name = progress.entrants[one.entrant].name
         strength = ratings.strengths.get(name)
-        rated = {
-            field: getattr(strength, field, None) for field in ("rating", "margin", "group")
-        }
+        rated = {field: getattr(strength, field, None) for field in ("rating", "margin", "group")}
         yield copied(ContestStanding, one, bot=name, **rated)
 
 

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from botdrome.api.pages import CSP
 from botdrome.api.requests import Problem, iso
 from botdrome.api.rest.endpoint import PAGING, Endpoints, ListPage, Moment, RestRequest
-from botdrome.api.server_calls import ReadContext
+from botdrome.api.server_calls import ReadContext, count_duels
 from botdrome.server.arena import Arena
 from botdrome.server.rooms.duel_leaderboard import (
     BOARDS,
@@ -89,7 +89,7 @@ class NumberedBoard(Struct):
 
 @endpoint("GET", "/duel/boards", "Boards of duel arena, the latest first.", *PAGING)
 async def duelboards(context: ReadContext, request: RestRequest) -> DuelBoards:
-    await context.count_duels()
+    await context.call(count_duels)
     found, total = await context.store.reports.latest_notes(BOARDS, request.limit, request.offset)
     boards = [_board(msgspec.convert(value, DuelBoard)) for value in found]
     return DuelBoards(boards, **request.page(total))
@@ -100,7 +100,7 @@ async def duelboards(context: ReadContext, request: RestRequest) -> DuelBoards:
 )
 async def duelboard(context: ReadContext, request: RestRequest) -> NumberedBoard:
     board_id = request.path("id")
-    await context.count_duels()
+    await context.call(count_duels)
     board = await _noted(context, board_id)
     if board is None:
         raise Problem(

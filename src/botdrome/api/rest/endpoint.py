@@ -492,11 +492,12 @@ def document(base: str, endpoints: Sequence[RestEndpoint]) -> bytes:
 def _describe(components: dict[str, Schema], module: str) -> None:
     """Describe the fields of a module's structs by the strings that follow them there."""
     source = sys.modules[module]
-    for node in ast.parse(inspect.getsource(source)).body:
-        for field, note in pairwise(node.body) if isinstance(node, ast.ClassDef) else ():
+    tree = ast.parse(inspect.getsource(source))
+    for struct in [node for node in tree.body if isinstance(node, ast.ClassDef)]:
+        base = getattr(source, struct.name)
+        for field, note in pairwise(struct.body):
             if isinstance(field, ast.AnnAssign) and isinstance(note, ast.Expr):
                 words = " ".join(ast.literal_eval(note.value).split())
-                base = getattr(source, node.name)
                 for kind in (base, *base.__subclasses__()):
                     _describe_field(components, kind, ast.unparse(field.target), words)
 

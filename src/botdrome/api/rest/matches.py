@@ -165,7 +165,9 @@ async def matches(context: ReadContext, request: RestRequest) -> Matches:
 @endpoint("GET", "/matches/{id}", "A match.", NO_MATCH)
 async def match(context: ReadContext, request: RestRequest) -> MatchInFull:
     entry = await match_entry(context, request)
-    view = entry.view if entry.status != "running" else await context.present_view(entry.id)
+    view = entry.view
+    if entry.status == "running":
+        view = (await context.call(Arena.look, entry.id)).view
     found = _shown(MatchInFull, entry, reason=entry.reason or None, view=view, verdict=None)
     record = None if entry.status == "running" else await context.store.record(entry.id)
     headlines, verdict = headlines_of_match(record) if record else ((), "")
@@ -195,11 +197,15 @@ def _outcome(entry: MatchEntry) -> RestOutcome | None:
 
 def _seats(entry: MatchEntry) -> list[Seat]:
     result = entry.result
-    outcomes = () if result is None else (result.places, result.scores, result.causes)
-    return [
-        Seat(seat, *line, version=entry.version(seat) or None)
-        for seat, line in enumerate(zip(entry.players, *outcomes, strict=True))
+    seats = [
+        Seat(seat, name, version=entry.version(seat) or None)
+        for seat, name in enumerate(entry.players)
     ]
+    if result is not None:
+        for one in seats:
+            one.place, one.score = result.places[one.seat], result.scores[one.seat]
+            one.cause = result.causes[one.seat]
+    return seats
 
 
 @endpoint(
@@ -281,7 +287,7 @@ async def flight(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
     if seat >= len(entry.players):
         raise Problem(f"match {entry.id} has the seats 0 to {len(entry.players) - 1}", 404)
-    if not await context.owns(entry, seat, token):
+    if not await context.call(Arena.owns, entry, seat, token):
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
     found = await context.store.flight(entry.id, seat)
     if found is None:
@@ -304,7 +310,8 @@ async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     options = results.form(msgspec.json.encode(entry.options).decode())
     table = results.table(options, len(entry.players))
     strengths = table.ratings().strengths
-    protocols = await context.protocols(entry.id) if entry.status == "running" else {}
+    running = entry.status == "running"
+    protocols = (await context.call(Arena.look, entry.id)).protocols if running else {}
     found = []
     for seat, owner in enumerate(await owners_of(entry, context)):
         name = entry.players[seat]

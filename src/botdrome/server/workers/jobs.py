@@ -1,9 +1,11 @@
 """Jobs: the messages between the server and its worker processes."""
 
+import asyncio
 import pickle
 import struct
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from itertools import count
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -13,6 +15,8 @@ from botdrome.games.game import Raw, View
 
 WARM_UP = "botdrome.server.workers.jobs:warm_up"
 _LENGTH = struct.Struct("!I")
+_numbers = count()
+T = TypeVar("T")
 
 
 class PiecewiseResult(Struct, frozen=True):
@@ -22,14 +26,27 @@ class PiecewiseResult(Struct, frozen=True):
     pieces: Sequence[bytes]
 
 
-class ServerCaller(Protocol):
-    """Calls functions of the server from a job in a worker process."""
+class ServerCaller:
+    """Calls functions in the server from a job in a worker process."""
 
-    async def call(self, name: str, *args: Any, waits: bool = False) -> Any:
-        """Call a function of the server.
+    def __init__(
+        self, job: int, send: Callable[..., None], calls: dict[int, asyncio.Future[Any]]
+    ) -> None:
+        """`calls` has the calls without an answer, by number."""
+        self._job, self._send, self._calls = job, send, calls
+
+    async def call(
+        self, function: Callable[..., Awaitable[T]], *args: Any, waits: bool = False
+    ) -> T:
+        """Call a coroutine function of a module; its first argument is the pool's `server`.
 
         With `waits` the call is slow, and the worker runs other jobs meanwhile.
         """
+        number = next(_numbers)
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._calls[number] = answer
+        self._send("call", self._job, number, function, args, waits)
+        return await answer
 
 
 class JobFailed(Exception):

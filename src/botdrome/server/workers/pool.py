@@ -20,11 +20,11 @@ import socket
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
 from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import structlog
 
@@ -50,8 +50,8 @@ from botdrome.store.store import Store
 
 log = structlog.get_logger()
 
-ServerCalls = Mapping[str, Callable[..., Awaitable[Any]]]
-"""Functions of the server that a job may call, by name."""
+ServerCall = Callable[..., Coroutine[Any, Any, Any]]
+"""A function that a job calls in the server."""
 
 MOST_REPEATS = 3
 """Times that a job is done again after its worker was lost."""
@@ -118,12 +118,11 @@ class Job:
         client: str,
         target: str,
         args: tuple[Any, ...],
-        calls: ServerCalls,
         long: bool,
         limit: float,
     ) -> None:
         self.number, self.client, self.target, self.args = number, client, target, args
-        self.calls, self.long, self.limit = calls, long, limit
+        self.long, self.limit = long, limit
         self.result: asyncio.Future[JobResult] = asyncio.get_running_loop().create_future()
         self.pieces: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
         self.context = contextvars.copy_context()
@@ -139,20 +138,15 @@ class Job:
         self._ordered = 0
         self._repeats = 0
 
-    def call(self, name: str, args: tuple[Any, ...], order: bool) -> "asyncio.Task[Any]":
-        """Call a function of the server, on behalf of the client."""
+    def call(self, function: ServerCall, order: bool, *args: Any) -> "asyncio.Task[Any]":
+        """Call a function on behalf of the client."""
         if order and self._ordered < len(self.orders):
             task = self.orders[self._ordered]
         else:
-            task = asyncio.get_running_loop().create_task(
-                self._call(name, args), context=self.context
-            )
+            task = asyncio.get_running_loop().create_task(function(*args), context=self.context)
             self.orders += [task] * order
         self._ordered += order
         return task
-
-    async def _call(self, name: str, args: tuple[Any, ...]) -> Any:
-        return await self.calls[name](*args)
 
     def stop_timer(self) -> None:
         if self.timer is not None:
@@ -185,20 +179,10 @@ class Job:
             self.drop()  # the request was cancelled
 
 
-class LinkOwner(Protocol):
-    """The pool that owns a worker."""
-
-    def received(self, link: "WorkerLink", kind: str, rest: list[Any]) -> None: ...
-
-    def lost(self, link: "WorkerLink") -> None: ...
-
-    def job_ended(self) -> None: ...
-
-
 class WorkerLink(asyncio.Protocol):
     """The connection to one worker."""
 
-    def __init__(self, owner: LinkOwner, worker: WorkerProcess) -> None:
+    def __init__(self, owner: "Workers", worker: WorkerProcess) -> None:
         self.owner, self.worker = owner, worker
         self._reader = MessageReader()
         self._transport: asyncio.Transport
@@ -361,10 +345,10 @@ class Workers:
         self._calls: set[asyncio.Task[None]] = set()
         self._slow_calls = 0
         self._slots = SharedSlots(MOST_WAITING)
-        self.server_calls: ServerCalls = {}
-        """Functions that store-reading jobs may call."""
-        self.orders: Collection[str] = ()
-        """The names of those that change something."""
+        self.server: Any = None
+        """The first argument of the functions that jobs call."""
+        self.orders: Collection[ServerCall] = ()
+        """Those that change something."""
         self._warm_up: tuple[str, tuple[Any, ...]] = WARM_UP, ()
         self.keeps_warm = self._warm = self._closed = False
         self.on_warm: Callable[[], None] = lambda: None
@@ -392,18 +376,10 @@ class Workers:
         client = CLIENT_SOURCE.get()
         with self._slots.held(client, TOO_MANY_QUERIES):
             await store.journal.settled()
-            return await self.run(
-                client, target, store.source, *args, calls=self.server_calls, long=True
-            )
+            return await self.run(client, target, store.source, *args, long=True)
 
     async def run(
-        self,
-        client: str,
-        target: str,
-        *args: Any,
-        calls: ServerCalls | None = None,
-        long: bool = False,
-        limit: float = 0,
+        self, client: str, target: str, *args: Any, long: bool = False, limit: float = 0
     ) -> JobResult:
         """Call `target`, a `module:function`, with these arguments.
 
@@ -413,7 +389,7 @@ class Workers:
         """
         if self._closed:
             raise WorkersClosed
-        job = Job(next(_numbers), client, target, args, calls or {}, long, limit or self._longest)
+        job = Job(next(_numbers), client, target, args, long, limit or self._longest)
         self._turns(job).wait(client, job)
         self._dispatch()
         return await job.result
@@ -507,7 +483,7 @@ class Workers:
             await loop.create_unix_connection(lambda: link, sock=worker.connection.dup())
             self._warming.add(link)
             if not self._closed:
-                await link.warm_up(Job(next(_numbers), "", *self._warm_up, {}, False, math.inf))
+                await link.warm_up(Job(next(_numbers), "", *self._warm_up, False, math.inf))
             self._warming.discard(link)
             if link.ended:
                 self._stop_worker(worker)
@@ -575,7 +551,7 @@ class Workers:
         return self.job_ended()
 
     def _start_call(
-        self, job: Job, number: int, name: str, args: tuple[Any, ...], waits: bool
+        self, job: Job, number: int, function: ServerCall, args: tuple[Any, ...], waits: bool
     ) -> None:
         if waits and self._slow_calls >= MOST_CALLS:
             assert job.link is not None
@@ -585,11 +561,11 @@ class Workers:
         if waits:
             self._slow_calls += 1
             self._leave_off(job, 0.0)
-        called = job.call(name, args, name in self.orders)
+        called = job.call(function, function in self.orders, self.server, *args)
         if job.orders:
             job.stop_timer()
         task = asyncio.get_running_loop().create_task(
-            self._answer(job, number, name, called, waits)
+            self._answer(job, number, function.__name__, called, waits)
         )
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)

@@ -13,14 +13,20 @@ import sys
 from collections.abc import Callable, MutableMapping
 from functools import cache, partial
 from inspect import iscoroutinefunction
-from itertools import count
 from threading import Thread
 from time import process_time
 from typing import Any
 
 import structlog
 
-from botdrome.server.workers.jobs import JobFailed, MessageReader, PiecewiseResult, frame, portable
+from botdrome.server.workers.jobs import (
+    JobFailed,
+    MessageReader,
+    PiecewiseResult,
+    ServerCaller,
+    frame,
+    portable,
+)
 from botdrome.server.workers.limits import UnreadResults
 
 NICENESS = 5
@@ -34,22 +40,11 @@ AHEAD = 4
 """The number of pieces that are sent before the server takes the first."""
 
 
-class _JobCaller:
-    """The ServerCaller of one job."""
-
-    def __init__(self, worker: "Worker", job: int) -> None:
-        self._worker, self._job = worker, job
-
-    async def call(self, name: str, *args: Any, waits: bool = False) -> Any:
-        return await self._worker.call(self._job, name, args, waits)
-
-
 class Worker:
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._loop = connection, asyncio.get_running_loop()
         self._jobs: dict[int, asyncio.Task[None]] = {}
         self._calls: dict[int, asyncio.Future[Any]] = {}
-        self._numbers = count()
         self._taken: dict[int, asyncio.Semaphore] = {}
         self._unread = UnreadResults(MOST_UNREAD)
 
@@ -83,35 +78,26 @@ class Worker:
             case "drop", job if job in self._jobs:
                 self._jobs[job].cancel()
 
-    async def call(self, job: int, name: str, args: tuple[Any, ...], waits: bool) -> Any:
-        """Call a function of the server."""
-        number = next(self._numbers)
-        answer = self._calls[number] = self._loop.create_future()
-        self.send("call", job, number, name, args, waits)
-        return await answer
-
     async def _run(self, job: int, client: str, target: str, args: tuple[Any, ...]) -> None:
         began = process_time()
+
+        def end(outcome: Any) -> None:
+            self.send("done", job, outcome, process_time() - began, False)
+
         try:
             function = _found(target)
             result = (
-                await function(_JobCaller(self, job), *args)
+                await function(ServerCaller(job, self.send, self._calls), *args)
                 if iscoroutinefunction(function)
                 else function(*args)
             )
             if isinstance(result, PiecewiseResult):
                 return await self._deliver(job, client, result, process_time() - began)
-            self.send("done", job, result, process_time() - began, False)
+            end(result)
         except MemoryError:
-            self.send(
-                "done",
-                job,
-                JobFailed("the job needs more memory than a worker may have"),
-                process_time() - began,
-                False,
-            )
+            end(JobFailed("the job needs more memory than a worker may have"))
         except Exception as problem:
-            self.send("done", job, portable(problem), process_time() - began, False)
+            end(portable(problem))
 
     async def _deliver(self, job: int, client: str, result: PiecewiseResult, cost: float) -> None:
         for other in self._unread.add(job, client, sum(map(len, result.pieces))):
