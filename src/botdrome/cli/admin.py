@@ -13,9 +13,8 @@ import msgspec
 import typer
 from msgspec import Struct
 
-from botdrome.cli.contest_server import needed_token
 from botdrome.cli.options import LOCAL, MOST_LISTED, Database, Json, OperatorToken, Server
-from botdrome.cli.sources import server_at
+from botdrome.cli.sources import needed_token, server_at
 from botdrome.cli.terminal import (
     CommandError,
     CommandFailed,

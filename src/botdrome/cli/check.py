@@ -12,14 +12,11 @@ from rich.text import Text
 
 from botdrome.cli.options import (
     BOT_HELP,
-    InProcess,
+    ISOLATION,
     Json,
-    Memory,
     Option,
-    Sandbox,
     game_and_bot,
     game_names,
-    isolation_of,
 )
 from botdrome.cli.sources import MatchSource, load_match
 from botdrome.cli.standings import duration_text
@@ -106,9 +103,7 @@ def check_command(
             show_default=False,
         ),
     ] = None,
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
+    isolation: Isolation = ISOLATION,
     json: Json = False,
     wire: Annotated[
         bool,
@@ -173,7 +168,6 @@ def check_command(
             words or [], protocol, trial or [], json, port, url, patience, silence, slowness
         )
     game, bot = game_and_bot(words or [])
-    isolation = isolation_of(in_process, sandbox, memory)
     sources = [load_match(str(file)) for file in _puzzle_files(puzzles)] if puzzles else []
     if position:
         return _one_position(bot, load_match(position), isolation)

@@ -1,9 +1,9 @@
-"""`botdrome contest`: contests on this machine, or with --server on a server."""
+"""`botdrome contest`: contests on this machine, and contests on a server, which its operator runs."""
 
 import asyncio
 import getpass
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
@@ -14,35 +14,25 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from msgspec import Struct
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
-from rich.text import Text
 
 from botdrome.cli.archives import sign
 from botdrome.cli.contest_documents import document_in, reporting_contests
-from botdrome.cli.contest_server import ContestThere
-from botdrome.cli.options import (
-    Dask,
-    InProcess,
-    Jobs,
-    Json,
-    Memory,
-    OperatorToken,
-    Sandbox,
-    isolation_of,
-)
-from botdrome.cli.standings import MOST_LIVE, LiveStandings
+from botdrome.cli.options import LOCAL, PLAYING, Json, OperatorToken, PlayOptions, Server
+from botdrome.cli.sources import needed_token, server_at
+from botdrome.cli.standings import MOST_LIVE, LiveStandings, apart, remarks_on
 from botdrome.cli.terminal import (
     INTERRUPTED,
     CommandError,
-    Terminal,
     complain,
     note,
     print_json,
     say,
+    table_of,
     unbroken,
 )
-from botdrome.contest.block_counts import Repetition, contest_blocks
+from botdrome.client.rest import CONFLICT, ServerProblem, segment
+from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Standing
 from botdrome.contest.progress import ContestProgress
@@ -52,15 +42,9 @@ from botdrome.offline.batches import PoolTrouble
 from botdrome.offline.contest_opening import open_contest
 from botdrome.offline.contest_players import ContestPlayers, contest_plan, players_in_processes
 from botdrome.offline.contest_run import ContestRun
-from botdrome.offline.isolation import Isolation
 from botdrome.offline.tournament import TournamentPlan
 from botdrome.store.contest_archive import write_archive
-from botdrome.store.contest_journal import (
-    ContestJournal,
-    ContestState,
-    LogLine,
-    StoredContest,
-)
+from botdrome.store.contest_journal import ContestJournal, ContestState, StoredContest
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
 
@@ -89,13 +73,6 @@ ContestStore = Annotated[
 ContestServer = Annotated[
     str, typer.Option("--server", metavar="URL", help="The contest is on this server.")
 ]
-Bots = Annotated[
-    list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
-]
-Only = Annotated[
-    str,
-    typer.Option(metavar="failed", help="`failed`: play matches with crashes and no-shows again."),
-]
 SQLITE = "sqlite:///"
 SHOWN_LINES = 10
 """Lines of the log that are shown unless all are wanted."""
@@ -108,12 +85,8 @@ app = typer.Typer()
 async def run(
     place: Place,
     name: Name = "",
-    jobs: Jobs = 1,
-    dask: Dask = "",
     db: ContestStore = "",
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
+    playing: PlayOptions = PLAYING,
     json: Json = False,
 ) -> int:
     """Play a contest on this machine, or continue it, also after a crash. Ctrl-C pauses it.
@@ -121,11 +94,10 @@ async def run(
     Paths of bots are relative to the document. Ends with status 0 when the contest is over, 1 if it
     waits for you, 2 if the document is not valid, and 130 after Ctrl-C.
     """
-    given = RunOptions(jobs, dask, isolation_of(in_process, sandbox, memory), json).checked()
     where = place_of(place, name, db)
     async with opened(where, new=where.document is not None) as contest:
         await contest.claim()
-        return await _play(contest, given)
+        return await _play(contest, playing, json)
 
 
 @app.command()
@@ -133,26 +105,21 @@ async def run(
 async def resume(
     place: Place,
     name: Name = "",
-    jobs: Jobs = 1,
-    dask: Dask = "",
     db: ContestStore = "",
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
+    playing: PlayOptions = PLAYING,
     json: Json = False,
     server: ContestServer = "",
     token: OperatorToken = "",
 ) -> int:
     """Continue a paused contest: in the process that waits, or here if there is none."""
     if server:
-        return ContestThere(server, token, place).act("resume")
-    given = RunOptions(jobs, dask, isolation_of(in_process, sandbox, memory), json).checked()
+        return ContestThere(server, token, place).order("resume")
     async with opened(place_of(place, name, db)) as contest:
         if not await contest.store.claim():
             await contest.change_state("running")
             say("The contest goes on in the process that runs it.")
             return 0
-        return await _play(contest, given)
+        return await _play(contest, playing, json)
 
 
 @app.command()
@@ -160,14 +127,17 @@ async def resume(
 async def repeat(
     place: Place,
     name: Name = "",
-    bot: Bots = None,
-    only: Only = "",
-    jobs: Jobs = 1,
-    dask: Dask = "",
+    bot: Annotated[
+        list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
+    ] = None,
+    only: Annotated[
+        str,
+        typer.Option(
+            metavar="failed", help="`failed`: play matches with crashes and no-shows again."
+        ),
+    ] = "",
     db: ContestStore = "",
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
+    playing: PlayOptions = PLAYING,
     json: Json = False,
     server: ContestServer = "",
     token: OperatorToken = "",
@@ -180,12 +150,13 @@ async def repeat(
     if only not in ("", "failed") or not (bot or only):
         raise CommandError("say which matches: --bot BOT, or --only failed")
     if server:
-        return ContestThere(server, token, place).repeat(bot or [], bool(only))
-    given = RunOptions(jobs, dask, isolation_of(in_process, sandbox, memory), json).checked()
+        return ContestThere(server, token, place).order(
+            "repeat", {"bots": bot or [], "failed": bool(only)}
+        )
     async with opened(place_of(place, name, db)) as contest:
         await contest.claim()
-        await _annul(contest, await contest.load(), bot or [], only)
-        return await _play(contest, given)
+        await _annul(contest, bot or [], only)
+        return await _play(contest, playing, json)
 
 
 @app.command()
@@ -199,19 +170,18 @@ async def show(
     ] = False,
     json: Json = False,
     server: ContestServer = "",
-) -> int:
+) -> None:
     """Show the state of a contest, its standings with ratings and 95 % intervals, its rounds and
     its log; on a server also the bots that it waits for.
     """
     if server:
-        return ContestThere(server, "", place).show(json)
+        ContestThere(server, "", place).show(json)
+        return
     async with opened(place_of(place, name, db)) as contest:
-        report = report_of(await contest.journal.load_small(contest.name))
-    if json:
-        print_json(report.as_data())
-    else:
-        print_report(report, None if log else SHOWN_LINES)
-    return 0
+        report = await contest.report()
+    report.print(json)
+    if not json:
+        report.print_course(None if log else SHOWN_LINES)
 
 
 @app.command()
@@ -227,7 +197,7 @@ async def pause(
     played.
     """
     if server:
-        return ContestThere(server, token, place).act("pause")
+        return ContestThere(server, token, place).order("pause")
     async with opened(place_of(place, name, db)) as contest:
         await contest.change_state("paused")
         say(f"Paused. Continue it with: {contest.command('resume')}")
@@ -247,14 +217,13 @@ async def withdraw(
 ) -> int:
     """Take a bot out of a contest. It forfeits its matches of this round, and plays no more."""
     if server:
-        return ContestThere(server, token, place).withdraw(bot, why)
+        return ContestThere(server, token, place).order("withdraw", {"bot": bot, "reason": why})
     async with opened(place_of(place, name, db)) as contest:
         await contest.claim()
-        stored = await contest.journal.load_small(contest.name)
-        number = number_of([entrant.name for entrant in stored.entrants], bot)
-        if stored.entrants[number].left is not None:
+        progress = await contest.progress()
+        (number,) = numbers_of(progress, [bot])
+        if progress.entrants[number].left is not None:
             raise CommandError(f"{bot} has been withdrawn already")
-        progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
         forfeits = progress.withdraw(number)
         left = progress.entrants[number].left or 0
         await contest.journal.withdraw(contest.name, number, left, contest.author, why)
@@ -294,6 +263,45 @@ async def archive(
         say(f"The signature is in {sign(file, key)}.")
 
 
+@app.command()
+@reporting_contests
+def create(
+    file: Annotated[Path, typer.Argument(help="A document.")],
+    server: Server = LOCAL,
+    token: OperatorToken = "",
+    open_: Annotated[bool, typer.Option("--open", help="Let bots enter at once.")] = False,
+) -> int:
+    """Create a contest on a server from its document, as a draft; or change one that has not
+    started.
+    """
+    contest = ContestThere(server, token, document_in(file).name)
+    contest.create({"toml": file.read_text()})
+    return contest.order("open") if open_ else contest.tell()
+
+
+def _order_command(verb: str) -> Callable[..., None]:
+    @reporting_contests
+    def order(
+        name: Annotated[str, typer.Argument(help="The name of the contest.")],
+        server: Server = LOCAL,
+        token: OperatorToken = "",
+    ) -> int:
+        return ContestThere(server, token, name).order(verb)
+
+    return order
+
+
+for verb, line in {
+    "open": "Let bots enter a contest on a server.",
+    "start": "Start a contest on a server with the bots that have entered.",
+    "end": "End a contest on a server with the present standings.",
+}.items():
+    app.command(verb, help=line)(_order_command(verb))
+
+
+# Contests on this machine.
+
+
 class ContestPlace(Struct, frozen=True):
     """Where a contest is."""
 
@@ -301,16 +309,15 @@ class ContestPlace(Struct, frozen=True):
     """As it was given, for messages."""
     url: str
     """The store."""
-    folder: Path
-    """The folder to which the paths of bots are relative."""
     name: str = ""
     """Empty: the only contest of the store."""
     document: ContestDocument | None = None
 
-    def store_files(self) -> list[Path]:
-        """Return the files of the store, if it is in this folder."""
-        file = Path(self.url.removeprefix(SQLITE))
-        return [*file.parent.glob(f"{file.name}*")] if self.url.startswith(SQLITE) else []
+    @property
+    def file(self) -> Path | None:
+        """The store, if it is a file."""
+        path = self.url.removeprefix(SQLITE)
+        return None if path == self.url else Path(path)
 
 
 class ContestHere:
@@ -325,8 +332,12 @@ class ContestHere:
         document = self.place.document
         return document.owner if document and document.owner else _user()
 
-    async def load(self) -> StoredContest:
-        return await self.journal.load(self.name)
+    async def progress(self) -> ContestProgress:
+        stored = await self.journal.load_small(self.name)
+        return ContestProgress(stored.entry.document, stored.entrants, stored.results)
+
+    async def report(self) -> "ContestReport":
+        return ContestReport(await self.journal.load_small(self.name))
 
     async def change_state(self, state: ContestState) -> None:
         await self.journal.change_state(self.name, state, self.author)
@@ -347,37 +358,24 @@ class ContestHere:
 
 def place_of(words: str, name: str = "", db: str = "") -> ContestPlace:
     """Raise BadDocument for a document that is not valid, OSError if it cannot be read."""
-    path = Path(words)
+    path, document = Path(words), None
     if path.suffix == ".toml":
         document = document_in(path)
         if name not in ("", document.name):
             raise CommandError(f"{words} is the document of {document.name!r}, not of {name!r}")
-        return ContestPlace(
-            words,
-            store_at(db or str(path.with_suffix(".db"))),
-            path.resolve().parent,
-            document.name,
-            document,
-        )
-    url = store_at(db or words)
-    folder = (
-        Path(url.removeprefix(SQLITE)).resolve().parent if url.startswith(SQLITE) else Path.cwd()
-    )
-    return ContestPlace(words, url, folder, name)
-
-
-def store_at(words: str) -> str:
-    """Return the URL of a store that may be given as a file."""
-    return words if "://" in words else f"{SQLITE}{Path(words).resolve()}"
+        name, db = document.name, db or str(path.with_suffix(".db"))
+    store = db or words
+    url = store if "://" in store else f"{SQLITE}{Path(store).resolve()}"
+    return ContestPlace(words, url, name, document)
 
 
 @asynccontextmanager
 async def opened(place: ContestPlace, new: bool = False) -> AsyncIterator[ContestHere]:
     """Open the store of a contest; `new`: it may be created."""
-    file = Path(place.url.removeprefix(SQLITE))
-    if place.url.startswith(SQLITE) and not file.exists() and not new:
+    if place.file and not place.file.exists() and not new:
         raise CommandError(
-            f"there is no store {file}; `botdrome contest run` with its document begins a contest"
+            f"there is no store {place.file}; `botdrome contest run` with its document begins a "
+            "contest"
         )
     store = await open_store(place.url)
     try:
@@ -397,16 +395,39 @@ def _user() -> str:
         return f"user {os.getuid()}"
 
 
-class ContestReport(Struct, frozen=True):
+class ContestReport:
     """A contest and what follows from its results."""
 
-    contest: StoredContest
-    progress: ContestProgress
-    ratings: Ratings
-    repetition: Repetition
+    def __init__(self, contest: StoredContest) -> None:
+        self.entry, self.log = contest.entry, contest.log
+        self.progress = ContestProgress(self.entry.document, contest.entrants, contest.results)
+        blocks = contest_blocks(self.progress)
+        self.ratings, self.repetition = rate_counted(blocks.counted()), blocks.repetition()
+
+    def print(self, as_json: bool) -> None:
+        """Print the standings, or everything as JSON."""
+        if as_json:
+            return print_json(self.as_data())
+        say(self.headline(), "bold")
+        if self.entry.why:
+            say(f"It waits for its organiser: {self.entry.why}", "yellow")
+        say(unbroken(standings_table(self.progress, self.ratings)))
+        for remark in remarks_on(self.ratings, self.repetition):
+            say(remark)
+
+    def print_course(self, lines: int | None) -> None:
+        """Print the rounds, and the last lines of the log; None: the whole log."""
+        for one in self._rounds():
+            byes = f", byes: {', '.join(one['byes'])}" if one["byes"] else ""
+            matches = plural(one["matches"], "match", "es")
+            say(f"round {one['number']}: {one['played']} of {matches}{byes}")
+        for line in self.log if lines is None else self.log[-lines:]:
+            when = datetime.fromtimestamp(line.when / 1000).astimezone().isoformat(" ", "seconds")
+            words = when, line.author, line.action, line.detail
+            say(" ".join(filter(None, words)), "dim")
 
     def headline(self) -> str:
-        document, state = self.contest.entry.document, self.contest.entry.state
+        document, state = self.entry.document, self.entry.state
         played, expected = len(self.progress.results), self.progress.expected
         about = f"{played} of {'' if self.progress.over else 'about '}" if expected else ""
         count = f"{about}{plural(expected or played, 'match', 'es')}"
@@ -414,50 +435,50 @@ class ContestReport(Struct, frozen=True):
         return f"{title}: {document.game}, {document.format_}, {state}, {count}"
 
     def as_data(self) -> dict[str, Any]:
-        entry = self.contest.entry
+        document = self.entry.document
         return {
-            "name": entry.document.name,
-            "game": entry.document.game,
-            "format": entry.document.format_,
-            "state": entry.state,
-            "why": entry.why,
+            "name": document.name,
+            "game": document.game,
+            "format": document.format_,
+            "state": self.entry.state,
+            "why": self.entry.why,
             "matches": {"played": len(self.progress.results), "expected": self.progress.expected},
             "standings": [self._standing(standing) for standing in self.progress.standings()],
             "distinctGames": self.repetition.games,
-            "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
-            "rounds": [
-                {
-                    "number": round_.number,
-                    "matches": len(round_.fixtures),
-                    "played": sum(
-                        fixture.key in self.progress.results for fixture in round_.fixtures
-                    ),
-                    "byes": [self.progress.entrants[number].name for number in round_.byes],
-                }
-                for round_ in self.progress.rounds
-            ],
-            "log": msgspec.to_builtins(self.contest.log),
+            "notComparable": apart(self.ratings),
+            "rounds": self._rounds(),
+            "log": self.log,
         }
+
+    def _rounds(self) -> list[dict[str, Any]]:
+        progress = self.progress
+        return [
+            {
+                "number": round_.number,
+                "matches": len(round_.fixtures),
+                "played": sum(fixture.key in progress.results for fixture in round_.fixtures),
+                "byes": [progress.entrants[number].name for number in round_.byes],
+            }
+            for round_ in progress.rounds
+        ]
 
     def _standing(self, standing: Standing) -> dict[str, Any]:
         entrant = self.progress.entrants[standing.entrant]
-        strength = self.ratings.strengths.get(entrant.name)
-        data: dict[str, Any] = msgspec.to_builtins(standing) | {
+        elo, margin = elo_of(self.ratings, entrant.name)
+        counts: dict[str, Any] = msgspec.to_builtins(standing)
+        return counts | {
             "bot": entrant.name,
             "version": entrant.version,
+            "withdrawn": entrant.left is not None,
+            "elo": None if elo is None else round(elo, 1),
+            "margin": None if margin is None else round(margin, 1),
         }
-        data["withdrawn"] = entrant.left is not None
-        data["elo"] = None if strength is None else round(strength.rating - MEAN, 1)
-        data["margin"] = (
-            None if strength is None or strength.margin is None else round(strength.margin, 1)
-        )
-        return data
 
 
-def report_of(contest: StoredContest) -> ContestReport:
-    progress = ContestProgress(contest.entry.document, contest.entrants, contest.results)
-    blocks = contest_blocks(progress)
-    return ContestReport(contest, progress, rate_counted(blocks.counted()), blocks.repetition())
+def elo_of(ratings: Ratings, bot: str) -> tuple[float | None, float | None]:
+    """Return the difference to the mean of all bots, and half of its 95 % interval."""
+    strength = ratings.strengths.get(bot)
+    return (None, None) if strength is None else (strength.rating - MEAN, strength.margin)
 
 
 def standings_table(
@@ -467,15 +488,10 @@ def standings_table(
 
     Without ratings it is cheap enough to be drawn again and again.
     """
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    numbers = ["score", "wins", "draws", "losses", "faults", *(["Elo", "95 %"] if ratings else [])]
-    for heading in ("", *numbers, "bot", "note"):
-        table.add_column(
-            heading, justify="right" if heading in numbers or not heading else "left", no_wrap=True
-        )
-    for standing in progress.standings()[:most]:
-        table.add_row(*_cells(progress, standing, ratings))
-    return table
+    rated = ["Elo", "95 %"] if ratings else []
+    headings = ["", "score", "wins", "draws", "losses", "faults", *rated, "bot", "note"]
+    standings = progress.standings()[:most]
+    return table_of(headings, (_cells(progress, one, ratings) for one in standings))
 
 
 def _cells(progress: ContestProgress, standing: Standing, ratings: Ratings | None) -> list[str]:
@@ -488,88 +504,31 @@ def _cells(progress: ContestProgress, standing: Standing, ratings: Ratings | Non
     ]
     cells = [str(standing.place), f"{standing.score:g}", *map(str, counts)]
     if ratings is not None:
-        strength = ratings.strengths.get(entrant.name)
-        cells.append("-" if strength is None else f"{strength.rating - MEAN:+.0f}")
-        cells.append(
-            "-" if strength is None or strength.margin is None else f"±{strength.margin:.0f}"
-        )
+        elo, margin = elo_of(ratings, entrant.name)
+        cells.append("-" if elo is None else f"{elo:+.0f}")
+        cells.append("-" if margin is None else f"±{margin:.0f}")
     return [*cells, entrant.name, ", ".join(filter(None, notes))]
 
 
-def round_lines(progress: ContestProgress) -> list[str]:
-    lines = []
-    for round_ in progress.rounds:
-        played = sum(fixture.key in progress.results for fixture in round_.fixtures)
-        byes = ", ".join(progress.entrants[number].name for number in round_.byes)
-        matches = plural(len(round_.fixtures), "match", "es")
-        lines.append(
-            f"round {round_.number}: {played} of {matches}{f', byes: {byes}' if byes else ''}"
-        )
-    return lines
+def numbers_of(progress: ContestProgress, bots: Sequence[str]) -> list[int]:
+    """Raise CommandError if no entrant has such a name."""
+    names = [entrant.name for entrant in progress.entrants]
+    for bot in bots:
+        if bot not in names:
+            there = ", ".join(names)
+            raise CommandError(f"there is no bot {bot!r} in this contest; there are {there}")
+    return sorted({names.index(bot) for bot in bots})
 
 
-def log_line(line: LogLine) -> str:
-    when = datetime.fromtimestamp(line.when / 1000).astimezone().isoformat(" ", "seconds")
-    return " ".join(filter(None, (when, line.author, line.action, line.detail)))
-
-
-def print_report(report: ContestReport, lines: int | None = 0) -> None:
-    """Print the standings, and the rounds and these last lines of the log unless it is 0; None: the
-    whole log.
-    """
-    terminal, entry = Terminal(), report.contest.entry
-    terminal.print(Text(report.headline(), "bold"), soft_wrap=True)
-    if entry.why:
-        terminal.print(Text(f"It waits for its organiser: {entry.why}", "yellow"), soft_wrap=True)
-    terminal.print(unbroken(standings_table(report.progress, report.ratings)), soft_wrap=True)
-    if repeated := report.repetition.words():
-        terminal.print(repeated, soft_wrap=True)
-    groups = report.ratings.groups()
-    if len(groups) > 1:
-        apart = " | ".join(", ".join(group) for group in groups)
-        terminal.print(f"Not comparable, since they have never met: {apart}", soft_wrap=True)
-    if lines == 0:
-        return
-    for line in round_lines(report.progress):
-        terminal.print(line, soft_wrap=True)
-    log = report.contest.log
-    for change in log if lines is None else log[-lines:]:
-        terminal.print(Text(log_line(change), "dim"), soft_wrap=True)
-
-
-def number_of(names: list[str], bot: str) -> int:
-    """Raise CommandError if no entrant has that name."""
-    if bot not in names:
-        raise CommandError(f"there is no bot {bot!r} in this contest; there are {', '.join(names)}")
-    return names.index(bot)
-
-
-class RunOptions(Struct, frozen=True):
-    """The options of the commands that play."""
-
-    jobs: int
-    dask: str
-    isolation: Isolation
-    as_json: bool
-
-    def checked(self) -> "RunOptions":
-        """Raise CommandError if they contradict each other."""
-        if self.dask and self.jobs > 1:
-            raise CommandError("--dask cannot be combined with -j: the workers play")
-        return self
-
-
-async def _annul(
-    contest: ContestHere, stored: StoredContest, bots: Sequence[str], only: str
-) -> None:
+async def _annul(contest: ContestHere, bots: Sequence[str], only: str) -> None:
     """Take back the results of these bots, or those with faults, or both: then the faults of these
     bots.
     """
-    names = [entrant.name for entrant in stored.entrants]
-    wanted = {number_of(names, bot) for bot in bots}
+    stored = await contest.journal.load(contest.name)
     progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
-    keys = progress.with_results(wanted, bool(only))
-    back = [number for number in sorted(wanted) if stored.entrants[number].left is not None]
+    wanted = numbers_of(progress, bots)
+    keys = progress.with_results(set(wanted), bool(only))
+    back = [number for number in wanted if stored.entrants[number].left is not None]
     if not keys and not back:
         raise CommandError("there are no such matches to play again")
     dropped = progress.forget(keys)
@@ -580,15 +539,19 @@ async def _annul(
     await contest.journal.annul_results(contest.name, old, contest.author, f"played again: {why}")
 
 
-async def _play(contest: ContestHere, given: RunOptions) -> int:
+async def _play(contest: ContestHere, playing: PlayOptions, as_json: bool) -> int:
     """Play a contest whose store this process has claimed, and print the standings."""
-    os.chdir(contest.place.folder)
+    file = contest.place.file
+    if contest.place.document:
+        os.chdir(Path(contest.place.shown).resolve().parent)
+    elif file:
+        os.chdir(file.parent)
     document = contest.place.document or (await contest.journal.entry(contest.name)).document
-    stored = await open_contest(contest.journal, document, contest.author, given.isolation)
+    stored = await open_contest(contest.journal, document, contest.author, playing.isolation)
     status = 0
     try:
-        plan = contest_plan(document, stored.entrants, given.isolation)
-        with _players(plan, given, contest.place) as players, LiveStandings() as live:
+        plan = contest_plan(document, stored.entrants, playing.isolation)
+        with _players(plan, playing, file) as players, LiveStandings() as live:
             why = await ContestRun(
                 contest.store, stored, players, contest.author, partial(_drawn, live)
             ).play()
@@ -604,22 +567,19 @@ async def _play(contest: ContestHere, given: RunOptions) -> int:
         told = trouble if isinstance(trouble, PoolTrouble) else "a process that played was killed"
         complain(f"{told}; then continue the contest with: {contest.command('run')}")
         status = 1
-    report = report_of(await contest.journal.load_small(contest.name))
-    if given.as_json:
-        print_json(report.as_data())
-    else:
-        print_report(report)
+    (await contest.report()).print(as_json)
     return status
 
 
 def _players(
-    plan: TournamentPlan, given: RunOptions, place: ContestPlace
+    plan: TournamentPlan, playing: PlayOptions, store: Path | None
 ) -> AbstractContextManager[ContestPlayers]:
-    if not given.dask:
-        return players_in_processes(plan, given.jobs)
+    if not playing.dask:
+        return players_in_processes(plan, playing.jobs)
     from botdrome.offline.dask_pool import players_on_dask
 
-    return players_on_dask(plan, given.dask, place.store_files(), complain)
+    files = [*store.parent.glob(f"{store.name}*")] if store else []
+    return players_on_dask(plan, playing.dask, files, complain)
 
 
 async def _interrupted(contest: ContestHere) -> None:
@@ -634,12 +594,73 @@ async def _interrupted(contest: ContestHere) -> None:
 
 def _drawn(live: LiveStandings, run: ContestRun) -> None:
     progress = run.progress
-    words = (
-        f"{run.document.name}: "
-        f"{'paused' if run.paused else f'round {progress.rounds_played + bool(progress.open)}'}"
-    )
+    round_ = f"round {progress.rounds_played + bool(progress.open)}"
     live.update(
-        words,
+        f"{run.document.name}: {'paused' if run.paused else round_}",
         lambda: (len(progress.results), progress.expected or None),
         lambda: standings_table(progress, most=MOST_LIVE),
     )
+
+
+# Contests on a server.
+
+COLUMNS = {
+    "place": "", "score": "score", "wins": "won", "draws": "drawn", "losses": "lost",
+    "noShows": "absent", "crashes": "crashed", "rating": "rating", "bot": "bot", "note": "note",
+}  # fmt: skip
+PATHS = {"withdraw": "contest-withdrawals", "repeat": "contest-reruns"}
+"""Where the server takes verbs with values; the others are actions of a contest."""
+
+
+class ContestThere:
+    """A contest on a server."""
+
+    def __init__(self, server: str, token: str, name: str) -> None:
+        self._rest, self._token = server_at(server), token
+        self._path = segment(name)
+
+    def create(self, body: dict[str, str]) -> None:
+        try:
+            self._rest.get("operator/contests", needed_token(self._token), body)
+        except ServerProblem as problem:
+            if problem.status != CONFLICT:
+                raise
+            self._rest.get(f"operator/contests/{self._path}", self._token, body, "PUT")
+
+    def order(self, verb: str, values: dict[str, Any] | None = None) -> int:
+        path = f"operator/{PATHS.get(verb, 'contest-actions')}/{self._path}"
+        self._rest.get(path, needed_token(self._token), values or {"action": verb})
+        return self.tell()
+
+    def tell(self) -> int:
+        self._tell(self._contest())
+        return 0
+
+    def show(self, as_json: bool) -> None:
+        contest = self._contest()
+        if as_json:
+            return print_json(contest)
+        self._tell(contest)
+        rows = ([_cell(line, key) for key in COLUMNS] for line in contest["standings"])
+        say(unbroken(table_of([*COLUMNS.values()], rows)))
+
+    def _contest(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._rest.get(f"contest-documents/{self._path}")
+        return found
+
+    def _tell(self, contest: dict[str, Any]) -> None:
+        matches = f"{contest['played']} of about {plural(contest['expected'], 'match', 'es')}"
+        counts = f"{plural(len(contest['entrants']), 'entrant')}, {matches}"
+        say(f"{contest['name']}: {contest['game']}, {contest['state']}, {counts}")
+        if contest["why"]:
+            say(f"it waits for you: {contest['why']}")
+        if contest["awaited"]:
+            say(f"it waits for: {', '.join(contest['awaited'])}")
+        say(f"page: {self._rest.url}/contests/{segment(contest['game'])}/{self._path}")
+
+
+def _cell(line: dict[str, Any], column: str) -> str:
+    value = line[column]
+    if column == "rating" and value is not None:
+        return f"{value:.0f}" + ("" if line["margin"] is None else f" ± {line['margin']:.0f}")
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -12,14 +12,11 @@ from typer.core import TyperCommand
 
 from botdrome.cli.options import (
     BOT_HELP,
+    ISOLATION,
     Game,
-    InProcess,
     Jobs,
     Limit,
-    Memory,
     Option,
-    Sandbox,
-    isolation_of,
 )
 from botdrome.cli.play import openings_called, usual_openings
 from botdrome.cli.terminal import (
@@ -40,6 +37,7 @@ from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.offline.duel import DuelPlan, PlayedBlock, play_blocks
 from botdrome.offline.entrants import distinct_names
+from botdrome.offline.isolation import Isolation
 
 UNUSABLE = 3
 """The exit status if a bot or the command cannot be used; 1 and 2 are answers."""
@@ -112,9 +110,7 @@ def duel(
     ] = "",
     option: Option = None,
     limit: Limit = None,
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
+    isolation: Isolation = ISOLATION,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     summary: Annotated[
         Path | None,
@@ -138,7 +134,7 @@ def duel(
     entrants = (new,) * seats + (old,) * seats
     plan = DuelPlan(
         game, entrants, distinct_names(entrants), seats, max_blocks, seed, options,
-        isolation=isolation_of(in_process, sandbox, memory), limit=limit,
+        isolation=isolation, limit=limit,
         openings=chosen.listed, random_openings=chosen.random, copies=copies,
     )  # fmt: skip
     report = DuelReport(plan, distinct_names([new, old]), test)

@@ -14,12 +14,9 @@ from rich.text import Text
 from botdrome.bots.house import MOST_LISTED
 from botdrome.cli.options import (
     BOT_HELP,
-    InProcess,
+    ISOLATION,
     Json,
     MatchServer,
-    Memory,
-    Sandbox,
-    isolation_of,
 )
 from botdrome.cli.pictures import outcome, picture_of
 from botdrome.cli.sources import MatchSource, load_match, players_text
@@ -70,9 +67,7 @@ def fork_command(
     save: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where the continued matches are saved.")
     ] = Path("forks"),
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
+    isolation: Isolation = ISOLATION,
     server: MatchServer = "",
     json: Json = False,
 ) -> int:
@@ -85,7 +80,6 @@ def fork_command(
     Compares the result with the recorded one. Ends with status 0, 1 if a bot could not be started
     or you stopped before the end, or 2 if the command is not valid.
     """
-    isolation = isolation_of(in_process, sandbox, memory)
     plan = _plan(load_match(match, server), bots or [], step, save, isolation)
     save.mkdir(parents=True, exist_ok=True)
     return _forked(plan, _continued(plan, times), json)

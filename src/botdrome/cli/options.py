@@ -1,9 +1,13 @@
 """Arguments and options that several commands share, and the words that a shell completes."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import Struct
+
+from botdrome.catalogue import CATALOGUE
+from botdrome.cli.terminal import CommandError, OptionsOf, game_called, expand_options
 
 if TYPE_CHECKING:
     from botdrome.offline.isolation import Isolation
@@ -18,8 +22,6 @@ BOT_HELP = (
 
 
 def game_names(incomplete: str) -> list[str]:
-    from botdrome.catalogue import CATALOGUE
-
     return [name for name in CATALOGUE if name.startswith(incomplete)]
 
 
@@ -55,13 +57,6 @@ Database = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")]
-Dask = Annotated[
-    str,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Play on a Dask cluster instead: its scheduler, such as tcp://10.0.0.5:8786.",
-    ),
-]
 Option = Annotated[
     list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
 ]
@@ -75,32 +70,32 @@ PlayerOption = Annotated[
         "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
     ),
 ]
-InProcess = Annotated[
-    bool,
-    typer.Option(
-        "--in-process", help="Run Python bots inside the runner: faster, without protection."
-    ),
-]
-Sandbox = Annotated[
-    bool,
-    typer.Option(
-        "--sandbox",
-        help="Run bots with bubblewrap: no network, no files but their own, limited resources.",
-    ),
-]
-Memory = Annotated[
-    int | None,
-    typer.Option(
-        min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]"
-    ),
-]
 
 
-def isolation_of(in_process: bool, sandbox: bool, memory: int | None) -> "Isolation":
+def isolation_of(
+    in_process: Annotated[
+        bool,
+        typer.Option(
+            "--in-process", help="Run Python bots inside the runner: faster, without protection."
+        ),
+    ] = False,
+    sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--sandbox",
+            help="Run bots with bubblewrap: no network, no files but their own, limited resources.",
+        ),
+    ] = False,
+    memory: Annotated[
+        int | None,
+        typer.Option(
+            min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]"
+        ),
+    ] = None,
+) -> "Isolation":
     """Raise CommandError if the options contradict each other."""
     from msgspec.structs import replace
 
-    from botdrome.cli.terminal import CommandError
     from botdrome.client.sandbox import SANDBOXED, UNLIMITED
     from botdrome.offline.isolation import Isolation
 
@@ -112,11 +107,40 @@ def isolation_of(in_process: bool, sandbox: bool, memory: int | None) -> "Isolat
     return Isolation(in_process, sandbox, replace(limits, memory=memory) if memory else limits)
 
 
+ISOLATION: Any = OptionsOf(isolation_of)
+
+
+class PlayOptions(Struct, frozen=True):
+    """Where matches are played, and how bots are kept apart."""
+
+    jobs: int
+    dask: str
+    isolation: "Isolation"
+
+
+@expand_options
+def play_options(
+    jobs: Jobs = 1,
+    dask: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Play on a Dask cluster instead: its scheduler, such as tcp://10.0.0.5:8786.",
+        ),
+    ] = "",
+    isolation: Any = ISOLATION,
+) -> PlayOptions:
+    """Raise CommandError if the options contradict each other."""
+    if dask and jobs > 1:
+        raise CommandError("--dask cannot be combined with -j: the workers play")
+    return PlayOptions(jobs, dask, isolation)
+
+
+PLAYING: Any = OptionsOf(play_options)
+
+
 def game_and_bot(words: Sequence[str]) -> tuple[str, str]:
     """Split the words of `[GAME] BOT`; the game is empty if it was not given."""
-    from botdrome.catalogue import CATALOGUE
-    from botdrome.cli.terminal import CommandError, game_called
-
     if len(words) > 2:
         raise CommandError(f"name a game and one bot, not {' '.join(words)}")
     *game, bot = words

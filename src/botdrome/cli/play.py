@@ -13,18 +13,7 @@ import typer
 from msgspec import Struct
 
 from botdrome.catalogue import CatalogueEntry
-from botdrome.cli.options import (
-    BOT_HELP,
-    Dask,
-    Game,
-    InProcess,
-    Jobs,
-    Limit,
-    Memory,
-    Option,
-    Sandbox,
-    isolation_of,
-)
+from botdrome.cli.options import BOT_HELP, PLAYING, Game, Limit, Option, PlayOptions
 from botdrome.cli.standings import LiveStandings, TournamentReport, live_table, score_table
 from botdrome.cli.terminal import (
     INTERRUPTED,
@@ -71,8 +60,7 @@ def play(
             help="Matches for every group of bots at one table. \\[default: 10]",
         ),
     ] = None,
-    jobs: Jobs = 1,
-    dask: Dask = "",
+    playing: PlayOptions = PLAYING,
     seed: Annotated[
         int, typer.Option(help="The first seed. Each seed is played once per seating.")
     ] = 1,
@@ -101,9 +89,6 @@ def play(
         Path | None,
         typer.Option(help="Save a match file of every match in this folder, and the bots' logs."),
     ] = None,
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print all matches and the standings as JSON.")
     ] = False,
@@ -118,9 +103,8 @@ def play(
     matches go on. Ends with status 0 if the matches were played, 1 if a bot could not be started or
     a match could not be played, 2 if the command is not valid, and 130 after Ctrl-C.
     """
-    if dask and (jobs > 1 or show):
-        other = "--open" if show else "-j: the workers play"
-        raise CommandError(f"--dask cannot be combined with {other}")
+    if playing.dask and show:
+        raise CommandError("--dask cannot be combined with --open")
     row, options = game_called(game), read_options(option)
     seats = table_size(row, len(bots), players)
     rules = with_options(row.game, options)
@@ -129,10 +113,12 @@ def play(
     plan = TournamentPlan(
         game, tuple(bots), distinct_names(bots), seats,
         matches or len(chosen.listed) * seats or MATCHES, seed, options, str(save or ""),
-        isolation_of(in_process, sandbox, memory), limit, openings=chosen.listed,
+        playing.isolation, limit, openings=chosen.listed,
         pace=_pace(clock), random_openings=chosen.random,
     )  # fmt: skip
-    return _shown(plan, json, jobs) if show else played(plan, json, jobs, dask)
+    if show:
+        return _shown(plan, json, playing.jobs)
+    return played(plan, json, playing.jobs, playing.dask)
 
 
 RANDOM, NONE = "random", "none"

@@ -13,13 +13,10 @@ from rich.text import Text
 
 from botdrome.cli.options import (
     BOT_HELP,
-    InProcess,
+    ISOLATION,
     Json,
     MatchServer,
-    Memory,
     PlayerOption,
-    Sandbox,
-    isolation_of,
 )
 from botdrome.cli.sources import MatchSource, load_match, losers, match_files, player_of
 from botdrome.cli.terminal import CommandError, Terminal, note, print_json, reporting
@@ -59,9 +56,7 @@ def rerun_command(
         Path | None,
         typer.Option(metavar="FILE", help="Write the matches as tests for pytest, and exit."),
     ] = None,
-    in_process: InProcess = False,
-    sandbox: Sandbox = False,
-    memory: Memory = None,
+    isolation: Isolation = ISOLATION,
     server: MatchServer = "",
     json: Json = False,
 ) -> int:
@@ -72,13 +67,11 @@ def rerun_command(
     are played, whatever it answers. Ends with status 0 if all answers are as recorded, 1 if not,
     and 2 if the command is not valid.
     """
-    isolation = isolation_of(in_process, sandbox, memory)
     sources, bot = _sources(words, folder, server)
     wanted = _chosen(sources, bot, player, lost_only=folder is not None)
     check_bot(bot, wanted[0][0].game.name, isolation)
     if pytest is not None:
-        flags = ["--in-process"] * in_process + ["--sandbox"] * sandbox
-        _write_tests(pytest, bot, flags + (["--memory", str(memory)] if memory else []), wanted)
+        _write_tests(pytest, bot, isolation, wanted)
         return 0
     matches = [_rerun(source, number, bot, every, isolation) for source, number in wanted]
     return _show(matches, bot, every, json, folder is not None)
@@ -238,8 +231,10 @@ def _table(matches: Sequence[RerunMatch]) -> Table:
 
 
 def _write_tests(
-    file: Path, bot: str, flags: list[str], matches: Sequence[tuple[MatchSource, Player]]
+    file: Path, bot: str, isolation: Isolation, matches: Sequence[tuple[MatchSource, Player]]
 ) -> None:
+    flags = ["--in-process"] * isolation.in_process + ["--sandbox"] * isolation.sandbox
+    flags += ["--memory", str(isolation.limits.memory)] if isolation.limits.memory else []
     folder = os.path.relpath(Path.cwd(), file.resolve().parent)
     rows = "".join(f"    ({source.name!r}, {player}),\n" for source, player in matches)
     file.write_text(PYTEST.format(folder=folder, bot=bot, options=flags, matches=rows))

@@ -58,6 +58,12 @@ def server_at(url: str) -> RestServer:
         raise CommandError(problem) from None
 
 
+def needed_token(token: str) -> str:
+    if not token:
+        raise CommandError("the operator's token is needed: --token, or BOTDROME_OPERATOR_TOKEN")
+    return token
+
+
 def match_files(folder: Path) -> list[Path]:
     """Return the match files of a folder. Raise CommandError if there are none."""
     if not folder.is_dir():

@@ -12,14 +12,12 @@ from typing import Any, TextIO
 
 import msgspec
 from msgspec import Struct
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from botdrome.cli.terminal import Terminal, unbroken
+from botdrome.cli.terminal import Terminal, progress_bar, table_of, unbroken
 from botdrome.contest.block_counts import BlockCounts, Repetition
 from botdrome.contest.formats.format import Fixture, Scores, Standing
 from botdrome.contest.formats.round_robin import ranked_by_points
@@ -44,14 +42,7 @@ class LiveStandings:
     """On a pipe nothing is drawn."""
 
     def __init__(self) -> None:
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        )
-        console = Terminal(stderr=True)
-        self._bar = Progress(*columns, console=console)
+        self._bar, console = progress_bar(), Terminal(stderr=True)
         self._task = self._bar.add_task("", total=None)
         self._table: RenderableType = ""
         self._live = Live(
@@ -150,8 +141,8 @@ class TournamentReport:
         self.unplayed: list[tuple[int, str]] = []
         """The matches that could not be played, by number."""
         self.fault_count = 0
-        self._examples: list[tuple[int, str]] = []
-        """The faults of the matches with the lowest numbers."""
+        self.examples: list[tuple[int, str]] = []
+        """The faults of the matches with the lowest numbers, for the authors of the bots."""
 
     def add(self, outcome: MatchOutcome) -> None:
         self.matches += 1
@@ -239,21 +230,16 @@ class TournamentReport:
         effort = self.efforts[entrant]
         return effort.seconds / effort.moves if effort.moves else 0.0
 
-    @property
-    def examples(self) -> list[str]:
-        """Some faults, for the authors of the bots."""
-        return [words for _, words in self._examples]
-
     def _add_examples(self, outcome: MatchOutcome) -> None:
         number, faults = self.plan.number(outcome.fixture), self._faults(outcome)
         self.fault_count += len(faults)
         for name, words in faults.items():
             insort(
-                self._examples,
+                self.examples,
                 (number, f"match {number + 1}, seed {outcome.fixture.seed}, {name}: {words}"),
                 key=itemgetter(0),
             )
-        del self._examples[MOST_EXAMPLES:]
+        del self.examples[MOST_EXAMPLES:]
 
     def _faults(self, outcome: MatchOutcome) -> dict[str, str]:
         """Return the headline of each bot at fault, by name; faults that did not put it out are
@@ -282,7 +268,7 @@ class TournamentReport:
         return ({"unplayed": [words for _, words in self.unplayed]} if self.unplayed else {}) | {
             "standings": [self._standing(line) for line in self.standings],
             "distinctGames": self.repetition.games,
-            "notComparable": self.ratings.groups() if len(self.ratings.groups()) > 1 else [],
+            "notComparable": apart(self.ratings),
         }
 
     def _match(self, outcome: MatchOutcome) -> dict[str, Any]:
@@ -323,48 +309,37 @@ class TournamentReport:
 
 
 def score_table(report: TournamentReport, width: int) -> RenderableType:
-    plan, title, ranked = report.plan, report.title, report.standings
-    rows = [[plan.names[line.entrant], *_cells(report, line)] for line in ranked]
-    table = _table(title, ("bot", *NUMBERS, "faults"), rows)
-    below: list[Text] = []
+    names, title = report.plan.names, report.title
+    rows = [[names[line.entrant], *_cells(report, line)] for line in report.standings]
+    table = table_of(("bot", *NUMBERS, "faults"), rows, ("bot", "faults"), title)
+    below: list[str] = []
     if Terminal(width=10_000).measure(table).maximum > width:
         # a name is never broken, and stands beside its numbers: it comes after them
-        table = unbroken(_table(title, (*NARROW, "bot"), [[*row[1:-1], row[0]] for row in rows]))
+        narrow = [[*row[1:-1], row[0]] for row in rows]
+        table = unbroken(table_of((*NARROW, "bot"), narrow, title=title))
         at_fault = [f"{row[0]}: faults {row[-1]}" for row in rows if row[-1] != NO_FAULTS]
-        below = [_unbroken(words) for words in at_fault or [f"faults: {NO_FAULTS}"]]
-    shown = [_unbroken(f"  {example}", "dim") for example in report.examples]
-    if more := report.fault_count - len(shown):
-        shown.append(_unbroken(f"  ... and {more} more; --json lists them all", "dim"))
-    return Group(table, *below, *map(_unbroken, _remarks(report)), *shown)
+        below = at_fault or [f"faults: {NO_FAULTS}"]
+    examples = [f"  {words}" for _, words in report.examples]
+    if more := report.fault_count - len(examples):
+        examples.append(f"  ... and {more} more; --json lists them all")
+    dim = [Text(words, "dim") for words in examples]
+    return Group(table, *map(Text, (*below, *_remarks(report))), *dim)
 
 
 def live_table(report: TournamentReport) -> Table:
     """Return the standings so far, without what takes long to compute."""
-    ranked = report.standings[:MOST_LIVE]
-    rows = [
-        [
-            report.plan.names[one.entrant],
-            *map(str, (one.wins, one.draws, one.losses)),
-            f"{one.score:.4g}",
-        ]
-        for one in ranked
-    ]
-    return _table("", ("bot", *NUMBERS[:4]), rows)
+    rows = (
+        [report.plan.names[one.entrant], *_counts(one)] for one in report.standings[:MOST_LIVE]
+    )
+    return table_of(("bot", *NUMBERS[:4]), rows)
 
 
 def _remarks(report: TournamentReport) -> list[str]:
     """What the table cannot say: repeated games, and bots that never met."""
-    groups = report.ratings.groups()
     remarks = [f"Not played: {words}" for _, words in report.unplayed[:MOST_EXAMPLES]]
     if (more_unplayed := len(report.unplayed) - len(remarks)) > 0:
         remarks.append(f"... and {more_unplayed} more that were not played; --json lists them all")
-    if repeated := report.repetition.words():
-        remarks.append(repeated)
-    if len(groups) > 1:
-        remarks.append(
-            "Not comparable, since they have never met: "
-            f"{' | '.join(', '.join(group) for group in groups)}"
-        )
+    remarks += remarks_on(report.ratings, report.repetition)
     if report.printed and not report.plan.save:
         names = ", ".join(report.plan.names[entrant] for entrant in sorted(report.printed))
         remarks.append(
@@ -373,29 +348,23 @@ def _remarks(report: TournamentReport) -> list[str]:
     return remarks
 
 
-def _table(title: str, headings: tuple[str, ...], rows: list[list[str]]) -> Table:
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-    for heading in headings:
-        table.add_column(
-            heading, justify="right" if heading in (*NUMBERS, *NARROW) else "left", no_wrap=True
-        )
-    for row in rows:
-        table.add_row(*row)
-    return table
+def remarks_on(ratings: Ratings, repetition: Repetition) -> Iterator[str]:
+    """Yield what limits the ratings: repeated games, and bots that have never met."""
+    if repeated := repetition.words():
+        yield repeated
+    if groups := apart(ratings):
+        met = " | ".join(", ".join(group) for group in groups)
+        yield f"Not comparable, since they have never met: {met}"
 
 
-def _unbroken(text: str, style: str = "") -> Text:
-    """Return a line that only the terminal itself breaks, as it does with all text that is too
-    long.
-    """
-    return Text(text, style, no_wrap=True, overflow="ignore")
+def apart(ratings: Ratings) -> list[list[str]]:
+    """Return the groups of bots whose ratings are not comparable; none if all are."""
+    groups = ratings.groups()
+    return groups if len(groups) > 1 else []
+
+
+def _counts(line: Standing) -> list[str]:
+    return [*map(str, (line.wins, line.draws, line.losses)), f"{line.score:.4g}"]
 
 
 def _cells(report: TournamentReport, line: Standing) -> list[str]:
@@ -403,10 +372,7 @@ def _cells(report: TournamentReport, line: Standing) -> list[str]:
     points, low, high = report.elo(line.entrant)
     sure = report.beats_next.get(line.entrant)
     return [
-        str(line.wins),
-        str(line.draws),
-        str(line.losses),
-        f"{line.score:.4g}",
+        *_counts(line),
         "-" if points is None else f"{points:+.0f}",
         "-" if low is None else f"{low:+.0f} .. {high:+.0f}",
         "-" if sure is None else percent_text(sure),

@@ -2,14 +2,16 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from difflib import get_close_matches
 from errno import EPIPE
 from functools import wraps
-from typing import Any, ParamSpec
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import msgspec
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
@@ -18,6 +20,9 @@ from rich.text import Text
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.client.terminal_text import shown_lines
 from botdrome.games.game import BadOption
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 REFUSED, INTERRUPTED = 2, 130
 """The exit statuses for an invalid command line, and after Ctrl-C."""
@@ -37,25 +42,62 @@ class Terminal(Console):
             yield segment if segment.control else Segment(shown_lines(segment.text), segment.style)
 
 
-def say(words: object, style: str = "") -> None:
-    """Print a line on standard output, which only the terminal itself breaks."""
-    Terminal().print(Text(str(words), style), soft_wrap=True)
+def say(words: object, style: str = "", error: bool = False) -> None:
+    """Print text whose lines only the terminal itself breaks; `error`: on standard error."""
+    text = words if isinstance(words, Text | Table) else Text(str(words), style)
+    Terminal(stderr=error).print(text, soft_wrap=True)
 
 
 def note(words: object, style: str = "") -> None:
-    """Print a line on standard error."""
-    Terminal(stderr=True).print(Text(str(words), style), soft_wrap=True)
+    """Print text on standard error."""
+    say(words, style, error=True)
 
 
 def complain(words: object) -> None:
-    text = Text("botdrome: ", "bold red").append(str(words), "not bold default")
-    Terminal(stderr=True).print(text, soft_wrap=True)
+    note(Text("botdrome: ", "bold red").append(str(words), "not bold default"))
+
+
+def table_of(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    left: Container[str] = ("bot", "note"),
+    title: str = "",
+) -> Table:
+    """Return a table with numbers on the right, and on the left the columns that are named."""
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def unbroken(table: Table) -> Table:
     """Give a table the width that its cells need; the terminal breaks lines that are longer."""
     table.width = Terminal(width=10_000).measure(table).maximum
     return table
+
+
+def progress_bar() -> "Progress":
+    """Return a bar on standard error, which vanishes at its end."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    words = TextColumn("{task.description}")
+    columns = words, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    return Progress(*columns, console=Terminal(stderr=True), transient=True)
 
 
 def print_json(data: Any) -> None:
@@ -71,6 +113,35 @@ def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
     for number, row in enumerate(rows):
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         say("  ".join([*cells, row[-1]]), "" if number else "bold")
+
+
+class OptionsOf(msgspec.Struct, frozen=True):
+    """The default of a parameter whose value a function makes from options of its own."""
+
+    make: Callable[..., Any]
+
+
+def expand_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of the functions that make its parameters."""
+    parameters: dict[str, Parameter] = {}
+    made: dict[str, Callable[..., Any]] = {}
+    for name, one in signature(command).parameters.items():
+        if isinstance(one.default, OptionsOf):
+            made[name] = one.default.make
+            parameters |= signature(one.default.make).parameters
+        else:
+            parameters[name] = one
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        for name, make in made.items():
+            own = given.keys() & signature(make).parameters.keys()
+            given[name] = make(**{option: given.pop(option) for option in own})
+        return command(*args, **given)
+
+    run.__signature__ = Signature([*parameters.values()])  # type: ignore[attr-defined]
+    run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    return run
 
 
 class CommandError(Exception):
@@ -97,10 +168,12 @@ def reporting(
     bad: tuple[type[Exception], ...] = (CommandFailed, *failures)
 
     def decorate(command: Callable[Words, Status]) -> Callable[Words, None]:
-        @wraps(command)
+        work = expand_options(command)
+
+        @wraps(work)
         def run(*args: Words.args, **options: Words.kwargs) -> None:
             try:
-                done = command(*args, **options)
+                done = work(*args, **options)
                 status = asyncio.run(done) if isinstance(done, Coroutine) else done
             except wrong as problem:
                 complain(problem)
