@@ -180,12 +180,8 @@ def test_a_server_of_ones_own_charges_nobody_for_stalls(
         return 7
 
     monkeypatch.setattr(host, "_own_server", look)
-    assert (
-        host.run_host(
-            None, "", "", {}, None, {"boats_port": -1, "db": f"sqlite:///{tmp_path / 'host.db'}"}
-        )
-        == 7
-    )
+    db = f"sqlite:///{tmp_path / 'host.db'}"
+    assert run("boats", "host", "--port", "-1", "--db", db).exit_code == 7
     assert isinstance(clocks[0], SteadyClock)
 
 

@@ -23,7 +23,7 @@ from rich.text import Text
 from botdrome.cli import remote
 from botdrome.cli.boats.command import _write
 from botdrome.cli.boats.headless import message_line, result_lines
-from botdrome.cli.boats.host import HostClient, _show_all, _show_page
+from botdrome.cli.boats.host import HostClient, show_all, show_page, statistics_pages
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.pictures import Frame, drawn, picture_of
 from botdrome.cli.terminal import Terminal, complain
@@ -199,7 +199,7 @@ def test_host(capsys: Captured) -> None:
         "blacklist": {"players": [EVIL], "addresses": []},
     }  # fmt: skip
     told = Told({"room": room, "asked": True}, {"error": EVIL}, {"done": EVIL})
-    asyncio.run(HostClient("http://127.0.0.1:1", "", "", Terminal(width=400))._listen(told))  # type: ignore[arg-type]
+    asyncio.run(HostClient("http://127.0.0.1:1", "", "")._listen(told))  # type: ignore[arg-type]
     harmless(capsys.readouterr().out)
 
 
@@ -219,10 +219,9 @@ def test_stats(capsys: Captured) -> None:
     books = BoatStatistics(nowhere, None)
     books.games = {EVIL: {"gameCount": 1}, f"{EVIL}|{EVIL}": {"total.games": 1}}
     books.players = {EVIL: {"playerName": EVIL}}
-    _show_all(books)
-    _show_page("player", EVIL, books, as_json=False)
-    _show_page("game", EVIL, books, as_json=False)
-    _show_page("player", "nobody", books, as_json=False)
+    show_all(books)
+    for kind in ("player", "game"):
+        show_page(kind, EVIL, statistics_pages(books), as_json=False)
     harmless(capsys.readouterr().out)
 
 

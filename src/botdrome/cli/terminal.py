@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
-from botdrome.client.terminal_text import shown_lines
+from botdrome.client.terminal_text import shown, shown_lines
 from botdrome.games.game import BadOption
 
 if TYPE_CHECKING:
@@ -109,8 +109,9 @@ def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
 
     The names of bots come last: they may be long, and are never broken.
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for number, row in enumerate(rows):
+    lines = [tuple(map(shown, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for number, row in enumerate(lines):
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
         say("  ".join([*cells, row[-1]]), "" if number else "bold")
 

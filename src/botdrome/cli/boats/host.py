@@ -7,13 +7,12 @@ import re
 import secrets
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
-from rich.table import Table
-from rich.text import Text
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -21,11 +20,20 @@ from botdrome.app import RunningServer, open_server
 from botdrome.cli.admin import existing, store_url
 from botdrome.cli.boats.command import LogLevel
 from botdrome.cli.logs import configure_logs, level_called
-from botdrome.cli.options import Database
+from botdrome.cli.options import Database, Json
 from botdrome.cli.serve import show_operator_token
-from botdrome.cli.terminal import REFUSED, Terminal, complain
-from botdrome.client.rest import connection_problem
-from botdrome.client.terminal_text import shown, shown_lines
+from botdrome.cli.terminal import (
+    REFUSED,
+    CommandFailed,
+    Terminal,
+    complain,
+    print_columns,
+    print_json,
+    reporting,
+    say,
+)
+from botdrome.client.rest import connection_problem, socket_url
+from botdrome.client.terminal_text import shown
 from botdrome.games.reading import plural
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.network.listening import stop_signal
@@ -46,6 +54,7 @@ app = typer.Typer()
 
 
 @app.command()
+@reporting(ValueError, BadRoomSettings, BadSetting, StoreUnavailable, failed=REFUSED)
 def host(
     server: Annotated[
         str | None, typer.Option(help="The URL of a running server. \\[default: start a new one]")
@@ -119,39 +128,32 @@ def host(
             "-f", "--log-file", help="Append logs to this file. \\[default: standard error]"
         ),
     ] = None,
-) -> None:
+) -> int:
     """Host boat games: start and abort games, send messages, boot and skip players.
 
     Type `help` for the commands.
     """
+    level = log_level and level_called(log_level)
+    if server is not None:
+        return asyncio.run(HostClient(server, token, room).sit())
     rules = {"title": title, "min": least, "max": most, "width": width, "height": height}
-    manner = {
-        "auto_start": auto_start,
-        "repeat": repeat,
-        "tables": tables,
-        "turn_limit": turn_limit,
-    }
-    flags = {
-        "host": bind_address,
-        "port": http_port,
-        "boats.port": port,
-        "db": db,
-        "boats.dir": str(db_dir),
-    }
-    raise typer.Exit(
-        run_host(
-            server, token, room, rules | manner, config, flags | {"log.level": log_level}, log_file
-        )
-    )
+    manner = {"auto_start": auto_start, "repeat": repeat}
+    limits = {"tables": tables, "turn_limit": turn_limit}
+    ports = {"host": bind_address, "port": http_port, "boats.port": port}
+    files = {"db": db, "boats.dir": str(db_dir), "log.level": level}
+    settings = own_settings(rules | manner | limits, config, ports | files)
+    with nullcontext() if log_file is None else log_file.open("a") as log:
+        return run(_own_server(settings, log))
 
 
 @app.command()
-def stats(
+@reporting(BadStoreUrl, StoreUnavailable)
+async def stats(
     name: Annotated[
         str | None, typer.Argument(help="Show only the games of this title, in full.")
     ] = None,
     player: Annotated[bool, typer.Option("--player", help="NAME is the name of a player.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
     db_dir: Annotated[
         Path | None,
         typer.Option("-d", "--db-dir", help="Also write the original's ini files here."),
@@ -159,10 +161,20 @@ def stats(
     db: Database = "",
 ) -> None:
     """Show the statistics of boat games, with the keys of the original."""
-    raise typer.Exit(show_stats(name, player, db, json, db_dir))
+    statistics = await _read_statistics(existing(store_url(db)))
+    pages = statistics_pages(statistics)
+    if db_dir is not None:
+        write_files(db_dir, pages)
+    if name is not None:
+        show_page("player" if player else "game", name, pages, as_json)
+    elif as_json:
+        kinds: dict[str, dict[str, Any]] = {"game": {}, "player": {}}
+        for (kind, one), lines in pages.items():
+            kinds[kind][one] = lines
+        print_json(kinds)
+    else:
+        show_all(statistics)
 
-
-Order = dict[str, Any]
 
 HELP = """\
   start                      the game of those who have joined
@@ -185,10 +197,12 @@ KEYS = {
     "s": "start", "m": "message", "b": "boot", "p": "blacklist player", "a": "blacklist address",
     "c": "clear", "k": "skip", "q": "quit", "r": "show",
 }  # fmt: skip
-WORDS = (
-    "start", "message", "tell", "boot", "blacklist player", "blacklist address", "clear", "skip",
-    "abort", "quit", "show", "leave", "help",
-)  # fmt: skip
+WORDS = {
+    "start": "", "message": "text", "tell": "text", "boot": "player", "blacklist player": "player",
+    "blacklist address": "address", "clear": "", "skip": "reason", "abort": "", "quit": "",
+    "show": "", "leave": "", "help": "",
+}  # fmt: skip
+"""The commands, and the key of what follows each of them."""
 IN_A_GAME = ("message", "tell", "boot", "skip", "abort")
 """Commands that can name a game."""
 
@@ -197,27 +211,19 @@ class BadCommand(Exception):
     """An unknown or incomplete command; the text has the reason."""
 
 
-def order_in(typed: str) -> Order:
+def order_in(typed: str) -> dict[str, Any]:
     """Read a typed line. Raise BadCommand if it is none."""
     word, rest = _command(typed.strip(BLANKS))
-    number = re.match(r"#(\d{1,9})(?:\s+|$)", rest) if word in IN_A_GAME else None
-    game = {"game": int(number[1])} if number else {}
-    rest = rest[number.end() :] if number else rest
-    match word:
-        case "message":
-            return {"do": "message", "text": rest} | game
-        case "tell":
-            player, text = _quoted(rest)
-            return {"do": "message", "to": player, "text": text} | game
-        case "boot":
-            return {"do": word, "player": _quoted(rest)[0] if rest.startswith('"') else rest} | game
-        case "blacklist player":
-            return {"do": word, "player": _quoted(rest)[0] if rest.startswith('"') else rest}
-        case "blacklist address":
-            return {"do": word, "address": rest}
-        case "skip":
-            return {"do": word, "reason": rest} | game
-    return {"do": word} | game
+    order: dict[str, Any] = {"do": word}
+    if word in IN_A_GAME and (number := re.match(r"#(\d{1,9})(?:\s+|$)", rest)):
+        order["game"], rest = int(number[1]), rest[number.end() :]
+    key = WORDS[word]
+    if word == "tell":
+        order["do"] = "message"
+        order["to"], rest = _quoted(rest)
+    elif key == "player" and rest.startswith('"'):
+        rest, _ = _quoted(rest)
+    return order | {key: rest} if key else order
 
 
 def _command(typed: str) -> tuple[str, str]:
@@ -265,79 +271,29 @@ def _with_status(player: dict[str, Any]) -> str:
     return f"{player['name']} ({player['status']})" if player["status"] else str(player["name"])
 
 
-def pictured(room: dict[str, Any]) -> list[Table | Text]:
+def print_room(room: dict[str, Any]) -> None:
     """Print the room in full."""
     size = f"{room['width']} by {room['height']}"
-    about = (
-        f"{room['title']}: {room['min']} to {room['max']} players, boards of {size}, goal "
-        f"{room['goal']}"
-    )
-    parts: list[Table | Text] = [
-        Text(about, style="bold"),
-        Text(f"boats: {' '.join(room['boats'])}"),
-    ]
+    players = f"{room['min']} to {room['max']} players, boards of {size}, goal {room['goal']}"
+    say(shown(f"{room['title']}: {players}"), "bold")
+    say(f"boats: {' '.join(room['boats'])}")
     if room["gathering"]:
-        table = Table("", f"game {room['gathers']}, not started", "address", box=None)
+        waiting = [("", "address", f"game {room['gathers']}, not started")]
         for number, player in enumerate(room["gathering"], 1):
-            table.add_row(str(number), Text(shown(player["name"])), player["address"])
-        parts.append(table)
+            waiting.append((str(number), player["address"], player["name"]))
+        print_columns(waiting)
     for game in room["games"]:
-        table = Table(
-            "",
-            "",
-            f"game {game['number']}",
-            "status",
-            "score",
-            "skips",
-            "turns",
-            "hits taken",
-            box=None,
-        )
+        headings = "", "", "score", "skips", "turns", "hits taken", f"game {game['number']}"
+        rows: list[tuple[str, ...]] = [headings]
         for number, row in enumerate(game["players"], 1):
             counts = [str(row[key]) for key in ("score", "skips", "turns")]
-            name, status = Text(shown(row["name"])), Text(shown(row["status"]))
-            table.add_row(
-                str(number),
-                "*" if row["toMove"] else "",
-                name,
-                status,
-                *counts,
-                f"{row['hits']} of {game['squares']}",
-            )
-        parts.append(table)
+            hits = f"{row['hits']} of {game['squares']}"
+            turn = "*" if row["toMove"] else ""
+            rows.append((str(number), turn, *counts, hits, _with_status(row)))
+        print_columns(rows)
     banned = room["blacklist"]["players"] + room["blacklist"]["addresses"]
-    return [*parts, Text(shown(f"blacklist: {', '.join(banned)}"))] if banned else parts
-
-
-GONE = 1
-
-
-def run_host(
-    server: str | None,
-    token: str,
-    room: str,
-    values: dict[str, Any],
-    config: Path | None,
-    flags: dict[str, Any],
-    log_file: Path | None = None,
-) -> int:
-    """`values` are the settings of the room and `flags` those of the server, if a new one is
-    started.
-    """
-    try:
-        if flags.get("log.level") is not None:
-            flags["log.level"] = level_called(flags["log.level"])
-        if server is not None:
-            return asyncio.run(HostClient(server, token, room, Terminal()).sit())
-        settings = own_settings(values, config, flags)
-        with nullcontext() if log_file is None else log_file.open("a") as log:
-            return run(_own_server(settings, log))
-    except OSError as problem:
-        complain(f"{problem.filename}: {problem.strerror}" if problem.filename else problem)
-        return REFUSED
-    except (ValueError, BadRoomSettings, BadSetting, BadStoreUrl, StoreUnavailable) as problem:
-        complain(problem)
-        return REFUSED
+    if banned:
+        say(shown(f"blacklist: {', '.join(banned)}"))
 
 
 def own_settings(values: dict[str, Any], config: Path | None, flags: dict[str, Any]) -> Settings:
@@ -366,12 +322,10 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
     async with stop_signal() as wanted:
         server = await open_server(settings)
         try:
-            console = Terminal()
-            _say_where(server, console)
+            _say_where(server)
             token = settings.of(BoatsSection).host_token
-            bridge = HostClient(
-                server.url.replace("0.0.0.0", "127.0.0.1"), token, "", console, stays=True
-            )
+            url = server.url.replace("0.0.0.0", "127.0.0.1")
+            bridge = HostClient(url, token, "", stays=True)
             sitting = asyncio.ensure_future(bridge.sit())
             stopping = asyncio.ensure_future(wanted.wait())
             await asyncio.wait([sitting, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -381,23 +335,18 @@ async def _own_server(settings: Settings, log: TextIO | None) -> int:
             await server.close()
 
 
-def _say_where(server: RunningServer, console: Terminal) -> None:
+def _say_where(server: RunningServer) -> None:
     where = f"{server.settings.host}:{server.ports['xbs']}"
-    show_operator_token(server, console)
-    console.print(
-        f"players join at {where}, spectators at {server.url}; `help` lists what can be done here"
-    )
+    show_operator_token(server, Terminal())
+    say(f"players join at {where}, spectators at {server.url}; `help` lists what can be done here")
 
 
 class HostClient:
     """Sends typed commands to the server, and prints its answers."""
 
-    def __init__(
-        self, server: str, token: str, room: str, console: Terminal, stays: bool = False
-    ) -> None:
-        self._url = f"{server.rstrip('/').replace('http', 'ws', 1)}/boats/host"
+    def __init__(self, server: str, token: str, room: str, stays: bool = False) -> None:
+        self._url, self._stays = socket_url(server, "/boats/host"), stays
         self._hello = {"token": token, "room": room}
-        self._console, self._stays = console, stays
         self._room: dict[str, Any] = {}
         self._headline = ""
         self._status = 0
@@ -415,17 +364,17 @@ class HostClient:
             pass
         except (OSError, InvalidHandshake, TimeoutError) as problem:
             complain(f"{self._url}: {connection_problem(problem)}")
-            return GONE
+            return 1
         return self._status
 
     async def _listen(self, socket: ClientConnection) -> None:
         async for text in socket:
             message = json.loads(text)
             if "error" in message:
-                self._console.print(Text(shown(message["error"]), style="red"), soft_wrap=True)
-                self._status = 0 if self._room else GONE
+                say(shown(message["error"]), "red")
+                self._status = 0 if self._room else 1
             elif "done" in message:
-                self._console.print(Text(shown(message["done"]), style="green"), soft_wrap=True)
+                say(shown(message["done"]), "green")
             elif "room" in message:
                 self._see(message["room"], message.get("asked", False))
                 if message["room"]["over"]:
@@ -433,12 +382,12 @@ class HostClient:
 
     def _see(self, room: dict[str, Any], asked: bool) -> None:
         self._room = room
-        for part in pictured(room) if asked else ():
-            self._console.print(part)
+        if asked:
+            print_room(room)
         line = headline(room)
         if line != self._headline:
             self._headline = line
-            self._console.print(Text(shown(line)), soft_wrap=True)
+            say(shown(line))
 
     async def _type(self, socket: ClientConnection) -> None:
         """Read commands until the input ends. A new server then keeps running."""
@@ -449,7 +398,7 @@ class HostClient:
             try:
                 order = order_in(line)
             except BadCommand as problem:
-                self._console.print(Text(str(problem), style="red"))
+                say(problem, "red")
                 continue
             if order["do"] == "leave" and not self._stays:
                 break
@@ -463,18 +412,16 @@ class HostClient:
         """Ask for confirmation, as the original does, if the input is a terminal."""
         if not sys.stdin.isatty():
             return True
-        self._console.print("abort all games and close the room? [y/N]")
+        say("abort all games and close the room? [y/N]")
         answer = await typed.get() or ""
         return answer.strip().lower() in ("y", "yes")
 
     async def _act(self, order: dict[str, Any], socket: ClientConnection) -> None:
         match order["do"]:
             case "help":
-                self._console.print(HELP)
+                say(HELP)
             case "leave":
-                self._console.print(
-                    Text("this console is the server's own: `quit` ends both", style="red")
-                )
+                say("this console is the server's own: `quit` ends both", "red")
             case _:
                 await socket.send(json.dumps(order))
 
@@ -500,30 +447,6 @@ def _typed_lines() -> "asyncio.Queue[str | None]":
     return queue
 
 
-def show_stats(name: str | None, player: bool, db: str, as_json: bool, db_dir: Path | None) -> int:
-    """Show the statistics of all games, or of one title or player."""
-    try:
-        statistics = asyncio.run(_read_statistics(existing(store_url(db))))
-        if db_dir is not None:
-            write_files(
-                db_dir,
-                {(kind, one): statistics.lines(kind, one) for kind, one in _pages(statistics)},
-            )
-    except (BadStoreUrl, StoreUnavailable, OSError) as problem:
-        complain(problem)
-        return 1
-    if name is not None:
-        return _show_page("player" if player else "game", name, statistics, as_json)
-    if as_json:
-        pages: dict[str, dict[str, Any]] = {"game": {}, "player": {}}
-        for kind, one in _pages(statistics):
-            pages[kind][one] = statistics.lines(kind, one)
-        sys.stdout.write(json.dumps(pages, indent=2, sort_keys=True) + "\n")
-    else:
-        _show_all(statistics)
-    return 0
-
-
 async def _read_statistics(url: str) -> BoatStatistics:
     store = await open_store(url)
     try:
@@ -534,51 +457,43 @@ async def _read_statistics(url: str) -> BoatStatistics:
         await store.close()
 
 
-def _pages(statistics: BoatStatistics) -> list[tuple[str, str]]:
-    return [("game", title) for title in titles(statistics.games)] + [
-        ("player", name) for name in sorted(statistics.players)
-    ]
+Pages = dict[tuple[str, str], Mapping[str, Any]]
+"""The statistics of games and players: kind, and title or name."""
 
 
-def _show_page(kind: str, name: str, statistics: BoatStatistics, as_json: bool) -> int:
-    if (kind, name) not in _pages(statistics):
-        complain(
-            f"there are no statistics of {'the player' if kind == 'player' else 'games titled'} "
-            f"{name!r}"
-        )
-        return 1
-    lines = statistics.lines(kind, name)
-    sys.stdout.write(
-        json.dumps(lines, indent=2, sort_keys=True) + "\n"
-        if as_json
-        else shown_lines(written(lines))
-    )
-    return 0
+def statistics_pages(statistics: BoatStatistics) -> Pages:
+    games = [("game", title) for title in titles(statistics.games)]
+    players = [("player", name) for name in sorted(statistics.players)]
+    return {page: statistics.lines(*page) for page in games + players}
 
 
-def _show_all(statistics: BoatStatistics) -> None:
-    console = Terminal()
+def show_page(kind: str, name: str, pages: Pages, as_json: bool) -> None:
+    if (kind, name) not in pages:
+        of = "the player" if kind == "player" else "games titled"
+        raise CommandFailed(f"there are no statistics of {of} {name!r}")
+    lines = pages[kind, name]
+    if as_json:
+        print_json(lines)
+    else:
+        say(written(lines).removesuffix("\n"))
+
+
+def show_all(statistics: BoatStatistics) -> None:
     if not statistics.games:
-        console.print("no boat game was played yet")
+        say("no boat game was played yet")
     for title in titles(statistics.games):
         page = statistics.games[title]
-        table = Table("player", "first places", "hits a game", "turns a game", "skips", box=None)
         games = page.get("gameCount", 0)
+        aborted = page.get("total.aborted", 0)
+        say(shown(f"{title}: {plural(games, 'game')}, {aborted} aborted"), "bold")
+        rows = [("first places", "hits a game", "turns a game", "skips", "player")]
         for name, line in sorted(statistics.games.items()):
-            of, sign, who = name.partition("|")
+            of, sign, player = name.partition("|")
             if sign and of == title:
                 played = line.get("total.games") or max(1, games)
-                row = [f"{line.get(f'total.{key}', 0) / played:.2f}" for key in ("score", "turns")]
-                table.add_row(
-                    Text(shown(who)),
-                    str(line.get("total.firstPlace", 0)),
-                    *row,
-                    str(line.get("total.skips", 0)),
+                first, skips = (str(line.get(f"total.{key}", 0)) for key in ("firstPlace", "skips"))
+                hits, turns = (
+                    f"{line.get(f'total.{key}', 0) / played:.2f}" for key in ("score", "turns")
                 )
-        console.print(
-            Text(
-                f"{shown(title)}: {plural(games, 'game')}, {page.get('total.aborted', 0)} aborted",
-                style="bold",
-            )
-        )
-        console.print(table)
+                rows.append((first, hits, turns, skips, player))
+        print_columns(rows)
