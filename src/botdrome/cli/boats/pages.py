@@ -1,14 +1,14 @@
 """The pages of the boats client: their base, and those before, in and after a game."""
 
-from collections.abc import Awaitable, Callable, Iterator
-from typing import ClassVar, Protocol
+from collections.abc import Awaitable, Callable
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Static
 
 from botdrome.cli.boats.headless import farewell, result_lines, seat_is_gone
@@ -22,9 +22,8 @@ from botdrome.cli.boats.widgets import (
     Panel,
     Prompt,
 )
-from botdrome.client.boats_client import BoatsClient, own_rows
+from botdrome.client.boats_client import own_rows
 from botdrome.client.boats_game import (
-    FleetLayout,
     NotPossible,
     RandomFleets,
     TrackedGame,
@@ -39,6 +38,9 @@ from botdrome.games.battleship import HIT
 from botdrome.games.reading import plural
 from botdrome.wire.boats.lines import OfferedGame
 
+if TYPE_CHECKING:
+    from botdrome.cli.boats.app import BoatsApp
+
 SCROLLING = {
     "up": "up", "down": "down", "home": "home", "end": "end", "pageup": "pageup",
     "pagedown": "pagedown", "u": "up", "d": "down", "h": "home", "e": "end",
@@ -47,44 +49,17 @@ SCROLLING = {
 SCROLLED = {"sea": "the boards", "words": "the text", "log": "the messages"}
 
 
-def key_line(text: str) -> Text:
-    """Highlight the keys: in `Shoot sKip`, the capital letter of each word."""
-    line = Text()
-    for letter in text:
-        line.append(letter, "bold cyan" if letter.isupper() else "")
-    return line
-
-
-class Controller(Protocol):
-    """The part of the app that pages use. It keeps them from importing the app."""
-
-    client: BoatsClient
-    trouble: str
-    """Why the last attempt to connect failed."""
-
-    @property
-    def layout(self) -> FleetLayout: ...
-    def press(self, name: str, character: str | None) -> None: ...
-    def accept(self) -> None: ...
-    def lay_out(self) -> None: ...
-    def take(self, fleet: str) -> None: ...
-    async def join(self, name: str) -> None: ...
-    def rejoin(self) -> None: ...
-    def join_another(self) -> None: ...
-    def redraw(self) -> None: ...
-    def leave(self) -> None: ...
-
-
 class Page(Screen[None]):
     """A title, a body, a notice and a prompt.
 
-    KEYS maps a key to the name of its method `do_...`.
+    KEYS maps a key to the name of its method `do_...`, which may ask questions.
     """
 
     AUTO_FOCUS = ""
     KEYS: ClassVar[dict[str, str]] = {}
+    HAS_BOARDS = HAS_MESSAGES = False
 
-    def __init__(self, controller: Controller) -> None:
+    def __init__(self, controller: "BoatsApp") -> None:
         super().__init__()
         self.controller = controller
         self._wheel = -1
@@ -97,13 +72,12 @@ class Page(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Static(id="head")
         with Body(id="body"):
-            yield from self.body()
+            with Pane(id="sea" if self.HAS_BOARDS else "words"):
+                yield Boards() if self.HAS_BOARDS else Static(id="text")
+            if self.HAS_MESSAGES:
+                yield Messages(id="log")
         yield Static(id="notice")
         yield Prompt()
-
-    def body(self) -> Iterator[Widget]:
-        with Pane(id="words"):
-            yield Static(id="text")
 
     def on_mount(self) -> None:
         self.renew()
@@ -138,9 +112,13 @@ class Page(Screen[None]):
             self._change_pane()
         elif key in self.KEYS:
             self.notice("")
-            getattr(self, f"do_{self.KEYS[key]}")()
+            do = getattr(self, f"do_{self.KEYS[key]}")
+            if iscoroutinefunction(do):
+                self.dialog(do)
+            else:
+                do()
         elif key in SCROLLING:
-            self.turn_wheel(SCROLLING[key])
+            self.query(Pane)[self._wheel].move(SCROLLING[key])
         else:
             self.other_key(key)
 
@@ -155,9 +133,6 @@ class Page(Screen[None]):
         if len(panes) > 1:
             self._wheel = (self._wheel + 1) % len(panes)
             self.notice(f"the keys scroll {SCROLLED[str(panes[self._wheel].id)]}")
-
-    def turn_wheel(self, key: str) -> None:
-        self.query(Pane)[self._wheel].move(key)
 
     def dialog(self, questions: Callable[[], Awaitable[None]]) -> None:
         """Ask questions while the game goes on."""
@@ -176,6 +151,9 @@ class Page(Screen[None]):
     def do_leave(self) -> None:
         self.controller.leave()
 
+    def do_redraw(self) -> None:
+        self.controller.redraw()
+
 
 class ConnectingPage(Page):
     KEYS: ClassVar = {"q": "leave"}
@@ -186,7 +164,7 @@ class ConnectingPage(Page):
         self.text(
             f"\nConnecting to {options.host}:{options.port} ...\n{shown(self.boats.last_words)}"
         )
-        self.prompt.hint(key_line("Quit"))
+        self.prompt.hint("Quit")
 
 
 def described(game: OfferedGame, joined: int) -> str:
@@ -210,7 +188,7 @@ class OfferPage(Page):
         self.head("A game of boats")
         self.text(described(self.boats.game, self.boats.game.joined))
         question = "rejoin your game?" if self.boats.returning else "join?"
-        self.prompt.hint(key_line(f"{question}  Yes  No"))
+        self.prompt.hint(f"{question}  Yes  No")
 
     def do_join(self) -> None:
         self.controller.accept()
@@ -244,7 +222,7 @@ class LostPage(Page):
         self.head("The connection is lost")
         self.text(f"\n{farewell(self.boats)}\n{self.controller.trouble}")
         question = "look at the next game?" if seat_is_gone(self.boats) else "rejoin?"
-        self.prompt.hint(key_line(f"{question}  Yes  No"))
+        self.prompt.hint(f"{question}  Yes  No")
 
     def do_rejoin(self) -> None:
         if seat_is_gone(self.boats):
@@ -257,20 +235,14 @@ class ResultPage(Page):
     """Shows the results and the messages."""
 
     KEYS: ClassVar = {"q": "leave", "enter": "leave", "escape": "leave", "r": "redraw"}
-
-    def body(self) -> Iterator[Widget]:
-        yield from super().body()
-        yield Messages(id="log")
+    HAS_MESSAGES = True
 
     def renew(self) -> None:
         boats = self.boats
         self.head(f"{boats.game.title}: {boats.ending} after {plural(boats.rounds, 'round')}")
         self.text("\n" + "\n".join(result_lines(boats)) + "\n")
         self.query_one(Messages).show(boats.messages)
-        self.prompt.hint(key_line("Quit  Redraw"))
-
-    def do_redraw(self) -> None:
-        self.controller.redraw()
+        self.prompt.hint("Quit  Redraw")
 
 
 MOST_BOARDS = 9
@@ -280,17 +252,14 @@ OTHER_LINES, SCROLL_BAR = 3, 1
 
 class PlacingPage(Page):
     KEYS: ClassVar = {"r": "draw", "q": "leave"}
+    HAS_BOARDS = True
 
-    def __init__(self, controller: Controller) -> None:
+    def __init__(self, controller: "BoatsApp") -> None:
         super().__init__(controller)
         game = self.boats.game
         self._draft = RandomFleets(game, controller.client.options.border or 0)
         self._drawn: list[str] = []
         self._shown = 1
-
-    def body(self) -> Iterator[Widget]:
-        with Pane(id="sea"):
-            yield Boards()
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -330,7 +299,7 @@ class PlacingPage(Page):
         self.query_one(Boards).show(panels, game.width, game.height)
         self.head(f"{game.title}: choose your board")
         numbers = f"2-{len(panels)}" if len(panels) > 2 else "2"
-        self.prompt.hint(key_line(f"1 lay out your own  {numbers} take that board  Redraw  Quit"))
+        self.prompt.hint(f"1 lay out your own  {numbers} take that board  Redraw  Quit")
 
     def other_key(self, key: str) -> None:
         if key in "123456789":
@@ -357,15 +326,12 @@ class LayoutPage(Page):
         "q": "leave",
         "escape": "back",
     }
+    HAS_BOARDS = True
 
-    def __init__(self, controller: Controller) -> None:
+    def __init__(self, controller: "BoatsApp") -> None:
         super().__init__(controller)
         self._layout = controller.layout
         self._south = False
-
-    def body(self) -> Iterator[Widget]:
-        with Pane(id="sea"):
-            yield Boards()
 
     def renew(self) -> None:
         game, boat = self.boats.game, self._layout.next_boat
@@ -376,8 +342,7 @@ class LayoutPage(Page):
             f"{game.title}: " + (f"next {boat}, to the {way}" if boat else "all boats are placed")
         )
         self.prompt.hint(
-            key_line("South  East  Undo  Done  Quit")
-            + Text("  Esc back; click: put, other button: turn")
+            "South  East  Undo  Done  Quit", "  Esc back; click: put, other button: turn"
         )
 
     def do_south(self) -> None:
@@ -437,10 +402,7 @@ class PlayersPage(Page):
 
     KEYS: ClassVar = {"m": "speak", "t": "taunt", "c": "clear", "r": "redraw", "q": "quit"}
 
-    def do_speak(self) -> None:
-        self.dialog(self._speak)
-
-    async def _speak(self) -> None:
+    async def do_speak(self) -> None:
         word = await self.prompt.ask(f"message to ({WHO}; Enter: all):")
         if word is None:
             return
@@ -450,23 +412,17 @@ class PlayersPage(Page):
             self.controller.client.send(say(self.boats, to, text))
             self.renew()
 
-    def do_taunt(self) -> None:
-        self.dialog(self._taunt)
-
-    async def _taunt(self) -> None:
+    async def do_taunt(self) -> None:
         """Ask until the player is done."""
-        while (deed := await self.prompt.choose("taunts: Add, Clear, Done", "acd")) in ("a", "c"):
-            kind = KINDS.get(await self.prompt.choose("for those who Hit or Miss you", "hm") or "")
+        while (deed := await self.prompt.ask("taunts: Add, Clear, Done", "acd")) in ("a", "c"):
+            kind = KINDS.get(await self.prompt.ask("for those who Hit or Miss you", "hm") or "")
             text = await self.prompt.ask(f"taunt for a {kind}:") if kind and deed == "a" else ""
             if kind and (text or deed == "c"):
                 self.controller.client.send(taunt(kind, text or ""))
                 self.notice(f"taunt for a {kind} added" if text else f"taunts for a {kind} cleared")
 
-    def do_clear(self) -> None:
-        self.dialog(self._clear)
-
-    async def _clear(self) -> None:
-        key = await self.prompt.choose("clear messages: All, or of one Player", "ap")
+    async def do_clear(self) -> None:
+        key = await self.prompt.ask("clear messages: All, or of one Player", "ap")
         if key == "a":
             self.boats.forget()
         elif key == "p" and (word := await self.prompt.ask(f"of whom ({WHO}, server):")):
@@ -477,23 +433,14 @@ class PlayersPage(Page):
             )
         self.renew()
 
-    def do_redraw(self) -> None:
-        self.controller.redraw()
-
-    def do_quit(self) -> None:
-        self.dialog(self._quit)
-
-    async def _quit(self) -> None:
-        if await self.prompt.choose("leave the game? Yes, No", "yn") == "y":
+    async def do_quit(self) -> None:
+        if await self.prompt.ask("leave the game? Yes, No", "yn") == "y":
             self.controller.leave()
 
 
 class WaitingPage(PlayersPage):
     """Shown until the game starts."""
-
-    def body(self) -> Iterator[Widget]:
-        yield from super().body()
-        yield Messages(id="log")
+    HAS_MESSAGES = True
 
     def renew(self) -> None:
         boats = self.boats
@@ -504,7 +451,7 @@ class WaitingPage(PlayersPage):
         ]
         self.text(described(boats.game, len(boats.players)) + "\n" + "\n".join(names) + "\n")
         self.query_one(Messages).show(boats.messages)
-        self.prompt.hint(key_line("Message  Taunts  Clear  Redraw  Quit"))
+        self.prompt.hint("Message  Taunts  Clear  Redraw  Quit")
 
 
 def heads(boats: TrackedGame, number: int, player: TrackedPlayer) -> tuple[Text, Text]:
@@ -524,16 +471,12 @@ class GamePage(PlayersPage):
     """All boards, the messages and the keys."""
 
     KEYS: ClassVar = PlayersPage.KEYS | {"s": "shoot", "k": "skip", "v": "view"}
+    HAS_BOARDS = HAS_MESSAGES = True
 
-    def __init__(self, controller: Controller) -> None:
+    def __init__(self, controller: "BoatsApp") -> None:
         super().__init__(controller)
         self._own = False
         """Show the player's board with its boats."""
-
-    def body(self) -> Iterator[Widget]:
-        with Pane(id="sea"):
-            yield Boards()
-        yield Messages(id="log")
 
     def renew(self) -> None:
         boats, game = self.boats, self.boats.game
@@ -546,10 +489,8 @@ class GamePage(PlayersPage):
         turn = "your turn" if boats.my_turn else f"{boats.to_move}'s turn" if boats.to_move else ""
         self.head(f"{game.title}   goal {game.goal}   {turn}")
         mine = "Shoot  sKip  " if boats.my_turn else ""
-        self.prompt.hint(
-            key_line(f"{mine}Message  Taunts  View  Clear  Redraw  Quit")
-            + Text("  Tab, Up/Down: scroll")
-        )
+        keys = f"{mine}Message  Taunts  View  Clear  Redraw  Quit"
+        self.prompt.hint(keys, "  Tab, Up/Down: scroll")
 
     def _squares(self, player: TrackedPlayer) -> str:
         return (
@@ -558,10 +499,7 @@ class GamePage(PlayersPage):
             else player.board
         )
 
-    def do_shoot(self) -> None:
-        self.dialog(self._shoot)
-
-    async def _shoot(self) -> None:
+    async def do_shoot(self) -> None:
         boats = self.boats
         target = next(
             (player for player in boats.players.values() if player.name != boats.me), None
@@ -599,10 +537,7 @@ class GamePage(PlayersPage):
         except NotPossible as problem:
             self.notice(str(problem))
 
-    def do_skip(self) -> None:
-        self.dialog(self._skip)
-
-    async def _skip(self) -> None:
+    async def do_skip(self) -> None:
         reason = await self.prompt.ask("skip this turn; reason (Enter: none, Esc: do not skip):")
         if reason is not None:
             self.controller.client.send(skip(self.boats, reason))

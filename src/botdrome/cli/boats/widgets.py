@@ -215,9 +215,14 @@ class Prompt(Static):
         ahead, self._ahead, self.busy = self._ahead, [], False
         return ahead
 
-    def hint(self, text: Text) -> None:
-        """Set the text shown while no question is asked."""
-        self._hint = text
+    def hint(self, keys: str, more: str = "") -> None:
+        """Set the text shown while no question is asked: in `Shoot sKip`, capital letters are
+        keys.
+        """
+        self._hint = Text()
+        for letter in keys:
+            self._hint.append(letter, "bold cyan" if letter.isupper() else "")
+        self._hint.append(more)
         self._draw()
 
     def _draw(self) -> None:
@@ -231,15 +236,8 @@ class Prompt(Static):
             line.append(self._typed[-room:], "not bold").append(" ", "reverse")
         self.update(line)
 
-    async def ask(self, question: str) -> str | None:
-        """Ask for a line of text; None: the player pressed Escape."""
-        return await self._wait(question, "")
-
-    async def choose(self, question: str, keys: str) -> str | None:
-        """Ask for one of these keys."""
-        return await self._wait(question, keys)
-
-    async def _wait(self, question: str, choices: str) -> str | None:
+    async def ask(self, question: str, choices: str = "") -> str | None:
+        """Ask for a line of text, or for one of these keys; None: the player pressed Escape."""
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._answer, self._question, self._choices, self._typed = answer, question, choices, ""
         while self._ahead and self.asking:
@@ -252,7 +250,7 @@ class Prompt(Static):
             self._draw()
 
     def give(self, answer: str | None) -> None:
-        if self._answer is not None and not self._answer.done():
+        if self._answer and self.asking:
             self._answer.set_result(answer)
 
     def press(self, key: str, character: str | None) -> bool:
@@ -267,15 +265,13 @@ class Prompt(Static):
         if key == "escape":
             self.give(None)
         elif self._choices:
-            self._choose((character or "").lower())
+            letter = (character or "").lower()
+            if letter and letter in self._choices:
+                self.give(letter)
         elif key == "enter":
             self.give(self._typed)
         else:
             self._edit(key, character or "")
-
-    def _choose(self, letter: str) -> None:
-        if letter and letter in self._choices:
-            self.give(letter)
 
     def _edit(self, key: str, text: str) -> None:
         if key == "backspace":
