@@ -3,23 +3,21 @@
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
 from botdrome import __version__
 from botdrome.cli.boats import trial as boat_trial
-from botdrome.cli.boats.trial import Figures, TrialOptions, trial_file
-from botdrome.cli.terminal import reporting
-from botdrome.client.program import CannotStart
+from botdrome.cli.boats.trial import Figures, trial_file
 from botdrome.offline.boat_trial import BoardRun, Trial
 from tests.offline.boat_bots import walker
 
 
-def run_trial(options: TrialOptions) -> int:
-    """As the command does."""
+def run_trial(**options: Any) -> int:
     with pytest.raises(typer.Exit) as ended:
-        reporting(CannotStart)(boat_trial.run_trial)(options)
+        boat_trial.test_command(**options)
     return ended.value.exit_code
 
 
@@ -32,10 +30,8 @@ def kept(folder: Path, name: str) -> dict[str, str]:
 def test_a_trial_prints_its_figures_and_keeps_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = TrialOptions(
-        bot="Gunner", positions=5, seed=3, jobs=1, test_db=tmp_path / "new" / "db"
-    )
-    assert run_trial(options) == 0
+    folder = tmp_path / "new" / "db"
+    assert run_trial(bot="Gunner", positions=5, seed=3, jobs=1, test_db=folder) == 0
     printed = capsys.readouterr().out
     assert re.match(
         r"testing gunner \S+ on 5 positions of 10 by 10, A5 B4 C3 D3 E2\nseed 3, at least 0 %",
@@ -65,23 +61,11 @@ def test_a_trial_prints_its_figures_and_keeps_them(
 
 def test_trials_of_one_bot_are_added_up(tmp_path: Path) -> None:
     file = tmp_path / f"test.8x9.pilot-{__version__}.ini"
-    first, second = (
-        TrialOptions(
-            bot="house:pilot",
-            positions=4,
-            seed=seed,
-            jobs=1,
-            width=8,
-            height=9,
-            msa=60,
-            test_db=tmp_path,
-        )
-        for seed in (1, 2)
-    )
-    assert run_trial(first) == 0
+    options = {"bot": "house:pilot", "positions": 4, "jobs": 1, "width": 8, "height": 9, "msa": 60}
+    assert run_trial(**options, seed=1, test_db=tmp_path) == 0
     once = kept(tmp_path, file.name)
     file.write_text(file.read_text() + "# a remark\nnote=mine\n")
-    assert run_trial(second) == 0
+    assert run_trial(**options, seed=2, test_db=tmp_path) == 0
     twice = kept(tmp_path, file.name)
     assert twice["testsRun"] == "2"
     assert twice["note"] == "mine"
@@ -110,7 +94,7 @@ def test_the_same_seed_gives_the_same_figures(
     found = []
     for jobs in (1, 2):
         assert (
-            run_trial(TrialOptions(bot="trawler", positions=6, seed=9, jobs=jobs, test_db=tmp_path))
+            run_trial(bot="trawler", positions=6, seed=9, jobs=jobs, test_db=tmp_path)
             == 0
         )
         found.append(
@@ -124,7 +108,7 @@ def test_without_a_seed_any_is_taken_and_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(2):
-        assert run_trial(TrialOptions(bot="random", positions=1, jobs=1, test_db=tmp_path)) == 0
+        assert run_trial(bot="random", positions=1, jobs=1, test_db=tmp_path) == 0
     one, other = re.findall(r"(?m)^seed (\d+),", capsys.readouterr().out)
     assert one != other
 
@@ -135,7 +119,7 @@ def test_progress_is_shown_every_second(
     seconds = iter(range(1000))
     monkeypatch.setattr(boat_trial, "monotonic", lambda: next(seconds))
     assert (
-        run_trial(TrialOptions(bot="trawler", positions=4, seed=1, jobs=1, test_db=tmp_path)) == 0
+        run_trial(bot="trawler", positions=4, seed=1, jobs=1, test_db=tmp_path) == 0
     )
     lines = re.findall(
         r"(?m)^ *(\d+) %  (\d) of 4 positions, \d+\.\d\d shots on average, 1\.0 positions a second$",
@@ -150,11 +134,7 @@ def test_progress_without_a_game_that_was_finished_has_no_average(
     seconds = iter(range(1000))
     monkeypatch.setattr(boat_trial, "monotonic", lambda: next(seconds))
     assert (
-        run_trial(
-            TrialOptions(
-                bot="skipper", positions=1, seed=1, width=8, height=8, jobs=1, test_db=tmp_path
-            )
-        )
+        run_trial(bot="skipper", positions=1, seed=1, width=8, height=8, jobs=1, test_db=tmp_path)
         == 1
     )
     assert (
@@ -181,7 +161,7 @@ def test_progress_without_a_game_that_was_finished_has_no_average(
 def test_what_makes_no_sense_is_refused(
     given: dict[str, object], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_trial(TrialOptions(**given, test_db=tmp_path)) == 2  # type: ignore[arg-type]
+    assert run_trial(**given, test_db=tmp_path) == 2
     assert words in capsys.readouterr().err.replace("\n", " ")
     assert not list(tmp_path.iterdir())
 
@@ -189,7 +169,7 @@ def test_what_makes_no_sense_is_refused(
 def test_a_bot_that_cannot_start_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_trial(TrialOptions(bot="cmd:no-such-program", test_db=tmp_path)) == 1
+    assert run_trial(bot="cmd:no-such-program", test_db=tmp_path) == 1
     assert "there is no program 'no-such-program'" in capsys.readouterr().err
 
 
@@ -197,11 +177,7 @@ def test_a_bot_that_sinks_nothing_is_told_where_it_failed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
-        run_trial(
-            TrialOptions(
-                bot="skipper", positions=7, seed=1, width=8, height=8, jobs=1, test_db=tmp_path
-            )
-        )
+        run_trial(bot="skipper", positions=7, seed=1, width=8, height=8, jobs=1, test_db=tmp_path)
         == 1
     )
     printed = capsys.readouterr().out
@@ -218,8 +194,8 @@ def test_a_bot_that_sinks_nothing_is_told_where_it_failed(
 def test_a_program_is_tried_under_the_name_of_its_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = TrialOptions(bot=walker(tmp_path, "native"), positions=2, seed=1, test_db=tmp_path)
-    assert run_trial(options) == 0
+    bot = walker(tmp_path, "native")
+    assert run_trial(bot=bot, positions=2, seed=1, test_db=tmp_path) == 0
     assert "on 2 positions" in capsys.readouterr().out
     assert len(list(tmp_path.glob("test.10x10.*-0.ini"))) == 1
 
@@ -234,7 +210,7 @@ def test_a_file_that_cannot_be_written_costs_only_the_file(
 ) -> None:
     (tmp_path / "db").write_text("not a folder")
     assert (
-        run_trial(TrialOptions(bot="random", positions=1, seed=1, jobs=1, test_db=tmp_path / "db"))
+        run_trial(bot="random", positions=1, seed=1, jobs=1, test_db=tmp_path / "db")
         == 0
     )
     captured = capsys.readouterr()
@@ -247,7 +223,7 @@ def test_watching_waits_after_every_shot(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("\n\n\nq\n"))
     assert (
-        run_trial(TrialOptions(bot="pilot", positions=3, seed=1, watch=True, test_db=tmp_path))
+        run_trial(bot="pilot", positions=3, seed=1, watch=True, test_db=tmp_path)
         == 130
     )
     printed = capsys.readouterr().out

@@ -4,8 +4,8 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from math import sqrt
 from pathlib import Path
@@ -13,7 +13,6 @@ from time import monotonic
 from typing import Annotated
 
 import typer
-from msgspec import Struct
 from rich.text import Text
 
 from botdrome.bots.house import HOUSE
@@ -118,7 +117,7 @@ def trial_file(folder: Path, trial: Trial, name: str, version: str) -> Path:
     return folder / f"test.{trial.width}x{trial.height}.{bot}.ini"
 
 
-def keep(path: Path, trial: Trial, figures: Figures, seconds: float, date: str) -> None:
+def keep(path: Path, trial: Trial, figures: Figures, seconds: float) -> None:
     """Add the figures to the file, which is replaced in one step, or raise OSError."""
     entries = _read(path)
     entries |= _added(entries, trial, figures, seconds)
@@ -126,7 +125,7 @@ def keep(path: Path, trial: Trial, figures: Figures, seconds: float, date: str) 
         "board.width": str(trial.width),
         "board.height": str(trial.height),
         "last.seed": str(trial.seed),
-        "last.date": date,
+        "last.date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -174,25 +173,6 @@ WATCHED_WIDTH = 80
 UNFINISHED = "no game was finished"
 
 
-class TrialOptions(Struct, frozen=True, kw_only=True):
-    """The options of the command line."""
-
-    bot: str
-    """A house bot by its name, cmd:PROGRAM ARGS, FILE.py[:FUNCTION], MODULE:FUNCTION, or
-    tcp[:[HOST:]PORT].
-    """
-    positions: int = 10_000
-    width: int = 10
-    height: int = 10
-    watch: bool = False
-    test_db: Path = Path("testDB")
-    msa: int = 0
-    seed: int | None = None
-    """None: any, and it is shown."""
-    jobs: int | None = None
-    """None: as many as there are processors for house bots, one for all others."""
-
-
 app = typer.Typer()
 
 
@@ -224,41 +204,28 @@ def test_command(
     Ends with status 0 after a test, 1 if the bot could not be started or sank no fleet, 2 for wrong
     options, and 130 after Ctrl-C.
     """
-    return run_trial(
-        TrialOptions(
-            bot=bot, positions=positions, width=width, height=height, watch=watch, test_db=test_db,
-            msa=msa, seed=seed, jobs=jobs,
-        )
-    )  # fmt: skip
-
-
-def run_trial(options: TrialOptions) -> int:
-    trial = trial_of(options)
-    entry = entered(trial)
-    jobs = options.jobs or (len(os.sched_getaffinity(0)) if trial.bot.startswith("house:") else 1)
-    report = TrialReport(options, trial, entry)
-    report.open()
-    with _interruptible(report), closing(runs(trial, jobs, report.watch)) as coming:
-        for run in coming:
-            report.add(run)
-    return report.close()
-
-
-def trial_of(options: TrialOptions) -> Trial:
-    """Or CommandError."""
     for name, value, least, most in (
-        ("width", options.width, LEAST_SIDE, LONGEST_SIDE),
-        ("height", options.height, LEAST_SIDE, LONGEST_SIDE),
-        ("msa", options.msa, 0, 100),
-        ("positions", options.positions, 1, 10**9),
-        ("jobs", options.jobs or 1, 1, 1024),
+        ("width", width, LEAST_SIDE, LONGEST_SIDE),
+        ("height", height, LEAST_SIDE, LONGEST_SIDE),
+        ("msa", msa, 0, 100),
+        ("positions", positions, 1, 10**9),
+        ("jobs", jobs or 1, 1, 1024),
     ):
         if not least <= value <= most:
             raise CommandError(f"--{name} is from {least} to {most}, not {value}")
-    seed = secrets.randbits(32) if options.seed is None else options.seed
-    return Trial(
-        _entrant(options.bot), options.positions, seed, options.width, options.height, options.msa
+    trial = Trial(
+        _entrant(bot), positions, secrets.randbits(32) if seed is None else seed, width, height, msa
     )
+    jobs = jobs or (len(os.sched_getaffinity(0)) if trial.bot.startswith("house:") else 1)
+    report = TrialReport(trial, entered(trial), test_db, watch)
+    report.open()
+    try:
+        with closing(runs(trial, jobs, report.watch)) as coming:
+            for run in coming:
+                report.add(run)
+    except KeyboardInterrupt:  # the figures so far are kept
+        report.interrupted = True
+    return report.close()
 
 
 def _entrant(bot: str) -> str:
@@ -281,15 +248,6 @@ def _entrant(bot: str) -> str:
 # Output.
 
 
-@contextmanager
-def _interruptible(report: "TrialReport") -> Iterator[None]:
-    """Ctrl-C ends a trial early and keeps its figures so far."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        report.interrupted = True
-
-
 def shot_seen(view: View, bot: str) -> Text:
     """Draw the last shot and the board with its boats; squares are named as in the client."""
     last, head = view["last"], f"round {view['round']}, goal {view['goal']}: {shown(bot)}"
@@ -303,15 +261,14 @@ def shot_seen(view: View, bot: str) -> Text:
 
 
 class TrialReport:
-    def __init__(self, options: TrialOptions, trial: Trial, entry: TrialBot) -> None:
-        self._trial, self.entry = trial, entry
-        self._folder = options.test_db
+    def __init__(self, trial: Trial, entry: TrialBot, folder: Path, watched: bool) -> None:
+        self._trial, self.entry, self._folder = trial, entry, folder
         self._figures = Figures()
         self._console = Terminal(soft_wrap=True)
         self._began = self._shown = monotonic()
         self._bar = False
         self.interrupted = False
-        self.watch: Watch | None = self._pause if options.watch else None
+        self.watch: Watch | None = self._pause if watched else None
 
     def say(self, words: str) -> None:
         self._clear_bar()
@@ -400,13 +357,7 @@ class TrialReport:
     def _keep(self, figures: Figures, seconds: float) -> None:
         path = trial_file(self._folder, self._trial, self.entry.name, self.entry.version)
         try:
-            keep(
-                path,
-                self._trial,
-                figures,
-                seconds,
-                datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            )
+            keep(path, self._trial, figures, seconds)
         except OSError as problem:
             complain(f"{path}: {problem.strerror}")
             return
