@@ -287,6 +287,16 @@ async def test_a_log_has_every_line(tmp_path: Path) -> None:
     assert "DEBUG sent b'J|random|" in text
 
 
+async def test_a_server_says_its_port_for_boat_games(tmp_path: Path) -> None:
+    words = ("play", "--headless", "--bot", "random", "--server")
+    async with boat_server(tmp_path, BoatRoomSettings(house_wait=0), house_fill=True) as house:
+        status, text = await asyncio.to_thread(boats, *words, house.url)
+        assert (status, "the game is finished" in text) == (0, True), text
+    async with server(tmp_path) as house:
+        status, text = await asyncio.to_thread(boats, *words, house.url)
+        assert (status, "has no port for boat games" in text) == (1, True), text
+
+
 async def test_a_registered_bot_plays_with_its_token(tmp_path: Path) -> None:
     async with server(tmp_path, boats_port=-1) as house:
         port = house.ports["xbs"]

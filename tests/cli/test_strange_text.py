@@ -21,12 +21,11 @@ from rich.table import Table
 from rich.text import Text
 
 from botdrome.cli import remote
-from botdrome.cli.boats.command import _write
 from botdrome.cli.boats.headless import message_line, result_lines
 from botdrome.cli.boats.host import HostClient, show_all, show_page, statistics_pages
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.pictures import Frame, drawn, picture_of
-from botdrome.cli.terminal import Terminal, complain
+from botdrome.cli.terminal import Terminal, complain, say
 from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.client.terminal_text import shown, shown_lines
@@ -229,7 +228,7 @@ def test_boats_without_a_screen(capsys: Captured) -> None:
     boats = TrackedGame()
     boats.results = [ResultRow(EVIL, 1, 2, 3, EVIL)]
     for line in (message_line(LogMessage(EVIL, EVIL, EVIL)), *result_lines(boats)):
-        _write(line)
+        say(line)
     harmless(capsys.readouterr().out)
 
 

@@ -9,25 +9,19 @@ from typing import Any, TextIO, cast
 
 import structlog
 
+from botdrome.cli.terminal import CommandError
 from botdrome.client.terminal_text import shown_lines
 from botdrome.server.settings import Settings
 
 LEVELS = {
-    "debug": "debug",
-    "info": "info",
-    "warn": "warning",
-    "warning": "warning",
-    "error": "error",
-}
+    "debug": "debug", "info": "info", "warn": "warning", "warning": "warning", "error": "error",
+}  # fmt: skip
 
 
 def level_called(word: str) -> str:
-    """Return a log level by its name or Xterm Boat Sinker's name for it.
-
-    Raise ValueError if it is unknown.
-    """
+    """Return a log level by its name or Xterm Boat Sinker's name for it."""
     if word.lower() not in LEVELS:
-        raise ValueError(f"there is no log level {word!r}; there are {', '.join(LEVELS)}")
+        raise CommandError(f"there is no log level {word!r}; there are {', '.join(LEVELS)}")
     return LEVELS[word.lower()]
 
 

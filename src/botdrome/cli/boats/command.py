@@ -6,16 +6,18 @@ import secrets
 import sys
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.cli.boats.headless import HeadlessGame, farewell, result_lines
 from botdrome.cli.logs import level_called
-from botdrome.cli.terminal import CommandError, CommandFailed, offered, reporting
+from botdrome.cli.sources import server_at
+from botdrome.cli.terminal import CommandError, CommandFailed, offered, reporting, say
 from botdrome.client.boats_client import BoatsClient, BotPlayer, ClientOptions
 from botdrome.client.boats_game import NotPossible, taunts_in
-from botdrome.client.terminal_text import shown
+from botdrome.client.rest import ServerProblem
 from botdrome.games.chance import SEED_BITS, Chance
 
 LogLevel = Annotated[
@@ -28,8 +30,12 @@ app = typer.Typer()
 
 
 @app.command("play", context_settings={"help_option_names": ["--help"]})
-@reporting(invalid=(NotPossible,))
+@reporting(ServerProblem, invalid=(NotPossible,))
 def play(
+    server: Annotated[
+        str,
+        typer.Option(help="The URL of a Botdrome server, which says its port for boat games."),
+    ] = "",
     host: Annotated[str, typer.Option("-h", "--host", help="Address of the server.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("-p", "--port", min=1, max=65535, help="Its port for boat games.")
@@ -89,17 +95,34 @@ def play(
     """
     if list_bots:
         for name, house_bot in BOTS.items():
-            _write(f"{name:12} {(house_bot.__doc__ or '').partition(chr(10))[0]}")
+            say(f"{name:12} {(house_bot.__doc__ or '').partition(chr(10))[0]}")
         return 0
-    _open_log(log_level, log_file)
+    if log_level or log_file:
+        logging.basicConfig(
+            filename=log_file or "xbs-client.log",
+            level=level_called(log_level or "info").upper(),
+            format="%(asctime)s %(levelname)s %(message)s",
+            force=True,
+        )
+    if server:
+        host, port = _boats_address(server)
+    taunts = taunt_file.read_text(errors="surrogateescape") if taunt_file else ""
     options = ClientOptions(
         host=host, port=port, user=user, token=token, room=room, fleet=static_board, border=msa,
-        rejoin=rejoin, taunts=taunts_in(_text_of(taunt_file)) if taunt_file else (),
+        rejoin=rejoin, taunts=taunts_in(taunts),
     )  # fmt: skip
     client = client_for(options, bot, headless, seed)
     if headless:
-        return 0 if asyncio.run(HeadlessGame(client, _write).run()) else 1
+        return 0 if asyncio.run(HeadlessGame(client, say).run()) else 1
     return 0 if _with_screen(client) else 1
+
+
+def _boats_address(url: str) -> tuple[str, int]:
+    server = server_at(url)
+    port = server.get("server")["ports"].get("xbs")
+    if not port:
+        raise CommandFailed(f"{server.url} has no port for boat games")
+    return urlsplit(server.url).hostname or "", port
 
 
 def client_for(
@@ -126,29 +149,6 @@ def bot_called(name: str) -> tuple[str, HouseBot]:
     raise CommandError(f"there is no bot {name!r}; {offered(name, BOTS)}")
 
 
-def _open_log(level_name: str | None, log_file: Path | None) -> None:
-    """As the original does, but only on request."""
-    if level_name is None and log_file is None:
-        return
-    file = log_file or Path("xbs-client.log")
-    try:
-        level = level_called(level_name or "info").upper()
-        logging.basicConfig(
-            filename=file, level=level, format="%(asctime)s %(levelname)s %(message)s", force=True
-        )
-    except ValueError as problem:
-        raise CommandError(str(problem)) from None
-    except OSError as problem:
-        raise CommandError(f"{file}: {problem.strerror}") from None
-
-
-def _text_of(file: Path) -> str:
-    try:
-        return file.read_text(errors="surrogateescape")
-    except OSError as problem:
-        raise CommandError(f"{file}: {problem.strerror}") from None
-
-
 def _with_screen(client: BoatsClient) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise CommandFailed(
@@ -163,12 +163,7 @@ def _with_screen(client: BoatsClient) -> bool:
         raise CommandFailed(app.problem)
     if boats.results:
         for line in result_lines(boats):
-            _write(line)
+            say(line)
     elif boats.last_words:
         raise CommandFailed(farewell(boats))
     return boats.finished
-
-
-def _write(line: str) -> None:
-    sys.stdout.write(shown(line) + "\n")
-    sys.stdout.flush()

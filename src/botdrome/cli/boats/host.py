@@ -54,7 +54,7 @@ app = typer.Typer()
 
 
 @app.command()
-@reporting(ValueError, BadRoomSettings, BadSetting, StoreUnavailable, failed=REFUSED)
+@reporting(BadRoomSettings, BadSetting, StoreUnavailable, failed=REFUSED)
 def host(
     server: Annotated[
         str | None, typer.Option(help="The URL of a running server. \\[default: start a new one]")
