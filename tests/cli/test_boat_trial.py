@@ -93,10 +93,7 @@ def test_the_same_seed_gives_the_same_figures(
 ) -> None:
     found = []
     for jobs in (1, 2):
-        assert (
-            run_trial(bot="trawler", positions=6, seed=9, jobs=jobs, test_db=tmp_path)
-            == 0
-        )
+        assert run_trial(bot="trawler", positions=6, seed=9, jobs=jobs, test_db=tmp_path) == 0
         found.append(
             re.findall(r"(?m)^(?:minimum|maximum|average|positions).*$", capsys.readouterr().out)
         )
@@ -118,9 +115,7 @@ def test_progress_is_shown_every_second(
 ) -> None:
     seconds = iter(range(1000))
     monkeypatch.setattr(boat_trial, "monotonic", lambda: next(seconds))
-    assert (
-        run_trial(bot="trawler", positions=4, seed=1, jobs=1, test_db=tmp_path) == 0
-    )
+    assert run_trial(bot="trawler", positions=4, seed=1, jobs=1, test_db=tmp_path) == 0
     lines = re.findall(
         r"(?m)^ *(\d+) %  (\d) of 4 positions, \d+\.\d\d shots on average, 1\.0 positions a second$",
         capsys.readouterr().out,
@@ -209,10 +204,7 @@ def test_a_file_that_cannot_be_written_costs_only_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "db").write_text("not a folder")
-    assert (
-        run_trial(bot="random", positions=1, seed=1, jobs=1, test_db=tmp_path / "db")
-        == 0
-    )
+    assert run_trial(bot="random", positions=1, seed=1, jobs=1, test_db=tmp_path / "db") == 0
     captured = capsys.readouterr()
     assert "average shots" in captured.out
     assert "db/test.10x10.random" in captured.err.replace("\n", "")
@@ -222,10 +214,7 @@ def test_watching_waits_after_every_shot(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("\n\n\nq\n"))
-    assert (
-        run_trial(bot="pilot", positions=3, seed=1, watch=True, test_db=tmp_path)
-        == 130
-    )
+    assert run_trial(bot="pilot", positions=3, seed=1, watch=True, test_db=tmp_path) == 130
     printed = capsys.readouterr().out
     assert printed.count("Enter: the next shot") == 4
     shots = re.findall(

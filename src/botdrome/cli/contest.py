@@ -1,4 +1,4 @@
-"""`botdrome contest`: contests on this machine, and contests on a server, which its operator runs."""
+"""`botdrome contest`: contests on this machine, and contests on a server."""
 
 import asyncio
 import getpass

@@ -7,7 +7,7 @@ import typer
 from msgspec import Struct
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.cli.terminal import CommandError, OptionsOf, game_called, expand_options
+from botdrome.cli.terminal import CommandError, OptionsOf, expand_options, game_called
 
 if TYPE_CHECKING:
     from botdrome.offline.isolation import Isolation

@@ -328,9 +328,7 @@ def score_table(report: TournamentReport, width: int) -> RenderableType:
 
 def live_table(report: TournamentReport) -> Table:
     """Return the standings so far, without what takes long to compute."""
-    rows = (
-        [report.plan.names[one.entrant], *_counts(one)] for one in report.standings[:MOST_LIVE]
-    )
+    rows = ([report.plan.names[one.entrant], *_counts(one)] for one in report.standings[:MOST_LIVE])
     return table_of(("bot", *NUMBERS[:4]), rows)
 
 

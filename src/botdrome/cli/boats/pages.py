@@ -440,6 +440,7 @@ class PlayersPage(Page):
 
 class WaitingPage(PlayersPage):
     """Shown until the game starts."""
+
     HAS_MESSAGES = True
 
     def renew(self) -> None:
