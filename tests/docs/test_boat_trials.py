@@ -1,31 +1,28 @@
 """The commands of the page on testing boat bots work."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import pytest
+
+from tests.cli.commands import run
 from tests.docs.pages import DOCS, blocks
-from tests.docs.test_first_bot import BOTDROME
-from tests.patience import PATIENCE
 
 PAGE = "testing-boat-bots.md"
 
 
-def output_of(folder: Path, command: str) -> str:
-    words = [
-        word.strip("'")
-        for word in re.findall(r"'[^']*'|\S+", command.replace("python3", sys.executable))
-    ]
-    assert words[:3] == ["botdrome", "boats", "test"]
-    result = subprocess.run(
-        [*BOTDROME, *words[1:]],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-    )
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the commands run."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def output_of(command: str) -> str:
+    name, *words = command.split()
+    assert (name, *words[:2]) == ("botdrome", "boats", "test")
+    result = run(*words)
+    assert result.exit_code == 0, result.output
     return result.stdout
 
 
@@ -38,21 +35,21 @@ def commands() -> list[str]:
     ]
 
 
-def test_house_bots_and_functions_are_tested_as_the_page_says(tmp_path: Path) -> None:
-    (tmp_path / "my_bot.py").write_text(blocks(PAGE, "python")[0])
+def test_house_bots_and_functions_are_tested_as_the_page_says(folder: Path) -> None:
+    (folder / "my_bot.py").write_text(blocks(PAGE, "python")[0])
     house, function = commands()
     for command, bot in ((house, "hunter"), (function, "my_bot")):
-        output = output_of(tmp_path, command)
+        output = output_of(command)
         assert f"testing {bot}" in output
         assert re.search(r"positions +20, 20 of them unique", output)
         assert re.search(r"not sunk +0\n", output)
-    assert len(list((tmp_path / "testDB").glob("test.10x10.*.ini"))) == 2
+    assert len(list((folder / "testDB").glob("test.10x10.*.ini"))) == 2
 
 
-def test_the_page_names_every_key_of_the_file(tmp_path: Path) -> None:
+def test_the_page_names_every_key_of_the_file(folder: Path) -> None:
     house = commands()[0].replace("hunter", "gunner").replace("20", "2")
-    output_of(tmp_path, house)
-    (file,) = (tmp_path / "testDB").iterdir()
+    output_of(house)
+    (file,) = (folder / "testDB").iterdir()
     page = (DOCS / PAGE).read_text()
     for line in file.read_text().splitlines():
         key = line.partition("=")[0]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.commands import run
 from tests.docs.pages import blocks
 
 PAGE = "first-bot.md"
@@ -33,7 +34,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "my_bot.js").write_text(blocks(PAGE, "javascript")[0])
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("BOTDROME_DB", f"sqlite:///{tmp_path / 'botdrome.db'}")
+    monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def told_by(command: str) -> str:
+    """What a command prints, run in this process."""
+    _, *words = shlex.split(command)
+    done = run(*words, width=80)
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
 
 
 def start(folder: Path, command: str, **environment: str) -> "subprocess.Popen[str]":
@@ -77,7 +87,7 @@ def server(folder: Path) -> Iterator[str]:
 def test_the_bots_play_offline(folder: Path) -> None:
     assert len(OFFLINE) == 5
     for command in OFFLINE:
-        told = output(start(folder, command))
+        told = told_by(command)
         assert told
         if " play " in command:
             assert "\nfaults: none\n" in told, "neither bot is at fault"
@@ -90,12 +100,10 @@ def test_the_same_bots_play_on_a_server_and_in_a_contest(
     challenge, why, first, second, bots = ONLINE
     with server(folder) as url:
         monkeypatch.setenv("BOTDROME_SERVER", url)
-        line, summary = output(start(folder, challenge)).splitlines()
+        line, summary = told_by(challenge).splitlines()
         match, opponent, headline = line.split("  ")
         assert (opponent, summary) == ("house:perfect", "my_bot.py: 1 match, 1 lost")
-        assert output(start(folder, why.replace("MATCH", match))).startswith(
-            f"my_bot.py {headline}\n"
-        )
+        assert told_by(why.replace("MATCH", match)).startswith(f"my_bot.py {headline}\n")
         contest = [start(folder, command) for command in (first, second)]
         for process, name in zip(contest, ("my_bot.py", "my_bot.js"), strict=True):
             *matches, summary = output(process).splitlines()
@@ -104,7 +112,5 @@ def test_the_same_bots_play_on_a_server_and_in_a_contest(
                 "neither bot fails"
             )
         assert SERVER in bots
-        rows = [
-            line.split() for line in output(start(folder, bots.replace(SERVER, url))).splitlines()
-        ]
+        rows = [line.split() for line in told_by(bots.replace(SERVER, url)).splitlines()]
         assert {row[-1] for row in rows if "*" in row} == {"my_bot.py", "my_bot.js"}
