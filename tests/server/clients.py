@@ -101,10 +101,13 @@ async def bot(
 
 @asynccontextmanager
 async def pair(
-    house: RunningServer, game: str = "noughts-and-crosses", **extra: Any
+    house: RunningServer,
+    game: str = "noughts-and-crosses",
+    names: tuple[str, str] = ("ada", "bob"),
+    **extra: Any,
 ) -> AsyncIterator[tuple[Client, Client]]:
     """Ada and Bob at one table, after the first message."""
-    ada, bob = [await registered(house, name, game) | extra for name in ("ada", "bob")]
+    ada, bob = [await registered(house, name, game) | extra for name in names]
     async with bot(house, ada) as one, bot(house, bob) as two:
         for each in (one, two):
             await each.receive()

@@ -4,7 +4,8 @@ import asyncio
 import json
 import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.match.telling import mark
 from tests.server.clients import (
     NOTICES,
     PATIENCE,
+    Client,
     bot,
     client,
     pair,
@@ -27,6 +29,39 @@ from tests.server.clients import (
 )
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningServer]:
+    """A server for all tests that need no settings of their own. A match on it begins before all
+    bad input and ends after it.
+    """
+    folder = tmp_path_factory.mktemp("shared")
+    async with server(folder, message_longest=1 << 20) as one, undisturbed(one):
+        yield one
+
+
+NUMBERS = count(1)
+
+
+async def newcomer(house: RunningServer) -> dict[str, Any]:
+    """The login of a bot that no other test uses."""
+    return await registered(house, f"newcomer {next(NUMBERS)}")
+
+
+@asynccontextmanager
+async def newcomers(
+    house: RunningServer, game: str = "noughts-and-crosses", **extra: Any
+) -> AsyncIterator[tuple[Client, Client, tuple[str, str]]]:
+    """Two bots that no other test uses, at one table after the first message, and their names."""
+    names = f"ada {next(NUMBERS)}", f"bob {next(NUMBERS)}"
+    async with pair(house, game, names, **extra) as (ada, bob):
+        yield ada, bob, names
 
 
 @asynccontextmanager
@@ -58,12 +93,10 @@ FAILED = [{"authentication": "failed"}]
         {"gameType": "NOUGHTS_AND_CROSSES", "name": "nul\x00", "password": "x"},
     ],
 )  # fmt: skip
-async def test_a_first_message_that_is_no_login_fails(tmp_path: Path, message: Any) -> None:
-    async with server(tmp_path) as house, undisturbed(house):
-        await registered(house, "ada")
-        async with client(house) as one:
-            await one.send(message)
-            assert await one.until_closed() == (FAILED, 1000, "")
+async def test_a_first_message_that_is_no_login_fails(house: RunningServer, message: Any) -> None:
+    async with client(house) as one:
+        await one.send(message)
+        assert await one.until_closed() == (FAILED, 1000, "")
 
 
 @pytest.mark.parametrize(
@@ -78,17 +111,12 @@ async def test_a_first_message_that_is_no_login_fails(tmp_path: Path, message: A
     ],
 )
 async def test_further_keys_that_make_no_sense_are_named(
-    tmp_path: Path, extra: dict[str, Any], why: str
+    house: RunningServer, extra: dict[str, Any], why: str
 ) -> None:
-    async with server(tmp_path) as house:
-        login = await registered(house, "ada")
-        async with client(house) as one:
-            await one.send(login | extra)
-            assert await one.until_closed() == (
-                [{"authentication": "failed", "why": why}],
-                1000,
-                "",
-            )
+    login = await newcomer(house)
+    async with client(house) as one:
+        await one.send(login | extra)
+        assert await one.until_closed() == ([{"authentication": "failed", "why": why}], 1000, "")
 
 
 MALFORMED = [
@@ -105,14 +133,13 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("data", [*MALFORMED, b"[" * 100_000])
-async def test_what_is_not_json_is_closed_without_a_word(tmp_path: Path, data: bytes) -> None:
-    async with server(tmp_path, message_longest=1 << 20) as house, undisturbed(house):
-        async with client(house) as one:
-            await one.socket.send(data)
-            assert await one.until_closed() == ([], 1002, "ERROR")
-        async with bot(house, await registered(house, "waiting")) as two:
-            await two.socket.send(data)
-            assert await two.until_closed() == ([], 1002, "ERROR")
+async def test_what_is_not_json_is_closed_without_a_word(house: RunningServer, data: bytes) -> None:
+    async with client(house) as one:
+        await one.socket.send(data)
+        assert await one.until_closed() == ([], 1002, "ERROR")
+    async with bot(house, await newcomer(house)) as waiting:
+        await waiting.socket.send(data)
+        assert await waiting.until_closed() == ([], 1002, "ERROR")
 
 
 DEEP_MOVE = '{"mark": "X", "space": [0, 0], "more": ' + "[" * DEEPEST + "]" * DEEPEST + "}"
@@ -120,12 +147,14 @@ DEEP_MOVE = '{"mark": "X", "space": [0, 0], "more": ' + "[" * DEEPEST + "]" * DE
 
 
 @pytest.mark.parametrize("data", ["{oops", DEEP_MOVE])
-async def test_what_is_not_json_in_a_match_is_a_disconnection(tmp_path: Path, data: str) -> None:
-    async with server(tmp_path) as house, pair(house) as (ada, bob):
+async def test_what_is_not_json_in_a_match_is_a_disconnection(
+    house: RunningServer, data: str
+) -> None:
+    async with newcomers(house) as (ada, bob, names):
         await ada.socket.send(data)
         assert await ada.until_closed() == ([], 1002, "ERROR")
         messages, code, _ = await bob.until_closed()
-        assert messages[0]["state"]["result"] == {"reason": "disconnect", "victor": "bob"}
+        assert messages[0]["state"]["result"] == {"reason": "disconnect", "victor": names[1]}
         assert code == 1000
 
 
@@ -133,53 +162,54 @@ async def test_what_is_not_json_in_a_match_is_a_disconnection(tmp_path: Path, da
     "raw",
     [None, [], 5, "toString", {"mark": {}}, {"__proto__": 1}, {"mark": "X", "space": [1e308, 0]}],
 )
-async def test_any_json_is_a_turn_that_may_be_refused(tmp_path: Path, raw: Any) -> None:
-    async with server(tmp_path) as house, pair(house) as (ada, bob):
+async def test_any_json_is_a_turn_that_may_be_refused(house: RunningServer, raw: Any) -> None:
+    async with newcomers(house) as (ada, bob, _):
         await ada.send(raw)
         assert (await ada.receive())["turn"]["valid"] is False
         await ada.send(mark(0, 1, 1))
         assert (await bob.receive())["state"]["board"][1][1] == "X"
 
 
-async def test_a_number_beyond_all_bounds_is_a_turn_that_is_refused(tmp_path: Path) -> None:
+async def test_a_number_beyond_all_bounds_is_a_turn_that_is_refused(house: RunningServer) -> None:
     """JavaScript reads it, and says null where it repeats it."""
-    async with server(tmp_path) as house, pair(house) as (ada, bob):
+    async with newcomers(house) as (ada, bob, names):
         for strikes, number in enumerate(["1e400", "-1e400"], 1):
             await ada.socket.send(f'{{"mark": "X", "space": [1, {number}]}}')
             answer = await ada.receive()
             assert (answer["turn"]["space"], answer["turn"]["valid"]) == ([1, None], False)
-            assert answer["state"]["invalidTurns"] == {"ada": strikes, "bob": 0}
+            assert answer["state"]["invalidTurns"] == dict(zip(names, (strikes, 0), strict=True))
         await ada.socket.send('{"mark": "X", "space": [1.0, 1e0], "score": 1e400}')
         for each in (ada, bob):
             answer = await asyncio.wait_for(each.socket.recv(), PATIENCE)
-            assert '"turn":{"mark":"X","space":[1,1],"score":null,"name":"ada",' in str(answer)
+            words = f'"turn":{{"mark":"X","space":[1,1],"score":null,"name":"{names[0]}",'
+            assert words in str(answer)
 
 
-@pytest.mark.parametrize(
-    "orders",
-    [
+async def test_orders_that_ended_the_original_are_dropped(house: RunningServer) -> None:
+    """In a match each; these run beside each other, since their ticks take time."""
+    bad: list[Any] = [
         {"toString": "UL"}, {"orders": {"toString": "toString"}}, {"orders": {"__class__": "UL"}},
         {"orders": None}, {"orders": [[]]}, {"orders": {"a": {"b": 1}}}, {"orders": "UL"}, [], None,
-    ],
-)  # fmt: skip
-async def test_orders_that_ended_the_original_are_dropped(tmp_path: Path, orders: Any) -> None:
-    async with (
-        server(tmp_path) as house,
-        pair(house, "bumblebots", options={"ticks": 2}) as (ada, bob),
-    ):
-        await ada.send(orders)
-        messages, code, _ = await bob.until_closed()
-        assert messages[-1]["turnNumber"] == 2
-        assert code == 1000
+    ]  # fmt: skip
+    async with AsyncExitStack() as matches:
+        bobs = []
+        for orders in bad:
+            ada, bob, _ = await matches.enter_async_context(
+                newcomers(house, "bumblebots", options={"ticks": 2})
+            )
+            await ada.send(orders)
+            bobs.append(bob)
+        for bob, orders in zip(bobs, bad, strict=True):
+            messages, code, _ = await bob.until_closed()
+            assert (messages[-1]["turnNumber"], code) == (2, 1000), orders
 
 
-async def test_names_that_the_original_could_not_store_are_stored(tmp_path: Path) -> None:
-    async with server(tmp_path) as house:
-        names = ("my.bot", "$where; -- 'drop' \"it\" 🤖")
-        logins = [await registered(house, name) for name in names]
-        async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
-            last, _ = await asyncio.gather(*map(play_noughts, (one, two), names))
-            assert last["state"]["result"]["victor"] == "my.bot"
+async def test_names_that_the_original_could_not_store_are_stored(house: RunningServer) -> None:
+    names = ("my.bot", "$where; -- 'drop' \"it\" 🤖")
+    logins = [await registered(house, name) for name in names]
+    async with bot(house, logins[0]) as one, bot(house, logins[1]) as two:
+        last, _ = await asyncio.gather(*map(play_noughts, (one, two), names))
+        assert last["state"]["result"]["victor"] == "my.bot"
 
 
 async def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
@@ -198,12 +228,11 @@ async def test_a_message_that_is_too_long_in_pieces_is_refused(tmp_path: Path) -
         assert (await one.until_closed())[1] == 1009
 
 
-async def test_pieces_make_a_message(tmp_path: Path) -> None:
-    async with server(tmp_path) as house:
-        text = json.dumps(await registered(house, "ada"))
-        async with client(house) as one:
-            await one.socket.send([text[:5], text[5:9], text[9:]])
-            assert (await one.receive())["authentication"] == "OK"
+async def test_pieces_make_a_message(house: RunningServer) -> None:
+    text = json.dumps(await newcomer(house))
+    async with client(house) as one:
+        await one.socket.send([text[:5], text[5:9], text[9:]])
+        assert (await one.receive())["authentication"] == "OK"
 
 
 async def test_a_flood_is_told_and_closed(tmp_path: Path) -> None:
@@ -278,16 +307,16 @@ async def upgraded(house: RunningServer) -> AsyncIterator[Wire]:
     ],
 )
 async def test_the_rules_of_websockets_are_kept(
-    tmp_path: Path, frames: list[dict[str, Any]], code: int
+    house: RunningServer, frames: list[dict[str, Any]], code: int
 ) -> None:
-    async with server(tmp_path) as house, undisturbed(house), upgraded(house) as wire:
+    async with upgraded(house) as wire:
         for frame in frames:
             wire.frame(**frame)
         assert await wire.close_code() == code
 
 
-async def test_a_ping_is_answered(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, client(house) as one:
+async def test_a_ping_is_answered(house: RunningServer) -> None:
+    async with client(house) as one:
         await asyncio.wait_for(await one.socket.ping(b"hello"), PATIENCE)
 
 
@@ -300,16 +329,15 @@ async def test_a_ping_is_answered(tmp_path: Path) -> None:
         b"\x16\x03\x01\x02\x00",
     ],
 )
-async def test_what_is_no_request_is_no_burden(tmp_path: Path, data: bytes) -> None:
-    async with server(tmp_path) as house, undisturbed(house):
-        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(data)
-        writer.write_eof()
-        await asyncio.wait_for(reader.read(), PATIENCE)
-        writer.close()
+async def test_what_is_no_request_is_no_burden(house: RunningServer, data: bytes) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+    writer.write(data)
+    writer.write_eof()
+    await asyncio.wait_for(reader.read(), PATIENCE)
+    writer.close()
 
 
-async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) -> None:
+async def test_a_handshake_for_graphql_that_fails_is_answered(house: RunningServer) -> None:
     head = (
         b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Version: 13\r\n"
@@ -317,11 +345,10 @@ async def test_a_handshake_for_graphql_that_fails_is_answered(tmp_path: Path) ->
         b"Sec-WebSocket-Protocol: graphql-transport-ws\r\n"
         b"Cookie: %b\r\n\r\n" % (b"x" * 17_000)
     )
-    async with server(tmp_path) as house, undisturbed(house):
-        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(head)
-        assert (await asyncio.wait_for(reader.read(), PATIENCE)).startswith(b"HTTP/1.1 4")
-        writer.close()
+    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+    writer.write(head)
+    assert (await asyncio.wait_for(reader.read(), PATIENCE)).startswith(b"HTTP/1.1 4")
+    writer.close()
 
 
 async def test_half_a_request_is_dropped_after_a_while(
