@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from msgspec.structs import replace
 
 from botdrome.server.nodes import membership
+from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.membership import Membership
 from botdrome.server.settings import ClusterSection
 from botdrome.store.opening import open_store
@@ -14,6 +15,10 @@ from botdrome.store.store import Store
 from tests.patience import until
 
 QUICK = ClusterSection(beat=0.02, death=0.5)
+LENIENT = 60.0
+"""Seconds after which a silent node is dead: on a busy machine a live one may be silent for
+seconds.
+"""
 
 
 class Member:
@@ -46,6 +51,12 @@ class Member:
             await until(lambda: self.members._beaten != before)
             count += 1
 
+    async def lose_patience(self, frozen: NodeId) -> None:
+        """Let a frozen node have been silent for as long as it takes to be dead."""
+        await self.until_beaten()  # it has read the last beat of that node
+        if pulse := self.members._pulses.get(frozen):
+            pulse.still = LENIENT
+
     async def sees(self, *nodes: str) -> None:
         """Wait until it knows these nodes, and no other."""
         await self.until(lambda: self.members.nodes.keys() == set(nodes))
@@ -59,11 +70,19 @@ class Member:
         self.members.on_change.remove(changed.set)
 
 
+def be_lenient(members: Membership) -> None:
+    """Wait long for silent nodes. Before, a node joins, which takes as long after a start of
+    PostgreSQL.
+    """
+    members._times = replace(members._times, death=LENIENT)
+
+
 @asynccontextmanager
-async def joined(url: str, name: str, times: ClusterSection = QUICK) -> AsyncIterator[Member]:
+async def joined(url: str, name: str) -> AsyncIterator[Member]:
     store = await open_store(url)
     try:
-        members = await membership.join(store, replace(times, name=name))
+        members = await membership.join(store, replace(QUICK, name=name))
+        be_lenient(members)
         await members.announce(f"http://{name}")
         yield Member(store, members)
         await store.close()

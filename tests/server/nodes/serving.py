@@ -13,8 +13,18 @@ from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.joining import JoinedNode
 from tests.patience import until
 from tests.server.clients import server
+from tests.server.nodes.joining import be_lenient
 
 NAMES = ("ant", "bee", "cat", "dog", "eel")
+
+
+@asynccontextmanager
+async def node(db: str, nats: str, name: str, **settings: Any) -> AsyncIterator[RunningServer]:
+    quick: dict[str, Any] = {"db": db, "nats": nats, "cluster_beat": 0.05, "cluster_death": 1.0}
+    async with server(Path(), cluster_name=name, **quick | settings) as one:
+        assert isinstance(one.node, JoinedNode)
+        be_lenient(one.node.members)
+        yield one
 
 
 @asynccontextmanager
@@ -22,15 +32,9 @@ async def nodes(
     db: str, nats: str, count: int = 3, **settings: Any
 ) -> AsyncIterator[list[RunningServer]]:
     """Servers that know each other, on free ports. Further settings are as in `clients.server`."""
-    quick: dict[str, Any] = {
-        "db": db,
-        "nats": nats,
-        "cluster_beat": 0.05,
-        "cluster_death": 1.0,
-    } | settings
     async with AsyncExitStack() as stack:
         opened = [
-            await stack.enter_async_context(server(Path(), cluster_name=name, **quick))
+            await stack.enter_async_context(node(db, nats, name, **settings))
             for name in NAMES[:count]
         ]
         for one in opened:

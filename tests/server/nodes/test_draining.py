@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,10 +18,10 @@ from botdrome.server.nodes.carrying import NODE_STOPS
 from botdrome.server.nodes.moving import Handover
 from tests.patience import until
 from tests.server.calling.hosts import answer
-from tests.server.clients import NOTICES, bot, client, leap, registered, server, unhurried
+from tests.server.clients import NOTICES, bot, client, leap, registered, unhurried
 from tests.server.lobby.url_hosts import brain, play, url_bot, with_address
 from tests.server.nodes.draining import GAME, SPACES, Chatter, chatting, drain, home, move_match, of
-from tests.server.nodes.serving import home_of, nodes, spread_out
+from tests.server.nodes.serving import home_of, node, nodes, spread_out
 from tests.server.rooms.duel.clients import FIND, free
 
 pytestmark = pytest.mark.anyio
@@ -165,8 +164,7 @@ async def stopping(
     """A node that stays, one that stops when the stack is closed, and the stack."""
     with unhurried(GAME):
         async with nodes(db, nats, 1) as (bee,), AsyncExitStack() as stack:
-            settings = {"db": db, "nats": nats, "cluster_beat": 0.05, "cluster_death": 1.0}
-            eel = await stack.enter_async_context(server(Path(), cluster_name="eel", **settings))
+            eel = await stack.enter_async_context(node(db, nats, "eel"))
             await of(bee).members._beat()
             yield bee, eel, stack
 

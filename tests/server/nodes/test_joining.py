@@ -15,7 +15,7 @@ from botdrome.cli.terminal import REFUSED
 from botdrome.server.network.listening import unless
 from botdrome.server.nodes import joining
 from botdrome.server.nodes.engines import NatsEngine
-from botdrome.server.nodes.joining import once_reached
+from botdrome.server.nodes.joining import JoinedNode, once_reached
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.settings import BadSetting
@@ -23,6 +23,7 @@ from botdrome.store.entries import StoreUnavailable, Wanted
 from botdrome.store.opening import open_store
 from tests.patience import until
 from tests.server.clients import bot, deaf_port, pair, registered, server
+from tests.server.nodes.joining import Member
 from tests.server.nodes.serving import nodes
 
 pytestmark = pytest.mark.anyio
@@ -56,8 +57,8 @@ async def test_a_process_that_was_stopped_too_long_ends_when_it_goes_on(
     postgres_url: str, nats_url: str
 ) -> None:
     async with nodes(postgres_url, nats_url, 1) as (ant,):
-        assert ant.node.cluster is not None
-        members, changed = ant.node.cluster.members, asyncio.Event()
+        assert isinstance(ant.node, JoinedNode)
+        members, changed = ant.node.members, asyncio.Event()
         members.on_change.append(changed.set)
         flags = ["--db", postgres_url, "--nats", nats_url, "--cluster-name", "bee", "--port", "0"]
         process = await asyncio.create_subprocess_exec(
@@ -67,6 +68,7 @@ async def test_a_process_that_was_stopped_too_long_ends_when_it_goes_on(
             changed.clear()
             await changed.wait()
         process.send_signal(signal.SIGSTOP)
+        await Member(ant.arena.store, members).lose_patience("bee.2")
         while len(members.nodes) > 1:
             changed.clear()
             await changed.wait()

@@ -63,6 +63,8 @@ async def test_each_match_of_a_dead_node_gets_one_new_owner(postgres_url: str, h
     async with cluster(postgres_url, "ant", "bee", "cat") as (ant, bee, cat):
         await begin(ant)
         await (ant.kill() if how is Member.kill else ant.freeze())
+        for one in (bee, cat) if how is Member.freeze else ():
+            await one.lose_patience(ant.id)
         got = await taken_over(bee, cat)
         assert sorted(match.id for matches in got.values() for match in matches) == sorted(MATCHES)
         assert all(len(matches) > 0 for matches in got.values())
@@ -89,6 +91,7 @@ async def test_the_end_of_a_process_is_noticed_between_two_beats(postgres_url: s
 async def test_a_frozen_node_learns_that_it_is_dead(postgres_url: str) -> None:
     async with cluster(postgres_url, "ant", "bee") as (ant, bee):
         await ant.freeze()
+        await bee.lose_patience(ant.id)
         await bee.sees(bee.id)
         await ant.members._keep_beating()
         assert ant.members.fenced is not None
@@ -228,7 +231,6 @@ async def test_nobody_is_dead_because_all_connections_were_lost(
 ) -> None:
     """As when PostgreSQL restarts. One node is slow to come back."""
     async with cluster(postgres_url, "ant", "bee") as (ant, bee):
-        ant.members._times = replace(QUICK, death=60.0)
         home = await ant.members.claim("hall")
         back, beats, reconnect = asyncio.Event(), iter(range(30)), bee.members._rows.reconnect
 
