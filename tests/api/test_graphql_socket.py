@@ -199,7 +199,7 @@ async def test_a_slow_subscriber_is_told_so(clients: dict[str, Client], tables: 
     table, client = tables.open(entry_of("m", "Ann", "Bob")), clients[NEW]
     await client.start(MATCH, id="m")
     await client.data()
-    for spectator in tuple(table.audience._spectators):
+    for spectator in tuple(table.audience.spectators):
         for _ in range(300):
             spectator.show(b"{}")
     message = await client.hear()

@@ -214,7 +214,7 @@ async def test_a_slow_spectator_is_cut_off_and_nobody_else(server: str, tables: 
             await until(lambda: len(table.audience) == 2)
             shown = 0
             while len(table.audience) == 2:
-                for spectator in tuple(table.audience._spectators):
+                for spectator in tuple(table.audience.spectators):
                     spectator.show(b'"' + b"x" * 100_000 + b'"')
                 shown += 1
                 assert len(await quick.recv()) == 100_002

@@ -49,10 +49,10 @@ class MemoryTable:
 
     def publish(self, news: News) -> list[list[Any]]:
         """The messages to each client."""
-        stands = standing(self.match, 0)
+        told = self.writers.written(news, standing(self.match, 0))
         return [
-            [json.loads(message) for message in talk.conversation.notify(news, stands)]
-            for talk in self.talks
+            [json.loads(message) for message in told.get(player, [])]
+            for player in range(len(self.talks))
         ]
 
     def start(self) -> list[list[Any]]:

@@ -18,7 +18,6 @@ from botdrome.wire.conversation import (
     WaitLimit,
 )
 from botdrome.wire.tunnel import OpenTunnel, TakeAnswer, TunnelCall, TunnelConversation, UnknownCall
-from botdrome.wire.writers import Standing
 from tests.wire.conversing import Talk
 
 LOGIN = {"name": "ada", "password": "secret"}
@@ -111,7 +110,3 @@ def test_how_it_ends(reply: Reply, words: str, code: int) -> None:
 def test_it_takes_no_seat() -> None:
     talk = bot()
     assert talk.hear(WaitLimit(5, "wait")) == ([], [])
-    assert (
-        talk.conversation.notify([], Standing(now=0, time_left=0, strikes=(), players=0, board=0))
-        == []
-    )

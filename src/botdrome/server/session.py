@@ -126,10 +126,7 @@ class Session:
         self, connection: Connection, conversation: Conversation, host: ProtocolHost, desk: Desk
     ) -> None:
         self.connection, self.conversation = connection, conversation
-        self.tell, self.notify = (
-            connection.send,
-            conversation.notify,
-        )  # not methods: a call less for each message
+        self.tell = connection.send  # not a method: a call less for each message
         self._host, self._desk = host, desk
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None

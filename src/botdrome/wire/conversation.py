@@ -16,9 +16,8 @@ from msgspec import Struct
 from botdrome.games.game import Raw
 from botdrome.games.reading import shown
 from botdrome.match.events import Player
-from botdrome.match.match import News
 from botdrome.wire.framing.websocket import NORMAL, POLICY
-from botdrome.wire.writers import MatchWriters, Standing
+from botdrome.wire.writers import MatchWriters
 
 Seconds = float
 """On the connection's clock."""
@@ -223,10 +222,6 @@ class Conversation(Protocol):
 
     def receive(self, message: bytes, now: Seconds) -> Outs:
         """The client sent one whole message."""
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        """Something happened at the client's table."""
-        return []
 
     def answer(self, reply: Reply, now: Seconds) -> Outs:
         """The server decided something."""

@@ -49,33 +49,10 @@ class Writer(Protocol):
 MakeWriter = Callable[[MatchHeader], Writer]
 
 
-class SharedWriter:
-    """A writer and its players. It writes once for all of them, when the first of them asks."""
-
-    __slots__ = ("_news", "_players", "_told", "writer")
-
-    def __init__(self, writer: Writer) -> None:
-        self.writer = writer
-        self._players: dict[Player, None] = {}
-        self._news: News | None = None
-        self._told: dict[Player, list[bytes]] = {}
-
-    def add(self, player: Player) -> None:
-        self._players[player] = None
-
-    def remove(self, player: Player) -> None:
-        self._players.pop(player, None)
-
-    def messages(self, player: Player, news: News, standing: Standing) -> list[bytes]:
-        if news is not self._news:
-            self._news, self._told = news, self.writer.on_news(news, standing, self._players)
-        return self._told.get(player, [])
-
-
 class MatchWriters:
-    """The writers of one match."""
+    """The writers of one match, each with its players: it writes once for all of them."""
 
-    __slots__ = ("_writers", "header", "recap")
+    __slots__ = ("_writers", "header", "recap", "shared")
 
     def __init__(self, header: MatchHeader) -> None:
         self.header = header
@@ -84,19 +61,29 @@ class MatchWriters:
 
         New writers learn it, and tell nobody.
         """
-        self._writers: dict[MakeWriter, SharedWriter] = {}
+        self._writers: dict[MakeWriter, tuple[Writer, dict[Player, None]]] = {}
+        self.shared: list[tuple[Writer, Collection[Player]]] = []
+        """The writers that have players."""
 
-    def join(self, player: Player, make: MakeWriter) -> SharedWriter:
+    def join(self, player: Player, make: MakeWriter) -> Writer:
         """Return the writer for a player from now on; players with the same `make` share it."""
-        for writer in self._writers.values():
-            writer.remove(player)
-        shared = self._writers.get(make)
-        if shared is None:
-            shared = self._writers[make] = SharedWriter(make(self.header))
+        for _, players in self._writers.values():
+            players.pop(player, None)
+        if make not in self._writers:
+            self._writers[make] = writer, players = make(self.header), {}
             if self.recap is not None:
-                shared.writer.on_news(*self.recap)
-        shared.add(player)
-        return shared
+                writer.on_news(*self.recap)
+        writer, players = self._writers[make]
+        players[player] = None
+        self.shared = [one for one in self._writers.values() if one[1]]
+        return writer
+
+    def written(self, news: News, standing: Standing) -> dict[Player, list[bytes]]:
+        """Return the messages for all players."""
+        told: dict[Player, list[bytes]] = {}
+        for writer, players in self.shared:
+            told |= writer.on_news(news, standing, players)
+        return told
 
 
 # Values that writers need beside the news: the standing of the match, the board of each event, and
@@ -104,22 +91,21 @@ class MatchWriters:
 
 
 def standing(match: Match, now: Milliseconds) -> Standing:
-    due = match.deadline
-    left = None if due is None else _announced(match, due - now)
-    return Standing(now, left, match.strikes, match.players, match.board.number)
-
-
-def _announced(match: Match, left: Milliseconds) -> Milliseconds:
-    """Return the time shown to players: the whole limit before a step begins, and never the grace
+    """The time shown to players is the whole limit before a step begins, and never has the grace
     period or a credit.
     """
-    pace = match.terms.pace
-    if match.resting:
+    board, due, pace = match.board, match.deadline, match.terms.pace
+    left = None if due is None else due - now
+    if left is not None and match.resting:
         left = max(left, 0) + (pace.limit or 0)
-        return min(left, pace.limit) if pace.grace and pace.limit is not None else left
-    left -= match.credited
-    limit = pace.limit if match.steps or pace.first is None else pace.first
-    return max(left - (limit or 0) * pace.grace // 100, 0)
+        if pace.grace and pace.limit is not None:
+            left = min(left, pace.limit)
+    elif left is not None:
+        if match.clocks.active:
+            left -= match.credited
+        limit = pace.limit if match.steps or pace.first is None else pace.first
+        left = max(left - (limit or 0) * pace.grace // 100, 0)
+    return Standing(now, left, board.strikes, match.players, board.number)
 
 
 def boards_of(news: News, last: int) -> Sequence[int]:

@@ -11,7 +11,6 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.match.match import News
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
@@ -28,7 +27,6 @@ from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.session import Session, Transfer
 from botdrome.wire.conversation import Close, Command, Out, Redeliver, Reply
 from botdrome.wire.framing.streams import Frames, Lines
-from botdrome.wire.writers import Standing
 from tests.patience import until
 from tests.server.nodes.memory_links import MemoryLinks, Network
 
@@ -76,9 +74,6 @@ class TravelConversation:
 
     def answer(self, reply: Reply, now: float) -> Sequence[Out]:
         return ()
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        return []
 
     def wake(self, now: float) -> Sequence[Out]:
         return ()

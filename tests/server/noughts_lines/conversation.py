@@ -2,6 +2,8 @@
 your turn, then the result.
 """
 
+from collections.abc import Collection
+
 from botdrome.match.events import Ended, Player
 from botdrome.match.match import News
 from botdrome.wire.conversation import (
@@ -15,13 +17,29 @@ from botdrome.wire.conversation import (
     Seconds,
     Submit,
 )
-from botdrome.wire.writers import Standing
+from botdrome.wire.writers import MatchHeader, Standing
 
 GAME, MARKS = "noughts-and-crosses", "XO"
 
 
 class FindTable(Command):
     """The protocol's own command, which its host executes."""
+
+
+class NoughtsLines:
+    """Writes to the players of one match."""
+
+    def __init__(self, header: MatchHeader) -> None: ...
+
+    def on_news(
+        self, news: News, standing: Standing, players: Collection[Player]
+    ) -> dict[Player, list[bytes]]:
+        event, position = news[-1]
+        if isinstance(event, Ended):
+            places = event.result.places
+            return {player: [b"you are number %d" % places[player]] for player in players}
+        board = "".join(mark or "." for row in position.view(None)["board"] for mark in row)
+        return {player: [board.encode()] for player in players if player in position.to_move}
 
 
 class NoughtsConversation:
@@ -45,16 +63,10 @@ class NoughtsConversation:
                 return (FindTable(),)
             case Seated():
                 self.player = reply.player
+                reply.writers.join(reply.player, NoughtsLines)
                 return ()
             case _:  # the match is over, or the client cannot play
                 return (Close(),)
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        event, position = news[-1]
-        if isinstance(event, Ended):
-            return [f"you are number {event.result.places[self.player]}".encode()]
-        board = "".join(mark or "." for row in position.view(None)["board"] for mark in row)
-        return [board.encode()] if self.player in position.to_move else []
 
     def wake(self, now: Seconds) -> Outs:
         return ()

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Player
-from botdrome.match.match import Match, News
+from botdrome.match.match import Match
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.tables.timing import MoveTimes, TickTimers, never
@@ -19,7 +19,7 @@ from botdrome.store.entries import MatchEntry, Note
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
 from botdrome.wire.battlebot.conversation import battlebot
-from botdrome.wire.writers import MatchWriters, Standing
+from botdrome.wire.writers import MatchWriters
 
 pytestmark = pytest.mark.anyio
 
@@ -102,10 +102,7 @@ class Hearer:
         self.network = self.late = 0.0
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
-        self._player, self._writer = player, writers.join(player, battlebot)
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        return self._writer.messages(self._player, news, standing)
+        writers.join(player, battlebot)
 
     def tell(self, messages: list[bytes]) -> None:
         self.told += messages

@@ -101,18 +101,14 @@ class Game:
         self.ann = joined(burst)
         assert self.ann.hear(GameStarts(BoatWriter(self.roster))) == []
         assert self.ann.say("S|bob|1|1")[1:] == [b"M||game hasn't started"]
-        assert (
-            self.ann.hear(
-                Seated(0, MatchWriters(MatchHeader("m1", "battleship", ("ann", "bob"), None, 5)))
-            )
-            == []
-        )
+        self.writers = MatchWriters(MatchHeader("m1", "battleship", ("ann", "bob"), None, 5))
+        assert self.ann.hear(Seated(0, self.writers)) == []
         self.tell(self.match.start())
         for player in (0, 1):
             self.lines = self.tell(self.match.submit(player, {"board": FLEET}, 0))
 
     def tell(self, news: News) -> list[str]:
-        messages = self.ann.conversation.notify(news, standing(self.match, 0))
+        messages = self.writers.written(news, standing(self.match, 0)).get(0, [])
         return [line for message in messages for line in message.decode().split("\n")]
 
     def play(self, line: str) -> list[str]:

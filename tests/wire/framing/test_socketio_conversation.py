@@ -4,12 +4,8 @@ from typing import Any
 
 import pytest
 
-from botdrome.games.battlecube import Battlecube
-from botdrome.match.match import Match
-from botdrome.match.terms import Terms
 from botdrome.wire.conversation import CannotPlay, Dismissed, Outs, Removed, Reply, Unreadable
 from botdrome.wire.framing.socketio import SocketIoConversation, event
-from botdrome.wire.writers import standing
 from tests.wire.framing.socketio_transcripts import LIMITS, Client, check, handshake, shown
 
 
@@ -161,9 +157,8 @@ def test_decisions_of_the_server() -> None:
         assert shown(client.conversation.answer(reply, 0.0))[-1] == last
         assert client.conversation.deadline is None
         assert client.conversation.answer(reply, 0.0) == client.conversation.wake(0.0) == ()
-    conversation, match = echo(3), Match(Battlecube(), 2, Terms(), seed=1)
+    conversation = echo(3)
     assert conversation.answer(Dismissed(False, False), 0.0) == ()
-    assert conversation.notify(match.start(), standing(match, 0)) == []
     assert conversation.wake(1.0) == ()
 
 

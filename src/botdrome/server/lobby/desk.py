@@ -361,7 +361,7 @@ async def _tell_result(
     stands, writers = standing(resumption.match, resumption.now), MatchWriters(header_of(entry))
     writers.recap = resumption.recap, stands, ()
     client.take_seat(player, writers)
-    client.tell(client.notify(resumption.news, stands))
+    client.tell(writers.written(resumption.news, stands).get(player, []))
     return client.dismiss(failed=False)
 
 

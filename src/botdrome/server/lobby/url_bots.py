@@ -22,7 +22,6 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.games.reading import UNREADABLE, bounded, plural
 from botdrome.match.events import Player
-from botdrome.match.match import News
 from botdrome.match.terms import PaceName
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
@@ -39,7 +38,7 @@ from botdrome.store.store import Store
 from botdrome.wire.battlebot.conversation import battlebot_with_extras, value_of
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import TOKEN_CHANGED, BadVersion, read_version
-from botdrome.wire.writers import MatchWriters, Standing
+from botdrome.wire.writers import MatchWriters
 
 # A bot with a URL.
 #
@@ -196,10 +195,7 @@ class UrlBot:
     # At the table.
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
-        self._writer = writers.join(player, battlebot_with_extras)
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        return self._writer.messages(self._player, news, standing)
+        writers.join(player, battlebot_with_extras)
 
     def tell(self, messages: list[bytes]) -> None:
         self._news = messages[-1]

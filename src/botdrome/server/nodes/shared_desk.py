@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.match.events import Player
-from botdrome.match.match import News
 from botdrome.server.lobby.desk import Desk, OtherNodes, WaitingClient
 from botdrome.server.network.connection import GOING, NORMAL
 from botdrome.server.nodes.carrying import CarriedConnection, FrontConnection, connection_of
@@ -25,7 +24,7 @@ from botdrome.server.nodes.moving import Mover
 from botdrome.server.session import Session
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
-from botdrome.wire.writers import MatchWriters, Standing
+from botdrome.wire.writers import MatchWriters
 
 # What the desks of different nodes tell each other.
 #
@@ -284,9 +283,6 @@ class RemoteClient:
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
         """Its session does so when it has come."""
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        return []
 
     def tell(self, messages: list[bytes]) -> None:
         """There is nothing to tell before the match has started."""

@@ -55,7 +55,7 @@ from botdrome.wire.bomber.conversation import (
     registration_refused,
 )
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
-from botdrome.wire.writers import MakeWriter, MatchHeader, MatchWriters, Standing
+from botdrome.wire.writers import MakeWriter, MatchHeader, MatchWriters
 
 
 class BomberUser:
@@ -102,10 +102,7 @@ class BomberUser:
         self.player = player
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
-        self._writer = writers.join(player, self.make_writer)
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        return [] if self.player is None else self._writer.messages(self.player, news, standing)
+        writers.join(player, self.make_writer)
 
     def tell(self, messages: list[bytes]) -> None:
         pass

@@ -24,7 +24,7 @@ from botdrome.server.tables.table import Subscriber, Table
 from botdrome.wire.cube.conversation import error
 from botdrome.wire.cube.requests import CubeSetup, Fault, NewGame
 from botdrome.wire.cube.writer import CubeEvent, CubeWriter, Payload, UnreadableAnswer, read_answer
-from botdrome.wire.writers import MatchWriters, Standing
+from botdrome.wire.writers import MatchWriters
 
 
 class CubeBot:
@@ -61,10 +61,7 @@ class CubeBot:
         self._call: asyncio.Task[None] | None = None
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
-        self._messages = writers.join(player, self._writer.for_match)
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        return self._messages.messages(self._player, news, standing)
+        writers.join(player, self._writer.for_match)
 
     def tell(self, messages: list[bytes]) -> None:
         self._body = messages

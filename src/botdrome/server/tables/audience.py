@@ -71,13 +71,10 @@ class Audience:
     def __init__(self, header: MatchHeader, limit: Milliseconds | None = None) -> None:
         """`limit` is the time limit for a move, if there is one and it is known."""
         self._header, self._limit = header, limit
-        self._spectators: dict[Spectator, None] = {}
+        self.spectators: dict[Spectator, None] = {}
 
     def __len__(self) -> int:
-        return len(self._spectators)
-
-    def __bool__(self) -> bool:
-        return bool(self._spectators)
+        return len(self.spectators)
 
     def join(
         self, spectator: Spectator, now: Milliseconds, bots: tuple[str, ...], view: View
@@ -89,20 +86,20 @@ class Audience:
         snapshot = msgspec.to_builtins(self._header) | {
             "limit": self._limit, "snapshot": True, "t": now, "bots": bots, "view": view,
         }  # fmt: skip
-        self._spectators[spectator] = None
+        self.spectators[spectator] = None
         spectator.show(msgspec.json.encode(snapshot))
 
     def leave(self, spectator: Spectator) -> None:
-        self._spectators.pop(spectator, None)
+        self.spectators.pop(spectator, None)
 
     def hand_over(self) -> list[Spectator]:
         """Forget the spectators, and return them: the match goes on at another node."""
-        spectators, self._spectators = list(self._spectators), {}
+        spectators, self.spectators = list(self.spectators), {}
         return spectators
 
     def take(self, spectators: Iterable[Spectator]) -> None:
         """Go on showing the match to those that watched it at another node."""
-        self._spectators |= dict.fromkeys(spectators)
+        self.spectators |= dict.fromkeys(spectators)
 
     def see(self, now: Milliseconds, shown: list[tuple[Event, View]]) -> None:
         """Show public events, each with the public view of the position after it."""
@@ -114,13 +111,13 @@ class Audience:
                 "view": view,
             }
             encoded = msgspec.json.encode(message)
-            for spectator in tuple(self._spectators):
+            for spectator in tuple(self.spectators):
                 spectator.show(encoded)
 
     def dismiss(self) -> None:
-        for spectator in tuple(self._spectators):
+        for spectator in tuple(self.spectators):
             spectator.end()
-        self._spectators.clear()
+        self.spectators.clear()
 
 
 # Matches that are played elsewhere, such as by the offline runner, shown beside the server's own

@@ -51,7 +51,11 @@ class FlightRecord:
 
     def out(self, now: Milliseconds, messages: list[bytes], step: int) -> None:
         for message in messages:
-            self._enter(now, False, message, "", step)
+            said = message if len(message) <= SHOWN else _shortened(message)
+            self._row += (now, False, said, "", step, None)
+            self._row_bytes += len(said) + OVERHEAD
+            if self._row_bytes > self._bytes:
+                self._turn_over()
 
     def came(
         self,
@@ -62,19 +66,8 @@ class FlightRecord:
         uncharged: Uncharged = NOTHING,
     ) -> None:
         """`step` is the number of steps played before."""
-        self._enter(now, True, message, verdict, step, None if uncharged == NOTHING else uncharged)
-
-    def _enter(
-        self,
-        now: Milliseconds,
-        came: bool,
-        message: bytes,
-        verdict: str,
-        step: int,
-        uncharged: Uncharged | None = None,
-    ) -> None:
         said = message if len(message) <= SHOWN else _shortened(message)
-        self._row.extend((now, came, said, verdict, step, uncharged))
+        self._row += (now, True, said, verdict, step, None if uncharged == NOTHING else uncharged)
         self._row_bytes += len(said) + len(verdict) + OVERHEAD
         if self._row_bytes > self._bytes:
             self._turn_over()

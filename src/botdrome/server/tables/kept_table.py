@@ -422,13 +422,16 @@ class KeptTable(Table):
             return super().rejoin(player, seated)
         self._missing.remove(player)
         self.seat(player, seated)
-        now = self.now()
-        messages = seated.notify([(Returned(player), self.shown)], standing(self.match, now))
-        if messages:
-            self._flights[player].out(now, messages, self.match.steps)
-            seated.tell(messages)
+        self._tell_back(player, seated, self.now())
         self._loop.call_soon(self._thaw_if_complete)  # the caller has yet to sit down
         return True
+
+    def _tell_back(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> None:
+        """Tell a player that has returned, and nobody else, how the match stands."""
+        news: News = [(Returned(player), self.shown)]
+        if messages := self.writers.written(news, standing(self.match, now)).get(player):
+            self._flights[player].out(now, messages, self.match.steps)
+            seated.tell(messages)
 
     def _thaw_if_complete(self) -> None:
         if self._frozen and not self._missing:
@@ -471,7 +474,8 @@ class KeptTable(Table):
 
     def _look(self) -> None:
         if self.match.result is None:
-            self._subscribers.changed()
+            for changed in self._subscribers.changed:
+                changed()
 
 
 # Resumed table: a match goes on at another node.
@@ -551,12 +555,8 @@ class ResumedTable(KeptTable):
             return super().rejoin(player, seated)
         self.expected.remove(player)
         self.seat(player, seated)
-        now, steps = self._stopped, self.match.steps
-        self._flights[player].came(now, b"", BACK, steps)
-        messages = seated.notify([(Returned(player), self.shown)], standing(self.match, now))
-        if messages:
-            self._flights[player].out(now, messages, steps)
-            seated.tell(messages)
+        self._flights[player].came(self._stopped, b"", BACK, self.match.steps)
+        self._tell_back(player, seated, self._stopped)
         self._loop.call_soon(self._look)  # the caller has yet to sit down
         self._end_grace_if_complete()
         return True

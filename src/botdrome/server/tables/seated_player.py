@@ -3,8 +3,7 @@
 from typing import Protocol
 
 from botdrome.match.events import Player
-from botdrome.match.match import News
-from botdrome.wire.writers import MatchWriters, Standing
+from botdrome.wire.writers import MatchWriters
 
 
 class SeatedPlayer(Protocol):
@@ -12,9 +11,6 @@ class SeatedPlayer(Protocol):
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
         """Join one of the writers of the match."""
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        """Return the messages for this player. Nothing is sent yet: a result is stored first."""
 
     def tell(self, messages: list[bytes]) -> None:
         """Send the messages."""

@@ -171,36 +171,32 @@ class Subscriber:
 class Subscribers:
     """All subscribers of one table, called in the order in which they came."""
 
-    __slots__ = ("_all", "_changed", "_notified")
+    __slots__ = ("_all", "changed", "notified")
 
     def __init__(self) -> None:
         self._all: list[Subscriber] = []
-        self._notified: list[Callable[[News], None]] = []
-        self._changed: list[Callable[[], None]] = []
+        self.notified: list[Callable[[News], None]] = []
+        self.changed: list[Callable[[], None]] = []
 
     def add(self, subscriber: Subscriber) -> None:
         self._all.append(subscriber)
         if subscriber.notify is not None:
-            self._notified.append(subscriber.notify)
+            self.notified.append(subscriber.notify)
         if subscriber.changed is not None:
-            self._changed.append(subscriber.changed)
+            self.changed.append(subscriber.changed)
 
     def remove(self, subscriber: Subscriber) -> None:
         """The lists are made anew, since a subscriber may leave while it is being called."""
         rest = [one for one in self._all if one is not subscriber]
-        self._all, self._notified, self._changed = [], [], []
+        self._all, self.notified, self.changed = [], [], []
         for one in rest:
             self.add(one)
 
     def notify(self, news: News) -> None:
-        if self._notified:
+        if self.notified:
             public = [piece for piece in news if meant_for(piece[0]) is None]
-            for notify in self._notified:
+            for notify in self.notified:
                 notify(public)
-
-    def changed(self) -> None:
-        for changed in self._changed:
-            changed()
 
     def notes(self, table: "Table") -> tuple[Note, ...]:
         return tuple(
@@ -258,7 +254,7 @@ class Table:
         self._timer: Timer | None = None
         self._timer_due, self._reason = 0, ""
         self._last: tuple[News, Milliseconds, float]
-        self._last_words: list[tuple[Player, list[bytes]]] = []
+        self._last_words: dict[Player, list[bytes]] = {}
         self._ending: asyncio.Future[None]
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
@@ -429,25 +425,23 @@ class Table:
         due = self.match.deadline
         if due is not None and (self._timer is None or due < self._timer_due):
             self._set_timer(due, now)
-        self._subscribers.changed()
+        for changed in self._subscribers.changed:
+            changed()
 
     def _tell(self, news: News, now: Milliseconds) -> None:
+        """All messages are written before the first is sent."""
         self.shown = news[-1][1]
-        steps, seated = self.match.steps, self._seated
-        for player, messages in self._written(news, now):
-            if player in seated and messages:
-                self._flights[player].out(now, messages, steps)
+        steps, seated, flights = self.match.steps, self._seated, self._flights
+        for player, messages in self.writers.written(news, standing(self.match, now)).items():
+            if messages and player in seated:
+                flights[player].out(now, messages, steps)
                 seated[player].tell(messages)
-        self._show(news, now)
-
-    def _written(self, news: News, now: Milliseconds) -> list[tuple[Player, list[bytes]]]:
-        """The messages for each player. All are written before the first is sent."""
-        stands = standing(self.match, now)
-        return [(player, seated.notify(news, stands)) for player, seated in self._seated.items()]
+        if self._subscribers.notified or self.audience.spectators:
+            self._show(news, now)
 
     def _show(self, news: News, now: Milliseconds) -> None:
         self._subscribers.notify(news)
-        if self.audience:
+        if self.audience.spectators:
             self.audience.see(
                 now,
                 [
@@ -523,7 +517,7 @@ class Table:
     def _tell_the_end(self, news: News, now: Milliseconds) -> None:
         try:
             self._subscribers.stored(self)
-            for player, messages in self._last_words:
+            for player, messages in self._last_words.items():
                 if messages and (seated := self._seated.get(player)) is not None:
                     seated.tell(messages)
             self._show(news, now)
@@ -536,8 +530,8 @@ class Table:
         """
         news, now, _ = self._last
         try:
-            self._last_words = self._written(news, now)
+            self._last_words = self.writers.written(news, standing(self.match, now))
         except Exception:
             log.exception("there are no words for the end of a match", match=self.entry.id)
-        for player, messages in self._last_words:
-            self._flights[player].out(now, messages, self.match.steps)
+        for player in self._last_words.keys() & self._seated.keys():
+            self._flights[player].out(now, self._last_words[player], self.match.steps)

@@ -13,7 +13,6 @@ from botdrome.games.game import BadOption, Game
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
 from botdrome.match.events import Player
-from botdrome.match.match import News
 from botdrome.match.terms import PACES, PaceName
 from botdrome.wire.battlebot.messages import (
     DECODER,
@@ -57,7 +56,7 @@ from botdrome.wire.conversation import (
 )
 from botdrome.wire.framing.websocket import INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
 from botdrome.wire.token_bucket import TokenBucket
-from botdrome.wire.writers import MakeWriter, MatchHeader, SharedWriter, Standing
+from botdrome.wire.writers import MakeWriter, MatchHeader
 
 # Login: the first message of the native protocol.
 
@@ -346,7 +345,6 @@ class BattlebotConversation:
         self._admitted = self._over = self._between = False
         """`_between`: a match is over, and the client may ask for the next one."""
         self._player: Player | None = None
-        self._writer: SharedWriter | None = None
         self._wait_message = ""
 
     def begin(self, now: Seconds) -> Outs:
@@ -425,7 +423,7 @@ class BattlebotConversation:
         match reply:
             case Seated():
                 self.deadline, self._player = None, reply.player
-                self._writer = reply.writers.join(reply.player, self._make_writer())
+                reply.writers.join(reply.player, self._make_writer())
                 return () if reply.moved else self._name_match(reply.writers.header)
             case Dismissed():
                 return self._dismissed(reply, now)
@@ -485,7 +483,7 @@ class BattlebotConversation:
     def _dismissed(self, reply: Dismissed, now: Seconds) -> Outs:
         assert self._login is not None
         again = AGAIN in self._login.features and not (reply.failed or reply.stopping)
-        self._player, self._writer = None, None
+        self._player = None
         self._over, self._between = not again, again
         if again:
             self.deadline = now + self._login_limit
@@ -498,10 +496,6 @@ class BattlebotConversation:
         return ()
 
     # What happens at the table, and what does not happen in time.
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        assert self._writer is not None and self._player is not None
-        return self._writer.messages(self._player, news, standing)
 
     def wake(self, now: Seconds) -> Outs:
         self.deadline = None

@@ -3,7 +3,6 @@
 from msgspec import Struct
 
 from botdrome.match.events import Player
-from botdrome.match.match import News
 from botdrome.wire.boats.lines import (
     BOOTED,
     COMM_ERROR,
@@ -43,7 +42,6 @@ from botdrome.wire.conversation import (
     read_version,
 )
 from botdrome.wire.token_bucket import TokenBucket
-from botdrome.wire.writers import SharedWriter, Standing
 
 # Commands of Xterm Boat Sinker's conversation to its room, and the replies.
 
@@ -168,7 +166,6 @@ class BoatConversation:
         """Those of the client's seat; None: it has not joined."""
         self._player: Player = 0
         self._writer: BoatWriter | None = None
-        self._shared: SharedWriter | None = None
         self._turns_at_chat = 0
         """Turns that the client had had at its last message to others."""
 
@@ -316,7 +313,7 @@ class BoatConversation:
             case Seated():
                 assert self._writer is not None
                 self._player = reply.player
-                self._shared = reply.writers.join(reply.player, self._writer.for_match)
+                reply.writers.join(reply.player, self._writer.for_match)
             case Joined():
                 self.deadline, self._taunts = None, reply.taunts
             case RoomShown():
@@ -351,10 +348,6 @@ class BoatConversation:
         return ()
 
     # What happens at the table, and what does not happen in time.
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        assert self._shared is not None
-        return self._shared.messages(self._player, news, standing)
 
     def wake(self, now: Seconds) -> Outs:
         self.deadline = None

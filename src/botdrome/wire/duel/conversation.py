@@ -52,7 +52,7 @@ from botdrome.wire.conversation import (
 )
 from botdrome.wire.framing.streams import BadFrame
 from botdrome.wire.token_bucket import TokenBucket
-from botdrome.wire.writers import MakeWriter, SharedWriter, Standing
+from botdrome.wire.writers import MakeWriter, Standing
 
 # Messages of duel arena players: frames, and the moves in them.
 
@@ -229,6 +229,10 @@ class Duel:
         self._sent: Raw = {}
         """The coordinates of the last unusual answer, as played and as echoed."""
 
+    @property
+    def started(self) -> bool:
+        return bool(self._order)
+
     # News of the match.
 
     def on_news(
@@ -386,8 +390,6 @@ class DuelConversation:
         """The client has asked for an opponent before it was free."""
         self._player: Player = 0
         self._duel: Duel | None = None
-        self._writer: SharedWriter | None = None
-        self._started = False
         self._ignored = 0
         """Answers in this match that did not count."""
 
@@ -439,7 +441,7 @@ class DuelConversation:
 
     def _find_opponent(self) -> Outs:
         """Asking too early or twice is harmless: until a match begins it is the same wish."""
-        if not self._entered or self._started:
+        if not self._entered or (self._duel is not None and self._duel.started):
             self._wants_opponent = True
             return ()
         return () if self._duel is not None else (FindOpponent(),)
@@ -498,13 +500,11 @@ class DuelConversation:
             return OK, FREE, *self._go_on()
         if reply.standing is None:
             return (OK,)
-        self._started = True
         return OK, *self._duel.resume(self._player, reply.standing)
 
     def _take_seat(self, reply: Seated) -> None:
         self._player, self._ignored, self._wants_opponent = reply.player, 0, False
-        self._writer = reply.writers.join(reply.player, self._make_writer)
-        duel = self._writer.writer
+        duel = reply.writers.join(reply.player, self._make_writer)
         assert isinstance(duel, Duel)
         self._duel = duel
         if self._login is not None and self._login.draws:
@@ -513,7 +513,7 @@ class DuelConversation:
             duel.draws.discard(reply.player)  # the client that had the seat before may have asked
 
     def _dismissed(self, reply: Dismissed) -> Outs:
-        self._duel, self._started = None, False
+        self._duel = None
         if reply.failed or reply.stopping or self._superseded:
             return self._close()
         return FREE, *self._go_on()
@@ -524,11 +524,6 @@ class DuelConversation:
         return (FindOpponent(),) if wanted else ()
 
     # What happens at the table, and what does not happen in time.
-
-    def notify(self, news: News, standing: Standing) -> list[bytes]:
-        assert self._writer is not None
-        self._started = True
-        return self._writer.messages(self._player, news, standing)
 
     def wake(self, now: Seconds) -> Outs:
         self.deadline = None
