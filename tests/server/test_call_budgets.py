@@ -1,0 +1,227 @@
+"""What one message costs, in calls of functions of the package.
+
+Times are noise on a busy machine, these counts are not. A change that needs more calls raises the
+number here, and its commit says why.
+"""
+
+import asyncio
+import gc
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from pathlib import Path
+from time import monotonic
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from botdrome.server.network import peer, shares, steady_loop
+from tests.patience import until
+from tests.server.clients import Client, bot, pair, registered, server
+from tests.server.paths import SOURCES
+from tests.server.rooms.boats import clients as boats
+from tests.server.rooms.bomber import clients as bombers
+from tests.server.rooms.cube import clients as cubes
+from tests.server.rooms.duel import clients as duellists
+
+pytestmark = pytest.mark.anyio
+
+BUDGETS = {
+    "a move of noughts and crosses": 57,
+    "a duel move": 45,
+    "a boat shot": 50,
+    "a Bomberman action": 69,
+    "a Battlecube tick of two bots": 213,
+    "a login with pairing": 339,
+    "the end of a match": 149,
+}
+"""Calls of functions of the package in the server's event loop, on Python 3.11."""
+
+RESUMED = CO_ASYNC_GENERATOR | CO_COROUTINE | CO_GENERATOR
+CLIENTS = f"{SOURCES}client/"
+
+
+class CallCount:
+    """Counts entries of functions: no comprehensions, and no resumptions of coroutines."""
+
+    def __init__(self) -> None:
+        self.functions: Counter[str] = Counter()
+        self._entered: set[FrameType] = set()
+
+    def count(self, frame: FrameType, event: str, arg: Any) -> None:
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(SOURCES):
+            return
+        if code.co_filename.startswith(CLIENTS):
+            return
+        if code.co_name.startswith("<") and code.co_name != "<lambda>":
+            return
+        if code.co_flags & RESUMED:
+            if frame in self._entered:
+                return
+            self._entered.add(frame)
+        self.functions[f"{code.co_filename.removeprefix(SOURCES)} {code.co_qualname}"] += 1
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        gc.disable()
+        sys.setprofile(self.count)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            gc.enable()
+
+    def check(self, what: str, times: int = 1) -> None:
+        calls = self.functions.total() / times
+        listed = "\n".join(f"{count:4} {name}" for name, count in self.functions.most_common())
+        print(f"{what}: {calls:g} calls\n{listed}")
+        if sys.version_info[:2] == (3, 11):
+            assert calls <= BUDGETS[what], f"{what} takes {calls:g} calls:\n{listed}"
+
+
+@pytest.fixture(autouse=True)
+def clocks_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is counted that depends on how long something takes."""
+    now = monotonic()
+    monkeypatch.setattr(steady_loop, "PERIOD", 3600.0)
+    monkeypatch.setattr(shares, "BURST", 3600.0)
+    for module in (peer, shares):
+        monkeypatch.setattr(module, "monotonic", lambda: now)
+
+
+async def count_of(work: Callable[[], Awaitable[object]]) -> CallCount:
+    count = CallCount()
+    with count.counting():
+        await work()
+    return count
+
+
+async def counted(what: str, work: Callable[[], Awaitable[object]], times: int = 1) -> None:
+    (await count_of(work)).check(what, times)
+
+
+async def test_a_move_of_noughts_and_crosses(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, pair(house) as (ada, bob):
+        await turn(ada, bob, "X", 0, 0)
+        await turn(bob, ada, "O", 1, 0)
+        await counted("a move of noughts and crosses", lambda: turn(ada, bob, "X", 0, 1))
+
+
+async def turn(one: Client, two: Client, mark: str, row: int, column: int) -> None:
+    await one.send({"mark": mark, "space": [row, column]})
+    await one.receive()
+    await two.receive()
+
+
+async def test_the_end_of_a_match(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, pair(house) as (ada, bob):
+        for row in range(2):
+            await turn(ada, bob, "X", row, 0)
+            await turn(bob, ada, "O", row, 1)
+        await counted("the end of a match", lambda: turn(ada, bob, "X", 2, 0))
+
+
+async def test_a_login_with_pairing(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        for names in (("eve", "dan"), ("ada", "bob")):
+            one, two = [await registered(house, name) for name in names]
+
+            async def play(one: Any = one, two: Any = two) -> None:
+                async with bot(house, one) as first, bot(house, two) as second:
+                    await first.receive()
+                    await second.receive()
+
+            if names[0] == "eve":
+                await play()
+            else:
+                await counted("a login with pairing", play, 2)
+
+
+async def test_a_duel_move(tmp_path: Path) -> None:
+    async with (
+        duellists.arena(tmp_path) as house,
+        duellists.pair(house, "ada", "bob") as (ada, bob, question),
+    ):
+
+        async def move(one: Any, two: Any, asked: Any, *cell: int) -> Any:
+            await one.answer(asked, *cell)
+            return await two.receive()
+
+        asked = await move(bob, ada, await move(ada, bob, question, 7, 7), 0, 7)
+        await counted("a duel move", lambda: move(ada, bob, asked, 7, 8))
+
+
+async def test_a_boat_shot(tmp_path: Path) -> None:
+    async with (
+        boats.boat_server(tmp_path) as house,
+        boats.sailors(house, "ada", "bob") as (ada, bob),
+    ):
+
+        async def shoot(one: Any, two: Any, target: str, cell: str) -> None:
+            one.send(f"S|{target}|{cell}")
+            await one.until("N|")
+            await two.until("N|")
+
+        await shoot(ada, bob, "bob", "1|1")
+        await shoot(bob, ada, "ada", "1|1")
+        await counted("a boat shot", lambda: shoot(ada, bob, "bob", "1|2"))
+
+
+async def test_a_bomberman_action(tmp_path: Path) -> None:
+    async with bombers.room(tmp_path) as (house, api):
+        user, *_ = await api.begin("ada", "bob")
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        body = b'{"user_id":"%b","action":"STAY"}' % user.encode()
+        head = b"POST /bomber/rest HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n"
+
+        async def act() -> None:
+            """Head and body come in one piece."""
+            writer.write(head % len(body) + body)
+            assert b"ACCEPTED" in await reader.readuntil(b"}")
+
+        await act()
+        await counted("a Bomberman action", act)
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_a_battlecube_tick(tmp_path: Path) -> None:
+    """From the answers of two bots to the next calls."""
+    asked, answers = [0], asyncio.Semaphore(0)
+
+    async def answer(_: cubes.Asked) -> cubes.Reply:
+        asked[0] += 1
+        await answers.acquire()
+        return cubes.Reply(b'[{"task":"NOOP"}]')
+
+    async with (
+        server(tmp_path) as house,
+        cubes.bot(answer) as ann,
+        cubes.bot(answer) as ben,
+        cubes.organiser(house) as one,
+    ):
+        players = ("Ann", ann.url), ("Ben", ben.url)
+        await one.new_game(*players, maxNumOfTicks=20, speed=1, edgeLength=20)
+        await until(lambda: asked[0] == 2)
+
+        async def tick() -> None:
+            expected = asked[0] + 2
+            answers.release()
+            answers.release()
+            await one.until("NEXT_TICK")
+            await until(lambda: asked[0] == expected)
+
+        for _ in range(3):
+            await tick()
+        counts = [await count_of(tick) for _ in range(8)]
+        # a timer may ring too early, which costs a few calls more
+        min(counts, key=lambda count: count.functions.total()).check(
+            "a Battlecube tick of two bots"
+        )
+        for _ in range(40):
+            answers.release()
+        await one.until("GAME_ENDED")
