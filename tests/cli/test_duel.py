@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.catalogue import restored
-from botdrome.cli.duel import DuelReport
+from botdrome.cli.play import DuelReport
 from botdrome.contest.sequential import SequentialTest
 from botdrome.match.record import verify
 from botdrome.offline.duel import DuelPlan, play_blocks
@@ -168,7 +168,7 @@ def test_repeated_games_are_counted_once(alike: tuple[str, str]) -> None:
 def test_a_duel_that_only_repeats_itself_ends(
     alike: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.cli.duel.REPEATED", 50)
+    monkeypatch.setattr("botdrome.cli.play.REPEATED", 50)
     result = run("duel", NOUGHTS, *alike, "--in-process", "--openings", "none")
     assert result.exit_code == 2
     assert (

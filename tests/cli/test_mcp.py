@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.cli.mcp import RULES
+from botdrome.cli.mcp_server import RULES
 from botdrome.client.kept_tokens import kept_bots
 from tests.cli.commands import run
 from tests.client.relay import relay

@@ -13,7 +13,7 @@ Rows = dict[str, tuple[str, Union[str, "Rows"]]]
 
 COMMANDS: dict[str, Rows] = {
     "Try": {
-        "demo": ("Show one match of each game, then a small tournament.", "demo"),
+        "demo": ("Show one match of each game, then a small tournament.", "games"),
         "games": ("List the games, their options, views and moves.", "games"),
         "play": ("Play bots against each other on this machine.", "play"),
         "replay": ("Show a match file, or write it as an HTML page.", "replay"),
@@ -21,10 +21,10 @@ COMMANDS: dict[str, Rows] = {
     "Write a bot": {
         "new": ("Create a project that plays at once.", "new"),
         "check": ("Find illegal moves, crashes and slowness; or check its wire.", "check"),
-        "duel": ("Find out whether a new bot is better than an old one.", "duel"),
+        "duel": ("Find out whether a new bot is better than an old one.", "play"),
         "why": ("Say what decided a match.", "remote"),
-        "blunders": ("Find the last step at which a lost match could be saved.", "blunders"),
-        "rerun": ("Play a recorded match to a bot, and compare its moves.", "rerun"),
+        "blunders": ("Find the last step at which a lost match could be saved.", "lost_matches"),
+        "rerun": ("Play a recorded match to a bot, and compare its moves.", "lost_matches"),
         "fork": ("Continue a recorded match from a step.", "fork"),
     },
     "Play on a server": {
@@ -38,7 +38,7 @@ COMMANDS: dict[str, Rows] = {
         ),
         "connect": ("Let a server call a bot behind a firewall.", "remote"),
         "watch": ("Watch a match in the terminal.", "remote"),
-        "mcp": ("Let a language model play.", "mcp"),
+        "mcp": ("Let a language model play.", "remote"),
         "boats": (
             "Boat games: play in the terminal, host, test a bot.",
             {
@@ -69,7 +69,7 @@ COMMANDS: dict[str, Rows] = {
                 "archive": ("Write an archive that others can verify.", "contest"),
             },
         ),
-        "verify": ("Check match files and archives of contests.", "replay"),
+        "verify": ("Check match files and archives of contests.", "verify"),
     },
     "Operate": {
         "serve": ("Run the server.", "serve"),

@@ -16,7 +16,6 @@ import typer
 from msgspec import Struct
 from rich.table import Table
 
-from botdrome.cli.archives import sign
 from botdrome.cli.contest_documents import document_in, reporting_contests
 from botdrome.cli.options import LOCAL, PLAYING, Json, OperatorToken, PlayOptions, Server
 from botdrome.cli.sources import needed_token, server_at
@@ -31,6 +30,7 @@ from botdrome.cli.terminal import (
     table_of,
     unbroken,
 )
+from botdrome.cli.verify import sign
 from botdrome.client.rest import CONFLICT, ServerProblem, segment
 from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument

@@ -1,4 +1,4 @@
-"""`botdrome watch`, `why` and `connect`: commands that use a server."""
+"""`botdrome watch`, `why`, `connect` and `mcp`: commands that use a server."""
 
 import asyncio
 import json
@@ -115,6 +115,30 @@ async def connect_command(
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     with suppress(asyncio.CancelledError):
         await tunnel.run()
+
+
+@app.command()
+@reporting()
+def mcp(
+    server: Server = LOCAL,
+    name: Annotated[
+        str, typer.Option(help="The model's name on the server; the name of a game follows it.")
+    ] = "model",
+) -> None:
+    """Let a language model play on a server: an MCP server on standard input and output, for
+    programs such as chat clients.
+
+    Its tools are games, join, observe, legal_moves, act and leave. Needs the extra `mcp`: pip
+    install 'botdrome\\[mcp]'.
+    """
+    try:
+        from botdrome.cli.mcp_server import run_mcp
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "pydantic"):
+            raise
+        sdk = "`botdrome mcp` needs the MCP SDK: pip install 'botdrome[mcp]'"
+        raise CommandFailed(sdk) from None
+    run_mcp(server_at(server), name)
 
 
 class Screen:

@@ -1,4 +1,4 @@
-"""`botdrome replay` and `verify`: match files in the terminal, as HTML pages, and checked."""
+"""`botdrome replay`: match files in the terminal, and as HTML pages."""
 
 import hashlib
 import os
@@ -20,15 +20,12 @@ from rich.text import Text
 
 from botdrome.api.pages import WEB
 from botdrome.catalogue import restored
-from botdrome.cli.archives import archive_verdict
 from botdrome.cli.pictures import Frame, drawn, frames
 from botdrome.cli.terminal import CommandFailed, Terminal, note, reporting
 from botdrome.games.game import Game
-from botdrome.games.reading import plural
 from botdrome.match.film import FilmHeader, film_lines, header_of
 from botdrome.match.film import frames as film_frames
-from botdrome.match.record import BadRecord, Record, verify
-from botdrome.store.contest_archive import ArchiveDifference
+from botdrome.match.record import BadRecord, Record
 
 app = typer.Typer()
 
@@ -68,29 +65,6 @@ def replay(
     else:
         for frame in reel:
             Terminal().print(drawn(game.name, frame), "")
-
-
-@app.command("verify")
-@reporting()
-def verify_command(
-    files: Annotated[
-        list[Path], typer.Argument(help="Match files, or archives of contests (*.zip).")
-    ],
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Also check the signatures of archives with this public key."
-        ),
-    ] = None,
-) -> int:
-    """Replay match files and archives of contests, and report the first difference in each.
-
-    Of an archive, every match is simulated again, and every pairing, table and rating is computed.
-
-    Ends with status 0 if all is as the files say, 1 if not.
-    """
-    good = [_holds(file, key) for file in files]
-    return 0 if all(good) else 1
 
 
 HELP = "space play/pause   → ← step, back   number Enter jump   + - speed   Home End   q quit"
@@ -236,27 +210,6 @@ def _footer(viewer: Viewer, count: int) -> Text:
         f"\n{viewer.at} of {count - 1}  {state}, {viewer.speed:g} a second{typed}\n{HELP}",
         style="cyan",
     )
-
-
-def _holds(path: Path, key: Path | None) -> bool:
-    """Tell whether a file holds, and what differs if it does not."""
-    text = Text(str(path))
-    try:
-        words = archive_verdict(path, key) if path.suffix == ".zip" else _match_verdict(path)
-    except (BadRecord, ArchiveDifference, OSError) as problem:
-        text.stylize("bold red")
-        Terminal().print(text.append(f": {problem}", "not bold default"), soft_wrap=True)
-        return False
-    text.stylize("green")
-    Terminal().print(text.append(f": {words}", "default"), soft_wrap=True)
-    return True
-
-
-def _match_verdict(path: Path) -> str:
-    record, game = restored(path.read_bytes())
-    verify(record, game)
-    unfinished = "" if record.result else "; the match has no result yet"
-    return f"{plural(len(record.lines), 'input')} hold{'s' * (len(record.lines) == 1)}{unfinished}"
 
 
 VIEWER, STYLE = "standalone", "style.css"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.cli.blunders import estimate_text
+from botdrome.cli.lost_matches import estimate_text
 from botdrome.kit.position_file import Estimate, last_question, read_position
 from tests.cli.analysis.files import saved
 from tests.cli.commands import run

@@ -1,16 +1,67 @@
-"""Archives of contests: their signatures, and whether they hold."""
+"""`botdrome verify`: checks match files and archives of contests, and their signatures."""
 
 import shutil
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import IO, Annotated
 
+import typer
 from rich.progress import Progress
+from rich.text import Text
 
-from botdrome.cli.terminal import CommandError, Terminal
+from botdrome.catalogue import restored
+from botdrome.cli.terminal import CommandError, Terminal, reporting
 from botdrome.games.reading import plural
+from botdrome.match.record import BadRecord, verify
 from botdrome.store.contest_archive import ArchiveDifference, check_archive
+
+app = typer.Typer()
+
+
+@app.command("verify")
+@reporting()
+def verify_command(
+    files: Annotated[
+        list[Path], typer.Argument(help="Match files, or archives of contests (*.zip).")
+    ],
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also check the signatures of archives with this public key."
+        ),
+    ] = None,
+) -> int:
+    """Replay match files and archives of contests, and report the first difference in each.
+
+    Of an archive, every match is simulated again, and every pairing, table and rating is computed.
+
+    Ends with status 0 if all is as the files say, 1 if not.
+    """
+    good = [_holds(file, key) for file in files]
+    return 0 if all(good) else 1
+
+
+def _holds(path: Path, key: Path | None) -> bool:
+    """Tell whether a file holds, and what differs if it does not."""
+    text = Text(str(path))
+    try:
+        words = archive_verdict(path, key) if path.suffix == ".zip" else _match_verdict(path)
+    except (BadRecord, ArchiveDifference, OSError) as problem:
+        text.stylize("bold red")
+        Terminal().print(text.append(f": {problem}", "not bold default"), soft_wrap=True)
+        return False
+    text.stylize("green")
+    Terminal().print(text.append(f": {words}", "default"), soft_wrap=True)
+    return True
+
+
+def _match_verdict(path: Path) -> str:
+    record, game = restored(path.read_bytes())
+    verify(record, game)
+    unfinished = "" if record.result else "; the match has no result yet"
+    return f"{plural(len(record.lines), 'input')} hold{'s' * (len(record.lines) == 1)}{unfinished}"
+
 
 NAMESPACE = "botdrome-contest"
 ORGANISER = "organiser"
