@@ -20,7 +20,7 @@ from rich.text import Text
 from botdrome.api.pages import NOT_BUILT, WEB
 from botdrome.app import open_server
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.terminal import CommandFailed, Terminal, note
+from botdrome.cli.terminal import CommandFailed, note
 from botdrome.offline.scenes import MatchMoved, MatchOpened, Scene
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.settings import BadSetting
@@ -132,6 +132,6 @@ def open_browser(url: str) -> bool:
 
 def invite(words: str, url: str) -> None:
     """Name the URL, and open it if there is a browser."""
-    Terminal(stderr=True).print(Text(words).append(url, "cyan"), soft_wrap=True)
+    note(Text(words).append(url, "cyan"))
     if not open_browser(url):
         note("There is no browser to open here: open that address in one.")

@@ -6,7 +6,6 @@ from typing import Annotated, Any, get_args
 
 import typer
 from msgspec import Struct
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -22,11 +21,12 @@ from botdrome.cli.sources import MatchSource, load_match
 from botdrome.cli.standings import duration_text
 from botdrome.cli.terminal import (
     CommandError,
-    Terminal,
     game_called,
     print_json,
+    progress_bar,
     read_options,
     reporting,
+    say,
 )
 from botdrome.client.program import CannotStart
 from botdrome.games.chance import Chance
@@ -200,20 +200,19 @@ def _one_position(bot: str, source: MatchSource, isolation: Isolation) -> int:
     checker = Checker(CheckPlan(bot, source.game.name, {}, 0, 0, 1, isolation))
     question = last_question(source.position, source.game)
     answer = checker.puzzle(source.stem, source.position, source.game)
-    console, report = Terminal(soft_wrap=True), checker.report
+    report = checker.report
     if source.position.note:
-        console.print(Text(source.position.note, "dim"))
+        say(source.position.note, "dim")
     words = f"step {question.step}, player {question.player}: {answer_text(question, answer)}"
     took = f", after {duration_text(answer.seconds)}" if answer.seconds else ""
     solved = ", solved" if report.solved else ", not solved" if report.puzzles else ""
-    console.print(Text(f"{words}{took}{solved}", "red" if report.findings else "green"))
+    say(f"{words}{took}{solved}", "red" if report.findings else "green")
     return 1 if report.findings else 0
 
 
 def _checked(plan: CheckPlan, puzzles: Sequence[MatchSource], folder: Path, as_json: bool) -> int:
     checker = Checker(plan)
-    columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Terminal(stderr=True), transient=True) as bar:
+    with progress_bar() as bar:
         for words, total, work in (
             ("positions", plan.positions, checker.positions()),
             ("matches", plan.matches, checker.matches()),
@@ -285,9 +284,8 @@ def _as_data(
 def _print(
     plan: CheckPlan, report: CheckReport, findings: Sequence[SavedFinding], slowest: str | None
 ) -> None:
-    console = Terminal()
     counts = f"{plural(report.positions, 'position')}, {plural(sum(report.matches), 'match', 'es')}"
-    console.print(Text(f"{plan.entrant}, {plan.game}: {counts}", "bold"))
+    say(f"{plan.entrant}, {plan.game}: {counts}", "bold")
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -300,9 +298,9 @@ def _print(
             )
     for words, text in _figures(plan, report, slowest):
         table.add_row(f"  {words}", text)
-    console.print(table)
-    count = f"{len(findings)} problem" + "s" * (len(findings) != 1)
-    console.print(Text(count, "bold red") if findings else Text("no problems", "bold green"))
+    say(table)
+    count = plural(len(findings), "problem")
+    say(*((count, "bold red") if findings else ("no problems", "bold green")))
 
 
 def _none(kind: Kind, report: CheckReport) -> Text:

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from botdrome.bots.house import house_bots
 from botdrome.cli.options import Game
 from botdrome.cli.terminal import (
     CommandError,
-    Terminal,
     game_called,
     offered,
     print_json,
+    progress_bar,
     reporting,
     say,
 )
@@ -289,13 +288,7 @@ def share(option: str, text: str) -> float:
 
 
 def _with_progress(plan: RehearsalPlan) -> RehearsalReport:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Terminal(stderr=True), transient=True) as bar:
+    with progress_bar() as bar:
         task = bar.add_task("rehearsal", total=None)
         return asyncio.run(
             rehearse(
@@ -305,11 +298,10 @@ def _with_progress(plan: RehearsalPlan) -> RehearsalReport:
 
 
 def _show(report: RehearsalReport) -> None:
-    terminal = Terminal()
     faults = ", ".join(f"{kind} {count}" for kind, count in sorted(report.faults.items())) or "none"
     used = f"{report.cpu_seconds:.1f} s of CPU time and {report.peak_megabytes:.0f} MB"
-    terminal.print(f"{report.seconds:.0f} s; the server used {used}")
-    terminal.print(f"faults of the bots: {faults}; kills of the server: {report.kills}")
+    say(f"{report.seconds:.0f} s; the server used {used}")
+    say(f"faults of the bots: {faults}; kills of the server: {report.kills}")
     for one in report.contests:
         end = (
             "came to its end"
@@ -318,6 +310,6 @@ def _show(report: RehearsalReport) -> None:
         )
         faults = f"{plural(one.no_shows, 'no-show')}, {plural(one.crashes, 'crash', 'es')}"
         counts = f"{one.played} of {plural(one.expected, 'result')}, {faults}"
-        terminal.print(f"{one.name} {end}: {counts}", soft_wrap=True)
+        say(f"{one.name} {end}: {counts}")
         if one.repeated:
-            terminal.print(f"  matches that count twice: {', '.join(one.repeated)}", style="red")
+            say(f"  matches that count twice: {', '.join(one.repeated)}", style="red")

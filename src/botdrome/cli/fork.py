@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from msgspec import Struct
-from rich.text import Text
 
 from botdrome.bots.house import MOST_LISTED
 from botdrome.cli.options import (
@@ -20,7 +19,7 @@ from botdrome.cli.options import (
 )
 from botdrome.cli.pictures import outcome, picture_of
 from botdrome.cli.sources import MatchSource, load_match, players_text
-from botdrome.cli.terminal import CommandError, Terminal, print_json, reporting
+from botdrome.cli.terminal import CommandError, Terminal, print_json, reporting, say
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import Raw
@@ -95,35 +94,29 @@ class Gone(Exception):
 class PersonAtTerminal:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
-        self._console = Terminal()
 
     def __call__(self, match: Match, player: Player) -> Raw:
         """Show the position and ask until a legal move is typed.
 
         Raise Gone at the end of the input.
         """
-        position, seat, console = match.position, match.seat_of(player), self._console
+        position, seat = match.position, match.seat_of(player)
         bots = tuple(shown(self._names[number]) for number in match.order)
-        console.print(Text(f"step {match.steps}: {bots[seat]} moves", "bold"))
-        console.print(picture_of(position.name, position.view(seat), bots))
+        say(f"step {match.steps}: {bots[seat]} moves", "bold")
+        say(picture_of(position.name, position.view(seat), bots))
         legal = list(islice(position.moves(seat), MOST_LISTED))
         listed = ", ".join(move_text(raw) for raw in legal[:MOST_SHOWN])
-        console.print(Text(f"moves: {listed}{', ...' if len(legal) > MOST_SHOWN else ''}", "dim"))
+        say(f"moves: {listed}{', ...' if len(legal) > MOST_SHOWN else ''}", "dim")
         while True:
             raw, why = typed_move(self._typed(), legal)
             why = why or refusal(position, seat, raw)
             if not why:
                 return raw
-            console.print(
-                Text(
-                    f"{why}; type a move, its last words, or JSON; `quit` ends the match here",
-                    "red",
-                )
-            )
+            say(f"{why}; type a move, its last words, or JSON; `quit` ends the match here", "red")
 
     def _typed(self) -> str:
         try:
-            text = self._console.input("your move: ").strip()
+            text = Terminal().input("your move: ").strip()
         except EOFError:
             raise Gone from None
         if text in ("quit", "q"):
@@ -228,7 +221,6 @@ def _continued(plan: ForkPlan, times: int) -> Iterator[Continuation]:
 
 
 def _forked(plan: ForkPlan, continuations: Iterator[Continuation], as_json: bool) -> int:
-    console = Terminal(soft_wrap=True)
     rows: list[dict[str, Any]] = []
     results: list[Result] = []
     for continuation in continuations:
@@ -239,19 +231,17 @@ def _forked(plan: ForkPlan, continuations: Iterator[Continuation], as_json: bool
         results.append(result)
         rows.append(_row(plan, file, continuation, result))
         if not as_json:
-            _print(console, plan, rows[-1], continuation)
+            _print(plan, rows[-1], continuation)
     if not rows:
-        console.print(
-            Text(
-                f"stopped; nothing was saved. The match is still at {plan.source.name}, step "
-                f"{plan.step}."
-            )
+        say(
+            f"stopped; nothing was saved. The match is still at {plan.source.name}, step "
+            f"{plan.step}."
         )
         return 1
     if as_json:
         print_json(_as_data(plan, rows))
     else:
-        _summary(console, plan, results)
+        _summary(plan, results)
     return 0
 
 
@@ -279,33 +269,24 @@ def _as_data(plan: ForkPlan, rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _print(
-    console: Terminal, plan: ForkPlan, row: dict[str, Any], continuation: Continuation
-) -> None:
-    console.print(Text(f"{row['outcome']}, after {plural(row['steps'], 'step')}: {row['file']}"))
+def _print(plan: ForkPlan, row: dict[str, Any], continuation: Continuation) -> None:
+    say(f"{row['outcome']}, after {plural(row['steps'], 'step')}: {row['file']}")
     for player, words in continuation.faults.items():
-        console.print(Text(f"  {plan.names[player]}: {words}", "red"))
+        say(f"  {plan.names[player]}: {words}", "red")
     for player, step in continuation.left.items():
         bot = method_of(plan.source.game.name).bot
-        console.print(
-            Text(
-                f"  {plan.names[player]}: no legal recorded move at step {step}; house:{bot} took "
-                "over",
-                "dim",
-            )
+        say(
+            f"  {plan.names[player]}: no legal recorded move at step {step}; house:{bot} took over",
+            "dim",
         )
 
 
-def _summary(console: Terminal, plan: ForkPlan, results: Sequence[Result]) -> None:
+def _summary(plan: ForkPlan, results: Sequence[Result]) -> None:
     names, recorded = plan.source.record.setup.names, plan.recorded
-    console.print(
-        Text(f"recorded: {outcome(recorded, names) if recorded else 'no result'}", "bold")
-    )
+    say(f"recorded: {outcome(recorded, names) if recorded else 'no result'}", "bold")
     for player, name in enumerate(plan.names):
         then = f"place {recorded.places[player]}" if recorded else "-"
-        console.print(
-            Text(f"  player {player}, {name}: {_tally(results, player)}; recorded {then}")
-        )
+        say(f"  player {player}, {name}: {_tally(results, player)}; recorded {then}")
 
 
 def _tally(results: Sequence[Result], player: Player) -> str:

@@ -9,10 +9,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from msgspec import Struct
-from rich.box import SIMPLE_HEAD
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
-from rich.text import Text
 
 from botdrome.cli.options import (
     BOT_HELP,
@@ -29,7 +25,15 @@ from botdrome.cli.sources import (
     player_called,
     player_of,
 )
-from botdrome.cli.terminal import CommandError, Terminal, note, print_json, reporting
+from botdrome.cli.terminal import (
+    CommandError,
+    note,
+    print_columns,
+    print_json,
+    progress_bar,
+    reporting,
+    say,
+)
 from botdrome.client.program import CannotStart
 from botdrome.games.reading import plural
 from botdrome.kit.blunders import find_blunder
@@ -200,49 +204,33 @@ def _show(matches: Sequence[RerunMatch], bot: str, every: bool, as_json: bool, m
         print_json([match.as_data() for match in matches])
     elif many:
         same = sum(match.report.same for match in matches)
-        console = Terminal()
-        console.print(
-            Text(f"{bot}: {same} of {len(matches)} lost matches as recorded", "bold"),
-            soft_wrap=True,
-        )
-        console.print(_table(matches))
+        say(f"{bot}: {same} of {len(matches)} lost matches as recorded", "bold")
+        rows = ((one.source.stem, str(one.player), one.outcome) for one in matches)
+        print_columns([("match", "player", "outcome"), *rows])
     else:
         _print_one(matches[0], bot, every)
     return 0 if all(match.report.same for match in matches) else 1
 
 
 def _print_one(match: RerunMatch, bot: str, every: bool) -> None:
-    console, report = Terminal(soft_wrap=True), match.report
+    report = match.report
     name = match.source.record.setup.names[match.player]
-    console.print(Text(f"{match.source.name}: {bot} as player {match.player}, {name}"))
+    say(f"{match.source.name}: {bot} as player {match.player}, {name}")
     for found in report.divergences:
-        console.print(Text(f"  {found}", "bold red"))
+        say(f"  {found}", "bold red")
     if report.crash and not report.divergences:
-        console.print(Text(f"  {match.outcome}", "bold red"))
+        say(f"  {match.outcome}", "bold red")
     same = report.asked - max(len(report.divergences), bool(report.crash))
     if report.same:
-        console.print(Text(f"  same: all {same} answers are as recorded", "green"))
+        say(f"  same: all {same} answers are as recorded", "green")
     elif every:
-        console.print(Text(f"  {same} of {report.asked} answers are as recorded"))
+        say(f"  {same} of {report.asked} answers are as recorded")
     else:
         step = report.divergences[0].step if report.divergences else report.crashed_at
-        console.print(
-            Text(
-                f"  {same} answers before are the same. Continue from there: botdrome fork "
-                f"{match.source.name} --step {step}"
-            )
+        say(
+            f"  {same} answers before are the same. Continue from there: botdrome fork "
+            f"{match.source.name} --step {step}"
         )
-
-
-def _table(matches: Sequence[RerunMatch]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("match", overflow="fold")
-    table.add_column("player", justify="right")
-    table.add_column("outcome", overflow="fold")
-    for match in matches:
-        style = "green" if match.report.same else "red"
-        table.add_row(match.source.stem, str(match.player), Text(match.outcome, style))
-    return table
 
 
 def _write_tests(
@@ -286,8 +274,9 @@ def blunders_command(
     """
     lost = [match for name in matches for match in _lost_in(name, player, server)]
     save.mkdir(parents=True, exist_ok=True)
-    found = _followed(_found(lost, playouts, jobs), len(lost))
-    reports = [_saved(report, save) for report in found]
+    with progress_bar() as bar:
+        found = bar.track(_found(lost, playouts, jobs), len(lost), description="lost matches")
+        reports = [_saved(report, save) for report in found]
     if json:
         print_json([_as_data(report) for report in reports])
     else:
@@ -377,15 +366,6 @@ def _cause(record: Record, player: Player) -> str:
     return "" if cause == "complete" else cause
 
 
-def _followed(reports: Iterable[BlunderReport], total: int) -> Iterator[BlunderReport]:
-    columns: tuple[Any, ...] = (TextColumn("lost matches"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Terminal(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        for report in reports:
-            bar.advance(task)
-            yield report
-
-
 def _saved(report: BlunderReport, folder: Path) -> BlunderReport:
     """Write the puzzle of a match."""
     if report.position is None or not report.clear:
@@ -413,16 +393,15 @@ def _as_data(report: BlunderReport) -> dict[str, Any]:
 
 
 def _print(reports: Sequence[BlunderReport]) -> None:
-    console = Terminal(soft_wrap=True)
     for report in reports:
         out = f", out by {report.cause}" if report.cause else ""
-        console.print(Text(f"{report.match}: player {report.player}, {report.name}{out}", "bold"))
+        say(f"{report.match}: player {report.player}, {report.name}{out}", "bold")
         for line in _lines(report):
-            console.print(Text(f"  {line}"))
+            say(f"  {line}")
     for method in dict.fromkeys(report.method for report in reports):
-        console.print(Text(f"Estimates: {method}. Intervals are 95 % Wilson intervals.", "dim"))
+        say(f"Estimates: {method}. Intervals are 95 % Wilson intervals.", "dim")
     if not reports:
-        console.print("no match was lost")
+        say("no match was lost")
 
 
 def _lines(report: BlunderReport) -> Iterator[str]:

@@ -89,7 +89,7 @@ def why(
     for at, line in enumerate(story):
         say(shown(line), "" if at else "bold")
     for entry in flight:
-        Terminal().print(_entry(entry), soft_wrap=True)
+        say(_entry(entry))
 
 
 @app.command("connect")

@@ -7,11 +7,10 @@ from tempfile import TemporaryDirectory
 from typing import IO, Annotated
 
 import typer
-from rich.progress import Progress
 from rich.text import Text
 
 from botdrome.catalogue import restored
-from botdrome.cli.terminal import CommandError, Terminal, reporting
+from botdrome.cli.terminal import CommandError, progress_bar, reporting, say
 from botdrome.games.reading import plural
 from botdrome.match.record import BadRecord, verify
 from botdrome.store.contest_archive import ArchiveDifference, check_archive
@@ -49,10 +48,10 @@ def _holds(path: Path, key: Path | None) -> bool:
         words = archive_verdict(path, key) if path.suffix == ".zip" else _match_verdict(path)
     except (BadRecord, ArchiveDifference, OSError) as problem:
         text.stylize("bold red")
-        Terminal().print(text.append(f": {problem}", "not bold default"), soft_wrap=True)
+        say(text.append(f": {problem}", "not bold default"))
         return False
     text.stylize("green")
-    Terminal().print(text.append(f": {words}", "default"), soft_wrap=True)
+    say(text.append(f": {words}", "default"))
     return True
 
 
@@ -71,7 +70,7 @@ def archive_verdict(file: Path, key: Path | None) -> str:
     """Say that an archive holds. Raise ArchiveDifference if it does not."""
     if key is not None:
         check_signature(file, key)
-    with Progress(console=Terminal(stderr=True), transient=True) as bar:
+    with progress_bar() as bar:
         task = bar.add_task("matches", total=None)
         manifest, contest = check_archive(
             file, lambda done, total: bar.update(task, completed=done, total=total)

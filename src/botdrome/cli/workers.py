@@ -21,7 +21,7 @@ from platformdirs import user_data_path
 from botdrome.app import RunningServer, serve
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.serve import show
-from botdrome.cli.terminal import REFUSED, Terminal, complain
+from botdrome.cli.terminal import REFUSED, Terminal, complain, note
 from botdrome.protocols import load_settings
 from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.engines import EngineFailed, Engines
@@ -121,7 +121,7 @@ class Supervisor:
                 f"\n{count} nodes share these ports: "
                 f"{', '.join(map(self._name, range(1, count + 1)))}."
             )
-            Terminal(stderr=True).print(words, soft_wrap=True)
+            note(words)
         await asyncio.gather(first, *others)
         engines.cancel()
         self._front.close()
