@@ -329,14 +329,14 @@ class Results:
         self._rest, self._name = rest, name
         self._counts: Counter[str] = Counter()
         self._failed = 0
-        self._output, self._notes = Terminal(file=sys.stdout), Terminal(stderr=True)
+        self._output = Terminal(file=sys.stdout)
 
     def say(self, words: str) -> None:
-        self._notes.print(Text(shown(words), "dim"), soft_wrap=True)
+        note(shown(words), "dim")
 
     async def show_match(self, player: RemotePlayer) -> None:
         if player.log:
-            self._notes.print(Text(player.log.rstrip("\n"), "dim"), soft_wrap=True)
+            note(player.log.rstrip("\n"), "dim")
         ending = (
             player.ending
             or await asyncio.to_thread(self._looked_up, player.match)
@@ -351,9 +351,7 @@ class Results:
         self._output.print(line, soft_wrap=True)
         if player.fault:
             self._failed += 1
-            self._notes.print(
-                Text(f"  {self._name} failed: {shown(player.fault)}", "red"), soft_wrap=True
-            )
+            note(f"  {self._name} failed: {shown(player.fault)}", "red")
 
     def _outcome(self, ending: Ending, players: tuple[str, ...]) -> str:
         if not ending.places or ending.headline.startswith("aborted"):

@@ -26,7 +26,6 @@ from botdrome.match.events import (
     Result,
     Returned,
 )
-from botdrome.match.match import News
 from botdrome.match.record import Record, replay
 from botdrome.match.terms import Milliseconds
 
@@ -329,23 +328,28 @@ class Frame(Struct):
 
 def frames(record: Record, game: Game[Any]) -> list[Frame]:
     reel: list[Frame] = []
+    frame = Frame(0, 0, {}, (), [])
     for time, news in replay(record, game):
-        _add(reel, news, time, record.setup.names)
+        for event, position in news:
+            frame = frame_after(frame, event, time, position.view(None), record.setup.names)
+            if not isinstance(event, Began | Played):
+                reel.pop()
+            reel.append(frame)
     return reel
 
 
-def _add(reel: list[Frame], news: News, time: Milliseconds, names: tuple[str, ...]) -> None:
-    for event, position in news:
-        match event:
-            case Began():
-                bots = tuple(names[player] for player in event.order)
-                step = reel[-1].step if reel else 0
-                reel.append(Frame(step, time, position.view(None), bots, []))
-            case Played():
-                reel.append(Frame(event.step + 1, time, position.view(None), reel[-1].bots, []))
-            case _:
-                reel[-1].view, reel[-1].time = position.view(None), time
-        reel[-1].told += told(event, names)
+def frame_after(
+    last: Frame, event: Event, time: Milliseconds, view: View, names: Sequence[str]
+) -> Frame:
+    """Return the frame with an event: a new one at the start of a board and after each step."""
+    said = list(told(event, names))
+    match event:
+        case Began():
+            bots = tuple(names[player] for player in event.order)
+            return Frame(last.step, time, view, bots, said)
+        case Played():
+            return Frame(event.step + 1, time, view, last.bots, said)
+    return Frame(last.step, time, view, last.bots, last.told + said)
 
 
 def told(event: Event, names: Sequence[str]) -> Iterator[str]:

@@ -19,14 +19,14 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.catalogue import restored
 from botdrome.cli.options import LOCAL, Server
-from botdrome.cli.pictures import Frame, drawn, told
+from botdrome.cli.pictures import Frame, drawn, frame_after
 from botdrome.cli.sources import players_text, server_at
 from botdrome.cli.terminal import CommandError, CommandFailed, Terminal, note, reporting, say
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
 from botdrome.client.rest import RestServer, ServerProblem, connection_problem, segment, socket_url
 from botdrome.client.terminal_text import shown
 from botdrome.client.tunnel import Tunnel, Unwanted
-from botdrome.match.events import AnyEvent, Began, Event, Played
+from botdrome.match.events import AnyEvent, Event
 from botdrome.match.headline import Headlines, replayed_headlines
 from botdrome.match.record import BadRecord
 
@@ -155,21 +155,7 @@ class Screen:
             self._frame = Frame(0, message["t"], message["view"], tuple(message["bots"]), [])
             return self._frame
         event: Event = msgspec.convert(message["event"], AnyEvent, str_keys=True)
-        frame = self._frame
-        step = event.step + 1 if isinstance(event, Played) else frame.step
-        bots = (
-            tuple(self._players[player] for player in event.order)
-            if isinstance(event, Began)
-            else frame.bots
-        )
-        said = list(told(event, self._players))
-        self._frame = Frame(
-            step,
-            message["t"],
-            message["view"],
-            bots,
-            said if isinstance(event, Played) else frame.told + said,
-        )
+        self._frame = frame_after(self._frame, event, message["t"], message["view"], self._players)
         return self._frame
 
 

@@ -7,11 +7,11 @@ import sys
 import termios
 import tty
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import typer
 from rich.console import Group
@@ -85,10 +85,24 @@ class Viewer:
             self.typed = (self.typed + key)[:9]
             return
         number, self.typed = self.typed, ""
-        if key == "enter" and number:
-            self.go(int(number))
-        elif key in self._KEYS:
-            self._KEYS[key](self)
+        match key:
+            case "enter" if number:
+                self.go(int(number))
+            case " ":
+                self.at = 0 if not self.playing and self.at == self._last else self.at
+                self.playing = not self.playing
+            case "right" | "n" | "enter":
+                self._step(1)
+            case "left" | "b":
+                self._step(-1)
+            case "+":
+                self.speed = min(self.speed * 2, FASTEST)
+            case "-":
+                self.speed = max(self.speed / 2, SLOWEST)
+            case "home" | "end":
+                self.go(0 if key == "home" else self._last)
+            case "q" | "escape":
+                self.done = True
 
     def go(self, to: int) -> None:
         self.at = min(max(to, 0), self._last)
@@ -99,38 +113,9 @@ class Viewer:
         if self.playing:
             self.go(self.at + 1)
 
-    def _toggle(self) -> None:
-        if not self.playing and self.at == self._last:
-            self.at = 0
-        self.playing = not self.playing
-
-    def _quit(self) -> None:
-        self.done = True
-
-    def _step(self) -> None:
+    def _step(self, by: int) -> None:
         self.playing = False
-        self.go(self.at + 1)
-
-    def _back(self) -> None:
-        self.playing = False
-        self.go(self.at - 1)
-
-    def _faster(self) -> None:
-        self.speed = min(self.speed * 2, FASTEST)
-
-    def _slower(self) -> None:
-        self.speed = max(self.speed / 2, SLOWEST)
-
-    def _home(self) -> None:
-        self.go(0)
-
-    def _end(self) -> None:
-        self.go(self._last)
-
-    _KEYS: ClassVar[dict[str, Callable[["Viewer"], None]]] = {
-        " ": _toggle, "right": _step, "n": _step, "enter": _step, "left": _back, "b": _back,
-        "+": _faster, "-": _slower, "q": _quit, "escape": _quit, "home": _home, "end": _end,
-    }  # fmt: skip
+        self.go(self.at + by)
 
 
 NAMES = {

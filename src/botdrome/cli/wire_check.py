@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from io import StringIO
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.terminal import CommandError, Terminal, offered, print_json
+from botdrome.cli.terminal import CommandError, note, offered, print_json, say
 from botdrome.games.chance import Chance
 from botdrome.games.reading import plural
 from botdrome.kit.doctor import BotAddress, DoctorServer, Examination, TrialResult, doctor_server
@@ -109,29 +109,29 @@ def _check_address(plan: WireCheck) -> None:
 
 
 async def _examined(plan: WireCheck, ailments: list[Ailment], as_json: bool) -> int:
-    console, results = Terminal(stderr=as_json), list[TrialResult]()
+    tell, results = note if as_json else say, list[TrialResult]()
     async with (
         doctor_server(plan.protocol, plan.game) as server,
-        _examination(plan, server, console) as examination,
+        _examination(plan, server, tell) as examination,
     ):
         async for result in examination.run(ailments):
             results.append(result)
             if not as_json:
-                _print(result, console)
+                _print(result)
     failed = [result for result in results if not result.passed]
     if as_json:
         print_json(
             {"protocol": plan.protocol, "game": plan.game, "ok": not failed, "trials": results}
         )
     else:
-        found = (plural(len(failed), "problem"), "red") if failed else ("no problems", "green")
-        console.print(Text(found[0], f"bold {found[1]}"))
+        count = plural(len(failed), "problem")
+        say(*((count, "bold red") if failed else ("no problems", "bold green")))
     return 1 if failed else 0
 
 
 @asynccontextmanager
 async def _examination(
-    plan: WireCheck, server: DoctorServer, console: Terminal
+    plan: WireCheck, server: DoctorServer, tell: Callable[[str, str], None]
 ) -> AsyncIterator[Examination]:
     parts, calls = urlsplit(plan.url), plan.protocol == "battlecube"
     bot_port = (parts.port or 80) if plan.url else _free_port()
@@ -153,12 +153,13 @@ async def _examination(
     address = BotAddress(
         plan.protocol, bot_port if calls else port, f"http://127.0.0.1:{port}{path}"
     )
-    console.print(Text(f"{plan.protocol}, {plan.game}", "bold"))
+    tell(f"{plan.protocol}, {plan.game}", "bold")
     if not plan.command and not plan.url:
-        _print_address(plan.protocol, address.words(PATIENT, await server.password()), console)
+        for line in _address_lines(plan, address.words(PATIENT, await server.password())):
+            tell(line, "")
 
     def prompt(trial: str) -> None:
-        console.print(f"  {trial:<18}waits until you start the bot")
+        tell(f"  {trial:<18}waits until you start the bot", "")
 
     try:
         yield Examination(
@@ -174,25 +175,17 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _print_address(protocol: ProtocolName, words: dict[str, str], console: Terminal) -> None:
-    optional = "" if protocol == "battlebot" else " (or any other, or none)"
-    lines = (
-        f"  connect the bot to {words['url']}, again after each trial",
-        f"  name: {words['name']}",
-    )
-    for line in (*lines, f"  password: {words['password']}{optional}"):
-        console.print(line, soft_wrap=True)
+def _address_lines(plan: WireCheck, words: dict[str, str]) -> Iterator[str]:
+    optional = "" if plan.protocol == "battlebot" else " (or any other, or none)"
+    yield f"  connect the bot to {words['url']}, again after each trial"
+    yield f"  name: {words['name']}"
+    yield f"  password: {words['password']}{optional}"
 
 
-def _print(result: TrialResult, console: Terminal) -> None:
+def _print(result: TrialResult) -> None:
+    line = Text(f"  {result.ailment:<18}")
     if result.passed:
-        console.print(
-            Text(f"  {result.ailment:<18}")
-            .append("passed", "green")
-            .append(f", {result.answers} answers", "dim")
-        )
+        say(line.append("passed", "green").append(f", {result.answers} answers", "dim"))
     else:
-        console.print(
-            Text(f"  {result.ailment:<18}").append(f"failed: it {result.diagnosis}", "red")
-        )
-        console.print(Text(f"    {result.reason}"), soft_wrap=True)
+        say(line.append(f"failed: it {result.diagnosis}", "red"))
+        say(f"    {result.reason}")
