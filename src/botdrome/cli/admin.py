@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 import msgspec
 import typer
 from msgspec import Struct
+from typer import Argument, Option
 
 from botdrome.cli.options import LOCAL, MOST_LISTED, Database, Json, OperatorToken, Server
 from botdrome.cli.sources import needed_token, server_at
@@ -43,18 +44,18 @@ from botdrome.store.store import Store
 
 app = typer.Typer()
 reporting_store = reporting(BadStoreUrl, StoreUnavailable, BrokenMatch, ValueError, ServerProblem)
-Name = Annotated[str, typer.Argument(help="The name of the node.")]
+Name = Annotated[str, Argument(help="The name of the node.")]
 
 
 @app.command()
 @reporting_store
 async def export(
     file: Annotated[
-        Path | None, typer.Argument(help="The target file. \\[default: standard output]")
+        Path | None, Argument(help="The target file. \\[default: standard output]")
     ] = None,
     form: Annotated[
         str,
-        typer.Option(
+        Option(
             "--format",
             help="store: all data, for `import`; jsonl or parquet: a row per match and player.",
         ),
@@ -84,9 +85,7 @@ async def export(
 async def import_files(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            help="Files written by `export`, or by mongoexport from a Battlebot database."
-        ),
+        Argument(help="Files written by `export`, or by mongoexport from a Battlebot database."),
     ],
     db: Database = "",
 ) -> int:
@@ -99,9 +98,7 @@ async def import_files(
 
 @app.command()
 @reporting_store
-def backup(
-    file: Annotated[Path, typer.Argument(help="The file to write.")], db: Database = ""
-) -> None:
+def backup(file: Annotated[Path, Argument(help="The file to write.")], db: Database = "") -> None:
     """Copy the SQLite file of a server; the server may be running."""
     backup_sqlite(existing(store_url(db)), file)
 

@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import Annotated, Any, Union
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
 Rows = dict[str, tuple[str, Union[str, "Rows"]]]
@@ -195,7 +196,7 @@ def print_version(wanted: bool) -> None:
 def options(
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", callback=print_version, is_eager=True, help="Print the version, and exit."
         ),
     ] = False,

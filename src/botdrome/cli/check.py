@@ -8,12 +8,13 @@ import typer
 from msgspec import Struct
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, Option
 
 from botdrome.cli.options import (
     BOT_HELP,
     ISOLATION,
+    GameOptions,
     Json,
-    Option,
     game_and_bot,
     game_names,
 )
@@ -70,7 +71,7 @@ WIRE = "With --wire"
 def check_command(
     words: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[GAME] BOT",
             help=f"The game, unless puzzles or a position say it, and the bot: {BOT_HELP}. With "
             "--wire: the game, and after -- the command that starts the bot, with {url}, {host}, "
@@ -79,25 +80,23 @@ def check_command(
             autocompletion=game_names,
         ),
     ] = None,
-    positions: Annotated[
-        int, typer.Option(min=0, help="Positions from matches of house bots.")
-    ] = 300,
-    matches: Annotated[int, typer.Option(min=0, help="Whole matches against house bots.")] = 10,
-    seed: Annotated[int, typer.Option(help="The first seed of these matches.")] = 1,
-    option: Option = None,
+    positions: Annotated[int, Option(min=0, help="Positions from matches of house bots.")] = 300,
+    matches: Annotated[int, Option(min=0, help="Whole matches against house bots.")] = 10,
+    seed: Annotated[int, Option(help="The first seed of these matches.")] = 1,
+    option: GameOptions = None,
     puzzles: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FOLDER",
             help="Puzzles that the bot must solve, as `botdrome blunders` writes them.",
         ),
     ] = None,
     position: Annotated[
-        str, typer.Option(metavar="FILE", help="Ask only in the position of this file.")
+        str, Option(metavar="FILE", help="Ask only in the position of this file.")
     ] = "",
     save: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FOLDER",
             help="Where positions are saved. \\[default: check-GAME]",
             show_default=False,
@@ -107,27 +106,27 @@ def check_command(
     json: Json = False,
     wire: Annotated[
         bool,
-        typer.Option("--wire", help="Check the bot on the wire instead.", rich_help_panel=WIRE),
+        Option("--wire", help="Check the bot on the wire instead.", rich_help_panel=WIRE),
     ] = False,
     protocol: Annotated[
         str,
-        typer.Option(
+        Option(
             help="battlebot, duel, boats, bomber or battlecube. Only battlebot needs GAME.",
             rich_help_panel=WIRE,
         ),
     ] = "battlebot",
     port: Annotated[
         int,
-        typer.Option(
+        Option(
             min=0, max=65535, help="The port for the bot; 0: any free port.", rich_help_panel=WIRE
         ),
     ] = 0,
     url: Annotated[
-        str, typer.Option(help="The URL of a running bot, for battlecube.", rich_help_panel=WIRE)
+        str, Option(help="The URL of a running bot, for battlecube.", rich_help_panel=WIRE)
     ] = "",
     trial: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Only this trial; may be given several times.",
             show_default="all",
@@ -136,16 +135,14 @@ def check_command(
     ] = None,
     patience: Annotated[
         float,
-        typer.Option(
-            min=1, help="Seconds without an answer before it has failed.", rich_help_panel=WIRE
-        ),
+        Option(min=1, help="Seconds without an answer before it has failed.", rich_help_panel=WIRE),
     ] = 15.0,
     silence: Annotated[
-        float, typer.Option(min=0, help="Seconds of the long wait.", rich_help_panel=WIRE)
+        float, Option(min=0, help="Seconds of the long wait.", rich_help_panel=WIRE)
     ] = 6.0,
     slowness: Annotated[
         float,
-        typer.Option(
+        Option(
             min=0, max=4, help="Seconds that a message of slow HTTP takes.", rich_help_panel=WIRE
         ),
     ] = 0.7,

@@ -15,6 +15,7 @@ import msgspec
 import typer
 from msgspec import Struct
 from rich.table import Table
+from typer import Argument, Option
 
 from botdrome.cli.contest_documents import document_in, reporting_contests
 from botdrome.cli.options import LOCAL, PLAYING, Json, OperatorToken, PlayOptions, Server
@@ -50,20 +51,18 @@ from botdrome.store.store import Store
 
 Place = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="CONTEST",
         help="A document such as cup.toml, a store such as cup.db, or with --server a name.",
     ),
 ]
 Name = Annotated[
     str,
-    typer.Argument(
-        metavar="[NAME]", help="The contest, if the store has several.", show_default=False
-    ),
+    Argument(metavar="[NAME]", help="The contest, if the store has several.", show_default=False),
 ]
 ContestStore = Annotated[
     str,
-    typer.Option(
+    Option(
         "--db",
         metavar="FILE|URL",
         help="The store. \\[default: beside the document, cup.db]",
@@ -71,7 +70,7 @@ ContestStore = Annotated[
     ),
 ]
 ContestServer = Annotated[
-    str, typer.Option("--server", metavar="URL", help="The contest is on this server.")
+    str, Option("--server", metavar="URL", help="The contest is on this server.")
 ]
 SQLITE = "sqlite:///"
 SHOWN_LINES = 10
@@ -128,13 +127,11 @@ async def repeat(
     place: Place,
     name: Name = "",
     bot: Annotated[
-        list[str] | None, typer.Option(metavar="BOT", help="Play all matches of this bot again.")
+        list[str] | None, Option(metavar="BOT", help="Play all matches of this bot again.")
     ] = None,
     only: Annotated[
         str,
-        typer.Option(
-            metavar="failed", help="`failed`: play matches with crashes and no-shows again."
-        ),
+        Option(metavar="failed", help="`failed`: play matches with crashes and no-shows again."),
     ] = "",
     db: ContestStore = "",
     playing: PlayOptions = PLAYING,
@@ -165,9 +162,7 @@ async def show(
     place: Place,
     name: Name = "",
     db: ContestStore = "",
-    log: Annotated[
-        bool, typer.Option("--log", help="Show the whole log, not only its end.")
-    ] = False,
+    log: Annotated[bool, Option("--log", help="Show the whole log, not only its end.")] = False,
     json: Json = False,
     server: ContestServer = "",
 ) -> None:
@@ -208,9 +203,9 @@ async def pause(
 @reporting_contests
 async def withdraw(
     place: Place,
-    bot: Annotated[str, typer.Argument(help="The name of the bot.")],
+    bot: Annotated[str, Argument(help="The name of the bot.")],
     name: Name = "",
-    why: Annotated[str, typer.Option(help="The reason, for the log.")] = "",
+    why: Annotated[str, Option(help="The reason, for the log.")] = "",
     db: ContestStore = "",
     server: ContestServer = "",
     token: OperatorToken = "",
@@ -242,13 +237,11 @@ async def archive(
     name: Name = "",
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="The file to write. \\[default: NAME.zip]"
-        ),
+        Option("-o", "--output", metavar="FILE", help="The file to write. \\[default: NAME.zip]"),
     ] = None,
     key: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE", help="Sign the archive with this SSH key; the signature is in FILE.sig."
         ),
     ] = None,
@@ -266,10 +259,10 @@ async def archive(
 @app.command()
 @reporting_contests
 def create(
-    file: Annotated[Path, typer.Argument(help="A document.")],
+    file: Annotated[Path, Argument(help="A document.")],
     server: Server = LOCAL,
     token: OperatorToken = "",
-    open_: Annotated[bool, typer.Option("--open", help="Let bots enter at once.")] = False,
+    open_: Annotated[bool, Option("--open", help="Let bots enter at once.")] = False,
 ) -> int:
     """Create a contest on a server from its document, as a draft; or change one that has not
     started.
@@ -282,7 +275,7 @@ def create(
 def _order_command(verb: str) -> Callable[..., None]:
     @reporting_contests
     def order(
-        name: Annotated[str, typer.Argument(help="The name of the contest.")],
+        name: Annotated[str, Argument(help="The name of the contest.")],
         server: Server = LOCAL,
         token: OperatorToken = "",
     ) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from botdrome.bots.house import house_bots
 from botdrome.cli.options import Game
@@ -91,12 +92,10 @@ reporting_contests = reporting(
 @reporting_contests
 def new(
     game: Game,
-    format_: Annotated[
-        str, typer.Option("--format", help="The format of the contest.")
-    ] = "round-robin",
+    format_: Annotated[str, Option("--format", help="The format of the contest.")] = "round-robin",
     output: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "-o", "--output", metavar="FILE", help="The file to write. \\[default: GAME-cup.toml]"
         ),
     ] = None,
@@ -112,7 +111,7 @@ def new(
 
 @app.command()
 @reporting_contests
-def check(file: Annotated[Path, typer.Argument(help="A document.")]) -> int:
+def check(file: Annotated[Path, Argument(help="A document.")]) -> int:
     """Read a document, and say what the contest will be; or name the line that is wrong, with a
     correct example.
     """
@@ -133,33 +132,31 @@ def check(file: Annotated[Path, typer.Argument(help="A document.")]) -> int:
 @app.command("rehearse")
 @reporting()
 def rehearse_command(
-    documents: Annotated[list[Path], typer.Argument(help="Contest documents in TOML.")],
-    bots: Annotated[int, typer.Option(min=2, help="Synthetic bots in each contest.")] = 20,
+    documents: Annotated[list[Path], Argument(help="Contest documents in TOML.")],
+    bots: Annotated[int, Option(min=2, help="Synthetic bots in each contest.")] = 20,
     slow: Annotated[
         str,
-        typer.Option(metavar="SHARE", help="The share of matches in which a bot is too slow once."),
+        Option(metavar="SHARE", help="The share of matches in which a bot is too slow once."),
     ] = "0%",
     crash: Annotated[
-        str, typer.Option(metavar="SHARE", help="The share of matches in which a bot crashes.")
+        str, Option(metavar="SHARE", help="The share of matches in which a bot crashes.")
     ] = "0%",
     drop: Annotated[
         str,
-        typer.Option(
-            metavar="SHARE", help="The share of matches in which a bot loses its connection."
-        ),
+        Option(metavar="SHARE", help="The share of matches in which a bot loses its connection."),
     ] = "0%",
     kill_server: Annotated[
-        int, typer.Option(min=0, help="How often the server is killed and started again.")
+        int, Option(min=0, help="How often the server is killed and started again.")
     ] = 0,
     bot: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="A bot of yours, as for `botdrome join`, that plays in the first contest, too."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the faults.")] = 1,
-    minutes: Annotated[float, typer.Option(min=0.1, help="Stop after this time.")] = 60.0,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    seed: Annotated[int, Option(help="The seed of the faults.")] = 1,
+    minutes: Annotated[float, Option(min=0.1, help="Stop after this time.")] = 60.0,
+    json: Annotated[bool, Option("--json", help="Print the report as JSON.")] = False,
 ) -> int:
     """Run whole contests with synthetic bots over the real protocols, on a server of their own,
     before the day.

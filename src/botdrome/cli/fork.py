@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from msgspec import Struct
+from typer import Argument, Option
 
 from botdrome.bots.house import MOST_LISTED
 from botdrome.cli.options import (
@@ -42,29 +43,27 @@ app = typer.Typer()
 @reporting(CannotStart, invalid=(BadPosition, BadRecord))
 def fork_command(
     match: Annotated[
-        str, typer.Argument(metavar="MATCH", help="A match file, a position file or a puzzle.")
+        str, Argument(metavar="MATCH", help="A match file, a position file or a puzzle.")
     ],
     bots: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[BOT]...",
             help=f"One per player: {BOT_HELP}, `recorded` or `human`. \\[default: house bots]",
         ),
     ] = None,
     step: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0, help="The step, from 0. \\[default: that of a position file]", show_default=False
         ),
     ] = None,
     times: Annotated[
         int,
-        typer.Option(
-            "-n", "--times", min=1, help="Continuations, each with other seeds for the bots."
-        ),
+        Option("-n", "--times", min=1, help="Continuations, each with other seeds for the bots."),
     ] = 1,
     save: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the continued matches are saved.")
+        Path, Option(metavar="FOLDER", help="Where the continued matches are saved.")
     ] = Path("forks"),
     isolation: Isolation = ISOLATION,
     server: MatchServer = "",

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, Option
 
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.bots.simulate import simulate
@@ -34,7 +35,7 @@ app = typer.Typer()
 @reporting()
 def games(
     game: Annotated[
-        str | None, typer.Argument(help="Only this game, in full.", autocompletion=game_names)
+        str | None, Argument(help="Only this game, in full.", autocompletion=game_names)
     ] = None,
 ) -> None:
     """List the games with their options, and examples of views and moves."""
@@ -115,7 +116,7 @@ AT_A_TABLE = 4
 @app.command()
 @reporting()
 def demo(
-    pause: Annotated[float, typer.Option(min=0, help="Seconds between two positions.")] = 0.15,
+    pause: Annotated[float, Option(min=0, help="Seconds between two positions.")] = 0.15,
 ) -> int:
     """Show one match of each game, then a small tournament."""
     console = Terminal()

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from msgspec.structs import replace
 from rich.text import Text
+from typer import Argument, Option
 
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.cli.options import (
@@ -21,7 +22,7 @@ from botdrome.cli.options import (
     LOCAL,
     MOST_LISTED,
     Game,
-    Option,
+    GameOptions,
     Server,
     Token,
     game_and_bot,
@@ -78,7 +79,7 @@ app = typer.Typer()
 def join(
     words: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="[GAME] BOT",
             help=f"The game, unless the bot is registered for one, and the bot: {BOT_HELP}.",
             show_default=False,
@@ -88,28 +89,22 @@ def join(
     server: Server = LOCAL,
     name: Annotated[
         str,
-        typer.Option(
-            help="The bot's name on the server. \\[default: its file, or the folder of bot.py]"
-        ),
+        Option(help="The bot's name on the server. \\[default: its file, or the folder of bot.py]"),
     ] = "",
     against: Annotated[
-        str | None, typer.Option(help="Play only against this bot: a name, or house:NAME.")
+        str | None, Option(help="Play only against this bot: a name, or house:NAME.")
     ] = None,
-    contest: Annotated[
-        str | None, typer.Option(help="Play in this contest, until it is over.")
-    ] = None,
+    contest: Annotated[str | None, Option(help="Play in this contest, until it is over.")] = None,
     contest_password: Annotated[
-        str, typer.Option(help="The password of the contest, if it has one.")
+        str, Option(help="The password of the contest, if it has one.")
     ] = "",
     token: Token = "",
     version: Annotated[
-        str | None, typer.Option(help="The bot's version. \\[default: the checksum of its file]")
+        str | None, Option(help="The bot's version. \\[default: the checksum of its file]")
     ] = None,
-    games: Annotated[int | None, typer.Option(min=1, help="Stop after this many matches.")] = None,
-    players: Annotated[
-        int | None, typer.Option(min=1, help="Seats at the table. \\[default: 2]")
-    ] = None,
-    option: Option = None,
+    games: Annotated[int | None, Option(min=1, help="Stop after this many matches.")] = None,
+    players: Annotated[int | None, Option(min=1, help="Seats at the table. \\[default: 2]")] = None,
+    option: GameOptions = None,
 ) -> int:
     """Let a bot play on a server, match after match.
 
@@ -152,9 +147,9 @@ def join(
 @reporting(ServerProblem, UnusableTokens)
 def register(
     game: Game,
-    name: Annotated[str, typer.Argument(help="The name of the new bot.")],
+    name: Annotated[str, Argument(help="The name of the new bot.")],
     server: Server = LOCAL,
-    owner: Annotated[str, typer.Option(help="Your name, shown beside the bot.")] = "",
+    owner: Annotated[str, Option(help="Your name, shown beside the bot.")] = "",
 ) -> None:
     """Register a bot on a server, print its token, and keep the token for `botdrome join` and
     `botdrome why`.
@@ -175,10 +170,10 @@ def register(
 @reporting(ServerProblem, UnusableTokens)
 def list_bots(
     game: Annotated[
-        str | None, typer.Argument(help="Only the bots of this game.", autocompletion=game_names)
+        str | None, Argument(help="Only the bots of this game.", autocompletion=game_names)
     ] = None,
     server: Annotated[
-        str | None, typer.Option(help="List the bots of this server, with their ratings.")
+        str | None, Option(help="List the bots of this server, with their ratings.")
     ] = None,
 ) -> None:
     """List your bots, whose tokens are kept on this machine; with --server the bots of

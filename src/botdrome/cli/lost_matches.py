@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from msgspec import Struct
+from typer import Argument, Option
 
 from botdrome.cli.options import (
     BOT_HELP,
@@ -55,7 +56,7 @@ app = typer.Typer()
 def rerun_command(
     words: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="[MATCH] BOT",
             help=f"A match file, and the bot: {BOT_HELP}.",
             show_default=False,
@@ -63,17 +64,15 @@ def rerun_command(
     ],
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "--all", metavar="FOLDER", help="Rerun all matches of a folder that the bot lost."
-        ),
+        Option("--all", metavar="FOLDER", help="Rerun all matches of a folder that the bot lost."),
     ] = None,
     player: PlayerOption = "",
     every: Annotated[
-        bool, typer.Option("--all-steps", help="List all differences, not only the first.")
+        bool, Option("--all-steps", help="List all differences, not only the first.")
     ] = False,
     pytest: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the matches as tests for pytest, and exit."),
+        Option(metavar="FILE", help="Write the matches as tests for pytest, and exit."),
     ] = None,
     isolation: Isolation = ISOLATION,
     server: MatchServer = "",
@@ -249,19 +248,17 @@ def _write_tests(
 def blunders_command(
     matches: Annotated[
         list[str],
-        typer.Argument(metavar="MATCH|FOLDER...", help="Match files, or folders of them."),
+        Argument(metavar="MATCH|FOLDER...", help="Match files, or folders of them."),
     ],
     player: PlayerOption = "",
     playouts: Annotated[
         int,
-        typer.Option(
-            min=4, help="Playouts for each promising move, where a game cannot be solved."
-        ),
+        Option(min=4, help="Playouts for each promising move, where a game cannot be solved."),
     ] = 24,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that search.")] = 1,
-    save: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where the puzzles are saved.")
-    ] = Path("puzzles"),
+    jobs: Annotated[int, Option("-j", "--jobs", min=1, help="Processes that search.")] = 1,
+    save: Annotated[Path, Option(metavar="FOLDER", help="Where the puzzles are saved.")] = Path(
+        "puzzles"
+    ),
     server: MatchServer = "",
     json: Json = False,
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 from msgspec import Struct
+from typer import Argument, Option
 
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.catalogue import CatalogueEntry
@@ -23,11 +24,9 @@ app = typer.Typer()
 @reporting()
 def new(
     game: Game,
-    folder: Annotated[
-        Path, typer.Argument(help="The folder of the project; it must not exist yet.")
-    ],
+    folder: Annotated[Path, Argument(help="The folder of the project; it must not exist yet.")],
     lang: Annotated[
-        str, typer.Option(help="python, javascript, typescript, java, go, rust or cpp.")
+        str, Option(help="python, javascript, typescript, java, go, rust or cpp.")
     ] = "python",
 ) -> None:
     """Create a bot: a project that plays at once, with its build and a test."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from msgspec import Struct
+from typer import Argument, Option
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.cli.terminal import CommandError, OptionsOf, expand_options, game_called
@@ -27,68 +27,64 @@ def game_names(incomplete: str) -> list[str]:
 
 Game = Annotated[
     str,
-    typer.Argument(
-        help="The name of a game; `botdrome games` lists them.", autocompletion=game_names
-    ),
+    Argument(help="The name of a game; `botdrome games` lists them.", autocompletion=game_names),
 ]
-Server = Annotated[str, typer.Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
+Server = Annotated[str, Option(envvar="BOTDROME_SERVER", help="The URL of the server.")]
 MatchServer = Annotated[
     str,
-    typer.Option(
+    Option(
         envvar="BOTDROME_SERVER",
         help="The URL of a server; then MATCH may be the id of a match.",
     ),
 ]
 Token = Annotated[
     str,
-    typer.Option(
+    Option(
         envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one, or a new bot]"
     ),
 ]
 OperatorToken = Annotated[
     str,
-    typer.Option(
+    Option(
         envvar="BOTDROME_OPERATOR_TOKEN",
         help="The operator's token; `botdrome admin operator-token` makes a new one.",
     ),
 ]
 Database = Annotated[
-    str, typer.Option("--db", metavar="URL", envvar="BOTDROME_DB", help="As for `botdrome serve`.")
+    str, Option("--db", metavar="URL", envvar="BOTDROME_DB", help="As for `botdrome serve`.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Processes that play.")]
-Option = Annotated[
-    list[str] | None, typer.Option("-o", "--option", help="NAME=VALUE, an option of the game.")
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
+Jobs = Annotated[int, Option("-j", "--jobs", min=1, help="Processes that play.")]
+GameOptions = Annotated[
+    list[str] | None, Option("-o", "--option", help="NAME=VALUE, an option of the game.")
 ]
 Limit = Annotated[
     int | None,
-    typer.Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]"),
+    Option(min=1, metavar="MS", help="The time limit of a move. \\[default: the game's]"),
 ]
 PlayerOption = Annotated[
     str,
-    typer.Option(
-        "--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."
-    ),
+    Option("--player", "--seat", metavar="NUMBER|NAME", help="The player, from 0, or its name."),
 ]
 
 
 def isolation_of(
     in_process: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--in-process", help="Run Python bots inside the runner: faster, without protection."
         ),
     ] = False,
     sandbox: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--sandbox",
             help="Run bots with bubblewrap: no network, no files but their own, limited resources.",
         ),
     ] = False,
     memory: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]"
         ),
     ] = None,
@@ -123,7 +119,7 @@ def play_options(
     jobs: Jobs = 1,
     dask: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="ADDRESS",
             help="Play on a Dask cluster instead: its scheduler, such as tcp://10.0.0.5:8786.",
         ),

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from typer import Argument, Option
 from typer.core import TyperCommand
 
 from botdrome.catalogue import CatalogueEntry
@@ -22,9 +23,9 @@ from botdrome.cli.options import (
     ISOLATION,
     PLAYING,
     Game,
+    GameOptions,
     Jobs,
     Limit,
-    Option,
     PlayOptions,
 )
 from botdrome.cli.standings import LiveStandings, TournamentReport, live_table, score_table
@@ -67,10 +68,10 @@ app = typer.Typer()
 @reporting(CannotStart)
 def play(
     game: Game,
-    bots: Annotated[list[str], typer.Argument(help=f"{BOT_HELP}, or replay:FILE.jsonl[:PLAYER].")],
+    bots: Annotated[list[str], Argument(help=f"{BOT_HELP}, or replay:FILE.jsonl[:PLAYER].")],
     matches: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "-n",
             "--matches",
             min=1,
@@ -78,17 +79,15 @@ def play(
         ),
     ] = None,
     playing: PlayOptions = PLAYING,
-    seed: Annotated[
-        int, typer.Option(help="The first seed. Each seed is played once per seating.")
-    ] = 1,
+    seed: Annotated[int, Option(help="The first seed. Each seed is played once per seating.")] = 1,
     players: Annotated[
         int | None,
-        typer.Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]"),
+        Option(min=1, help="Seats at a table. \\[default: all bots, up to the game's limit]"),
     ] = None,
-    option: Option = None,
+    option: GameOptions = None,
     openings: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="FILE|random|none",
             help="Openings for gomoku, as in Gomocup, or random ones in games without chance. "
             "Each is played once per seating.",
@@ -97,21 +96,19 @@ def play(
     limit: Limit = None,
     clock: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="CONTROL",
             help="A chess clock in seconds, such as 40/60+0.6, or a bank, such as 5/move+60.",
         ),
     ] = "",
     save: Annotated[
         Path | None,
-        typer.Option(help="Save a match file of every match in this folder, and the bots' logs."),
+        Option(help="Save a match file of every match in this folder, and the bots' logs."),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print all matches and the standings as JSON.")
+        bool, Option("--json", help="Print all matches and the standings as JSON.")
     ] = False,
-    show: Annotated[
-        bool, typer.Option("--open", help="Show the matches live in the browser.")
-    ] = False,
+    show: Annotated[bool, Option("--open", help="Show the matches live in the browser.")] = False,
 ) -> int:
     """Play bots against each other on this machine, and show the standings with ratings and their
     95 % intervals.
@@ -314,56 +311,54 @@ class DuelCommand(TyperCommand):
 @reporting(CannotStart, refused=UNUSABLE, failed=UNUSABLE)
 def duel(
     game: Game,
-    new: Annotated[str, typer.Argument(help=f"The new bot: {BOT_HELP}.")],
-    old: Annotated[str, typer.Argument(help="The old bot.")],
+    new: Annotated[str, Argument(help=f"The new bot: {BOT_HELP}.")],
+    old: Annotated[str, Argument(help="The old bot.")],
     players: Annotated[
         int | None,
-        typer.Option(min=2, help="Seats at a table. \\[default: the fewest of the game]"),
+        Option(min=2, help="Seats at a table. \\[default: the fewest of the game]"),
     ] = None,
     sprt: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="ELO0,ELO1", help="Not better means at most ELO0; better means at least ELO1."
         ),
     ] = "0,20",
     alpha: Annotated[
         float,
-        typer.Option(min=0.001, max=0.4, help="The risk to accept a bot that is only ELO0 better."),
+        Option(min=0.001, max=0.4, help="The risk to accept a bot that is only ELO0 better."),
     ] = 0.05,
     beta: Annotated[
         float,
-        typer.Option(min=0.001, max=0.4, help="The risk to reject a bot that is ELO1 better."),
+        Option(min=0.001, max=0.4, help="The risk to reject a bot that is ELO1 better."),
     ] = 0.05,
     max_blocks: Annotated[
-        int, typer.Option(min=16, help="Blocks after which the test ends undecided.")
+        int, Option(min=16, help="Blocks after which the test ends undecided.")
     ] = 5000,
     copies: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
             help="Copies of NEW at a table; the seats rotate. \\[default: in half of the seats, "
             "then in the others]",
         ),
     ] = None,
     jobs: Jobs = 1,
-    seed: Annotated[
-        int, typer.Option(help="The seed of the first block; each block has its own.")
-    ] = 1,
+    seed: Annotated[int, Option(help="The seed of the first block; each block has its own.")] = 1,
     openings: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="FILE|random|none",
             help="Openings, each played once per seating: a file as in Gomocup, or random ones. "
             "\\[default: random in games without chance]",
         ),
     ] = "",
-    option: Option = None,
+    option: GameOptions = None,
     limit: Limit = None,
     isolation: Isolation = ISOLATION,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    json: Annotated[bool, Option("--json", help="Print the summary as JSON.")] = False,
     summary: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             envvar="GITHUB_STEP_SUMMARY", help="Append a summary in Markdown to this file, for CI."
         ),
     ] = None,

@@ -14,6 +14,7 @@ import msgspec
 import typer
 from rich.live import Live
 from rich.text import Text
+from typer import Argument, Option
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -36,7 +37,7 @@ app = typer.Typer()
 @app.command()
 @reporting()
 async def watch(
-    match: Annotated[str, typer.Argument(help="The id of a match.")], server: Server = LOCAL
+    match: Annotated[str, Argument(help="The id of a match.")], server: Server = LOCAL
 ) -> None:
     """Watch a match on a server: live, or from the start if it has ended."""
     screen = Screen()
@@ -61,13 +62,13 @@ async def watch(
 @app.command()
 @reporting(ServerProblem, UnusableTokens)
 def why(
-    match: Annotated[str, typer.Argument(help="The id of a match on a server, or a match file.")],
+    match: Annotated[str, Argument(help="The id of a match on a server, or a match file.")],
     token: Annotated[
         str,
-        typer.Option(envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one]"),
+        Option(envvar="BOTDROME_TOKEN", help="The bot's token. \\[default: the kept one]"),
     ] = "",
     seat: Annotated[
-        int | None, typer.Option(help="The seat, from 0. \\[default: the seat of the token's bot]")
+        int | None, Option(help="The seat, from 0. \\[default: the seat of the token's bot]")
     ] = None,
     server: Server = LOCAL,
 ) -> None:
@@ -95,11 +96,11 @@ def why(
 @app.command("connect")
 @reporting(Unwanted)
 async def connect_command(
-    name: Annotated[str, typer.Argument(help="The name of a registered bot.")],
-    token: Annotated[str, typer.Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
+    name: Annotated[str, Argument(help="The name of a registered bot.")],
+    token: Annotated[str, Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
     server: Server = LOCAL,
     local: Annotated[
-        str, typer.Option(help="The URL of the bot, as seen from this machine.")
+        str, Option(help="The URL of the bot, as seen from this machine.")
     ] = "http://127.0.0.1:8080",
 ) -> None:
     """Let a server call a bot behind a firewall: connect to the server, and forward its calls to
@@ -122,7 +123,7 @@ async def connect_command(
 def mcp(
     server: Server = LOCAL,
     name: Annotated[
-        str, typer.Option(help="The model's name on the server; the name of a game follows it.")
+        str, Option(help="The model's name on the server; the name of a game follows it.")
     ] = "model",
 ) -> None:
     """Let a language model play on a server: an MCP server on standard input and output, for

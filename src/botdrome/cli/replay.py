@@ -17,6 +17,7 @@ import typer
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
+from typer import Argument, Option
 
 from botdrome.api.pages import WEB
 from botdrome.catalogue import restored
@@ -33,16 +34,14 @@ app = typer.Typer()
 @app.command()
 @reporting()
 def replay(
-    file: Annotated[Path, typer.Argument(help="A match file.")],
+    file: Annotated[Path, Argument(help="A match file.")],
     turn: Annotated[
-        int | None, typer.Option(help="Print the position after this step, and exit.")
+        int | None, Option(help="Print the position after this step, and exit.")
     ] = None,
-    speed: Annotated[
-        float, typer.Option(min=0.1, help="Positions per second during playback.")
-    ] = 2.0,
+    speed: Annotated[float, Option(min=0.1, help="Positions per second during playback.")] = 2.0,
     html: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="PAGE",
             help="Write one HTML file that shows the match in any browser, and exit.",
         ),

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import structlog
 import typer
 from rich.text import Text
+from typer import Option
 from typer.core import TyperCommand
 
 from botdrome.app import RunningServer, serve
@@ -40,24 +41,24 @@ class ServeCommand(TyperCommand):
 @reporting(BadSetting, BadStoreUrl, StoreUnavailable, failed=REFUSED)
 def serve_command(
     ctx: typer.Context,
-    config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
+    config: Annotated[Path | None, Option(help="A TOML file with settings.")] = None,
     house: Annotated[
         bool | None,
-        typer.Option("--house", help="House bots play against bots that find no opponent."),
+        Option("--house", help="House bots play against bots that find no opponent."),
     ] = None,
     allow_bots: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="CIDR|HOST",
             help="The server may call bots with a URL there; may be given several times.",
         ),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting, as in the file."),
+        Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting, as in the file."),
     ] = None,
     settings: Annotated[
-        bool, typer.Option("--settings", help="List all settings, each of which is an option.")
+        bool, Option("--settings", help="List all settings, each of which is an option.")
     ] = False,
 ) -> int:
     """Run the server: bots connect over WebSockets, TCP and HTTP, people use GraphQL, REST and the
@@ -110,7 +111,7 @@ def setting_options() -> list[Any]:
 
     options = {one.name: _option(one) for one in all_settings(protocol_sections())}
     options |= {
-        old: Annotated[str | None, typer.Option(f"--{old.replace('_', '-')}", hidden=True)]
+        old: Annotated[str | None, Option(f"--{old.replace('_', '-')}", hidden=True)]
         for old in OLD_FLAGS
     }
     kind = Parameter.KEYWORD_ONLY
@@ -126,7 +127,7 @@ def setting_options() -> list[Any]:
 def _option(setting: Setting) -> Any:
     meaning = (setting.meaning + _default(setting)).replace("[", "\\[")
     flag, hidden = f"--{setting.name.replace('_', '-')}", setting.name not in SHOWN
-    return Annotated[str | None, typer.Option(flag, metavar="VALUE", help=meaning, hidden=hidden)]
+    return Annotated[str | None, Option(flag, metavar="VALUE", help=meaning, hidden=hidden)]
 
 
 def _default(setting: Setting) -> str:

@@ -8,6 +8,7 @@ from typing import IO, Annotated
 
 import typer
 from rich.text import Text
+from typer import Argument, Option
 
 from botdrome.catalogue import restored
 from botdrome.cli.terminal import CommandError, progress_bar, reporting, say
@@ -21,14 +22,10 @@ app = typer.Typer()
 @app.command("verify")
 @reporting()
 def verify_command(
-    files: Annotated[
-        list[Path], typer.Argument(help="Match files, or archives of contests (*.zip).")
-    ],
+    files: Annotated[list[Path], Argument(help="Match files, or archives of contests (*.zip).")],
     key: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Also check the signatures of archives with this public key."
-        ),
+        Option(metavar="FILE", help="Also check the signatures of archives with this public key."),
     ] = None,
 ) -> int:
     """Replay match files and archives of contests, and report the first difference in each.

@@ -9,6 +9,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
+from typer import Option
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.cli.boats.headless import HeadlessGame, farewell, result_lines
@@ -22,7 +23,7 @@ from botdrome.games.chance import SEED_BITS, Chance
 
 LogLevel = Annotated[
     str | None,
-    typer.Option("-l", "--log-level", help="debug, info, warn or error. \\[default: info]"),
+    Option("-l", "--log-level", help="debug, info, warn or error. \\[default: info]"),
 ]
 BOTS = HOUSE["battleship"]
 
@@ -34,55 +35,51 @@ app = typer.Typer()
 def play(
     server: Annotated[
         str,
-        typer.Option(help="The URL of a Botdrome server, which says its port for boat games."),
+        Option(help="The URL of a Botdrome server, which says its port for boat games."),
     ] = "",
-    host: Annotated[str, typer.Option("-h", "--host", help="Address of the server.")] = "127.0.0.1",
+    host: Annotated[str, Option("-h", "--host", help="Address of the server.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("-p", "--port", min=1, max=65535, help="Its port for boat games.")
+        int, Option("-p", "--port", min=1, max=65535, help="Its port for boat games.")
     ] = 7948,
     user: Annotated[
         str,
-        typer.Option(
+        Option(
             "-u", "--user", help="Your name. Without it you are asked, and a bot takes its own."
         ),
     ] = "",
     token: Annotated[
         str,
-        typer.Option(
+        Option(
             envvar="BOTDROME_TOKEN", help="The token of a registered bot, or to protect your seat."
         ),
     ] = "",
     room: Annotated[
-        str, typer.Option(metavar="TITLE", help="The game to join, at a server with several.")
+        str, Option(metavar="TITLE", help="The game to join, at a server with several.")
     ] = "",
-    bot: Annotated[str, typer.Option("-b", "--bot", help="A house bot plays for you.")] = "",
-    list_bots: Annotated[
-        bool, typer.Option("--list-bots", help="List the house bots, and end.")
-    ] = False,
-    headless: Annotated[
-        bool, typer.Option("--headless", help="The bot plays without a screen.")
-    ] = False,
+    bot: Annotated[str, Option("-b", "--bot", help="A house bot plays for you.")] = "",
+    list_bots: Annotated[bool, Option("--list-bots", help="List the house bots, and end.")] = False,
+    headless: Annotated[bool, Option("--headless", help="The bot plays without a screen.")] = False,
     static_board: Annotated[
-        str, typer.Option("-s", "--static-board", metavar="BOARD", help="Your board, row by row.")
+        str, Option("-s", "--static-board", metavar="BOARD", help="Your board, row by row.")
     ] = "",
     taunt_file: Annotated[
-        Path | None, typer.Option("-t", "--taunt-file", help="Lines hit=TEXT and miss=TEXT.")
+        Path | None, Option("-t", "--taunt-file", help="Lines hit=TEXT and miss=TEXT.")
     ] = None,
     msa: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0, max=100, help="Percent of their border that boats of random boards have free."
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for random boards and the bot.")] = None,
+    seed: Annotated[int | None, Option(help="Seed for random boards and the bot.")] = None,
     rejoin: Annotated[
         bool,
-        typer.Option("--rejoin", help="Return to a game that has started, with the same --user."),
+        Option("--rejoin", help="Return to a game that has started, with the same --user."),
     ] = False,
     log_level: LogLevel = None,
     log_file: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "-f",
             "--log-file",
             help="Append a log here. \\[default with -l: xbs-client.log, else none]",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
+from typer import Argument, Option
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -57,45 +58,41 @@ app = typer.Typer()
 @reporting(BadRoomSettings, BadSetting, StoreUnavailable, failed=REFUSED)
 def host(
     server: Annotated[
-        str | None, typer.Option(help="The URL of a running server. \\[default: start a new one]")
+        str | None, Option(help="The URL of a running server. \\[default: start a new one]")
     ] = None,
     token: Annotated[
         str,
-        typer.Option(
+        Option(
             envvar=["BOTDROME_BOATS_HOST_TOKEN", "BOTDROME_HOST_TOKEN"],
             help="The `boats.host_token` of that server.",
         ),
     ] = "",
     room: Annotated[
-        str, typer.Option(help="The title of a room on that server. \\[default: its first room]")
+        str, Option(help="The title of a room on that server. \\[default: its first room]")
     ] = "",
-    title: Annotated[
-        str | None, typer.Option("-t", "--title", help="The title of the game.")
-    ] = None,
+    title: Annotated[str | None, Option("-t", "--title", help="The title of the game.")] = None,
     auto_start: Annotated[
         bool | None,
-        typer.Option("-a", "--auto-start", help="Start the game when the table is full."),
+        Option("-a", "--auto-start", help="Start the game when the table is full."),
     ] = None,
     repeat: Annotated[
-        bool | None, typer.Option("-r", "--repeat", help="Start a new game after each game.")
+        bool | None, Option("-r", "--repeat", help="Start a new game after each game.")
     ] = None,
     least: Annotated[
-        int | None, typer.Option("--min", help="The minimum number of players. \\[default: 2]")
+        int | None, Option("--min", help="The minimum number of players. \\[default: 2]")
     ] = None,
     most: Annotated[
-        int | None, typer.Option("--max", help="The maximum number of players. \\[default: 9]")
+        int | None, Option("--max", help="The maximum number of players. \\[default: 9]")
     ] = None,
-    width: Annotated[
-        int | None, typer.Option(help="Columns of the boards. \\[default: 10]")
-    ] = None,
-    height: Annotated[int | None, typer.Option(help="Rows of the boards. \\[default: 10]")] = None,
+    width: Annotated[int | None, Option(help="Columns of the boards. \\[default: 10]")] = None,
+    height: Annotated[int | None, Option(help="Rows of the boards. \\[default: 10]")] = None,
     config: Annotated[
         Path | None,
-        typer.Option("-c", "--config", help="A configuration file of Xterm Boat Sinker."),
+        Option("-c", "--config", help="A configuration file of Xterm Boat Sinker."),
     ] = None,
     db_dir: Annotated[
         Path,
-        typer.Option(
+        Option(
             "-d",
             "--db-dir",
             envvar="BOTDROME_BOATS_DIR",
@@ -103,30 +100,26 @@ def host(
         ),
     ] = Path("db"),
     bind_address: Annotated[
-        str, typer.Option("-b", "--bind-address", help="The address to listen on.")
+        str, Option("-b", "--bind-address", help="The address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("-p", "--port", help="The port for players; -1: any free port.")
+        int, Option("-p", "--port", help="The port for players; -1: any free port.")
     ] = 7948,
-    http_port: Annotated[
-        int, typer.Option(help="The HTTP port, for spectators; 0: any free port.")
-    ] = 0,
+    http_port: Annotated[int, Option(help="The HTTP port, for spectators; 0: any free port.")] = 0,
     tables: Annotated[
         int | None,
-        typer.Option(min=0, help="Games at once with --repeat; 0: any number. \\[default: 0]"),
+        Option(min=0, help="Games at once with --repeat; 0: any number. \\[default: 0]"),
     ] = None,
     turn_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds for a turn; 0: no limit. \\[default: 60]")
+        float | None, Option(min=0, help="Seconds for a turn; 0: no limit. \\[default: 60]")
     ] = None,
     db: Annotated[
-        str | None, typer.Option("--db", metavar="URL", help="As for `botdrome serve`.")
+        str | None, Option("--db", metavar="URL", help="As for `botdrome serve`.")
     ] = None,
     log_level: LogLevel = None,
     log_file: Annotated[
         Path | None,
-        typer.Option(
-            "-f", "--log-file", help="Append logs to this file. \\[default: standard error]"
-        ),
+        Option("-f", "--log-file", help="Append logs to this file. \\[default: standard error]"),
     ] = None,
 ) -> int:
     """Host boat games: start and abort games, send messages, boot and skip players.
@@ -150,13 +143,13 @@ def host(
 @reporting(BadStoreUrl, StoreUnavailable)
 async def stats(
     name: Annotated[
-        str | None, typer.Argument(help="Show only the games of this title, in full.")
+        str | None, Argument(help="Show only the games of this title, in full.")
     ] = None,
-    player: Annotated[bool, typer.Option("--player", help="NAME is the name of a player.")] = False,
+    player: Annotated[bool, Option("--player", help="NAME is the name of a player.")] = False,
     as_json: Json = False,
     db_dir: Annotated[
         Path | None,
-        typer.Option("-d", "--db-dir", help="Also write the original's ini files here."),
+        Option("-d", "--db-dir", help="Also write the original's ini files here."),
     ] = None,
     db: Database = "",
 ) -> None:

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 from rich.text import Text
+from typer import Argument, Option
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.widgets import BoardSheet, Panel
@@ -181,22 +182,20 @@ app = typer.Typer()
 def test_command(
     bot: Annotated[
         str,
-        typer.Argument(help="A house bot, FILE.py[:FUNCTION], MODULE:FUNCTION, or 'cmd:PROGRAM'."),
+        Argument(help="A house bot, FILE.py[:FUNCTION], MODULE:FUNCTION, or 'cmd:PROGRAM'."),
     ],
-    positions: Annotated[int, typer.Option(help="Number of boards.")] = 10_000,
-    width: Annotated[int, typer.Option(help="Their columns.")] = 10,
-    height: Annotated[int, typer.Option(help="Their rows.")] = 10,
-    msa: Annotated[int, typer.Option(help="Percent of their border that boats have free.")] = 0,
-    seed: Annotated[int | None, typer.Option(help="Seed for the boards and the bot.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show every shot, and wait.")] = False,
-    test_db: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the figures.")] = Path(
+    positions: Annotated[int, Option(help="Number of boards.")] = 10_000,
+    width: Annotated[int, Option(help="Their columns.")] = 10,
+    height: Annotated[int, Option(help="Their rows.")] = 10,
+    msa: Annotated[int, Option(help="Percent of their border that boats have free.")] = 0,
+    seed: Annotated[int | None, Option(help="Seed for the boards and the bot.")] = None,
+    watch: Annotated[bool, Option("--watch", help="Show every shot, and wait.")] = False,
+    test_db: Annotated[Path, Option(metavar="FOLDER", help="Folder for the figures.")] = Path(
         "testDB"
     ),
     jobs: Annotated[
         int | None,
-        typer.Option(
-            "-j", "--jobs", help="Processes. \\[default: one per core for house bots, else 1]"
-        ),
+        Option("-j", "--jobs", help="Processes. \\[default: one per core for house bots, else 1]"),
     ] = None,
 ) -> int:
     """Let a bot sink random boards, and count its shots.
