@@ -20,7 +20,7 @@ from typer import Argument, Option
 from botdrome.cli.contest_documents import document_in, reporting_contests
 from botdrome.cli.options import LOCAL, PLAYING, Json, OperatorToken, PlayOptions, Server
 from botdrome.cli.sources import needed_token, server_at
-from botdrome.cli.standings import MOST_LIVE, LiveStandings, apart, remarks_on
+from botdrome.cli.standings import MOST_LIVE, LiveStandings, apart, elo_of, remarks_on
 from botdrome.cli.terminal import (
     INTERRUPTED,
     CommandError,
@@ -37,7 +37,7 @@ from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Standing
 from botdrome.contest.progress import ContestProgress
-from botdrome.contest.strength import MEAN, Ratings, rate_counted
+from botdrome.contest.strength import Ratings, rate_counted
 from botdrome.games.reading import plural
 from botdrome.offline.batches import PoolTrouble
 from botdrome.offline.contest_opening import open_contest
@@ -466,12 +466,6 @@ class ContestReport:
             "elo": None if elo is None else round(elo, 1),
             "margin": None if margin is None else round(margin, 1),
         }
-
-
-def elo_of(ratings: Ratings, bot: str) -> tuple[float | None, float | None]:
-    """Return the difference to the mean of all bots, and half of its 95 % interval."""
-    strength = ratings.strengths.get(bot)
-    return (None, None) if strength is None else (strength.rating - MEAN, strength.margin)
 
 
 def standings_table(

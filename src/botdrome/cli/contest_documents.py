@@ -11,6 +11,7 @@ from typer import Argument, Option
 from botdrome.bots.house import house_bots
 from botdrome.cli.options import Game
 from botdrome.cli.terminal import (
+    REFUSED,
     CommandError,
     game_called,
     offered,
@@ -130,7 +131,7 @@ def check(file: Annotated[Path, Argument(help="A document.")]) -> int:
 
 
 @app.command("rehearse")
-@reporting()
+@reporting(ServerProblem, failed=REFUSED)
 def rehearse_command(
     documents: Annotated[list[Path], Argument(help="Contest documents in TOML.")],
     bots: Annotated[int, Option(min=2, help="Synthetic bots in each contest.")] = 20,
@@ -166,14 +167,17 @@ def rehearse_command(
     Ends with status 0 if every contest came to its end, 1 if one did not, 2 for a bad document or
     option.
     """
-    read = tuple(_document(file) for file in documents)
+    read = tuple(map(document_in, documents))
     pause = min(_slow_enough(document.terms) for document in read)
     rates = FaultRates(share("slow", slow), share("crash", crash), share("drop", drop), pause)
     plan = RehearsalPlan(read, bots, rates, kill_server, seed, 60 * minutes, tuple(bot or ()))
-    try:
-        report = _with_progress(plan)
-    except ServerProblem as problem:
-        raise CommandError(problem) from None
+    with progress_bar() as bar:
+        task = bar.add_task("rehearsal", total=None)
+        report = asyncio.run(
+            rehearse(
+                plan, lambda played, expected: bar.update(task, completed=played, total=expected)
+            )
+        )
     if json:
         print_json(report)
     else:
@@ -259,15 +263,6 @@ def _check_entrants(document: ContestDocument) -> int:
     return 1 if problems else 0
 
 
-def _document(file: Path) -> ContestDocument:
-    try:
-        return read_document(file.read_text())
-    except OSError as error:
-        raise CommandError(f"{file}: {error.strerror}") from None
-    except (BadDocument, UnicodeDecodeError) as problem:
-        raise CommandError(f"{file}: {problem}") from None
-
-
 def _slow_enough(terms: Terms) -> float:
     limit = terms.pace.allowed(1)
     return LONGEST_PAUSE if limit is None else min(LONGEST_PAUSE, 1.2 * limit / 1000)
@@ -282,16 +277,6 @@ def share(option: str, text: str) -> float:
     if not 0 <= value <= 1:
         raise CommandError(f"--{option} is a share such as 5% or 0.05, not {text!r}")
     return value
-
-
-def _with_progress(plan: RehearsalPlan) -> RehearsalReport:
-    with progress_bar() as bar:
-        task = bar.add_task("rehearsal", total=None)
-        return asyncio.run(
-            rehearse(
-                plan, lambda played, expected: bar.update(task, completed=played, total=expected)
-            )
-        )
 
 
 def _show(report: RehearsalReport) -> None:

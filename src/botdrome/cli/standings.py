@@ -1,17 +1,16 @@
 """The report of a tournament: its table in the terminal, live or at the end, and its JSON."""
 
+import sqlite3
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from tempfile import TemporaryFile
 from time import monotonic
 from typing import Any, TextIO
 
 import msgspec
-from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
@@ -75,43 +74,26 @@ class LiveStandings:
             self._next = began + max(REDRAW, SHARE * (monotonic() - began))
 
 
-LONGEST_STRETCH = 500
-
-
-class Stretch(Struct):
-    """Matches with successive numbers that follow each other in the file."""
-
-    first: int
-    last: int
-    start: int
-    end: int
-
-
 class MatchSpool:
     """Takes matches in any order, and returns them in the order of their numbers."""
 
     def __init__(self) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115
-        self._stretches: list[Stretch] = []
+        self._store = sqlite3.connect("")  # a temporary file
+        self._store.execute("CREATE TABLE spool (number INTEGER PRIMARY KEY, match TEXT)")
 
     def add(self, number: int, match: dict[str, Any]) -> None:
-        data = msgspec.json.encode(match)
-        last = self._stretches[-1] if self._stretches else Stretch(0, -1, 0, 0)
-        if last.last + 1 == number < last.first + LONGEST_STRETCH and last.end:
-            last.last, last.end = number, last.end + self._file.write(b"," + data)
-        else:
-            self._stretches.append(
-                Stretch(number, number, last.end, last.end + self._file.write(data))
-            )
+        text = msgspec.json.encode(match).decode()
+        self._store.execute("INSERT INTO spool VALUES (?, ?)", (number, text))
 
     def parts(self) -> Iterator[str]:
         """Yield the text of the list, without its brackets."""
-        for place, stretch in enumerate(sorted(self._stretches, key=lambda one: one.first)):
-            self._file.seek(stretch.start)
-            yield "," * bool(place) + self._file.read(stretch.end - stretch.start).decode()
+        comma = ""
+        for (text,) in self._store.execute("SELECT match FROM spool ORDER BY number"):
+            yield comma + text
+            comma = ","
 
     def close(self) -> None:
-        self._file.close()
+        self._store.close()
 
 
 MOST_EXAMPLES = 5
@@ -204,13 +186,10 @@ class TournamentReport:
         """Return the rating as a difference to the mean of all bots, and the ends of its 95 %
         interval; None: unknown.
         """
-        strength = self.ratings.strengths.get(self.plan.names[entrant])
-        if strength is None:
-            return None, None, None
-        points, margin = strength.rating - MEAN, strength.margin
-        return (
-            (points, None, None) if margin is None else (points, points - margin, points + margin)
-        )
+        points, margin = elo_of(self.ratings, self.plan.names[entrant])
+        if points is None or margin is None:
+            return points, None, None
+        return points, points - margin, points + margin
 
     @property
     def title(self) -> str:
@@ -353,6 +332,12 @@ def remarks_on(ratings: Ratings, repetition: Repetition) -> Iterator[str]:
     if groups := apart(ratings):
         met = " | ".join(", ".join(group) for group in groups)
         yield f"Not comparable, since they have never met: {met}"
+
+
+def elo_of(ratings: Ratings, bot: str) -> tuple[float | None, float | None]:
+    """Return the difference to the mean of all bots, and half of its 95 % interval."""
+    strength = ratings.strengths.get(bot)
+    return (None, None) if strength is None else (strength.rating - MEAN, strength.margin)
 
 
 def apart(ratings: Ratings) -> list[list[str]]:
