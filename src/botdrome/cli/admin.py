@@ -71,7 +71,7 @@ async def export(
             "--format parquet writes a file; name it: botdrome admin export matches.parquet "
             "--format parquet"
         )
-    url = existing(store_url(db))
+    url = store_url(db, existing=True)
     if form == "store":
         return await _export(url, target)
     try:
@@ -100,7 +100,7 @@ async def import_files(
 @reporting_store
 def backup(file: Annotated[Path, Argument(help="The file to write.")], db: Database = "") -> None:
     """Copy the SQLite file of a server; the server may be running."""
-    backup_sqlite(existing(store_url(db)), file)
+    backup_sqlite(store_url(db, existing=True), file)
 
 
 @app.command()
@@ -167,15 +167,14 @@ def _row(node: dict[str, Any]) -> tuple[str, ...]:
 SQLITE = "sqlite:///"
 
 
-def store_url(db: str) -> str:
-    """Return the URL of the store, as for the server; empty: the default."""
-    return Settings(db=db).store_url
+def store_url(db: str, existing: bool = False) -> str:
+    """Return the URL of the store, as for the server; empty: the default.
 
-
-def existing(url: str) -> str:
-    """Raise StoreUnavailable if an SQLite file is missing, so that reading does not create it."""
-    file = url.removeprefix(SQLITE)
-    if url.startswith(SQLITE) and not Path(file).exists():
+    `existing`: raise StoreUnavailable if an SQLite file is missing, so that reading does not
+    create it.
+    """
+    url = Settings(db=db).store_url
+    if existing and url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE)).exists():
         raise StoreUnavailable(f"{url}: the store does not exist")
     return url
 

@@ -26,53 +26,48 @@ from botdrome.offline.tool_player import NotNow, ToolPlayer
 from botdrome.version import __version__
 
 RULES = {
-    "noughts-and-crosses": (
-        "Three of your marks in a row, a column or a diagonal win. Seat 0 has X and starts. A move "
-        "names your mark and a free"
-        " space [row, column], both from 0 to 2."
-    ),
-    "bumblebots": (
-        "Both players order their drones over a board of hexes, at the same time, tick by tick. A "
-        "drone on a flower (2) claims"
-        " it: one point, and the drone is used up. Walls (1) stop drones; a zone (5: seat 0, 6: "
-        "seat 1) stops those of the other"
-        " player. Directions, as [row, column] steps: UL [-1, -1], UR [-1, 0], R [0, 1], DR [1, "
-        "1], DL [1, 0], L [0, -1]. A move"
-        " gives each drone one direction; a drone without an order stays. Legal moves list single "
-        "orders: combine them in one"
-        " move. The most flowers win."
-    ),
-    "gomoku": (
-        "Five or more of your stones (option win_length) side by side win: across, down or on a "
-        "diagonal. Seat 0 has X and"
-        " starts. A move is a free cell: x is the column, y the row, both from 0. A match has two "
-        "boards, and the other player"
-        " starts on the second."
-    ),
-    "battleship": (
-        "Phase placement: place every boat once, as a straight run of its letter, on one text with "
-        "all squares row by row (`.` is"
-        " water); legal moves are only a few examples. Phase shooting: one shot at a square of "
-        "another seat, x is the column, y"
-        " the row, both from 0. On the boards X is a hit, 0 a miss. Every hit is a point; the most "
-        "hits win."
-    ),
-    "battlecube": (
-        "Survive in a cube of cells x, y, z. All players answer at once with a list of exactly "
-        "`tasks` tasks: MOVE with a"
-        " direction (+X, -X, +Y, -Y, +Z, -Z), BOMB with the x, y, z of a cell, or NOOP. You lose "
-        "if you leave the cube, stand on"
-        " a bomb or share a cell. Bombs stay for ever. The last survivor wins."
-    ),
-    "bomberman": (
-        "All players act at once, round by round: MOVE_UP, MOVE_DOWN, MOVE_LEFT, MOVE_RIGHT, "
-        "PLACE_BOMB or WAIT. Places are"
-        " [row, column], row 0 at the top; `#` is a wall, `+` a crate, `.` free. A bomb burns its "
-        "tile and some tiles in each of"
-        " the four directions when its fuse ends; walls and crates stop the flames. Users on "
-        "burning tiles die, also by their"
-        " own bombs. The last survivor wins."
-    ),
+    game: " ".join(rules.split())
+    for game, rules in {
+        "noughts-and-crosses": """
+            Three of your marks in a row, a column or a diagonal win. Seat 0 has X and
+            starts. A move names your mark and a free space [row, column], both from 0 to 2.
+        """,
+        "bumblebots": """
+            Both players order their drones over a board of hexes, at the same time, tick by
+            tick. A drone on a flower (2) claims it: one point, and the drone is used up.
+            Walls (1) stop drones; a zone (5: seat 0, 6: seat 1) stops those of the other
+            player. Directions, as [row, column] steps: UL [-1, -1], UR [-1, 0], R [0, 1],
+            DR [1, 1], DL [1, 0], L [0, -1]. A move gives each drone one direction; a drone
+            without an order stays. Legal moves list single orders: combine them in one
+            move. The most flowers win.
+        """,
+        "gomoku": """
+            Five or more of your stones (option win_length) side by side win: across, down
+            or on a diagonal. Seat 0 has X and starts. A move is a free cell: x is the
+            column, y the row, both from 0. A match has two boards, and the other player
+            starts on the second.
+        """,
+        "battleship": """
+            Phase placement: place every boat once, as a straight run of its letter, on one
+            text with all squares row by row (`.` is water); legal moves are only a few
+            examples. Phase shooting: one shot at a square of another seat, x is the column,
+            y the row, both from 0. On the boards X is a hit, 0 a miss. Every hit is a
+            point; the most hits win.
+        """,
+        "battlecube": """
+            Survive in a cube of cells x, y, z. All players answer at once with a list of
+            exactly `tasks` tasks: MOVE with a direction (+X, -X, +Y, -Y, +Z, -Z), BOMB with
+            the x, y, z of a cell, or NOOP. You lose if you leave the cube, stand on a bomb
+            or share a cell. Bombs stay for ever. The last survivor wins.
+        """,
+        "bomberman": """
+            All players act at once, round by round: MOVE_UP, MOVE_DOWN, MOVE_LEFT,
+            MOVE_RIGHT, PLACE_BOMB or WAIT. Places are [row, column], row 0 at the top; `#`
+            is a wall, `+` a crate, `.` free. A bomb burns its tile and some tiles in each
+            of the four directions when its fuse ends; walls and crates stop the flames.
+            Users on burning tiles die, also by their own bombs. The last survivor wins.
+        """,
+    }.items()
 }
 
 
@@ -230,14 +225,12 @@ MOST_WAIT = 55
 """Seconds. Clients often end a call after 60 s."""
 INSTRUCTIONS = (
     "Play games against bots on a Botdrome server. Call games for the rules, join to start a "
-    "match, then repeat: observe until"
-    " it is your turn, act with a move like those of legal_moves. The match is over when the "
-    "status is `over`."
+    "match, then repeat: observe until it is your turn, act with a move like those of legal_moves. "
+    "The match is over when the status is `over`."
 )
 UNLISTED = (
-    "the server does not list the legal moves here: the game cannot list them, or there "
-    "are "
-    "more than 1,000"
+    "the server does not list the legal moves here: the game cannot list them, or there are more "
+    "than 1,000"
 )
 
 GameName = Annotated[str, Field(description="The name of the game, as the tool games lists it.")]

@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.app import RunningServer, open_server
-from botdrome.cli.admin import existing, store_url
+from botdrome.cli.admin import store_url
 from botdrome.cli.boats.command import LogLevel
 from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.options import Database, Json
@@ -154,7 +154,7 @@ async def stats(
     db: Database = "",
 ) -> None:
     """Show the statistics of boat games, with the keys of the original."""
-    statistics = await _read_statistics(existing(store_url(db)))
+    statistics = await _read_statistics(store_url(db, existing=True))
     pages = statistics_pages(statistics)
     if db_dir is not None:
         write_files(db_dir, pages)
