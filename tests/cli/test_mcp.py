@@ -1,4 +1,4 @@
-"""`botdrome mcp` as a process: a client of the MCP SDK plays on a real server through its tools."""
+"""`botdrome mcp`: a client of the MCP SDK plays on a real server through its tools."""
 
 import re
 import signal
@@ -13,8 +13,9 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
 from botdrome.catalogue import CATALOGUE
-from botdrome.cli.mcp_server import RULES
+from botdrome.cli.mcp_server import RULES, tool_server
 from botdrome.client.kept_tokens import kept_bots
+from botdrome.client.rest import RestServer
 from tests.cli.commands import run
 from tests.client.relay import relay
 from tests.server.clients import bot, deaf_port, registered, server
@@ -61,17 +62,23 @@ class Model:
 
 
 @asynccontextmanager
-async def model(url: str, tmp_path: Path, *words: str) -> AsyncIterator[Model]:
+async def model(url: str, name: str = "model") -> AsyncIterator[Model]:
+    async with Client(tool_server(RestServer(url), name)) as client:
+        yield Model(client)
+
+
+@asynccontextmanager
+async def model_of_a_process(url: str, tmp_path: Path) -> AsyncIterator[Model]:
     environment = {"PYTHONPATH": ":".join(sys.path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     command = StdioServerParameters(
-        command=sys.executable, args=[*COMMAND, "--server", url, *words], env=environment
+        command=sys.executable, args=[*COMMAND, "--server", url], env=environment
     )
     async with Client(stdio_client(command)) as client:
         yield Model(client)
 
 
 async def test_a_model_plays_a_whole_game_through_the_tools(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, model(house.url, tmp_path) as one:
+    async with server(tmp_path) as house, model_of_a_process(house.url, tmp_path) as one:
         tools = {tool.name for tool in (await one.client.list_tools()).tools}
         assert tools == {"games", "join", "observe", "legal_moves", "act", "leave"}
         await one.call("join", **NOUGHTS)
@@ -106,7 +113,7 @@ async def test_a_model_plays_a_whole_game_through_the_tools(tmp_path: Path) -> N
 
 
 async def test_a_model_plays_one_match_at_a_time_and_may_leave_it(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, model(house.url, tmp_path) as one:
+    async with server(tmp_path) as house, model(house.url) as one:
         none = "you have no match; join starts one"
         assert [await one.error(tool) for tool in ("observe", "legal_moves", "leave")] == [none] * 3
         waiting = await one.call("join", game="noughts-and-crosses", wait=0)
@@ -128,7 +135,7 @@ async def test_a_model_plays_one_match_at_a_time_and_may_leave_it(tmp_path: Path
 
 
 async def test_a_model_waits_for_its_turn_against_a_bot(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, model(house.url, tmp_path, "--name", "ada") as one:
+    async with server(tmp_path) as house, model(house.url, "ada") as one:
         login = await registered(house, "bob") | {"pace": "stepped"}
         async with bot(house, login) as bob:
             await one.call("join", game="noughts-and-crosses", opponent="bob")
@@ -148,7 +155,7 @@ async def test_a_model_returns_to_its_match_after_a_lost_connection(tmp_path: Pa
     async with (
         server(tmp_path) as house,
         relay(house.port) as between,
-        model(between.url, tmp_path) as one,
+        model(between.url) as one,
     ):
         await one.call("join", **NOUGHTS)
         match = (await one.turn())["match"]
@@ -162,7 +169,7 @@ async def test_a_model_returns_to_its_match_after_a_lost_connection(tmp_path: Pa
 
 
 async def test_legal_moves_that_cannot_be_listed_come_with_an_example(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, model(house.url, tmp_path) as one:
+    async with server(tmp_path) as house, model(house.url) as one:
         await one.call("join", game="battlecube", opponent="house:random", options={"edge": 20})
         await one.turn()
         answer = await one.call("legal_moves")
@@ -171,7 +178,7 @@ async def test_legal_moves_that_cannot_be_listed_come_with_an_example(tmp_path: 
 
 
 async def test_bad_input_is_a_tool_error_with_a_reason(tmp_path: Path) -> None:
-    async with server(tmp_path) as house, model(house.url, tmp_path, "--name", "eve") as one:
+    async with server(tmp_path) as house, model(house.url, "eve") as one:
         await registered(house, "eve-gomoku", "gomoku")
         for tool in ("games", "join"):
             assert (await one.error(tool, game="chess")).startswith(
@@ -194,15 +201,15 @@ async def test_bad_input_is_a_tool_error_with_a_reason(tmp_path: Path) -> None:
         assert "less than or equal to 55" in await one.error("observe", wait=99)
 
 
-async def test_a_server_that_is_not_there_is_a_tool_error(tmp_path: Path) -> None:
+async def test_a_server_that_is_not_there_is_a_tool_error() -> None:
     with deaf_port() as port:
-        async with model(f"http://127.0.0.1:{port}", tmp_path) as one:
+        async with model(f"http://127.0.0.1:{port}") as one:
             assert (await one.error("join", **NOUGHTS)).startswith(f"http://127.0.0.1:{port}: ")
 
 
-async def test_the_games_are_described(tmp_path: Path) -> None:
+async def test_the_games_are_described() -> None:
     assert set(RULES) == set(CATALOGUE)
-    async with model("http://127.0.0.1:1", tmp_path) as one:
+    async with model("http://127.0.0.1:1") as one:
         listed = (await one.call("games"))["games"]
         assert [game["game"] for game in listed] == list(CATALOGUE)
         for name in CATALOGUE:

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 from botdrome.bots.house import house_bots
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.cli.games import examples
-from botdrome.cli.join import token_for
+from botdrome.cli.join import GONE, token_for
 from botdrome.cli.terminal import CommandError, game_called
 from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
 from botdrome.client.kept_tokens import UnusableTokens
@@ -93,8 +93,6 @@ def description(row: CatalogueEntry) -> dict[str, Any]:
 
 # ModelTable: the match of a language model, which goes on between the calls of its tools.
 
-GONE = "the connection was lost, and there was no return"
-
 
 class ModelTable:
     def __init__(self, server: str, wish: JoinWish) -> None:
@@ -144,11 +142,11 @@ class ModelTable:
                 )
 
     def check_playing(self) -> None:
-        """Raise NotNow unless a match goes on."""
+        """Raise ToolError unless a match goes on."""
         if self.over:
-            raise NotNow(f"the match is over: {self._outcome}; join starts another one")
+            raise ToolError(f"the match is over: {self._outcome}; join starts another one")
         if not self.begun:
-            raise NotNow("the match has not begun; observe waits for it")
+            raise ToolError("the match has not begun; observe waits for it")
 
     async def leave(self) -> None:
         """Resign, or stop waiting."""
@@ -391,10 +389,7 @@ class ModelTools:
 
     def _playing(self) -> ModelTable:
         table = self._current()
-        try:
-            table.check_playing()
-        except NotNow as problem:
-            raise ToolError(str(problem)) from None
+        table.check_playing()
         return table
 
     @asynccontextmanager
@@ -406,9 +401,9 @@ class ModelTools:
                 await self._table.close()
 
 
-def run_mcp(server: RestServer, name: str) -> None:
+def tool_server(server: RestServer, name: str) -> ToolServer:
     tools = ModelTools(server, name)
-    host = ToolServer(
+    own = ToolServer(
         "botdrome",
         instructions=INSTRUCTIONS,
         version=__version__,
@@ -416,8 +411,11 @@ def run_mcp(server: RestServer, name: str) -> None:
         lifespan=tools.lifespan,
     )
     for tool in (tools.games, tools.join, tools.observe, tools.legal_moves, tools.act, tools.leave):
-        host.add_tool(tool, description=inspect.getdoc(tool))
-    signal.signal(
-        signal.SIGINT, signal.SIG_DFL
-    )  # the SDK reads in a thread, for which Python would wait
-    asyncio.run(host.run_stdio_async())
+        own.add_tool(tool, description=inspect.getdoc(tool))
+    return own
+
+
+def run_mcp(server: RestServer, name: str) -> None:
+    # the SDK reads in a thread, for which Python would wait
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    asyncio.run(tool_server(server, name).run_stdio_async())
