@@ -16,6 +16,7 @@ from botdrome.cli.app import app
 from botdrome.client.rest import socket_url
 from botdrome.client.tunnel import Tunnel, Unwanted
 from botdrome.server.calling.bot_connection import CallFailed
+from tests.cli.commands import run_beside
 from tests.server.calling.hosts import answer, host
 from tests.server.clients import PATIENCE, bot, deaf_port, play_noughts, registered, server
 from tests.server.lobby.test_connect import callers_of
@@ -211,17 +212,12 @@ def test_the_server_does_not_start_with_an_address_that_makes_no_sense(
     assert f"calls.allow: neither a network nor a host: '{word}'" in result.stderr
 
 
-async def command(*words: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *BOTDROME, "connect", *words, stderr=asyncio.subprocess.PIPE
-    )
-
-
 async def test_the_command(tmp_path: Path) -> None:
     async with server(tmp_path) as house, url_bot() as local:
         token = (await registered(house, "called"))["password"]
-        process = await command(
-            "called", "--server", house.url, "--local", local.url, "--token", token
+        words = ("called", "--server", house.url, "--local", local.url, "--token", token)
+        process = await asyncio.create_subprocess_exec(
+            *BOTDROME, "connect", *words, stderr=asyncio.subprocess.PIPE
         )
         assert process.stderr is not None
         said = (await asyncio.wait_for(process.stderr.readline(), 3 * PATIENCE)).decode()
@@ -247,7 +243,8 @@ async def test_the_command_says_what_is_wrong(
     tmp_path: Path, words: tuple[str, ...], status: int, said: str
 ) -> None:
     async with server(tmp_path) as house:
-        process = await command(*(house.url if word == "URL" else word for word in words))
-        _, stderr = await asyncio.wait_for(process.communicate(), 3 * PATIENCE)
-        assert process.returncode == status
-        assert said in stderr.decode()
+        result = await run_beside(
+            "connect", *(house.url if word == "URL" else word for word in words)
+        )
+        assert result.exit_code == status
+        assert said in result.stderr

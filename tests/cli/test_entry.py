@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from botdrome import __version__
 from botdrome.cli.app import app
+from tests.cli.commands import run
 
 MODULE = [sys.executable, "-m", "botdrome"]
 
@@ -27,15 +28,17 @@ def test_the_module_is_the_command() -> None:
 
 
 def test_the_version_is_printed() -> None:
-    assert output("--version") == f"botdrome {__version__}\n"
+    assert run("--version").stdout == f"botdrome {__version__}\n"
 
 
-def test_a_shell_completes_commands_and_options() -> None:
-    words = {"_BOTDROME_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
-    assert output(**words, COMP_WORDS="botdrome jo").split() == ["join"]
-    assert output(**words | {"COMP_CWORD": "2"}, COMP_WORDS="botdrome join --aga").split() == [
-        "--against"
-    ]
+@pytest.mark.parametrize(
+    ("typed", "completed"), [("botdrome jo", "join"), ("botdrome join --aga", "--against")]
+)
+def test_a_shell_completes_commands_and_options(typed: str, completed: str) -> None:
+    asked = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    asked["_BOTDROME_COMPLETE"] = "complete_bash"
+    result = CliRunner().invoke(app, [], prog_name="botdrome", env=asked)
+    assert result.stdout.split() == [completed]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from botdrome.catalogue import restored
 from botdrome.cli.pictures import frames
+from tests.cli.commands import run
 from tests.cli.test_commands import saved
 from tests.offline.programs import program
 from tests.patience import PATIENCE
@@ -107,6 +108,6 @@ def test_ctrl_c_prints_the_table_so_far_and_leaves_nothing_running(tmp_path: Pat
 
 
 def test_help_answers() -> None:
-    result = subprocess.run([*BOTDROME, "--help"], capture_output=True, text=True, check=True)
+    result = run("--help")
     for command in ("games", "play", "replay", "verify", "demo"):
         assert command in result.stdout

@@ -36,6 +36,7 @@ from botdrome.cli.terminal import (
     Terminal,
     game_called,
     note,
+    on_signal,
     print_columns,
     read_options,
     reporting,
@@ -381,7 +382,7 @@ async def _until_stopped(join: Join, results: Results) -> bool:
 
     The first Ctrl-C lets a match end, a second one does not.
     """
-    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(join.run())
+    task = asyncio.ensure_future(join.run())
     stopped = False
 
     def stop(at_once: bool) -> None:
@@ -393,11 +394,8 @@ async def _until_stopped(join: Join, results: Results) -> bool:
             results.say("stopping after this match; press Ctrl-C again to leave it now")
         stopped = True
 
-    with suppress(
-        NotImplementedError, RuntimeError, ValueError
-    ):  # tests run commands in threads, which get no signals
-        loop.add_signal_handler(signal.SIGINT, stop, False)
-        loop.add_signal_handler(signal.SIGTERM, stop, True)
+    on_signal(signal.SIGINT, stop, False)
+    on_signal(signal.SIGTERM, stop, True)
     with suppress(asyncio.CancelledError):
         await task
     return stopped

@@ -22,7 +22,15 @@ from botdrome.catalogue import restored
 from botdrome.cli.options import LOCAL, Server
 from botdrome.cli.pictures import Frame, drawn, frame_after
 from botdrome.cli.sources import players_text, server_at
-from botdrome.cli.terminal import CommandError, CommandFailed, Terminal, note, reporting, say
+from botdrome.cli.terminal import (
+    CommandError,
+    CommandFailed,
+    Terminal,
+    note,
+    on_signal,
+    reporting,
+    say,
+)
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
 from botdrome.client.rest import RestServer, ServerProblem, connection_problem, segment, socket_url
 from botdrome.client.terminal_text import shown
@@ -112,8 +120,7 @@ async def connect_command(
         raise CommandError(problem) from None
     task = asyncio.current_task()
     assert task is not None
-    with suppress(NotImplementedError):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    on_signal(signal.SIGTERM, task.cancel)
     with suppress(asyncio.CancelledError):
         await tunnel.run()
 

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from errno import EPIPE
 from functools import wraps
@@ -194,6 +195,12 @@ def reporting(
         return run
 
     return decorate
+
+
+def on_signal(number: int, call: Callable[..., object], *values: object) -> None:
+    """Call a function on a signal; threads, in which tests run commands, get none."""
+    with suppress(NotImplementedError, RuntimeError, ValueError):
+        asyncio.get_running_loop().add_signal_handler(number, call, *values)
 
 
 def game_called(name: str) -> CatalogueEntry:
