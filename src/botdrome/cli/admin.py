@@ -4,13 +4,13 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import nullcontext
 from datetime import timedelta
+from functools import partial
 from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import msgspec
-import typer
 from msgspec import Struct
 from typer import Argument, Option
 
@@ -19,11 +19,11 @@ from botdrome.cli.sources import needed_token, server_at
 from botdrome.cli.terminal import (
     CommandError,
     CommandFailed,
+    command,
     complain,
     note,
     print_columns,
     print_json,
-    reporting,
     say,
 )
 from botdrome.client.rest import ServerProblem, segment
@@ -32,7 +32,6 @@ from botdrome.server.settings import Settings
 from botdrome.store.battlebot import documents, translated
 from botdrome.store.entries import (
     BadExport,
-    BadStoreUrl,
     BrokenMatch,
     MatchEntry,
     StoreUnavailable,
@@ -42,13 +41,11 @@ from botdrome.store.opening import backup_sqlite, open_store
 from botdrome.store.sqlite import open_private
 from botdrome.store.store import Store
 
-app = typer.Typer()
-reporting_store = reporting(BadStoreUrl, StoreUnavailable, BrokenMatch, ValueError, ServerProblem)
+store_command = partial(command, StoreUnavailable, BrokenMatch, ValueError, ServerProblem)
 Name = Annotated[str, Argument(help="The name of the node.")]
 
 
-@app.command()
-@reporting_store
+@store_command()
 async def export(
     file: Annotated[
         Path | None, Argument(help="The target file. \\[default: standard output]")
@@ -80,8 +77,7 @@ async def export(
         raise CommandFailed(NO_PYARROW) from None
 
 
-@app.command("import")
-@reporting_store
+@store_command(name="import")
 async def import_files(
     files: Annotated[
         list[Path],
@@ -96,15 +92,13 @@ async def import_files(
     return 0 if await _take_in(store_url(db), files) else 1
 
 
-@app.command()
-@reporting_store
+@store_command()
 def backup(file: Annotated[Path, Argument(help="The file to write.")], db: Database = "") -> None:
     """Copy the SQLite file of a server; the server may be running."""
     backup_sqlite(store_url(db, existing=True), file)
 
 
-@app.command()
-@reporting_store
+@store_command()
 async def operator_token(db: Database = "") -> None:
     """Create a new operator token, and print it. The old token and its sessions end at once."""
     store = await open_store(store_url(db))
@@ -114,8 +108,7 @@ async def operator_token(db: Database = "") -> None:
         await store.close()
 
 
-@app.command()
-@reporting(ServerProblem)
+@command(ServerProblem)
 def nodes(server: Server = LOCAL, json: Json = False) -> None:
     """List the nodes of a cluster."""
     rest = server_at(server)
@@ -128,16 +121,14 @@ def nodes(server: Server = LOCAL, json: Json = False) -> None:
         note(f"{rest.url} is a single server: {HOW}")
 
 
-@app.command()
-@reporting(ServerProblem)
+@command(ServerProblem)
 def drain(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> None:
     """Move the matches of a node to others, and have it take no new ones, before you stop it."""
     _change_node(name, server, token, True)
     note(f"{name} takes no new matches, and moves its own to other nodes.")
 
 
-@app.command()
-@reporting(ServerProblem)
+@command(ServerProblem)
 def undrain(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> None:
     """Have a drained node take matches again."""
     _change_node(name, server, token, False)

@@ -128,15 +128,17 @@ NO_WINDOWS = (
 
 
 class Unloaded(TyperCommand):
-    """A command as the table has it. Its module has a Typer `app` with the real one."""
+    """A command as the table has it. Its module makes the real one."""
 
     def __init__(self, name: str, line: str, module: str) -> None:
         super().__init__(name, help=line)
         self._module = module
 
     def loaded(self) -> Any:
-        app: typer.Typer = import_module(f"botdrome.cli.{self._module}").app
-        return typer.main.get_group(app).commands[self.name or ""]
+        from botdrome.cli.terminal import APPS
+
+        module = import_module(f"botdrome.cli.{self._module}").__name__
+        return typer.main.get_group(APPS[module]).commands[self.name or ""]
 
 
 class LazyGroup(TyperGroup):

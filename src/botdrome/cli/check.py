@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-import typer
 from msgspec import Struct
 from rich.table import Table
 from rich.text import Text
@@ -22,11 +21,11 @@ from botdrome.cli.sources import MatchSource, load_match
 from botdrome.cli.standings import duration_text
 from botdrome.cli.terminal import (
     CommandError,
+    command,
     game_called,
     print_json,
     progress_bar,
     read_options,
-    reporting,
     say,
 )
 from botdrome.client.program import CannotStart
@@ -62,12 +61,10 @@ class SavedFinding(Struct, frozen=True):
     file: str | None
 
 
-app = typer.Typer()
 WIRE = "With --wire"
 
 
-@app.command("check")
-@reporting(CannotStart, invalid=(BadPosition, BadRecord))
+@command(CannotStart, invalid=(BadPosition, BadRecord), name="check")
 def check_command(
     words: Annotated[
         list[str] | None,

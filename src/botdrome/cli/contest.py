@@ -3,7 +3,7 @@
 import asyncio
 import getpass
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import datetime
@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import typer
 from msgspec import Struct
 from rich.table import Table
 from typer import Argument, Option
 
-from botdrome.cli.contest_documents import document_in, reporting_contests
+from botdrome.cli.contest_documents import contest_command, document_in
 from botdrome.cli.options import LOCAL, PLAYING, Json, OperatorToken, PlayOptions, Server
 from botdrome.cli.sources import needed_token, server_at
 from botdrome.cli.standings import MOST_LIVE, LiveStandings, apart, elo_of, remarks_on
@@ -76,11 +75,8 @@ SQLITE = "sqlite:///"
 SHOWN_LINES = 10
 """Lines of the log that are shown unless all are wanted."""
 
-app = typer.Typer()
 
-
-@app.command()
-@reporting_contests
+@contest_command()
 async def run(
     place: Place,
     name: Name = "",
@@ -99,8 +95,7 @@ async def run(
         return await _play(contest, playing, json)
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 async def resume(
     place: Place,
     name: Name = "",
@@ -121,8 +116,7 @@ async def resume(
         return await _play(contest, playing, json)
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 async def repeat(
     place: Place,
     name: Name = "",
@@ -156,8 +150,7 @@ async def repeat(
         return await _play(contest, playing, json)
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 async def show(
     place: Place,
     name: Name = "",
@@ -179,8 +172,7 @@ async def show(
         report.print_course(None if log else SHOWN_LINES)
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 async def pause(
     place: Place,
     name: Name = "",
@@ -199,8 +191,7 @@ async def pause(
     return 0
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 async def withdraw(
     place: Place,
     bot: Annotated[str, Argument(help="The name of the bot.")],
@@ -230,8 +221,7 @@ async def withdraw(
     return 0
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 async def archive(
     place: Place,
     name: Name = "",
@@ -256,8 +246,7 @@ async def archive(
         say(f"The signature is in {sign(file, key)}.")
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 def create(
     file: Annotated[Path, Argument(help="A document.")],
     server: Server = LOCAL,
@@ -272,8 +261,8 @@ def create(
     return contest.order("open") if open_ else contest.tell()
 
 
-def _order_command(verb: str) -> Callable[..., None]:
-    @reporting_contests
+def _add_order(verb: str, line: str) -> None:
+    @contest_command(name=verb, help=line)
     def order(
         name: Annotated[str, Argument(help="The name of the contest.")],
         server: Server = LOCAL,
@@ -281,15 +270,13 @@ def _order_command(verb: str) -> Callable[..., None]:
     ) -> int:
         return ContestThere(server, token, name).order(verb)
 
-    return order
-
 
 for verb, line in {
     "open": "Let bots enter a contest on a server.",
     "start": "Start a contest on a server with the bots that have entered.",
     "end": "End a contest on a server with the present standings.",
 }.items():
-    app.command(verb, help=line)(_order_command(verb))
+    _add_order(verb, line)
 
 
 # Contests on this machine.

@@ -2,10 +2,10 @@
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from typer import Argument, Option
 
 from botdrome.bots.house import house_bots
@@ -13,11 +13,11 @@ from botdrome.cli.options import Game
 from botdrome.cli.terminal import (
     REFUSED,
     CommandError,
+    command,
     game_called,
     offered,
     print_json,
     progress_bar,
-    reporting,
     say,
 )
 from botdrome.client.program import CannotStart
@@ -77,8 +77,8 @@ no_show = "forfeit"         # or "skip": the match does not count; or "wait": fo
 """
 ENTRANT = '\n[[entrants]]\nbot = "{bot}"\nname = "{name}"\n'
 
-app = typer.Typer()
-reporting_contests = reporting(
+contest_command = partial(
+    command,
     ContestRefusal,
     UnknownContest,
     CannotStart,
@@ -89,8 +89,7 @@ reporting_contests = reporting(
 )
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 def new(
     game: Game,
     format_: Annotated[str, Option("--format", help="The format of the contest.")] = "round-robin",
@@ -110,8 +109,7 @@ def new(
     say(f"{file} is written. Play it with: botdrome contest run {file}")
 
 
-@app.command()
-@reporting_contests
+@contest_command()
 def check(file: Annotated[Path, Argument(help="A document.")]) -> int:
     """Read a document, and say what the contest will be; or name the line that is wrong, with a
     correct example.
@@ -130,8 +128,7 @@ def check(file: Annotated[Path, Argument(help="A document.")]) -> int:
     return _check_entrants(document)
 
 
-@app.command("rehearse")
-@reporting(ServerProblem, failed=REFUSED)
+@command(ServerProblem, failed=REFUSED, name="rehearse")
 def rehearse_command(
     documents: Annotated[list[Path], Argument(help="Contest documents in TOML.")],
     bots: Annotated[int, Option(min=2, help="Synthetic bots in each contest.")] = 20,

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import typer
 from msgspec import Struct
 from typer import Argument, Option
 
@@ -20,7 +19,7 @@ from botdrome.cli.options import (
 )
 from botdrome.cli.pictures import outcome, picture_of
 from botdrome.cli.sources import MatchSource, load_match, players_text
-from botdrome.cli.terminal import CommandError, Terminal, print_json, reporting, say
+from botdrome.cli.terminal import CommandError, Terminal, command, print_json, say
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.game import Raw
@@ -36,11 +35,8 @@ from botdrome.offline.entrants import distinct_names
 from botdrome.offline.isolation import Isolation
 from botdrome.offline.seats import check_bot
 
-app = typer.Typer()
 
-
-@app.command("fork")
-@reporting(CannotStart, invalid=(BadPosition, BadRecord))
+@command(CannotStart, invalid=(BadPosition, BadRecord), name="fork")
 def fork_command(
     match: Annotated[
         str, Argument(metavar="MATCH", help="A match file, a position file or a puzzle.")

@@ -6,7 +6,6 @@ import time
 from typing import Annotated, Any
 
 import msgspec
-import typer
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
@@ -19,7 +18,7 @@ from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.cli.options import LOCAL, game_names
 from botdrome.cli.pictures import drawn, frames
 from botdrome.cli.play import played
-from botdrome.cli.terminal import Terminal, game_called, reporting, say
+from botdrome.cli.terminal import Terminal, command, game_called, say
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_of
 from botdrome.match.match import Match
@@ -28,11 +27,8 @@ from botdrome.offline.tournament import TournamentPlan
 
 SEED = 1
 
-app = typer.Typer()
 
-
-@app.command()
-@reporting()
+@command()
 def games(
     game: Annotated[
         str | None, Argument(help="Only this game, in full.", autocompletion=game_names)
@@ -113,8 +109,7 @@ MOST_FRAMES = 40
 AT_A_TABLE = 4
 
 
-@app.command()
-@reporting()
+@command()
 def demo(
     pause: Annotated[float, Option(min=0, help="Seconds between two positions.")] = 0.15,
 ) -> int:

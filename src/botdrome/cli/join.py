@@ -11,7 +11,6 @@ from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from msgspec.structs import replace
 from rich.text import Text
 from typer import Argument, Option
@@ -34,12 +33,12 @@ from botdrome.cli.terminal import (
     INTERRUPTED,
     CommandError,
     Terminal,
+    command,
     game_called,
     note,
     on_signal,
     print_columns,
     read_options,
-    reporting,
     say,
 )
 from botdrome.client.join import Ending, Join, JoinWish, RemotePlayer, Unwelcome
@@ -72,11 +71,8 @@ USUAL_FILES = ("bot", "main")
 """Names of files that many projects have, without the ending."""
 BUILD_FOLDERS = ("dist", "out", "build", "bin", "src", "target", "release", "debug")
 
-app = typer.Typer()
 
-
-@app.command()
-@reporting(CannotStart, ServerProblem, Unwelcome, UnusableTokens)
+@command(CannotStart, ServerProblem, Unwelcome, UnusableTokens)
 def join(
     words: Annotated[
         list[str],
@@ -144,8 +140,7 @@ def join(
     return INTERRUPTED if stopped else 0
 
 
-@app.command("register")
-@reporting(ServerProblem, UnusableTokens)
+@command(ServerProblem, UnusableTokens)
 def register(
     game: Game,
     name: Annotated[str, Argument(help="The name of the new bot.")],
@@ -167,8 +162,7 @@ def register(
     note(f"{name} is registered for {game}. Its token is kept in {tokens_file()}.")
 
 
-@app.command("list")
-@reporting(ServerProblem, UnusableTokens)
+@command(ServerProblem, UnusableTokens, name="list")
 def list_bots(
     game: Annotated[
         str | None, Argument(help="Only the bots of this game.", autocompletion=game_names)

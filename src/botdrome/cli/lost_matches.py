@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import typer
 from msgspec import Struct
 from typer import Argument, Option
 
@@ -28,11 +27,11 @@ from botdrome.cli.sources import (
 )
 from botdrome.cli.terminal import (
     CommandError,
+    command,
     note,
     print_columns,
     print_json,
     progress_bar,
-    reporting,
     say,
 )
 from botdrome.client.program import CannotStart
@@ -48,11 +47,8 @@ from botdrome.offline.batches import in_processes
 from botdrome.offline.isolation import Isolation
 from botdrome.offline.seats import check_bot
 
-app = typer.Typer()
 
-
-@app.command("rerun")
-@reporting(CannotStart, BadRecord)
+@command(CannotStart, BadRecord, name="rerun")
 def rerun_command(
     words: Annotated[
         list[str],
@@ -243,8 +239,7 @@ def _write_tests(
     note(f"{file}: {len(matches)} tests; run them with `pytest {file}`")
 
 
-@app.command("blunders")
-@reporting(BadRecord)
+@command(BadRecord, name="blunders")
 def blunders_command(
     matches: Annotated[
         list[str],

@@ -7,21 +7,17 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import typer
 from msgspec import Struct
 from typer import Argument, Option
 
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.catalogue import CatalogueEntry
 from botdrome.cli.options import Game
-from botdrome.cli.terminal import CommandError, CommandFailed, game_called, offered, reporting, say
+from botdrome.cli.terminal import CommandError, CommandFailed, command, game_called, offered, say
 from botdrome.match.match import Match
 
-app = typer.Typer()
 
-
-@app.command()
-@reporting()
+@command()
 def new(
     game: Game,
     folder: Annotated[Path, Argument(help="The folder of the project; it must not exist yet.")],

@@ -33,12 +33,12 @@ from botdrome.cli.terminal import (
     INTERRUPTED,
     CommandError,
     Terminal,
+    command,
     complain,
     game_called,
     note,
     print_json,
     read_options,
-    reporting,
     say,
 )
 from botdrome.client.program import CannotStart
@@ -61,11 +61,8 @@ from botdrome.wire.gomocup import EXAMPLE, BadOpening, read_openings
 
 MATCHES = 10
 
-app = typer.Typer()
 
-
-@app.command()
-@reporting(CannotStart)
+@command(CannotStart)
 def play(
     game: Game,
     bots: Annotated[list[str], Argument(help=f"{BOT_HELP}, or replay:FILE.jsonl[:PLAYER].")],
@@ -307,8 +304,7 @@ class DuelCommand(TyperCommand):
             raise
 
 
-@app.command(cls=DuelCommand)
-@reporting(CannotStart, refused=UNUSABLE, failed=UNUSABLE)
+@command(CannotStart, refused=UNUSABLE, failed=UNUSABLE, cls=DuelCommand)
 def duel(
     game: Game,
     new: Annotated[str, Argument(help=f"The new bot: {BOT_HELP}.")],

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import typer
 from rich.live import Live
 from rich.text import Text
 from typer import Argument, Option
@@ -26,9 +25,9 @@ from botdrome.cli.terminal import (
     CommandError,
     CommandFailed,
     Terminal,
+    command,
     note,
     on_signal,
-    reporting,
     say,
 )
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
@@ -39,11 +38,8 @@ from botdrome.match.events import AnyEvent, Event
 from botdrome.match.headline import Headlines, replayed_headlines
 from botdrome.match.record import BadRecord
 
-app = typer.Typer()
 
-
-@app.command()
-@reporting()
+@command()
 async def watch(
     match: Annotated[str, Argument(help="The id of a match.")], server: Server = LOCAL
 ) -> None:
@@ -67,8 +63,7 @@ async def watch(
         raise CommandFailed(f"{url}: {connection_problem(problem)}") from None
 
 
-@app.command()
-@reporting(ServerProblem, UnusableTokens)
+@command(ServerProblem, UnusableTokens)
 def why(
     match: Annotated[str, Argument(help="The id of a match on a server, or a match file.")],
     token: Annotated[
@@ -101,8 +96,7 @@ def why(
         say(_entry(entry))
 
 
-@app.command("connect")
-@reporting(Unwanted)
+@command(Unwanted, name="connect")
 async def connect_command(
     name: Annotated[str, Argument(help="The name of a registered bot.")],
     token: Annotated[str, Option(envvar="BOTDROME_TOKEN", help="The password of the bot.")],
@@ -125,8 +119,7 @@ async def connect_command(
         await tunnel.run()
 
 
-@app.command()
-@reporting()
+@command()
 def mcp(
     server: Server = LOCAL,
     name: Annotated[

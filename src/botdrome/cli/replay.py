@@ -13,7 +13,6 @@ from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
@@ -22,17 +21,14 @@ from typer import Argument, Option
 from botdrome.api.pages import WEB
 from botdrome.catalogue import restored
 from botdrome.cli.pictures import Frame, drawn, frames
-from botdrome.cli.terminal import CommandFailed, Terminal, note, reporting
+from botdrome.cli.terminal import CommandFailed, Terminal, command, note
 from botdrome.games.game import Game
 from botdrome.match.film import FilmHeader, film_lines, header_of
 from botdrome.match.film import frames as film_frames
 from botdrome.match.record import BadRecord, Record
 
-app = typer.Typer()
 
-
-@app.command()
-@reporting()
+@command()
 def replay(
     file: Annotated[Path, Argument(help="A match file.")],
     turn: Annotated[

@@ -15,14 +15,12 @@ from typer.core import TyperCommand
 
 from botdrome.app import RunningServer, serve
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.terminal import REFUSED, Terminal, reporting, say
+from botdrome.cli.terminal import REFUSED, Terminal, command, say
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.network.steady_loop import run
 from botdrome.server.settings import REMOVED, BadSetting, Setting, all_settings, sections_of
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 from botdrome.wire.battlebot.conversation import GAMES
-
-app = typer.Typer()
 
 
 class ServeCommand(TyperCommand):
@@ -37,8 +35,7 @@ class ServeCommand(TyperCommand):
         return super().invoke(ctx)
 
 
-@app.command("serve", cls=ServeCommand)
-@reporting(BadSetting, BadStoreUrl, StoreUnavailable, failed=REFUSED)
+@command(BadSetting, BadStoreUrl, StoreUnavailable, failed=REFUSED, name="serve", cls=ServeCommand)
 def serve_command(
     ctx: typer.Context,
     config: Annotated[Path | None, Option(help="A TOML file with settings.")] = None,

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -154,23 +155,29 @@ class CommandFailed(Exception):
     """The command is valid, but could not do its work; the text says why."""
 
 
-def reporting(
+APPS: defaultdict[str, typer.Typer] = defaultdict(typer.Typer)
+"""The commands of each module."""
+
+
+def command(
     *failures: type[Exception],
+    name: str | None = None,
     invalid: tuple[type[Exception], ...] = (),
     refused: int = REFUSED,
     failed: int = 1,
+    **settings: Any,
 ) -> Callable[[Callable[Words, Status]], Callable[Words, None]]:
-    """Let a command return its exit status, and tell problems in one line.
+    """Make a function a command, which returns its exit status and tells problems in one line.
 
     A wrong command (CommandError, BadOption, and `invalid`) has the status `refused`; failures,
-    and files that cannot be used, have the status `failed`.
+    and files that cannot be used, have the status `failed`. Typer gets the name and the settings.
     """
 
     wrong: tuple[type[Exception], ...] = (CommandError, BadOption, *invalid)
     bad: tuple[type[Exception], ...] = (CommandFailed, *failures)
 
-    def decorate(command: Callable[Words, Status]) -> Callable[Words, None]:
-        work = expand_options(command)
+    def decorate(function: Callable[Words, Status]) -> Callable[Words, None]:
+        work = expand_options(function)
 
         @wraps(work)
         def run(*args: Words.args, **options: Words.kwargs) -> None:
@@ -192,6 +199,7 @@ def reporting(
                 status = INTERRUPTED
             raise typer.Exit(status or 0)
 
+        APPS[function.__module__].command(name, **settings)(run)
         return run
 
     return decorate

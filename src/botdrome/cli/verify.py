@@ -6,21 +6,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Annotated
 
-import typer
 from rich.text import Text
 from typer import Argument, Option
 
 from botdrome.catalogue import restored
-from botdrome.cli.terminal import CommandError, progress_bar, reporting, say
+from botdrome.cli.terminal import CommandError, command, progress_bar, say
 from botdrome.games.reading import plural
 from botdrome.match.record import BadRecord, verify
 from botdrome.store.contest_archive import ArchiveDifference, check_archive
 
-app = typer.Typer()
 
-
-@app.command("verify")
-@reporting()
+@command(name="verify")
 def verify_command(
     files: Annotated[list[Path], Argument(help="Match files, or archives of contests (*.zip).")],
     key: Annotated[

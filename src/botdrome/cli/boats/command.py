@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-import typer
 from typer import Option
 
 from botdrome.bots.house import HOUSE, HouseBot
 from botdrome.cli.boats.headless import HeadlessGame, farewell, result_lines
 from botdrome.cli.logs import level_called
 from botdrome.cli.sources import server_at
-from botdrome.cli.terminal import CommandError, CommandFailed, offered, reporting, say
+from botdrome.cli.terminal import CommandError, CommandFailed, command, offered, say
 from botdrome.client.boats_client import BoatsClient, BotPlayer, ClientOptions
 from botdrome.client.boats_game import NotPossible, taunts_in
 from botdrome.client.rest import ServerProblem
@@ -27,11 +26,8 @@ LogLevel = Annotated[
 ]
 BOTS = HOUSE["battleship"]
 
-app = typer.Typer()
 
-
-@app.command("play", context_settings={"help_option_names": ["--help"]})
-@reporting(ServerProblem, invalid=(NotPossible,))
+@command(ServerProblem, invalid=(NotPossible,), context_settings={"help_option_names": ["--help"]})
 def play(
     server: Annotated[
         str,

@@ -12,7 +12,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
-import typer
 from typer import Argument, Option
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
@@ -27,10 +26,10 @@ from botdrome.cli.terminal import (
     REFUSED,
     CommandFailed,
     Terminal,
+    command,
     complain,
     print_columns,
     print_json,
-    reporting,
     say,
 )
 from botdrome.client.rest import connection_problem, socket_url
@@ -51,11 +50,8 @@ from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 from botdrome.store.opening import open_store
 from botdrome.wire.boats.lines import BLANKS, text_of
 
-app = typer.Typer()
 
-
-@app.command()
-@reporting(BadRoomSettings, BadSetting, StoreUnavailable, failed=REFUSED)
+@command(BadRoomSettings, BadSetting, StoreUnavailable, failed=REFUSED)
 def host(
     server: Annotated[
         str | None, Option(help="The URL of a running server. \\[default: start a new one]")
@@ -139,8 +135,7 @@ def host(
         return run(_own_server(settings, log))
 
 
-@app.command()
-@reporting(BadStoreUrl, StoreUnavailable)
+@command(BadStoreUrl, StoreUnavailable)
 async def stats(
     name: Annotated[
         str | None, Argument(help="Show only the games of this title, in full.")

@@ -12,14 +12,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated
 
-import typer
 from rich.text import Text
 from typer import Argument, Option
 
 from botdrome.bots.house import HOUSE
 from botdrome.cli.boats.widgets import BoardSheet, Panel
 from botdrome.cli.standings import duration_text
-from botdrome.cli.terminal import INTERRUPTED, CommandError, Terminal, complain, reporting
+from botdrome.cli.terminal import INTERRUPTED, CommandError, Terminal, command, complain
 from botdrome.client.program import CannotStart
 from botdrome.client.terminal_text import shown
 from botdrome.games.battleship import boats_in
@@ -174,11 +173,7 @@ WATCHED_WIDTH = 80
 UNFINISHED = "no game was finished"
 
 
-app = typer.Typer()
-
-
-@app.command("test")
-@reporting(CannotStart)
+@command(CannotStart, name="test")
 def test_command(
     bot: Annotated[
         str,
