@@ -11,7 +11,6 @@ from queue import Empty
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import time
-from types import TracebackType
 from typing import Self
 
 import structlog
@@ -59,12 +58,7 @@ class Broadcast:
             raise CommandFailed(f"the matches cannot be shown: {problem}") from None
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stopping.set()
         self._thread.join()
 

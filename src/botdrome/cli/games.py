@@ -6,7 +6,7 @@ import time
 from typing import Annotated, Any
 
 import msgspec
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -35,48 +35,29 @@ def games(
     ] = None,
 ) -> None:
     """List the games with their options, and examples of views and moves."""
-    console = Terminal()
     for row in [game_called(game)] if game else CATALOGUE.values():
-        for part in described(row):
-            console.print(part, soft_wrap=isinstance(part, Text))
-        console.print()
+        _describe(row)
 
 
-def described(row: CatalogueEntry) -> list[RenderableType]:
+def _describe(row: CatalogueEntry) -> None:
     players = row.game.players
     count = str(players[0]) if len(players) == 1 else f"{players[0]} to {players[-1]}"
-    head = Text(row.name, style="bold cyan").append(f"   {count} players", style="not bold")
-    house = Text(f"house bots: {', '.join(f'house:{bot}' for bot in house_bots(row.name))}")
-    return [head, house, _options(row), *_examples(row)]
-
-
-def _options(row: CatalogueEntry) -> RenderableType:
+    say(Text(row.name, "bold cyan").append(f"   {count} players", "not bold"))
+    say(f"house bots: {', '.join(f'house:{bot}' for bot in house_bots(row.name))}")
     options = options_of(row.game).values()
-    if not options:
-        return Text("options: none")
-    table = Table(
-        "option",
-        "default",
-        "meaning",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-        header_style="dim",
-    )
-    for option in options:
-        table.add_row(*map(Text, (option.name, _json(option.default), option.description)))
-    return table
-
-
-def _examples(row: CatalogueEntry) -> list[RenderableType]:
-    parts: list[RenderableType] = []
+    if options:
+        headings = "option", "default", "meaning"
+        table = Table(*headings, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        for option in options:
+            table.add_row(option.name, _json(option.default), option.description)
+        say(table)
+    else:
+        say("options: none")
     for label, view, move in examples(row):
-        parts += [
-            Text(label, style="dim"),
-            Text(f"view: {_json(view)}"),
-            Text(f"move: {_json(move)}", style="green"),
-        ]
-    return parts
+        say(label, "dim")
+        say(f"view: {_json(view)}")
+        say(f"move: {_json(move)}", "green")
+    say("")
 
 
 def examples(row: CatalogueEntry) -> list[tuple[str, View, Raw]]:
