@@ -4,17 +4,17 @@ import asyncio
 import secrets
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import GOING, MALFORMED, NORMAL, Receiver, Traffic
-from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.connection import MALFORMED, NORMAL, Receiver, Traffic
 from botdrome.server.network.websocket import Socket
 from botdrome.server.rooms.cube_game import MUCH_UNREAD
-from botdrome.wire.conversation import CannotPlay, Removed, Reply
+from botdrome.server.session import Session
+from botdrome.wire.conversation import Removed
 from botdrome.wire.cube.writer import CubeEvent
 from botdrome.wire.framing.socketio import (
     CLOSE,
@@ -227,24 +227,12 @@ class EngineWebSocket(Socket):
         self._session = session
 
 
-class Upgradable(Protocol):
-    """A connection that polls."""
-
-    @property
-    def session(self) -> Receiver: ...
-
-    @property
-    def present(self) -> bool: ...
-
-    def probe(self, probing: bool) -> None: ...
-
-    def upgrade(self, socket: EngineWebSocket) -> None: ...
-
-
 class UpgradeProbe:
     """The session of a WebSocket until the client changes to it."""
 
-    def __init__(self, socket: EngineWebSocket, connection: Upgradable, patience: float) -> None:
+    def __init__(
+        self, socket: EngineWebSocket, connection: "EngineConnection", patience: float
+    ) -> None:
         self._socket, self._connection = socket, connection
         self._timer: asyncio.TimerHandle | None = asyncio.get_running_loop().call_later(
             patience, self._give_up
@@ -287,24 +275,10 @@ before that, but each may have a whole state of megabytes on its way.
 """
 
 
-class EngineSession(Protocol):
-    """The session that drives the client's conversation."""
-
-    closed: bool
-
-    def received(self, message: bytes) -> None: ...
-
-    def unreadable(self, why: str) -> bool: ...
-
-    def answer(self, reply: Reply) -> None: ...
-
-    def lost(self) -> None: ...
-
-
 class EngineConnection:
     """Nothing here waits or raises."""
 
-    session: EngineSession
+    session: Session
 
     def __init__(
         self, engine: Engine, address: str, transport: PollingTransport | EngineWebSocket
@@ -404,84 +378,3 @@ class EngineConnection:
             else:
                 self.transport.close()
             self.forget()
-
-
-MakeSession = Callable[[EngineConnection], EngineSession]
-
-
-class EngineConnections:
-    def __init__(self, make_session: MakeSession, limits: ConnectionLimits) -> None:
-        self._make_session, self._limits = make_session, limits
-        self._connections: dict[str, EngineConnection] = {}
-        self._closing = False
-
-    def __len__(self) -> int:
-        return len(self._connections)
-
-    def __contains__(self, sid: str) -> bool:
-        return sid in self._connections
-
-    def poll(self, query: EngineQuery, method: str, address: str) -> EngineConnection:
-        """The connection that an HTTP request is about, or a new one."""
-        if query.sid is None and method != "GET":
-            raise EngineError(BAD_HANDSHAKE)
-        if query.transport != POLLING or method not in ("GET", "POST"):
-            raise EngineError(BAD_REQUEST)
-        if query.sid is not None:
-            return self._polling(query.sid)
-        self._check_open()
-        refusal = self._limits.admit(address)
-        if refusal:
-            raise EngineError(FORBIDDEN, refusal, 403)
-        return self._open(
-            EngineConnection(query.engine, address, PollingTransport()),
-            lambda: self._limits.leave(address),
-        )
-
-    def upgradable(self, query: EngineQuery) -> EngineConnection | None:
-        """The connection that may change to a WebSocket; None: the WebSocket begins a new one."""
-        self._check_open()
-        if query.transport != WEBSOCKET:
-            raise EngineError(BAD_REQUEST)
-        if query.sid is None:
-            return None
-        connection = self._polling(query.sid)
-        if connection.probing or not connection.present:
-            raise EngineError(BAD_REQUEST, "there is a WebSocket already")
-        return connection
-
-    def connect(self, engine: Engine, socket: EngineWebSocket) -> EngineConnection:
-        """A connection that begins on a WebSocket, which the dispatcher has counted."""
-        connection = EngineConnection(engine, socket.address, socket)
-        self._open(connection, lambda: None)
-        socket.on_lost = connection.forget
-        return connection
-
-    def close(self) -> None:
-        self._closing = True
-        for connection in list(self._connections.values()):
-            connection.session.answer(CannotPlay({"error": "the server is stopping"}, GOING))
-
-    def _open(self, connection: EngineConnection, leave: Callable[[], None]) -> EngineConnection:
-        sid = connection.handshake.sid
-
-        def forget() -> None:
-            if self._connections.pop(sid, None) is not None:
-                leave()
-
-        connection.forget = forget
-        self._connections[sid] = connection
-        connection.session = self._make_session(connection)
-        return connection
-
-    def _polling(self, sid: str) -> EngineConnection:
-        connection = self._connections.get(sid)
-        if connection is None:
-            raise EngineError(UNKNOWN_SID)
-        if not isinstance(connection.transport, PollingTransport):
-            raise EngineError(BAD_REQUEST, "this session is on a WebSocket")
-        return connection
-
-    def _check_open(self) -> None:
-        if self._closing:
-            raise EngineError(FORBIDDEN, "the server is stopping", 403)

@@ -14,15 +14,19 @@ from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.engineio import (
+    BAD_HANDSHAKE,
     BAD_REQUEST,
     CLOSED,
+    FORBIDDEN,
     PATH,
+    POLLING,
+    UNKNOWN_SID,
+    WEBSOCKET,
     EngineConnection,
-    EngineConnections,
     EngineError,
     EngineQuery,
-    EngineSession,
     EngineWebSocket,
+    PollingTransport,
     UpgradeProbe,
     read_query,
 )
@@ -30,7 +34,7 @@ from botdrome.api.http_server import http_factory
 from botdrome.api.pages import STATIC
 from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.api.requests import Problem, body_of
-from botdrome.server.network.connection import Connection, Receiver
+from botdrome.server.network.connection import GOING, Connection, Receiver
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.listening import MakeProtocol
@@ -38,6 +42,7 @@ from botdrome.server.network.origins import Origins
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.rooms.cube_game import MUCH_UNREAD, CubeSection
 from botdrome.server.rooms.cube_organisers import Organisers
+from botdrome.server.session import Session
 from botdrome.server.settings import Settings
 from botdrome.wire.conversation import CannotPlay
 from botdrome.wire.framing.socketio import BadPacket, SocketIoLimits, from_jsonp, jsonp
@@ -49,43 +54,103 @@ BYTES = "application/octet-stream"
 UNREAD = (408, 413)
 """After these errors, the rest of the request is not read."""
 
-OpenSession = Callable[[EngineConnection, SocketIoLimits], EngineSession]
-
-
-def limits_in(settings: Settings) -> SocketIoLimits:
-    cube = settings.of(CubeSection)
-    return SocketIoLimits(
-        ping_interval=cube.ping_interval,
-        ping_timeout=cube.ping_timeout,
-        longest=cube.longest_message,
-        patience=settings.limits.login,
-        rate=settings.message.rate,
-        burst=settings.message.burst,
-    )
-
 
 class SocketIo:
-    """The ASGI application at /socket.io/.
+    """The ASGI application at /socket.io/, and its connections.
 
     Its WebSockets come from the dispatcher, by `receive_socket`.
     """
 
     def __init__(
-        self, make_session: OpenSession, settings: Settings, connection_limits: ConnectionLimits
+        self,
+        make_session: Callable[[EngineConnection, SocketIoLimits], Session],
+        settings: Settings,
+        connection_limits: ConnectionLimits,
     ) -> None:
-        self._limits = limits_in(settings)
-        self._connections = EngineConnections(
-            lambda connection: make_session(connection, self._limits), connection_limits
+        cube = settings.of(CubeSection)
+        self._limits = SocketIoLimits(
+            ping_interval=cube.ping_interval,
+            ping_timeout=cube.ping_timeout,
+            longest=cube.longest_message,
+            patience=settings.limits.login,
+            rate=settings.message.rate,
+            burst=settings.message.burst,
         )
+        self.body_limits = {PATH.encode(): cube.longest_message}
+        self._make_session, self._connection_limits = make_session, connection_limits
+        self._connections: dict[str, EngineConnection] = {}
+        self._closing = False
 
     async def close(self) -> None:
-        self._connections.close()
+        self._closing = True
+        for connection in tuple(self._connections.values()):
+            connection.session.answer(CannotPlay({"error": "the server is stopping"}, GOING))
 
     def in_use(self) -> bool:
         return bool(self._connections)
 
     def has_session(self, sid: str) -> bool:
         return sid in self._connections
+
+    # Connections.
+
+    def _polled(self, query: EngineQuery, request: Request) -> EngineConnection:
+        """The connection that an HTTP request is about, or a new one."""
+        if query.sid is None and request.method != "GET":
+            raise EngineError(BAD_HANDSHAKE)
+        if query.transport != POLLING or request.method not in ("GET", "POST"):
+            raise EngineError(BAD_REQUEST)
+        if query.sid is not None:
+            return self._polling(query.sid)
+        self._check_open()
+        address = request.client.host if request.client else ""
+        refusal = self._connection_limits.admit(address)
+        if refusal:
+            raise EngineError(FORBIDDEN, refusal, 403)
+        return self._open(
+            EngineConnection(query.engine, address, PollingTransport()),
+            lambda: self._connection_limits.leave(address),
+        )
+
+    def _upgradable(self, query: EngineQuery) -> EngineConnection | None:
+        """The connection that may change to a WebSocket; None: the WebSocket begins a new one."""
+        self._check_open()
+        if query.transport != WEBSOCKET:
+            raise EngineError(BAD_REQUEST)
+        if query.sid is None:
+            return None
+        connection = self._polling(query.sid)
+        if connection.probing or not connection.present:
+            raise EngineError(BAD_REQUEST, "there is a WebSocket already")
+        return connection
+
+    def _polling(self, sid: str) -> EngineConnection:
+        connection = self._connections.get(sid)
+        if connection is None:
+            raise EngineError(UNKNOWN_SID)
+        if not isinstance(connection.transport, PollingTransport):
+            raise EngineError(BAD_REQUEST, "this session is on a WebSocket")
+        return connection
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise EngineError(FORBIDDEN, "the server is stopping", 403)
+
+    def _open(
+        self, connection: EngineConnection, leave: Callable[[], None] = lambda: None
+    ) -> EngineConnection:
+        sid = connection.handshake.sid
+
+        def forget() -> None:
+            if self._connections.pop(sid, None) is not None:
+                leave()
+
+        connection.forget = forget
+        self._connections[sid] = connection
+        connection.session = self._make_session(connection, self._limits)
+        return connection
+
+    # Requests.
 
     def receive_socket(self, target: str) -> SocketOptions | bytes:
         """Open a WebSocket; bytes: the answer that refuses it."""
@@ -96,7 +161,7 @@ class SocketIo:
             )
         try:
             query = read_query(text)
-            before = self._connections.upgradable(query)
+            before = self._upgradable(query)
         except EngineError as refusal:
             words = msgspec.json.encode(refusal.answer).decode()
             return plain_answer(f"{refusal.status} Bad Request", words, media="application/json")
@@ -104,11 +169,13 @@ class SocketIo:
         def make_session(socket: Connection) -> Receiver:
             assert isinstance(socket, EngineWebSocket)
             socket.bear(MUCH_UNREAD)
-            if before is None:
-                socket.engine = query.engine
-                return self._connections.connect(query.engine, socket).session
-            socket.engine, before.probing = before.engine, True
-            return UpgradeProbe(socket, before, self._limits.patience)
+            if before is not None:
+                socket.engine, before.probing = before.engine, True
+                return UpgradeProbe(socket, before, self._limits.patience)
+            socket.engine = query.engine
+            new = self._open(EngineConnection(query.engine, socket.address, socket))
+            socket.on_lost = new.forget  # the dispatcher counts the WebSocket
+            return new.session
 
         return SocketOptions(make_session, self._limits.longest, EngineWebSocket)
 
@@ -123,9 +190,7 @@ class SocketIo:
             return Response(status_code=204)
         try:
             query = read_query(request.url.query)
-            connection = self._connections.poll(
-                query, request.method, request.client.host if request.client else ""
-            )
+            connection = self._polled(query, request)
             return await (self._get if request.method == "GET" else self._post)(
                 request, query, connection
             )
@@ -224,10 +289,6 @@ def script(name: str) -> Response:
     return PlainTextResponse("not found\n", 404)
 
 
-def body_limits(settings: Settings) -> dict[bytes, int]:
-    return {PATH.encode(): limits_in(settings).longest}
-
-
 def socketio_factory(
     socketio: SocketIo, connection_limits: ConnectionLimits, settings: Settings, origins: Origins
 ) -> MakeProtocol:
@@ -240,7 +301,7 @@ def socketio_factory(
         connection_limits,
         settings,
         origins,
-        body_limits=body_limits(settings),
+        body_limits=socketio.body_limits,
     )
 
 
@@ -259,7 +320,7 @@ async def open_cube(server: ServerParts) -> ServedProtocol:
         socketio.close,
         socketio_factory(socketio, connection_limits, settings, server.origins),
         apps={PATH.rstrip("/"): socketio},
-        body_limits=body_limits(settings),
+        body_limits=socketio.body_limits,
         receive_socket=receive_socket,
         has_session=socketio.has_session,
         game=host.game,
