@@ -1,10 +1,10 @@
 """Requests: their values, bodies and problems; and responses that are sent piece by piece."""
 
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 from starlette.datastructures import Headers
@@ -25,7 +25,8 @@ from botdrome.server.operator.cube_runs import BadRun, NotNow
 from botdrome.server.rooms.boat_orders import BadOrder
 from botdrome.server.rooms.boat_settings import BadRoomSettings
 from botdrome.server.rooms.boats import BadRoom
-from botdrome.server.workers.jobs import JobFailed
+from botdrome.server.workers.jobs import JobFailed, PiecewiseResult
+from botdrome.server.workers.pool import JobResult
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.entries import (
     BrokenMatch,
@@ -231,23 +232,20 @@ class ResponseHead(Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
-class PieceSource(Protocol):
-    def pieces(self) -> AsyncGenerator[bytes, None]: ...
-
-    def drop(self) -> None:
-        """The rest is not needed."""
-
-
-def pieces_of(body: bytes) -> list[bytes]:
-    return [body[start : start + PIECE] for start in range(0, len(body), PIECE)]
+def in_pieces(
+    body: bytes, status: int, media: str, headers: Mapping[str, str] = {}
+) -> PiecewiseResult:
+    """Return a response, as a job of a worker process returns it."""
+    pieces = [body[start : start + PIECE] for start in range(0, len(body), PIECE)]
+    return PiecewiseResult(ResponseHead(len(body), status, media, headers), pieces)
 
 
 class PiecewiseResponse(Response):
-    """Sends each piece when the client has read most of the one before."""
+    """Sends each piece of a worker's response when the client has read most of the one before."""
 
-    def __init__(self, head: ResponseHead, source: PieceSource) -> None:
-        self._head, self._source = head, source
-        self.status_code, self.background = head.status, None
+    def __init__(self, result: JobResult, status: int | None = None) -> None:
+        head: ResponseHead = result.value
+        self._result, self.status_code, self.background = result, status or head.status, None
         self.raw_headers = Headers(
             {"content-length": str(head.length), "content-type": head.media, **head.headers}
         ).raw
@@ -262,9 +260,9 @@ class PiecewiseResponse(Response):
                 }
             )
             if scope["method"] != "HEAD":
-                async with aclosing(self._source.pieces()) as pieces:
+                async with aclosing(self._result.pieces()) as pieces:
                     async for piece in pieces:
                         await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         finally:
-            self._source.drop()
+            self._result.drop()

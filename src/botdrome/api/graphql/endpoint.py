@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from botdrome.api.graphql.query import JSON_UTF8, HttpQuery, Subscription, error_body
+from botdrome.api.graphql.query import JSON_UTF8, HttpQuery, Subscription
 from botdrome.api.live_tables import TableLists
 from botdrome.api.pages import CSP, STATIC
 from botdrome.api.requests import (
@@ -77,11 +77,12 @@ class GraphQLEndpoint:
             result = await self._arena.workers.read(self._arena.store, f"{EXECUTOR}:answer", query)
         except (Problem, JobFailed) as error:
             return refused(known_problem(error) or Problem(str(error)))
-        return PiecewiseResponse(result.value, result)
+        return PiecewiseResponse(result)
 
 
 def refused(problem: Problem) -> Response:
-    return Response(error_body(problem.words), problem.status, problem.headers, JSON_UTF8)
+    body = msgspec.json.encode({"errors": [{"message": problem.words}]})
+    return Response(body, problem.status, problem.headers, JSON_UTF8)
 
 
 def graphiql() -> Response:

@@ -46,7 +46,6 @@ from botdrome.api.graphql.query import (
     HttpQuery,
     Query,
     Subscription,
-    error_body,
     query_in_message,
     query_in_request,
 )
@@ -55,9 +54,8 @@ from botdrome.api.live_tables import MOST_TABLES
 from botdrome.api.requests import (
     LONGEST_LIST,
     Problem,
-    ResponseHead,
+    in_pieces,
     known_problem,
-    pieces_of,
 )
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.entries import Source
@@ -236,7 +234,7 @@ schema = cache(make_schema)
 class InvalidQuery(Exception):
     def __init__(self, errors: Sequence[GraphQLError]) -> None:
         super().__init__(*errors)
-        self.errors = errors
+        self.shown = [_shown(error) for error in errors]
 
 
 class ValidQuery(Struct, frozen=True):
@@ -252,17 +250,13 @@ async def answer(server: ServerCaller, source: Source, request: HttpQuery) -> Pi
     """Answer a request by HTTP."""
     try:
         valid = _validated(query_in_request(request))
-    except Problem as problem:
-        return _refused(problem.words, problem.status)
     except InvalidQuery as invalid:
-        return _encoded(
-            {"errors": [_shown(error) for error in invalid.errors]}, HTTPStatus.BAD_REQUEST
-        )
+        return _encoded({"errors": invalid.shown}, HTTPStatus.BAD_REQUEST)
     if request.by_get and valid.kind != OperationType.QUERY:
         words = f"Can only perform a {valid.kind.value} operation from a POST request."
-        return _refused(words, HTTPStatus.METHOD_NOT_ALLOWED, "POST")
+        raise Problem(words, HTTPStatus.METHOD_NOT_ALLOWED, {"allow": "POST"})
     if valid.kind == OperationType.SUBSCRIPTION:
-        return _refused("Subscriptions are for WebSockets.", HTTPStatus.BAD_REQUEST)
+        raise Problem("Subscriptions are for WebSockets.")
     return await _executed(QueryContext(server, await reader(source), request.token), valid)
 
 
@@ -276,10 +270,8 @@ async def begin(
         if valid.kind != OperationType.SUBSCRIPTION:
             return await _executed(context, valid)
         await _first_result(context, valid)
-    except Problem as problem:
-        return [{"message": problem.words}]
     except InvalidQuery as invalid:
-        return [_shown(error) for error in invalid.errors]
+        return invalid.shown
     assert context.plan is not None
     query = valid.query
     return Subscription(
@@ -378,13 +370,6 @@ def _is_graphqls(error: GraphQLError) -> bool:
     return error.original_error is None or isinstance(error.original_error, GraphQLError)
 
 
-def _refused(words: str, status: int, allow: str = "") -> PiecewiseResult:
-    body = error_body(words)
-    return PiecewiseResult(
-        ResponseHead(len(body), status, JSON_UTF8, {"allow": allow} if allow else {}), [body]
-    )
-
-
 def _encoded(body: dict[str, Any], status: int = HTTPStatus.OK) -> PiecewiseResult:
     data = msgspec.json.encode(body)
     if len(data) > LARGEST_ANSWER:
@@ -392,5 +377,5 @@ def _encoded(body: dict[str, Any], status: int = HTTPStatus.OK) -> PiecewiseResu
             f"The answer would have {len(data)} bytes, and may have {LARGEST_ANSWER}: set a "
             "smaller limit."
         )
-        return _refused(words, HTTPStatus.BAD_REQUEST)
-    return PiecewiseResult(ResponseHead(len(data), status, JSON_UTF8), pieces_of(data))
+        return _encoded({"errors": [{"message": words}]}, HTTPStatus.BAD_REQUEST)
+    return in_pieces(data, status, JSON_UTF8)

@@ -1,12 +1,9 @@
-"""The query in a request to GraphQL, in any of the forms that a request may have, and the body of a
-refusal.
-"""
+"""The query in a request to GraphQL, in any of the forms that a request may have."""
 
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
 
-import msgspec
 from msgspec import Struct
 
 from botdrome.api.requests import Problem, lenient_json
@@ -15,10 +12,6 @@ JSON_UTF8 = "application/json; charset=utf-8"
 """The content type of answers, as in the original."""
 MOST_FIELDS = 100
 """Of a form."""
-
-
-def error_body(words: str) -> bytes:
-    return msgspec.json.encode({"errors": [{"message": words}]})
 
 
 class HttpQuery(Struct, frozen=True):

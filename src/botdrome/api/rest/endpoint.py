@@ -405,8 +405,7 @@ class Endpoints:
 
 
 async def _answered_by_worker(arena: Arena, raw: RawRequest) -> Response:
-    result = await arena.workers.read(arena.store, EXECUTOR, raw)
-    return PiecewiseResponse(result.value, result)
+    return PiecewiseResponse(await arena.workers.read(arena.store, EXECUTOR, raw))
 
 
 async def _answered_after_change(arena: Arena, raw: RawRequest, status: int) -> Response:
@@ -414,16 +413,13 @@ async def _answered_after_change(arena: Arena, raw: RawRequest, status: int) -> 
     change.
     """
     try:
-        result = await arena.workers.read(arena.store, EXECUTOR, raw)
-        if result.value.status == HTTPStatus.OK:
-            return PiecewiseResponse(replace(result.value, status=status), result)
-        result.drop()
-        words = f"status {result.value.status}"
+        return PiecewiseResponse(await arena.workers.read(arena.store, EXECUTOR, raw), status)
     except Exception as error:
-        words = problem_of(error).words
-    log.warning(
-        "a change was carried out, but cannot be shown", endpoint=raw.endpoint, problem=words
-    )
+        log.warning(
+            "a change was carried out, but cannot be shown",
+            endpoint=raw.endpoint,
+            problem=problem_of(error).words,
+        )
     return Response(
         msgspec.json.encode(raw.path | {"done": CHANGED}),
         HTTPStatus.ACCEPTED,
@@ -440,12 +436,9 @@ def problem_of(error: Exception) -> Problem:
     return problem
 
 
-def error_body(problem: Problem) -> bytes:
-    return msgspec.json.encode({"error": problem.words})
-
-
 def error_response(problem: Problem) -> Response:
-    return Response(error_body(problem), problem.status, problem.headers, JSON)
+    body = msgspec.json.encode(Error(problem.words))
+    return Response(body, problem.status, problem.headers, JSON)
 
 
 Schema = dict[str, Any]

@@ -7,8 +7,8 @@ from importlib import import_module
 
 import msgspec
 
-from botdrome.api.requests import ResponseHead, pieces_of
-from botdrome.api.rest.endpoint import RawRequest, RestEndpoint, RestRequest, error_body, problem_of
+from botdrome.api.requests import in_pieces
+from botdrome.api.rest.endpoint import RawRequest, RestRequest, problem_of
 from botdrome.api.rest.routes import ENDPOINTS
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
@@ -76,23 +76,11 @@ async def answer(server: ServerCaller, source: Source, raw: RawRequest) -> Piece
             ReadContext(server, await reader(source)), RestRequest(raw, endpoint.parameters)
         )
     except Exception as error:
-        problem = problem_of(error)
-        body = error_body(problem)
-        head = ResponseHead(len(body), problem.status, "application/json", problem.headers or {})
-        return PiecewiseResult(head, [body])
-    result = _encoded(
-        found if isinstance(found, bytes) else msgspec.json.encode(found), endpoint, raw.gzip
-    )
+        raise problem_of(error) from None
+    body, headers = found if isinstance(found, bytes) else msgspec.json.encode(found), {}
+    if raw.gzip and len(body) >= COMPRESSED:
+        body, headers = gzip.compress(body, LEVEL), {"content-encoding": "gzip"}
+    result = in_pieces(body, endpoint.status, endpoint.media, {"vary": "accept-encoding"} | headers)
     if endpoint.lasting:
         _cache.keep(key, result)
     return result
-
-
-def _encoded(body: bytes, endpoint: RestEndpoint, compress: bool) -> PiecewiseResult:
-    headers = {"vary": "accept-encoding"}
-    if compress and len(body) >= COMPRESSED:
-        body = gzip.compress(body, LEVEL)
-        headers["content-encoding"] = "gzip"
-    return PiecewiseResult(
-        ResponseHead(len(body), endpoint.status, endpoint.media, headers), pieces_of(body)
-    )
