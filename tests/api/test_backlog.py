@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.api.spectators import BACKLOG_BYTES, BACKLOG_MESSAGES, Backlog, TooSlow
+from botdrome.api.spectators import BACKLOG_BYTES, BACKLOG_MESSAGES, Backlog, SpectatorTooSlow
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +37,7 @@ async def test_a_backlog_has_an_end(size: int, count: int) -> None:
     backlog.show(b"x")
     assert backlog.cut.is_set()
     backlog.show(b"never kept")
-    with pytest.raises(TooSlow):
+    with pytest.raises(SpectatorTooSlow):
         await backlog.take()
 
 

@@ -294,18 +294,20 @@ async def test_a_quiet_stream_shows_that_it_is_there(
             pass
 
 
+async def all_messages(viewing: Viewing) -> list[bytes]:
+    return [message async for message in viewing.messages()]
+
+
 async def test_a_match_that_is_just_being_stored_is_waited_for(
     arena: Arena, store: Store, tables: HandTables
 ) -> None:
     entry = entry_of("m", "Ann", "Bob")
     store.begin(entry)
-    viewing = Viewing(arena, "m")
-    entering = asyncio.create_task(viewing.enter())
+    watching = asyncio.create_task(all_messages(Viewing(arena, "m")))
     await until(lambda: bool(tables.tellers))
     await played_noughts(store, entry, LEFT_COLUMN)
     tables.open(entry_of("another", "Cid", "Dan"))
-    await entering
-    assert len([message async for message in viewing.messages()]) == 9
+    assert len(await watching) == 9
     assert tables.tellers == []
 
 
@@ -315,4 +317,4 @@ async def test_a_match_that_does_not_go_on(
     monkeypatch.setattr("botdrome.api.spectators.CHANGEOVER", 0.01)
     store.begin(entry_of("m", "Ann", "Bob"))
     with pytest.raises(Problem, match="it does not go on"):
-        await Viewing(arena, "m").enter()
+        await all_messages(Viewing(arena, "m"))

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
@@ -35,7 +35,7 @@ BACKLOG_BYTES, BACKLOG_MESSAGES = 1 << 20, 256
 TOO_SLOW = "too slow: more than 1 MiB or 256 messages were waiting"
 
 
-class TooSlow(Exception):
+class SpectatorTooSlow(Exception):
     """The spectator did not read what it was sent."""
 
 
@@ -76,7 +76,7 @@ class Backlog:
         """The next message; None when the match is over and all was taken."""
         while not self._messages:
             if self.cut.is_set():
-                raise TooSlow(TOO_SLOW)
+                raise SpectatorTooSlow(TOO_SLOW)
             if self._over:
                 return None
             self._news.clear()
@@ -215,13 +215,9 @@ HEADERS = [
 
 _messages = msgspec.msgpack.Decoder(list[bytes])
 
-Ending = Literal["over", "cut", "gone"]
-
 
 class Viewing:
-    """One spectator of one match: call `enter`, then `attend` or `messages`, and `leave` in any
-    case.
-    """
+    """One spectator of one match."""
 
     def __init__(self, arena: Arena, match_id: str) -> None:
         self._arena, self._match_id = arena, match_id
@@ -229,7 +225,31 @@ class Viewing:
         self._replay: JobResult | None = None
         self._live = False
 
-    async def enter(self) -> None:
+    async def messages(self) -> AsyncGenerator[bytes, None]:
+        """Yield JSON messages: a snapshot, then all events.
+
+        Raise Problem if there is no such match, and SpectatorTooSlow if the spectator does not
+        keep up.
+        """
+        try:
+            await self._enter()
+            if self._replay is None:
+                while (shown := await self._backlog.take()) is not None:
+                    yield shown
+                return
+            async with aclosing(self._replay.pieces()) as pieces:
+                async for piece in pieces:
+                    for message in _messages.decode(piece):
+                        yield message
+                        # a client that reads fast must not keep all others waiting
+                        await asyncio.sleep(0)
+        finally:
+            if self._replay is not None:
+                self._replay.drop()
+            if self._live:
+                self._arena.tables.unwatch(self._match_id, self._backlog)
+
+    async def _enter(self) -> None:
         """Raise Problem if there is no such match."""
         if "\0" in self._match_id:
             raise no_match(self._match_id)
@@ -279,30 +299,13 @@ class Viewing:
         finally:
             forget()
 
-    async def messages(self) -> AsyncGenerator[bytes, None]:
-        """Yield JSON messages: a snapshot, then all events.
-
-        Raise TooSlow if the spectator does not keep up.
-        """
-        if self._replay is not None:
-            async with aclosing(self._replay.pieces()) as pieces:
-                async for piece in pieces:
-                    for message in _messages.decode(piece):
-                        yield message
-                        await asyncio.sleep(
-                            0
-                        )  # a client that reads fast must not keep all others waiting
-            return
-        while (shown := await self._backlog.take()) is not None:
-            yield shown
-
     async def attend(
         self,
         write: Callable[[bytes], Awaitable[None]],
         gone: Callable[[], Coroutine[Any, Any, None]],
-    ) -> Ending:
+    ) -> str:
         """Write every message until the match is over, the spectator is too slow, or `gone`
-        returns.
+        returns. Return which of them it was, in words.
         """
         tasks = [
             asyncio.create_task(way)
@@ -314,22 +317,16 @@ class Viewing:
             for task in tasks:
                 task.cancel()
             played, *_ = await asyncio.gather(*tasks, return_exceptions=True)
-        if isinstance(played, Problem):
+        if isinstance(played, Exception) and not isinstance(played, JobFailed | SpectatorTooSlow):
             raise played
         if played is None:
-            return "over"
-        return "cut" if self._backlog.cut.is_set() else "gone"
+            return "the match is over"
+        return TOO_SLOW if self._backlog.cut.is_set() else ""
 
     async def _play(self, write: Callable[[bytes], Awaitable[None]]) -> None:
         async with aclosing(self.messages()) as messages:
             async for message in messages:
                 await write(message)
-
-    def leave(self) -> None:
-        if self._replay is not None:
-            self._replay.drop()
-        if self._live:
-            self._arena.tables.unwatch(self._match_id, self._backlog)
 
 
 async def _wait_for_change(changed: asyncio.Event) -> None:
@@ -400,7 +397,6 @@ class ReplaySpectator:
 
     async def _show(self) -> None:
         try:
-            await self._viewing.enter()
             async with aclosing(self._viewing.messages()) as messages:
                 async for message in messages:
                     self._connection.send([message])
@@ -409,15 +405,13 @@ class ReplaySpectator:
         except Problem as problem:
             self._connection.send([msgspec.json.encode({"error": problem.words})])
             self._connection.close(NOTHING_TO_SEE, "nothing to see")
-        except TooSlow:
+        except SpectatorTooSlow:
             self._connection.close(POLICY, TOO_SLOW)
         except JobFailed as problem:
             self._connection.close(TRY_LATER, str(problem))
         except Exception:
             log_failure("a match could not be shown")
             self._connection.close(INTERNAL)
-        finally:
-            self._viewing.leave()
 
 
 # Server-sent events.
@@ -435,24 +429,20 @@ class WatchEvents:
         viewing = Viewing(self._arena, scope["path_params"]["match"])
         stream = EventStream(receive, send)
         try:
-            await viewing.enter()
-            ending = (
-                "over"
-                if scope["method"] == "HEAD"
-                else await viewing.attend(stream.data, stream.gone)
-            )
+            if scope["method"] == "HEAD":
+                async with aclosing(viewing.messages()) as messages:
+                    await anext(messages)
+                ending = "the match is over"
+            else:
+                ending = await viewing.attend(stream.data, stream.gone)
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_EVENT):
-                    await stream.end(
-                        {"over": "the match is over", "cut": TOO_SLOW, "gone": ""}[ending]
-                    )
+                    await stream.end(ending)
         except Problem as problem:
             if stream.begun:
                 await stream.end(problem.words)
             else:
                 await JSONResponse({"error": problem.words}, problem.status)(scope, receive, send)
-        finally:
-            viewing.leave()
 
 
 class EventStream:

@@ -25,7 +25,7 @@ from botdrome.api.requests import (
     known_problem,
     whole_body,
 )
-from botdrome.api.spectators import TooSlow, Viewing
+from botdrome.api.spectators import SpectatorTooSlow, Viewing
 from botdrome.games.reading import bounded
 from botdrome.server import metrics
 from botdrome.server.arena import Arena
@@ -232,14 +232,9 @@ class GraphQLSockets:
 
     async def _match(self, field: str, match_id: str) -> AsyncGenerator[bytes, None]:
         begin = b'{"data":{' + msgspec.json.encode(field) + b":"
-        viewing = Viewing(self._arena, match_id)
-        try:
-            await viewing.enter()
-            async with aclosing(viewing.messages()) as messages:
-                async for message in messages:
-                    yield begin + message + b"}}"
-        finally:
-            viewing.leave()
+        async with aclosing(Viewing(self._arena, match_id).messages()) as messages:
+            async for message in messages:
+                yield begin + message + b"}}"
 
 
 async def _whole(result: JobResult) -> bytes:
@@ -367,7 +362,7 @@ class GraphQLSession:
 def _errors(error: Exception) -> Errors:
     if isinstance(error, QueryFailed):
         return error.errors
-    if isinstance(error, TooSlow):
+    if isinstance(error, SpectatorTooSlow):
         return [{"message": str(error)}]
     problem = known_problem(error)
     if problem is None:
