@@ -38,7 +38,7 @@ from botdrome.server.nodes.joining import AnyNode, SingleServer, join_cluster, o
 from botdrome.server.nodes.rooms import Rooms
 from botdrome.server.nodes.shared_ports import SharedPorts
 from botdrome.server.operator.contest_orders import ContestOrders
-from botdrome.server.operator.operator import open_operator
+from botdrome.server.operator.operator import Operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
 from botdrome.server.rooms.boats import BoatRooms
 from botdrome.server.rooms.cube_organisers import Organisers
@@ -265,8 +265,10 @@ async def _put_together(
     )  # fmt: skip
     orders = ContestOrders(contests, url_bots, desk, node)
     arena.clients, arena.contests, arena.keys = desk.registry.clients, orders, keys
-    operator = await open_operator(
-        desk, node, keys, host_of(served, BoatRooms), host_of(served, Organisers), callers, orders
+    await desk.registry.bans.load()
+    callers.refuse_banned(desk.registry.bans.covers_address)
+    operator = Operator(
+        desk, node, keys, host_of(served, BoatRooms), host_of(served, Organisers), orders
     )
     node.share_tunnels(callers.tunnels, url_bots.arrived)
     arena.tables, arena.nodes = node.share_tables(arena.tables), node.nodes

@@ -16,7 +16,6 @@ import asyncio
 from collections.abc import Callable
 from math import ceil
 
-import msgspec
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,7 +24,7 @@ from botdrome.api.engineio import BAD_REQUEST, FORBIDDEN, EngineError
 from botdrome.api.engineio import PATH as SOCKETIO
 from botdrome.api.pages import EMBED
 from botdrome.api.probes import PATHS
-from botdrome.api.requests import bearer
+from botdrome.api.requests import bearer, json_response
 from botdrome.server import metrics
 from botdrome.server.network.connection import source_of
 from botdrome.server.network.origins import Origins
@@ -189,18 +188,13 @@ class RequestChecks:
 def refused(path: str, status: int, words: str, headers: dict[str, str] | None = None) -> Response:
     """An error in the format of the API at this path."""
     if path.startswith("/graphql"):
-        return _json({"errors": [{"message": words}]}, status, headers)
+        return json_response({"errors": [{"message": words}]}, status, headers)
     if path.startswith(("/api/", "/watch/")):
-        return _json({"error": words}, status, headers)
+        return json_response({"error": words}, status, headers)
     if path.startswith(SOCKETIO):
-        return _json(
-            EngineError(FORBIDDEN if status == 403 else BAD_REQUEST, words).answer, status, headers
-        )
+        code = FORBIDDEN if status == 403 else BAD_REQUEST
+        return json_response(EngineError(code, words).answer, status, headers)
     return PlainTextResponse(words + "\n", status, headers)
-
-
-def _json(words: object, status: int, headers: dict[str, str] | None) -> Response:
-    return Response(msgspec.json.encode(words), status, headers, "application/json")
 
 
 def _field(headers: Headers, name: str) -> bytes | None:

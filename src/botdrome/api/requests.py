@@ -6,6 +6,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
@@ -26,7 +27,7 @@ from botdrome.server.rooms.boat_orders import BadOrder
 from botdrome.server.rooms.boat_settings import BadRoomSettings
 from botdrome.server.rooms.boats import BadRoom
 from botdrome.server.workers.jobs import JobFailed, PiecewiseResult
-from botdrome.server.workers.pool import JobResult
+from botdrome.server.workers.pool import Job
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.entries import (
     BrokenMatch,
@@ -40,13 +41,22 @@ from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import can_be_shown
 
-IN_THEIR_WORDS: dict[type[Exception], int] = {
+STATUSES: dict[type[Exception], int] = {
     BadBan: 400, BadDocument: 400, BadName: 400, BadRoom: 400, BadRoomSettings: 400, BadRun: 400,
     NotOperator: 401, PermissionError: 403, UnknownContest: 404, BadOrder: 409, ContestRefusal: 409,
-    NotNow: 409, TooMany: 429, BrokenMatch: 500, JobFailed: 503, NoAnswer: 503,
+    LooksAlike: 409, NameTaken: 409, NotNow: 409, CallFailed: 422, TooMany: 429, BrokenMatch: 500,
+    StoreDamaged: 500, JobFailed: 503, NoAnswer: 503, StoreUnavailable: 503,
 }  # fmt: skip
-"""Errors whose words are for the client, and their status."""
+"""Errors that are for the client, and their status. The first that fits counts."""
 TAKEN = "Bot already registered with that name"
+WORDS: dict[type[Exception], str] = {
+    LooksAlike: TAKEN + ", or one that looks like it: {}",
+    NameTaken: TAKEN,
+    CallFailed: "The bot cannot be called: {}",
+    StoreDamaged: STORE_DAMAGED,
+    StoreUnavailable: STORE_AWAY,
+}
+"""The words for the client where they are not those of the error."""
 
 
 class Problem(Exception):
@@ -57,6 +67,12 @@ class Problem(Exception):
     ) -> None:
         super().__init__(words)
         self.words, self.status, self.headers = words, status, headers
+
+
+def json_response(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(msgspec.json.encode(value), status, headers, "application/json")
 
 
 def no_match(match_id: str) -> Problem:
@@ -71,20 +87,10 @@ def known_problem(error: BaseException | None) -> Problem | None:
     """Return the problem for the client; None: a server error, which is only logged."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, LooksAlike):
-        return Problem(f"{TAKEN}, or one that looks like it: {error}", 409)
-    if isinstance(error, NameTaken):
-        return Problem(TAKEN, 409)
-    if isinstance(error, CallFailed):
-        return Problem(f"The bot cannot be called: {error}", 422)
-    if isinstance(error, StoreDamaged):
-        return Problem(STORE_DAMAGED, 500)
-    if isinstance(error, StoreUnavailable):
-        return Problem(STORE_AWAY, 503)
-    status = next(
-        (status for kind, status in IN_THEIR_WORDS.items() if isinstance(error, kind)), None
-    )
-    return None if status is None else Problem(str(error), status)
+    for kind, status in STATUSES.items():
+        if isinstance(error, kind):
+            return Problem(WORDS.get(kind, "{}").format(error), status)
+    return None
 
 
 GAME_TYPES: dict[str, str] = {game_type(name): name for name in CATALOGUE}
@@ -243,7 +249,7 @@ def in_pieces(
 class PiecewiseResponse(Response):
     """Sends each piece of a worker's response when the client has read most of the one before."""
 
-    def __init__(self, result: JobResult, status: int | None = None) -> None:
+    def __init__(self, result: Job, status: int | None = None) -> None:
         head: ResponseHead = result.value
         self._result, self.status_code, self.background = result, status or head.status, None
         self.raw_headers = Headers(

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
@@ -33,7 +33,7 @@ from botdrome.api.engineio import (
 from botdrome.api.http_server import http_factory
 from botdrome.api.pages import STATIC
 from botdrome.api.request_checks import RequestChecks, RequestRate
-from botdrome.api.requests import Problem, body_of
+from botdrome.api.requests import Problem, body_of, json_response
 from botdrome.server.network.connection import GOING, Connection, Receiver
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
@@ -196,7 +196,7 @@ class SocketIo:
             )
         except EngineError as refusal:
             headers = {"connection": "close"} if refusal.status in UNREAD else None
-            return JSONResponse(refusal.answer, refusal.status, headers)
+            return json_response(refusal.answer, refusal.status, headers)
 
     async def _get(
         self, request: Request, query: EngineQuery, connection: EngineConnection

@@ -14,10 +14,10 @@ from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
-from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from botdrome.api.requests import Problem, known_problem, no_match
+from botdrome.api.rest.endpoint import error_response
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.server.arena import Arena, glance
 from botdrome.server.failures import log_failure
@@ -26,7 +26,7 @@ from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
-from botdrome.server.workers.pool import JobResult
+from botdrome.server.workers.pool import Job
 from botdrome.store.entries import BrokenMatch, StoreUnavailable
 
 # Backlog: the messages that wait for one spectator, within limits.
@@ -222,7 +222,7 @@ class Viewing:
     def __init__(self, arena: Arena, match_id: str) -> None:
         self._arena, self._match_id = arena, match_id
         self._backlog = Backlog()
-        self._replay: JobResult | None = None
+        self._replay: Job | None = None
         self._live = False
 
     async def messages(self) -> AsyncGenerator[bytes, None]:
@@ -442,7 +442,7 @@ class WatchEvents:
             if stream.begun:
                 await stream.end(problem.words)
             else:
-                await JSONResponse({"error": problem.words}, problem.status)(scope, receive, send)
+                await error_response(problem)(scope, receive, send)
 
 
 class EventStream:

@@ -77,7 +77,7 @@ async def test_a_large_result_comes_in_pieces_and_no_faster_than_it_is_taken(
     result = await workers.run("me", f"{CHORES}:large", 50, 10_000)
     assert result.value == "head"
     assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2, "the worker is free"
-    assert result._job.pieces.qsize() <= 4
+    assert result.unread.qsize() <= 4
     pieces = [piece async for piece in result.pieces()]
     assert [piece[0] for piece in pieces] == list(range(50))
     other = await workers.run("me", f"{CHORES}:large", 50, 10_000)

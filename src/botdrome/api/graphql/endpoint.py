@@ -34,7 +34,7 @@ from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.rate_limit import Bucket
 from botdrome.server.network.websocket import PacedSocket
 from botdrome.server.workers.jobs import JobFailed
-from botdrome.server.workers.pool import JobResult
+from botdrome.server.workers.pool import Job
 
 EXECUTOR = "botdrome.api.graphql.executor"
 """Named and not imported: the server itself does not need graphql-core in its memory."""
@@ -227,7 +227,7 @@ class GraphQLSockets:
         tables: bytes = (await self._run("tables", payload)).value
         return tables
 
-    async def _run(self, job: str, *args: Any) -> JobResult:
+    async def _run(self, job: str, *args: Any) -> Job:
         return await self._arena.workers.read(self._arena.store, f"{EXECUTOR}:{job}", *args)
 
     async def _match(self, field: str, match_id: str) -> AsyncGenerator[bytes, None]:
@@ -237,7 +237,7 @@ class GraphQLSockets:
                 yield begin + message + b"}}"
 
 
-async def _whole(result: JobResult) -> bytes:
+async def _whole(result: Job) -> bytes:
     length = result.value.length
     if length > LARGEST_MESSAGE:
         result.drop()

@@ -17,7 +17,7 @@ from ariadne import (
 )
 from graphql import GraphQLResolveInfo, GraphQLSchema
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from botdrome.api.graphql.query import SubscriptionPlan
 from botdrome.api.replays import PlayedStep, first_view, native_state, steps_of
@@ -39,6 +39,7 @@ from botdrome.api.rest.contests import (
     contest_ranks,
     given_document,
 )
+from botdrome.api.rest.matches import outcome_of, seats_of
 from botdrome.api.server_calls import ReadContext, live, order_contest
 from botdrome.games.game import View
 from botdrome.server.arena import Arena
@@ -116,6 +117,19 @@ class QueryContext(ReadContext):
 
     def take_games(self, number: int) -> None:
         self._games_left -= number
+
+    def part(
+        self,
+        info: Info,
+        whole: Sequence[T],
+        limit: int | None = None,
+        offset: int | None = None,
+        most: int = LONGEST_LIST,
+    ) -> Sequence[T]:
+        """Return the part of a list that is asked for, at most so many entries of it."""
+        wanted = whole[original_offset(offset) :][: original_limit(limit)]
+        self.truncate(info, wanted[:most], len(wanted))
+        return wanted[:most]
 
     def truncate(self, info: Info, given: Sequence[T], total: int) -> None:
         """Note that the list should have `total` entries."""
@@ -213,17 +227,13 @@ class ContestNode:
         """
         points = method or RankingMethod.AMBITIOUS
         ranks, _ = await contest_ranks(self._context.store, self.game_type, self.name, points)
-        self._context.truncate(info, ranks[:LONGEST_LIST], len(ranks))
         return [
-            {
+            asdict(rank)
+            | {
                 "bot": BotNode(self._context, rank.bot, self.game_type),
-                "wins": rank.wins,
-                "draws": rank.draws,
-                "losses": rank.losses,
-                "played": rank.played,
                 "score": points.points(rank.wins, rank.draws),
             }
-            for rank in ranks[:LONGEST_LIST]
+            for rank in self._context.part(info, ranks)
         ]
 
 
@@ -247,30 +257,15 @@ class MatchNode:
         self.abort_reason = entry.reason or None
 
     def result(self, info: Info) -> dict[str, Any] | None:
-        entry = self._entry
-        if entry.result is None:
+        outcome = outcome_of(self._entry)
+        if outcome is None:
             return None
-        result = native_state(entry, entry.view or first_view(entry))["result"]
-        victor = (
-            None
-            if result["victor"] is None
-            else BotNode(self._context, result["victor"], entry.game)
-        )
-        return {"victor": victor, "reason": result["reason"]}
+        name = outcome.victor
+        victor = None if name is None else BotNode(self._context, name, self.game_type)
+        return {"victor": victor, "reason": outcome.reason}
 
     def seats(self, info: Info) -> list[dict[str, Any]]:
-        result, version = self._entry.result, self._entry.version
-        seats: list[dict[str, Any]]
-        seats = [
-            {"seat": seat, "bot": bot, "version": version(seat) or None}
-            for seat, bot in enumerate(self.bots)
-        ]
-        if result is not None:
-            for seat, place, score, cause in zip(
-                seats, result.places, result.scores, result.causes, strict=True
-            ):
-                seat |= {"place": place, "score": score, "cause": cause}
-        return seats
+        return [asdict(seat) | {"bot": self.bots[seat.seat]} for seat in seats_of(self._entry)]
 
     async def state(self, info: Info) -> View | None:
         if self._entry.view is None and self._entry.status == "running":
@@ -285,9 +280,8 @@ class MatchNode:
     async def turns(
         self, info: Info, limit: int | None = None, offset: int | None = None
     ) -> list[dict[str, Any]]:
-        wanted = (await self._turns())[original_offset(offset) :][: original_limit(limit)]
-        self._context.truncate(info, wanted[:LONGEST_LIST], len(wanted))
-        return [self._step(turn) for turn in wanted[:LONGEST_LIST]]
+        wanted = self._context.part(info, await self._turns(), limit, offset)
+        return [self._step(turn) for turn in wanted]
 
     def _step(self, turn: PlayedStep) -> dict[str, Any]:
         moves = [{"bot": self.bots[player], "move": move} for player, move in turn.moves.items()]
@@ -410,11 +404,11 @@ class Root:
     async def contests(
         self, info: Info, game_type: str, limit: int | None = None, offset: int | None = None
     ) -> list[ContestNode]:
-        names = (await self._store.contests(game_type))[original_offset(offset) :][
-            : original_limit(limit)
+        names = await self._store.contests(game_type)
+        return [
+            ContestNode(self._context, game_type, name)
+            for name in self._context.part(info, names, limit, offset)
         ]
-        self._context.truncate(info, names[:LONGEST_LIST], len(names))
-        return [ContestNode(self._context, game_type, name) for name in names[:LONGEST_LIST]]
 
     async def documented_contest(self, info: Info, name: str) -> DocumentedContest:
         return await contest_called(self._context, storable(name))
@@ -422,11 +416,9 @@ class Root:
     async def documented_contests(
         self, info: Info, limit: int | None = None, offset: int | None = None
     ) -> list[DocumentedContest]:
-        names = list(await ContestReader(self._store).contests())[::-1][original_offset(offset) :][
-            : original_limit(limit)
-        ]
-        self._context.truncate(info, names[:MOST_CONTESTS], len(names))
-        return [await contest_called(self._context, name) for name in names[:MOST_CONTESTS]]
+        names = list(await ContestReader(self._store).contests())[::-1]
+        wanted = self._context.part(info, names, limit, offset, MOST_CONTESTS)
+        return [await contest_called(self._context, name) for name in wanted]
 
     async def games(
         self, info: Info, game_type: str, filters: Filters | None = None

@@ -27,6 +27,7 @@ from botdrome.api.requests import (
     epoch,
     game_called,
     iso,
+    json_response,
     known_problem,
     whole_body,
 )
@@ -356,7 +357,7 @@ class RestEndpoint(Struct, frozen=True):
             return error_response(problem_of(error))
         if isinstance(answer, Response):
             return answer
-        return Response(msgspec.json.encode(answer), self.status, media_type=self.media)
+        return json_response(answer, self.status)
 
     async def _handled(self, subject: Any, request: RestRequest) -> Any:
         if self.check is not None:
@@ -420,11 +421,7 @@ async def _answered_after_change(arena: Arena, raw: RawRequest, status: int) -> 
             endpoint=raw.endpoint,
             problem=problem_of(error).words,
         )
-    return Response(
-        msgspec.json.encode(raw.path | {"done": CHANGED}),
-        HTTPStatus.ACCEPTED,
-        media_type=JSON,
-    )
+    return json_response(raw.path | {"done": CHANGED}, HTTPStatus.ACCEPTED)
 
 
 def problem_of(error: Exception) -> Problem:
@@ -437,8 +434,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def error_response(problem: Problem) -> Response:
-    body = msgspec.json.encode(Error(problem.words))
-    return Response(body, problem.status, problem.headers, JSON)
+    return json_response(Error(problem.words), problem.status, problem.headers)
 
 
 Schema = dict[str, Any]

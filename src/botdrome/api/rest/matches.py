@@ -185,17 +185,17 @@ async def match_entry(context: ReadContext, request: RestRequest) -> MatchEntry:
 
 
 def _shown(kind: type[AnyMatch], entry: MatchEntry, **given: Any) -> AnyMatch:
-    return copied(kind, entry, result=_outcome(entry), seats=_seats(entry), **given)
+    return copied(kind, entry, result=outcome_of(entry), seats=seats_of(entry), **given)
 
 
-def _outcome(entry: MatchEntry) -> RestOutcome | None:
+def outcome_of(entry: MatchEntry) -> RestOutcome | None:
     if entry.result is None:
         return None
     result = native_state(entry, entry.view or first_view(entry))["result"]
     return RestOutcome(result["victor"], result["reason"])
 
 
-def _seats(entry: MatchEntry) -> list[Seat]:
+def seats_of(entry: MatchEntry) -> list[Seat]:
     result = entry.result
     seats = [
         Seat(seat, name, version=entry.version(seat) or None)

@@ -1,5 +1,6 @@
 """The operator over REST: session, clients, bans, contests, runs of Battlecube, boat rooms."""
 
+from collections.abc import Callable
 from time import time
 from typing import Annotated, Any
 
@@ -8,7 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from botdrome.api.requests import Problem, bearer, epoch
+from botdrome.api.requests import Problem, bearer, epoch, json_response
 from botdrome.api.rest.contests import (
     HIDDEN,
     NO_CONTEST,
@@ -21,6 +22,7 @@ from botdrome.api.rest.endpoint import (
     AnswerOf,
     Endpoints,
     GameName,
+    H,
     ListPage,
     Moment,
     Parameter,
@@ -125,7 +127,7 @@ endpoint = Endpoints("/operator", *LIMITS, json_only=True, private=True, check=s
 async def signin(operator: Operator, request: RestRequest, given: SignIn) -> Response:
     secret = await operator.keys.sign_in(given.token)
     await operator.audit.note("sign in")
-    response = Response(msgspec.json.encode(SignedIn(True, SESSION)), media_type="application/json")
+    response = json_response(SignedIn(True, SESSION))
     _set_cookie(response, secret, SESSION, operator, request)
     return response
 
@@ -137,7 +139,7 @@ async def signout(operator: Operator, request: RestRequest) -> Response:
         _check_page(operator, request)
         if await operator.keys.sign_out(secret):
             await operator.audit.note("sign out")
-    response = Response(msgspec.json.encode(SignedIn(False)), media_type="application/json")
+    response = json_response(SignedIn(False))
     _set_cookie(response, "", 0, operator, request)
     return response
 
@@ -328,6 +330,11 @@ async def audit(operator: Operator, request: RestRequest) -> AuditShown:
     return AuditShown([copied(AuditEntry, line) for line in lines], **request.page(total))
 
 
+def contest_order(method: str, path: str, summary: str) -> Callable[[H], H]:
+    """Declare an endpoint that changes a contest and shows it."""
+    return endpoint(method, path, summary, NO_CONTEST, NOT_NOW, answer=DocumentedContest)
+
+
 class GivenDocument(Struct, forbid_unknown_fields=True):
     toml: str | None = None
     """The document in TOML."""
@@ -362,13 +369,8 @@ async def createcontest(operator: Operator, _: RestRequest, given: GivenDocument
     return await _ordered(operator, document.name, CreateContest(document), document.game)
 
 
-@endpoint(
-    "PUT",
-    "/contests/{name:path}",
-    "Change the document of a contest that has not started.",
-    NO_CONTEST,
-    NOT_NOW,
-    answer=DocumentedContest,
+@contest_order(
+    "PUT", "/contests/{name:path}", "Change the document of a contest that has not started."
 )
 async def changecontest(operator: Operator, request: RestRequest, given: GivenDocument) -> AnswerOf:
     name = request.path("name")
@@ -376,37 +378,24 @@ async def changecontest(operator: Operator, request: RestRequest, given: GivenDo
     return await _ordered(operator, name, ChangeContest(document))
 
 
-@endpoint(
-    "POST",
-    "/contest-actions/{name:path}",
-    "Open, start, pause, resume or end a contest.",
-    NO_CONTEST,
-    NOT_NOW,
-    answer=DocumentedContest,
+@contest_order(
+    "POST", "/contest-actions/{name:path}", "Open, start, pause, resume or end a contest."
 )
 async def actoncontest(operator: Operator, request: RestRequest, given: ContestAction) -> AnswerOf:
     return await _ordered(operator, request.path("name"), given)
 
 
-@endpoint(
+@contest_order(
     "POST",
     "/contest-withdrawals/{name:path}",
     "Take a bot out of a contest: it forfeits its open matches.",
-    NO_CONTEST,
-    NOT_NOW,
-    answer=DocumentedContest,
 )
 async def withdrawbot(operator: Operator, request: RestRequest, given: Withdrawal) -> AnswerOf:
     return await _ordered(operator, request.path("name"), given)
 
 
-@endpoint(
-    "POST",
-    "/contest-reruns/{name:path}",
-    "Let matches of a paused contest be played again.",
-    NO_CONTEST,
-    NOT_NOW,
-    answer=DocumentedContest,
+@contest_order(
+    "POST", "/contest-reruns/{name:path}", "Let matches of a paused contest be played again."
 )
 async def reruncontest(operator: Operator, request: RestRequest, given: RerunOfContest) -> AnswerOf:
     return await _ordered(operator, request.path("name"), given)

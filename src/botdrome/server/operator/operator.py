@@ -13,7 +13,6 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from botdrome.games.reading import plural
-from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.clients import ConnectedClient
@@ -340,11 +339,7 @@ class Operator:
         """Change, pause or resume a run, or raise NotNow."""
         if setup is not None:
             run.change(setup)
-            await self.audit.note(
-                "change Battlecube",
-                run.sid,
-                ", ".join(f"{key}={value}" for key, value in setup.items()),
-            )
+            await self.audit.note("change Battlecube", run.sid, _listed(setup))
         if paused is not None:
             run.pause() if paused else run.resume()
             await self.audit.note("pause Battlecube" if paused else "resume Battlecube", run.sid)
@@ -373,11 +368,7 @@ class Operator:
                 "players have joined by the present rules: start their game, or send them away "
                 "first"
             )
-        await self.audit.note(
-            "change boat room",
-            settings.title,
-            ", ".join(f"{key}={value}" for key, value in values.items()),
-        )
+        await self.audit.note("change boat room", settings.title, _listed(values))
 
     async def order(self, room: BoatRoom, order: dict[str, Any]) -> str:
         """Carry out an order in a room and return what was done, or raise BadOrder."""
@@ -386,20 +377,8 @@ class Operator:
         return done
 
 
-async def open_operator(
-    desk: Desk,
-    node: AnyNode,
-    keys: OperatorKeys,
-    boats: BoatRooms,
-    organisers: Organisers,
-    caller: BotCaller,
-    contests: ContestOrders,
-) -> Operator:
-    """Load the bans; they hold for bots that are called, too."""
-    registry = desk.registry
-    await registry.bans.load()
-    caller.refuse_banned(registry.bans.covers_address)
-    return Operator(desk, node, keys, boats, organisers, contests)
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in values.items())
 
 
 def _joined(words: str, reason: str) -> str:

@@ -91,27 +91,9 @@ def stop_process(worker: WorkerProcess) -> None:
     worker.process.wait()
 
 
-class JobResult:
-    """The value of a job, and the pieces of a large result. Fetch the pieces, or `drop` them."""
-
-    def __init__(self, job: "Job", value: Any) -> None:
-        self._job, self.value = job, value
-
-    async def pieces(self) -> AsyncGenerator[bytes, None]:
-        try:
-            while (piece := await self._job.pieces.get()) is not None:
-                if isinstance(piece, Exception):
-                    raise piece
-                self._job.send("taken")
-                yield piece
-        finally:
-            self.drop()
-
-    def drop(self) -> None:
-        self._job.drop()
-
-
 class Job:
+    """A job and its result. Fetch the pieces of a large result, or `drop` them."""
+
     def __init__(
         self,
         number: int,
@@ -123,8 +105,9 @@ class Job:
     ) -> None:
         self.number, self.client, self.target, self.args = number, client, target, args
         self.long, self.limit = long, limit
-        self.result: asyncio.Future[JobResult] = asyncio.get_running_loop().create_future()
-        self.pieces: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
+        self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.unread: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
+        """Pieces of the result."""
         self.context = contextvars.copy_context()
         self.charged = 0.0
         """Seconds of processor time that the job's turn was charged."""
@@ -157,6 +140,20 @@ class Job:
         self.link, self._ordered, self._repeats = None, 0, self._repeats + 1
         return bool(self.orders) and not self.result.done() and self._repeats <= MOST_REPEATS
 
+    @property
+    def value(self) -> Any:
+        return self.result.result()
+
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
+        try:
+            while (piece := await self.unread.get()) is not None:
+                if isinstance(piece, Exception):
+                    raise piece
+                self.send("taken")
+                yield piece
+        finally:
+            self.drop()
+
     def send(self, word: str) -> None:
         if self.link is not None:
             self.link.send(word, self.number)
@@ -172,9 +169,9 @@ class Job:
             if isinstance(outcome, Exception):
                 self.result.set_exception(outcome)
             else:
-                self.result.set_result(JobResult(self, outcome))
+                self.result.set_result(outcome)
         elif isinstance(outcome, Exception):
-            self.pieces.put_nowait(outcome)
+            self.unread.put_nowait(outcome)
         else:
             self.drop()  # the request was cancelled
 
@@ -368,7 +365,7 @@ class Workers:
         """Whether the first process has become warm, if one was started ahead."""
         return self._warm or not self.keeps_warm
 
-    async def read(self, store: Store, target: str, *args: Any) -> JobResult:
+    async def read(self, store: Store, target: str, *args: Any) -> Job:
         """Run a long job for the client of this request.
 
         Its first argument is the store's source, with all data so far.
@@ -380,7 +377,7 @@ class Workers:
 
     async def run(
         self, client: str, target: str, *args: Any, long: bool = False, limit: float = 0
-    ) -> JobResult:
+    ) -> Job:
         """Call `target`, a `module:function`, with these arguments.
 
         A coroutine function also gets a ServerCaller, first.
@@ -392,7 +389,8 @@ class Workers:
         job = Job(next(_numbers), client, target, args, long, limit or self._longest)
         self._turns(job).wait(client, job)
         self._dispatch()
-        return await job.result
+        await job.result
+        return job
 
     async def value(self, client: str, target: str, *args: Any) -> Any:
         """Run a short job and return its value."""
@@ -541,7 +539,7 @@ class Workers:
         if kind == "call":
             return self._start_call(job, *rest[1:])
         if kind == "piece":
-            job.pieces.put_nowait(rest[1])
+            job.unread.put_nowait(rest[1])
             return None
         outcome, cost, more = rest[1:]
         self._leave_off(job, cost)
