@@ -274,17 +274,8 @@ async def _put_together(
     arena.tables, arena.nodes = node.share_tables(arena.tables), node.nodes
     arena.games_at = node.games_at
     rate = RequestRate(settings)
-    return Parts(
-        server,
-        served,
-        arena,
-        Api(arena, operator, rate),
-        url_bots,
-        contests,
-        orders,
-        rate,
-        node,
-    )
+    api = Api(arena, operator, rate)
+    return Parts(server, served, arena, api, url_bots, contests, orders, rate, node)
 
 
 async def _open_rooms(parts: Parts, ports: Ports) -> None:
