@@ -61,24 +61,11 @@ assert Workers.__init__.__defaults__ == (0, LONGEST_JOB)
 Workers.__init__.__defaults__ = (0, 20 * LONGEST_JOB)
 
 
-def log_plainly() -> None:
-    """By default structlog lets rich draw the traceback of an exception, which takes 100 ms."""
-    structlog.reset_defaults()
-    *processors, _ = structlog.get_config()["processors"]
-    last = structlog.dev.ConsoleRenderer(
-        colors=False, exception_formatter=structlog.dev.plain_traceback
-    )
-    structlog.configure(processors=[*processors, last])
-
-
-log_plainly()
-
-
 @pytest.fixture(autouse=True)
 def logs_as_they_were() -> Iterator[None]:
     """Undo the logging setup of a command, whose stream ends with the test."""
     yield
-    log_plainly()
+    structlog.reset_defaults()
     root = logging.getLogger()
     for handler in [
         one

@@ -30,13 +30,13 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 57,
-    "a duel move": 45,
-    "a boat shot": 50,
-    "a Bomberman action": 69,
-    "a Battlecube tick of two bots": 213,
-    "a login with pairing": 339,
-    "the end of a match": 149,
+    "a move of noughts and crosses": 47,
+    "a duel move": 42,
+    "a boat shot": 46,
+    "a Bomberman action": 67,
+    "a Battlecube tick of two bots": 208,
+    "a login with pairing": 331,
+    "the end of a match": 140,
 }
 """Calls of functions of the package in the server's event loop, on Python 3.11."""
 

@@ -73,7 +73,7 @@ DECODING = re.compile(
 TRUSTED = {
     "api/requests.py": 1,  # it is bounded in the line before
     "api/rest/bots.py": 1,  # options in their normal form
-    "wire/battlebot/conversation.py": 1,  # a second time
+    "wire/battlebot/conversation.py": 2,  # bounded unless it is brief; a second time
     "wire/duel/conversation.py": 2,  # a second time; numbers and texts of fixed keys, and no others
     "server/lobby/desk.py": 1,  # options in their normal form
     "server/arena.py": 1,  # the server's own message

@@ -23,6 +23,8 @@ MOST_EXPONENTS = 100
 
 Decoding one may take 10 microseconds, 200 times as long as other numbers.
 """
+BRIEF = 2 * DEEPEST
+"""Bytes of a message that cannot take long to decode."""
 EXPONENTS = bytes.maketrans(b"E+-123456789", b"e00000000000")
 """Turns the beginning of each exponent into e0. The words `true` and `false` do not become that."""
 BRACKETS = bytes.maketrans(b"{}", b"[]")
@@ -38,7 +40,7 @@ def bounded(message: bytes) -> bytes:
 
     Raise TooManyValues if decoding it could take long. Nearly all are too short for that.
     """
-    if len(message) > 2 * DEEPEST:
+    if len(message) > BRIEF:
         _check_bounds(message)
     return message
 

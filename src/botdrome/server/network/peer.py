@@ -211,13 +211,17 @@ class Peer:
     def data_received(self, data: bytes) -> None:
         if not self._begun:
             return self._read_header(data)
-        began, sharer = monotonic(), self._sharer
-        if self._held or self._shares.must_wait(sharer, began):
+        began, sharer, shares = monotonic(), self._sharer, self._shares
+        budget = sharer.budget
+        if self._held or (
+            (budget.left <= 0 or began > shares.look or budget.period != shares.period)
+            and shares.must_wait(sharer, began)
+        ):
             return self._hold(data)
         if PEER.get() is not self:  # rare, since each connection has its own context
             self._enter()
         self._receive(data)
-        spent, budget = monotonic() - began, sharer.budget
+        spent = monotonic() - began
         if spent <= BRIEF and spent < budget.left:  # nearly always
             budget.left -= spent
         else:

@@ -104,8 +104,8 @@ class Shares:
         self._serving = False
         self._held = 0
         """Pieces of work that were queued since the last slice."""
-        self._period, self._period_end = 0, 0.0
-        self._look, self._cpu = 0.0, 0.0
+        self.period, self._period_end = 0, 0.0
+        self.look, self._cpu = 0.0, 0.0
         """When the CPU clock is due to be read, and what it said at most BRIEF before the current
         input.
         """
@@ -131,17 +131,17 @@ class Shares:
     def must_wait(self, sharer: Sharer, now: float) -> bool:
         """Whether input must be held because the budget is used up."""
         budget = sharer.budget
-        if now > self._look:
+        if now > self.look:
             self._look_at_clocks(now)
-        if budget.period != self._period:
-            budget.period = self._period
+        if budget.period != self.period:
+            budget.period = self.period
             self._counted += 1
         return budget.left <= 0 and self._used_up(budget, now)
 
     def _look_at_clocks(self, now: float) -> None:
-        self._look, self._cpu = now + BRIEF, thread_time()
+        self.look, self._cpu = now + BRIEF, thread_time()
         if now > self._period_end:
-            self._period, self._period_end = self._period + 1, now + PERIOD
+            self.period, self._period_end = self.period + 1, now + PERIOD
             self._active, self._counted = max(1, self._counted), 0
 
     def spent(self, began: float) -> float:
@@ -192,7 +192,7 @@ class Shares:
         budget = self._line.popleft()
         sharer = budget.line.popleft()
         began = monotonic()
-        if began > self._look:
+        if began > self.look:
             self._look_at_clocks(began)
         line, later, spent = sharer.held, 0.0, 0.0
         while line and spent < SLICE:

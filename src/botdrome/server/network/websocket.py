@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from time import monotonic
 
 import structlog
 
@@ -105,7 +106,9 @@ class Socket(asyncio.Protocol):
     def send(self, messages: list[bytes]) -> None:
         """Send the messages in one write."""
         if messages and self._transport is not None and not self._closing:
-            self.traffic.went(len(messages))
+            traffic = self.traffic  # went(), without the call
+            traffic.sent += len(messages)
+            traffic.asked = monotonic()
             self._transport.write(wire.packed(messages))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.game import BadOption, Game
 from botdrome.games.options import unusual, with_options
-from botdrome.games.reading import UNREADABLE, TooManyValues, bounded, shown
+from botdrome.games.reading import BRIEF, UNREADABLE, TooManyValues, bounded, shown
 from botdrome.match.events import Player
 from botdrome.match.terms import PACES, PaceName
 from botdrome.wire.battlebot.messages import (
@@ -288,7 +288,7 @@ def value_of(message: bytes) -> Any:
     Raise UNREADABLE if it is no JSON or too large.
     """
     try:
-        return DECODER.decode(bounded(message))
+        return DECODER.decode(message if len(message) <= BRIEF else bounded(message))
     except TooManyValues:
         raise
     except UNREADABLE:
@@ -372,6 +372,8 @@ class BattlebotConversation:
         if login is None:
             self._login_message = message
             return self._read_login(value)
+        if not login.features:  # as the original's clients
+            return () if self._player is None else (Submit(value, message),)
         if AGAIN in login.features and value == ONCE_MORE:
             return self._seek_again(login)
         if login.frames:

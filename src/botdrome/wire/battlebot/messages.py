@@ -6,6 +6,7 @@ from math import isinf
 from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
 
 from botdrome.games.game import Game, Raw, Seat, View
 from botdrome.games.reading import shown
@@ -34,35 +35,22 @@ from botdrome.wire.writers import Standing, boards_of, seat_on
 Message = dict[str, Any]
 
 
-class UpdateParts:
+class UpdateParts(Struct, gc=False):
     """The parts of an update, beside the view."""
 
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        bots: tuple[str, ...],
-        time_left: Milliseconds | None,
-        strikes: tuple[int, ...],
-        boards: tuple[BoardResult, ...],
-        result: Result | None,
-        turn: Message | None,
-        why: str = "",
-        match: str = "",
-    ) -> None:
-        """`names` are the players' names; `bots` are these by seat on this board.
-
-        `why` says why a move was refused.
-
-        `match` is the id of the match, with which a bot can return to it.
-        """
-        self.names, self.bots, self.time_left, self.strikes, self.boards = (
-            names,
-            bots,
-            time_left,
-            strikes,
-            boards,
-        )
-        self.result, self.turn, self.why, self.match = result, turn, why, match
+    names: tuple[str, ...]
+    """The players' names."""
+    bots: tuple[str, ...]
+    """The same by seat on this board."""
+    time_left: Milliseconds | None
+    strikes: tuple[int, ...]
+    boards: tuple[BoardResult, ...]
+    result: Result | None
+    turn: Message | None
+    why: str = ""
+    """Why a move was refused."""
+    match: str = ""
+    """The id of the match, with which a bot can return to it."""
 
 
 Update = Callable[[UpdateParts, View], Message]
@@ -254,7 +242,7 @@ class Battlebot:
         """The usual case: a step was played, and the match goes on."""
         scene = self._told(standing, self._turn(event, standing))
         if self._alike:
-            alike = [self._message(scene, position.view(None))]
+            alike = [ENCODER.encode(self._update(scene, position.view(None)))]
             return dict.fromkeys(players, alike)
         seats = ((player, seat_on(standing.board, player, standing.players)) for player in players)
         return {player: [self._message(scene, position.view(seat))] for player, seat in seats}

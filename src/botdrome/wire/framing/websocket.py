@@ -264,8 +264,12 @@ SHORT_HEADS: Final = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)
 
 def packed(messages: list[bytes]) -> bytes:
     """Return text messages, each as one frame."""
-    if len(messages) == 1:
-        return _head(len(messages[0])) + messages[0]
+    if len(messages) == 1:  # the usual case, without a call
+        (message,) = messages
+        length = len(message)
+        if SHORT < length < 1 << 16:
+            return b"\x81\x7e%b%b" % (length.to_bytes(2, "big"), message)
+        return _head(length) + message
     return b"".join([part for message in messages for part in (_head(len(message)), message)])
 
 
