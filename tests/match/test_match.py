@@ -9,7 +9,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.games.game import BadOption
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 from tests.match.telling import mark, told
 
 NOUGHTS = CATALOGUE["noughts-and-crosses"]
@@ -90,7 +90,7 @@ def test_a_move_at_the_deadline_counts_and_a_later_one_is_late_even_before_the_w
 def test_grace_is_allowed_but_not_announced() -> None:
     match = noughts(pace=Pace(5000, grace=10))
     assert match.deadline == 5500
-    assert [standing(match, now).time_left for now in (0, 2000, 4999, 5200, 5600)] == [
+    assert [match_status(match, now).time_left for now in (0, 2000, 4999, 5200, 5600)] == [
         5000,
         3000,
         1,
@@ -98,7 +98,7 @@ def test_grace_is_allowed_but_not_announced() -> None:
         0,
     ]
     slow_start = noughts(pace=Pace(5000, grace=10, first=10_000))
-    assert (slow_start.deadline, standing(slow_start, 0).time_left) == (11_000, 10_000)
+    assert (slow_start.deadline, match_status(slow_start, 0).time_left) == (11_000, 10_000)
 
 
 def test_without_a_limit_nobody_is_late() -> None:

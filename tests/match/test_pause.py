@@ -6,7 +6,7 @@ from typing import Any
 
 from botdrome.match.match import Match
 from botdrome.match.terms import Pace
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 from tests.docs.example_game import RockPaperScissors
 from tests.match.telling import told
 from tests.match.test_steps import ROCK, throwing
@@ -69,6 +69,6 @@ def test_a_longer_pause_lengthens_the_one_that_runs() -> None:
 
 def test_the_time_announced_in_a_pause_is_that_until_the_answer_is_due() -> None:
     match = resting()
-    assert standing(match, 10).time_left == 5030
+    assert match_status(match, 10).time_left == 5030
     match.wake(40)
-    assert standing(match, 40).time_left == 5000
+    assert match_status(match, 40).time_left == 5000

@@ -12,7 +12,7 @@ from botdrome.match.board import MOST_CREDIT
 from botdrome.match.match import Match
 from botdrome.match.record import BadRecord, match_file, read, verify
 from botdrome.match.terms import Bank, Pace, Terms
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 from tests.docs.example_game import RockPaperScissors
 from tests.match.telling import mark, told
 from tests.match.test_match import noughts
@@ -58,7 +58,7 @@ def test_a_delay_of_the_arena_slows_down_no_later_step() -> None:
 def test_the_announced_time_has_no_credit() -> None:
     match = noughts(pace=Pace(5000, grace=10))
     match.credit(0, 150, 0, 0)
-    assert [standing(match, now).time_left for now in (0, 4999, 5200)] == [5000, 1, 0]
+    assert [match_status(match, now).time_left for now in (0, 4999, 5200)] == [5000, 1, 0]
 
 
 def test_the_arena_is_not_late_by_more_than_the_time_since_the_question() -> None:
@@ -203,7 +203,7 @@ def test_a_move_in_a_pause_is_charged_nothing() -> None:
 
 def test_a_chess_clock_runs_down_and_gets_its_increment() -> None:
     match = noughts(pace=CHESS)
-    assert (match.deadline, standing(match, 0).time_left) == (60_000, 60_000)
+    assert (match.deadline, match_status(match, 0).time_left) == (60_000, 60_000)
     match.submit(0, mark(0, 1, 1), 20_000)
     assert match.clocks.left == [40_600, 60_000]
     match.submit(1, mark(1, 0, 0), 20_100)

@@ -6,7 +6,7 @@ from typing import Any
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match, News
 from botdrome.wire.conversation import Command, Conversation, Dismissed, Outs, Reply, Seated, Submit
-from botdrome.wire.writers import MatchHeader, MatchWriters, standing
+from botdrome.wire.writers import MatchHeader, MatchWriters, match_status
 
 
 class Talk:
@@ -49,7 +49,7 @@ class MemoryTable:
 
     def publish(self, news: News) -> list[list[Any]]:
         """The messages to each client."""
-        told = self.writers.written(news, standing(self.match, 0))
+        told = self.writers.written(news, match_status(self.match, 0))
         return [
             [json.loads(message) for message in told.get(player, [])]
             for player in range(len(self.talks))

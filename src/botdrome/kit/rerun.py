@@ -29,7 +29,7 @@ from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat,
 from botdrome.offline.table import BEYOND, UNLIMITED, beginning
 from botdrome.offline.tournament import seed_of_bot
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 
 # The memory that the process of a bot uses.
 
@@ -165,7 +165,7 @@ class ProgramListener:
         self._lines: deque[bytes] = deque()
 
     def hear(self, told: Told, player: Player) -> None:
-        match, now = told.match, standing(told.match, told.now)
+        match, now = told.match, match_status(told.match, told.now)
         messages = self._dialect.on_news(told.news, now, (player,))[player] if told.news else []
         if match.steps >= self._first and not self._joined:
             self._joined = True

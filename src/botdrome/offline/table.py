@@ -19,7 +19,7 @@ from botdrome.offline.isolation import START, BotFault
 from botdrome.offline.scenes import Stage
 from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, ReplaySeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 
 # The clock of an offline match.
 
@@ -140,7 +140,7 @@ class OfflineTable:
             self._stage.see(self._clock.now, news)
         if news and self._programs:
             told = self._dialect.on_news(
-                news, standing(self._match, self._clock.now), self._programs
+                news, match_status(self._match, self._clock.now), self._programs
             )
             for player, messages in told.items():
                 self._programs[player].program.send(messages)

@@ -24,10 +24,10 @@ class MatchHeader(Struct, frozen=True):
     pace: PaceName = "usual"
 
 
-# Standing: the state of a match beside its position.
+# Match status: the state of a match beside its position.
 
 
-class Standing(Struct, frozen=True):
+class MatchStatus(Struct, frozen=True):
     now: Milliseconds
     time_left: Milliseconds | None
     """The time until the current step ends, as announced; None: no limit."""
@@ -38,7 +38,7 @@ class Standing(Struct, frozen=True):
 
 class Writer(Protocol):
     def on_news(
-        self, news: News, standing: Standing, players: Collection[Player]
+        self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
         """Return the messages for these players.
 
@@ -56,7 +56,7 @@ class MatchWriters:
 
     def __init__(self, header: MatchHeader) -> None:
         self.header = header
-        self.recap: tuple[News, Standing, Collection[Player]] | None = None
+        self.recap: tuple[News, MatchStatus, Collection[Player]] | None = None
         """How a match stands that was resumed, and the players that have to know.
 
         New writers learn it, and tell nobody.
@@ -78,19 +78,19 @@ class MatchWriters:
         self.shared = [one for one in self._writers.values() if one[1]]
         return writer
 
-    def written(self, news: News, standing: Standing) -> dict[Player, list[bytes]]:
+    def written(self, news: News, status: MatchStatus) -> dict[Player, list[bytes]]:
         """Return the messages for all players."""
         told: dict[Player, list[bytes]] = {}
         for writer, players in self.shared:
-            told |= writer.on_news(news, standing, players)
+            told |= writer.on_news(news, status, players)
         return told
 
 
-# Values that writers need beside the news: the standing of the match, the board of each event, and
+# Values that writers need beside the news: the status of the match, the board of each event, and
 # seats.
 
 
-def standing(match: Match, now: Milliseconds) -> Standing:
+def match_status(match: Match, now: Milliseconds) -> MatchStatus:
     """The time shown to players is the whole limit before a step begins, and never has the grace
     period or a credit.
     """
@@ -105,7 +105,7 @@ def standing(match: Match, now: Milliseconds) -> Standing:
             left -= match.credited
         limit = pace.limit if match.steps or pace.first is None else pace.first
         left = max(left - (limit or 0) * pace.grace // 100, 0)
-    return Standing(now, left, board.strikes, match.players, board.number)
+    return MatchStatus(now, left, board.strikes, match.players, board.number)
 
 
 def boards_of(news: News, last: int) -> Sequence[int]:

@@ -17,7 +17,7 @@ from botdrome.wire.conversation import (
     Seconds,
     Submit,
 )
-from botdrome.wire.writers import MatchHeader, Standing
+from botdrome.wire.writers import MatchHeader, MatchStatus
 
 GAME, MARKS = "noughts-and-crosses", "XO"
 
@@ -32,7 +32,7 @@ class NoughtsLines:
     def __init__(self, header: MatchHeader) -> None: ...
 
     def on_news(
-        self, news: News, standing: Standing, players: Collection[Player]
+        self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
         event, position = news[-1]
         if isinstance(event, Ended):

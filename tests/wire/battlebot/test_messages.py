@@ -21,7 +21,7 @@ from botdrome.wire.battlebot.messages import (
     greeting,
     update_of,
 )
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
 
@@ -48,7 +48,7 @@ class Conversation:
 
     def hear(self, news: News, now: int) -> None:
         told = (
-            self._dialect.on_news(news, standing(self.match, now), range(self.match.players))
+            self._dialect.on_news(news, match_status(self.match, now), range(self.match.players))
             if news
             else {}
         )

@@ -11,7 +11,7 @@ from botdrome.match.events import Began
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Terms, paced
 from botdrome.wire.battlebot.messages import BadPlayerMessage, PlayerFrames, read_action
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 from tests.match.telling import mark
 
 HEADER = {"match": "m1", "game": "noughts-and-crosses", "players": ("ann", "bob"), "pace": "slow"}
@@ -26,7 +26,7 @@ class Play:
     def tell(
         self, news: News, now: int = 0, players: tuple[int, ...] = (0, 1)
     ) -> list[list[dict[str, Any]]]:
-        told = self.dialect.on_news(news, standing(self.match, now), players)
+        told = self.dialect.on_news(news, match_status(self.match, now), players)
         return [[json.loads(message) for message in told[player]] for player in players]
 
 

@@ -12,7 +12,7 @@ from botdrome.games.chance import Chance
 from botdrome.match.events import Played
 from botdrome.match.match import Match, News
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.writers import Standing, seat_on, standing
+from botdrome.wire.writers import MatchStatus, match_status, seat_on
 from tests.contract.setups import Setup, setups
 
 SEEDS = range(6)
@@ -34,14 +34,14 @@ class TheLongWay(Battlebot):
     on_news = Battlebot._on_much
 
 
-def news_of(match: Match, seed: int) -> Iterator[tuple[News, Standing]]:
+def news_of(match: Match, seed: int) -> Iterator[tuple[News, MatchStatus]]:
     """Of random bots that talk nonsense at times, fall asleep and leave."""
     coin, players, now = Chance(seed), match.players, 0
     bots = [
         seated(house_bots(match.game.name)["random"], 100 * seed + player)
         for player in range(players)
     ]
-    yield match.start(), standing(match, now)
+    yield match.start(), match_status(match, now)
     for _ in range(ROUNDS):
         for player in range(players):
             seat = seat_on(match.board.number, player, players)
@@ -51,12 +51,12 @@ def news_of(match: Match, seed: int) -> Iterator[tuple[News, Standing]]:
                     if coin.below(15)
                     else NONSENSE[coin.below(len(NONSENSE))]
                 )
-                yield match.submit(player, raw, now), standing(match, now)
+                yield match.submit(player, raw, now), match_status(match, now)
         if not coin.below(40):
-            yield match.leave(coin.below(players), now), standing(match, now)
+            yield match.leave(coin.below(players), now), match_status(match, now)
         sleepy = match.terms.pace.beat or not coin.below(20)
         now = match.deadline if sleepy and match.deadline is not None else now + coin.below(50)
-        yield match.wake(now), standing(match, now)
+        yield match.wake(now), match_status(match, now)
 
 
 def compared(setup: Setup, seed: int) -> int:

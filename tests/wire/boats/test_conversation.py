@@ -42,7 +42,7 @@ from botdrome.wire.conversation import (
     TokenChanged,
     Unreadable,
 )
-from botdrome.wire.writers import MatchHeader, MatchWriters, standing
+from botdrome.wire.writers import MatchHeader, MatchWriters, match_status
 
 OFFER = b"G|1.2.0|Tea|N|2|2|0|5|8|8|2|A3|B2"
 FLEET = "AAA.....BB" + "." * 54
@@ -108,7 +108,7 @@ class Game:
             self.lines = self.tell(self.match.submit(player, {"board": FLEET}, 0))
 
     def tell(self, news: News) -> list[str]:
-        messages = self.writers.written(news, standing(self.match, 0)).get(0, [])
+        messages = self.writers.written(news, match_status(self.match, 0)).get(0, [])
         return [line for message in messages for line in message.decode().split("\n")]
 
     def play(self, line: str) -> list[str]:

@@ -23,7 +23,7 @@ from botdrome.wire.boats.lines import (
     aimed,
     fields_of,
 )
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 
 NAMES = (b"ann", b"Bob", b"bobby", b"Cap'n Zo")
 WIDTH, HEIGHT = 7, 5
@@ -197,7 +197,7 @@ class Voyage:
 
     def _tell(self, news: News) -> None:
         short, long = (
-            talk.on_news(news, standing(self.match, 0), (0, 2, 3)) for talk in self.talks
+            talk.on_news(news, match_status(self.match, 0), (0, 2, 3)) for talk in self.talks
         )
         assert short == long
 

@@ -5,7 +5,7 @@ from botdrome.games.chance import Chance
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.boats.lines import BoatWriter, Roster, Taunts
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 
 FLEET = ["AAA..", "BB...", ".....", ".....", "....."]
 WATER = "." * 25
@@ -29,7 +29,7 @@ class Told:
 
     def __call__(self, news: News, now: int = 0) -> dict[int, list[str]]:
         """The lines by player."""
-        told = self._talk.on_news(news, standing(self.match, now), self._players)
+        told = self._talk.on_news(news, match_status(self.match, now), self._players)
         return {player: message.decode().split("\n") for player, (message,) in told.items()}
 
     def to_all(self, news: News) -> list[str]:

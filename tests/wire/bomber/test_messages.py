@@ -29,7 +29,7 @@ from botdrome.wire.bomber.state import (
     beginning_for,
     whereabouts,
 )
-from botdrome.wire.writers import Standing
+from botdrome.wire.writers import MatchStatus
 from tests.games.bombermen import after, drawn
 
 ROOM = {
@@ -37,7 +37,7 @@ ROOM = {
     "wrapped_responses": False,
 }  # fmt: skip
 POSITION = drawn("A....\n.#.#.\n.....\n.#.#.\n....B")
-STANDING = Standing(now=10, time_left=190, strikes=(0, 0), players=2, board=0)
+STANDING = MatchStatus(now=10, time_left=190, strikes=(0, 0), players=2, board=0)
 
 
 @pytest.mark.parametrize("word", ["MOVE_UP", "move_up", "UP", "up", "Up"])

@@ -11,7 +11,7 @@ from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.cube import writer as cube_writer
 from botdrome.wire.cube.writer import CubeWriter, UnreadableAnswer, read_answer
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 
 NOOP = {"task": "NOOP"}
 RECORDED = (
@@ -43,7 +43,7 @@ class Called:
     def hear(self, news: News) -> dict[int, Any]:
         if not news:
             return {}
-        told = self.calls.on_news(news, standing(self.match, 0), self.players)
+        told = self.calls.on_news(news, match_status(self.match, 0), self.players)
         return {
             player: json.loads(messages[0])
             for player, messages in told.items()
@@ -53,7 +53,7 @@ class Called:
 
 def test_the_body_is_that_of_the_original() -> None:
     match = Match(Battlecube(edge=4, starts=((1, 0, 0), (3, 3, 3))), 2, Terms(), seed=1)
-    told = writer(match).on_news(match.start(), standing(match, 0), (0, 1))
+    told = writer(match).on_news(match.start(), match_status(match, 0), (0, 1))
     assert told[0] == [RECORDED.encode()]
     assert b'"currentPlayer":{"name":"Bob","url":"http://127.0.0.1:4702"}' in told[1][0]
 
@@ -63,7 +63,7 @@ def test_a_large_state_is_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Called().first
     monkeypatch.setattr(cube_writer, "LARGE", 10)
     match = Match(Battlecube(edge=4, starts=((1, 0, 0), (3, 3, 3))), 2, Terms(), seed=1)
-    told = writer(match).on_news(match.start(), standing(match, 0), (0, 1))
+    told = writer(match).on_news(match.start(), match_status(match, 0), (0, 1))
     assert {player: json.loads(b"".join(parts)) for player, parts in told.items()} == whole
     assert told[0][1] is told[1][1]
 

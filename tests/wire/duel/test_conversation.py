@@ -32,7 +32,7 @@ from botdrome.wire.duel.conversation import (
     FindOpponent,
     Superseded,
 )
-from botdrome.wire.writers import MatchHeader, standing
+from botdrome.wire.writers import MatchHeader, match_status
 from tests.wire.conversing import MemoryTable, Talk
 
 OK, FREE = {"status": "ok"}, {"event": "player_is_free"}
@@ -176,7 +176,7 @@ def test_a_newcomer_takes_over_the_seat_of_its_name() -> None:
     table.start()
     newcomer.say({"username": "ada"})
     newcomer.hear(Seated(0, table.writers))
-    sent, _ = newcomer.hear(Entered(standing(table.match, 0)))
+    sent, _ = newcomer.hear(Entered(match_status(table.match, 0)))
     assert [sent[0], *[message["event"] for message in sent[1:]]] == [
         OK,
         "starting_game",

@@ -10,7 +10,7 @@ from botdrome.games.gomoku import Gomoku
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
 from botdrome.wire.duel.conversation import Duel, Ignored, starting_game
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 
 BOTH = (0, 1)
 
@@ -37,7 +37,7 @@ class Play:
         return self.tell(self.match.submit(player, {"x": x, "y": y}, self.now))
 
     def tell(self, news: News) -> list[list[str]]:
-        told = self.duel.on_news(news, standing(self.match, self.now), self.players)
+        told = self.duel.on_news(news, match_status(self.match, self.now), self.players)
         assert list(told) == list(self.players)
         return [[message.decode("ascii") for message in told.get(player, [])] for player in BOTH]
 
@@ -197,11 +197,11 @@ def test_whoever_takes_over_is_told_where_it_stands_and_asked_anew() -> None:
     play = Play()
     play.start()
     play.now = 1500
-    again = play.duel.resume(0, standing(play.match, 1500))
+    again = play.duel.resume(0, match_status(play.match, 1500))
     assert again[0] == starting_game("bob")
     question = json.loads(again[1])
     assert (question["id"], question["timeout"], question["color"]) == ("id1", 3.5, "X")
-    assert play.duel.resume(1, standing(play.match, 1500)) == [starting_game("ada")]
+    assert play.duel.resume(1, match_status(play.match, 1500)) == [starting_game("ada")]
     with pytest.raises(Ignored):
         play.duel.read_move(0, {"id": "id0", "x": 1, "y": 1})
     assert play.duel.read_move(0, {"id": "id1", "x": 1, "y": 1}) == {"x": 1, "y": 1}

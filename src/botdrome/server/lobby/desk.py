@@ -33,7 +33,7 @@ from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.pool import Workers
 from botdrome.store.entries import BrokenMatch, MatchEntry, StoreUnavailable
 from botdrome.store.store import Store
-from botdrome.wire.writers import MatchWriters, standing
+from botdrome.wire.writers import MatchWriters, match_status
 
 
 class Unplayed(Struct, frozen=True):
@@ -358,10 +358,10 @@ async def _tell_result(
         )
     if not client.present:
         return None
-    stands, writers = standing(resumption.match, resumption.now), MatchWriters(header_of(entry))
-    writers.recap = resumption.recap, stands, ()
+    status, writers = match_status(resumption.match, resumption.now), MatchWriters(header_of(entry))
+    writers.recap = resumption.recap, status, ()
     client.take_seat(player, writers)
-    client.tell(writers.written(resumption.news, stands).get(player, []))
+    client.tell(writers.written(resumption.news, status).get(player, []))
     return client.dismiss(failed=False)
 
 

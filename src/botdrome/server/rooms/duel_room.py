@@ -30,7 +30,7 @@ from botdrome.store.store import Store
 from botdrome.wire.conversation import Command, LoginRefused
 from botdrome.wire.duel.conversation import GAME, Duel, DuelConversation, Enter, Entered, Superseded
 from botdrome.wire.framing.streams import Frames
-from botdrome.wire.writers import MatchHeader, standing
+from botdrome.wire.writers import MatchHeader, match_status
 
 BOOK = "duel boards"
 BLOCK = 1000
@@ -233,7 +233,9 @@ class DuelRoom(Room):
         table = newcomer.table
         running = table is not None and table.open
         return newcomer.answer(
-            Entered(standing(table.match, table.now()) if table is not None and running else None)
+            Entered(
+                match_status(table.match, table.now()) if table is not None and running else None
+            )
         )
 
     def _keeps_seat(self, before: Session, newcomer: Session, secret: str) -> str:

@@ -25,7 +25,7 @@ from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE
 from botdrome.store.outage import Outage
 from botdrome.store.store import Store
-from botdrome.wire.writers import standing
+from botdrome.wire.writers import match_status
 
 # The places where the inputs of running matches are kept, so that they outlive their node.
 
@@ -429,7 +429,7 @@ class KeptTable(Table):
     def _tell_back(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> None:
         """Tell a player that has returned, and nobody else, how the match stands."""
         news: News = [(Returned(player), self.shown)]
-        if messages := self.writers.written(news, standing(self.match, now)).get(player):
+        if messages := self.writers.written(news, match_status(self.match, now)).get(player):
             self._flights[player].out(now, messages, self.match.steps)
             seated.tell(messages)
 
@@ -504,7 +504,11 @@ class ResumedTable(KeptTable):
         self.expected: set[Player] = set()
         """The players that have not returned."""
         self._board, self.shown = match.board.number, match.position
-        self.writers.recap = resumption.recap, standing(match, resumption.now), range(match.players)
+        self.writers.recap = (
+            resumption.recap,
+            match_status(match, resumption.now),
+            range(match.players),
+        )
 
     def go_on(self, expected: set[Player], grace: float) -> None:
         """Go on when the expected players have returned, or the grace period (in

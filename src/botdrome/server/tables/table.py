@@ -22,7 +22,7 @@ from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.timing import MoveTimes, TickTimers, Timer, Timers
 from botdrome.store.entries import AlreadyOver, Finish, MatchEntry, Note, Status, StoreUnavailable
 from botdrome.store.store import Store
-from botdrome.wire.writers import MatchWriters, standing
+from botdrome.wire.writers import MatchWriters, match_status
 
 # Board break: the time between two boards of a match, in which the last one is being stored; or in
 # which the match moves.
@@ -432,7 +432,7 @@ class Table:
         """All messages are written before the first is sent."""
         self.shown = news[-1][1]
         steps, seated, flights = self.match.steps, self._seated, self._flights
-        for player, messages in self.writers.written(news, standing(self.match, now)).items():
+        for player, messages in self.writers.written(news, match_status(self.match, now)).items():
             if messages and player in seated:
                 flights[player].out(now, messages, steps)
                 seated[player].tell(messages)
@@ -530,7 +530,7 @@ class Table:
         """
         news, now, _ = self._last
         try:
-            self._last_words = self.writers.written(news, standing(self.match, now))
+            self._last_words = self.writers.written(news, match_status(self.match, now))
         except Exception:
             log.exception("there are no words for the end of a match", match=self.entry.id)
         for player in self._last_words.keys() & self._seated.keys():

@@ -28,7 +28,7 @@ from botdrome.match.events import (
 )
 from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
-from botdrome.wire.writers import Standing, boards_of, seat_on
+from botdrome.wire.writers import MatchStatus, boards_of, seat_on
 
 # Battlebot's updates: two games as the original sends them, and one general form for all others.
 
@@ -224,7 +224,7 @@ class Battlebot:
         self._alike, self._update = game in SAME_FOR_ALL, update_of(game, extras)
 
     def on_news(
-        self, news: News, standing: Standing, players: Collection[Player]
+        self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
         """Return the messages for the news of one input.
 
@@ -233,27 +233,27 @@ class Battlebot:
         if len(news) == 1:
             event, position = news[0]
             if isinstance(event, Played):
-                return self._on_turn(event, position, standing, players)
-        return self._on_much(news, standing, players)
+                return self._on_turn(event, position, status, players)
+        return self._on_much(news, status, players)
 
     def _on_turn(
-        self, event: Played, position: Game[Any], standing: Standing, players: Collection[Player]
+        self, event: Played, position: Game[Any], status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
         """The usual case: a step was played, and the match goes on."""
-        scene = self._told(standing, self._turn(event, standing))
+        scene = self._told(status, self._turn(event, status))
         if self._alike:
             alike = [ENCODER.encode(self._update(scene, position.view(None)))]
             return dict.fromkeys(players, alike)
-        seats = ((player, seat_on(standing.board, player, standing.players)) for player in players)
+        seats = ((player, seat_on(status.board, player, status.players)) for player in players)
         return {player: [self._message(scene, position.view(seat))] for player, seat in seats}
 
     def _on_much(
-        self, news: News, standing: Standing, players: Collection[Player]
+        self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
         told: dict[Player, list[bytes]] = {player: [] for player in players}
-        for number, board in enumerate(boards_of(news, standing.board)):
+        for number, board in enumerate(boards_of(news, status.board)):
             event, position = news[number]
-            scene = self._scene(number, news, standing)
+            scene = self._scene(number, news, status)
             if scene is None:
                 continue
             only = event.player if isinstance(event, Returned) else meant_for(event)
@@ -265,46 +265,44 @@ class Battlebot:
             else:
                 for player in those:
                     told[player].append(
-                        self._message(
-                            scene, position.view(seat_on(board, player, standing.players))
-                        )
+                        self._message(scene, position.view(seat_on(board, player, status.players)))
                     )
         return told
 
     def _message(self, scene: UpdateParts, view: View) -> bytes:
         return ENCODER.encode(self._update(scene, view))
 
-    def _scene(self, number: int, news: News, standing: Standing) -> UpdateParts | None:
+    def _scene(self, number: int, news: News, status: MatchStatus) -> UpdateParts | None:
         """Return the message about one event; None if there is none."""
         event = news[number][0]
         silent = isinstance(news[-1][0], Ended) or self._game in BEAT_ALONE
         match event:
             case Returned():
-                return self._told(standing)
+                return self._told(status)
             case Began():
                 self._bots = tuple([self._names[player] for player in event.order])
-                return self._told(standing)
+                return self._told(status)
             case Played():
                 return self._told(
-                    standing, self._turn(event, standing), result=_result_with(number, news)
+                    status, self._turn(event, status), result=_result_with(number, news)
                 )
             case Refused() if not silent:
                 return self._told(
-                    standing,
-                    self._named(event.player, event.move, standing, valid=False),
+                    status,
+                    self._named(event.player, event.move, status, valid=False),
                     event.why,
                 )
             case Late() if not silent:
-                return self._told(standing, None, f"late by {event.by} ms")
+                return self._told(status, None, f"late by {event.by} ms")
             case BoardEnded():
                 self._boards += (event.result,)
             case Ended() if not _result_with(number - 2, news):
-                return self._told(standing, result=event.result)
+                return self._told(status, result=event.result)
         return None
 
     def _told(
         self,
-        standing: Standing,
+        status: MatchStatus,
         turn: Message | None = None,
         why: str = "",
         result: Result | None = None,
@@ -312,8 +310,8 @@ class Battlebot:
         return UpdateParts(
             self._names,
             self._bots,
-            standing.time_left,
-            standing.strikes,
+            status.time_left,
+            status.strikes,
             self._boards,
             result,
             turn,
@@ -321,19 +319,19 @@ class Battlebot:
             self._match,
         )
 
-    def _turn(self, event: Played, standing: Standing) -> Message | None:
+    def _turn(self, event: Played, status: MatchStatus) -> Message | None:
         """Return the turn that was played, if it was one player's and is no secret."""
         if len(event.moves) != 1:
             return None
         ((player, raw),) = event.moves.items()
-        return self._named(player, raw, standing, valid=True)
+        return self._named(player, raw, status, valid=True)
 
-    def _named(self, player: Player, raw: Raw, standing: Standing, valid: bool) -> Message:
+    def _named(self, player: Player, raw: Raw, status: MatchStatus, valid: bool) -> Message:
         words = raw if isinstance(raw, dict) else _spread(raw)
         turn = {
             **words,
             "name": self._names[player],
-            "time": self._epoch + standing.now,
+            "time": self._epoch + status.now,
             "valid": valid,
         }
         turn.pop("type", None)
@@ -410,37 +408,37 @@ class PlayerFrames:
         self._greeted: set[Player] = set()
 
     def on_news(
-        self, news: News, standing: Standing, players: Collection[Player]
+        self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
-        boards = boards_of(news, standing.board)
-        return {player: self._messages(player, news, boards, standing) for player in players}
+        boards = boards_of(news, status.board)
+        return {player: self._messages(player, news, boards, status) for player in players}
 
     def _messages(
-        self, player: Player, news: News, boards: Sequence[int], standing: Standing
+        self, player: Player, news: News, boards: Sequence[int], status: MatchStatus
     ) -> list[bytes]:
         frames: list[Frame] = []
         for board, (event, position) in zip(boards, news, strict=True):
             if meant_for(event) not in (None, player):
                 continue
-            view = position.view(seat_on(board, player, standing.players))
+            view = position.view(seat_on(board, player, status.players))
             returned = isinstance(event, Returned) and event.player == player
             if returned or player not in self._greeted:
                 self._greeted.add(player)
-                frames.append(self._snapshot(board, standing, view))
+                frames.append(self._snapshot(board, status, view))
             frames.append(
-                {"match": self._header["match"], "t": standing.now, "event": event, "view": view}
+                {"match": self._header["match"], "t": status.now, "event": event, "view": view}
             )
         last, position = news[-1]
         if frames and not isinstance(last, Ended):
-            frames[-1]["timeLeft"] = standing.time_left
+            frames[-1]["timeLeft"] = status.time_left
             if self._legal:
-                frames[-1] |= _legal(position, seat_on(standing.board, player, standing.players))
+                frames[-1] |= _legal(position, seat_on(status.board, player, status.players))
         return [ENCODER.encode(frame) for frame in frames]
 
-    def _snapshot(self, board: int, standing: Standing, view: Frame) -> Frame:
+    def _snapshot(self, board: int, status: MatchStatus, view: Frame) -> Frame:
         names = self._header["players"]
-        bots = [names[player] for player in rotated(standing.players, board)]
-        return self._header | {"snapshot": True, "t": standing.now, "bots": bots, "view": view}
+        bots = [names[player] for player in rotated(status.players, board)]
+        return self._header | {"snapshot": True, "t": status.now, "bots": bots, "view": view}
 
 
 def _legal(position: Game[Any], seat: Seat) -> Frame:

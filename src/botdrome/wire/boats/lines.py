@@ -16,7 +16,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, IllegalMove, Raw
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
 from botdrome.match.match import News
-from botdrome.wire.writers import MatchHeader, Standing
+from botdrome.wire.writers import MatchHeader, MatchStatus
 
 LONGEST_LINE = 4094
 """Bytes of a line that a server sends."""
@@ -457,7 +457,7 @@ class BoatWriter:
         }
 
     def on_news(
-        self, news: News, standing: Standing, players: Collection[Player]
+        self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
         if len(news) == 1:
             event, position = news[0]

@@ -38,7 +38,7 @@ from botdrome.wire.conversation import (
 )
 from botdrome.wire.framing.websocket import POLICY
 from botdrome.wire.token_bucket import TokenBucket
-from botdrome.wire.writers import Standing
+from botdrome.wire.writers import MatchStatus
 
 # The responses of the Bomberman API, and the writer for its users at a table.
 
@@ -120,19 +120,19 @@ class BomberWriter:
     def __init__(self, wrapped: bool, names: Sequence[str] = ()) -> None:
         self._wrapped, self._names = wrapped, names
 
-    def on_news(self, news: News, standing: Standing, players: Collection[Player]) -> Told:
+    def on_news(self, news: News, status: MatchStatus, players: Collection[Player]) -> Told:
         """The numbers of the states that can be asked for from now on, and what was refused."""
         told: Told = {}
         for event, position in news:
             if isinstance(event, Played):
-                moment = {"state_number": event.step + 2, "time_left": standing.time_left}
+                moment = {"state_number": event.step + 2, "time_left": status.time_left}
                 _to_all(told, players, moment | self._deaths(position))
             elif isinstance(event, Refused):
                 self._to_one(told, players, event.player, refusal(event.why))
             elif isinstance(event, Late):
                 self._to_one(told, players, event.player, CAME_LATE)
             elif isinstance(event, Began):
-                _to_all(told, players, {"state_number": 1, "time_left": standing.time_left})
+                _to_all(told, players, {"state_number": 1, "time_left": status.time_left})
             elif isinstance(event, Ended):
                 _to_all(told, players, {"phase": "FINISHED"})
         return told

@@ -17,7 +17,7 @@ from botdrome.match.events import Began, Ended, Out, Played, Player
 from botdrome.match.match import News
 from botdrome.wire.cube.requests import Details
 from botdrome.wire.framing.socketio import event as event_packet
-from botdrome.wire.writers import MatchHeader, Standing
+from botdrome.wire.writers import MatchHeader, MatchStatus
 
 # The bombs in Battlecube's state of play, as JSON.
 #
@@ -182,7 +182,7 @@ class CubeWriter:
         return self
 
     def on_news(
-        self, news: News, standing: Standing, players: Collection[Player]
+        self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
         """For each bot that is to move, the body of its call: in two parts if the second is large
         and shared by all.

@@ -52,7 +52,7 @@ from botdrome.wire.conversation import (
 )
 from botdrome.wire.framing.streams import BadFrame
 from botdrome.wire.token_bucket import TokenBucket
-from botdrome.wire.writers import MakeWriter, Standing
+from botdrome.wire.writers import MakeWriter, MatchStatus
 
 # Messages of duel arena players: frames, and the moves in them.
 
@@ -132,9 +132,9 @@ class FindOpponent(Struct, Command, frozen=True):
 
 
 class Entered(Struct, Reply, frozen=True):
-    """The client is in the hall. `standing`: it has taken over a seat in a match that runs."""
+    """The client is in the hall. `status`: it has taken over a seat in a match that runs."""
 
-    standing: Standing | None = None
+    status: MatchStatus | None = None
 
 
 class Superseded(Struct, Reply, frozen=True):
@@ -236,7 +236,7 @@ class Duel:
     # News of the match.
 
     def on_news(
-        self, news: News, standing: Standing, players: Collection[Player]
+        self, news: News, status: MatchStatus, players: Collection[Player]
     ) -> dict[Player, list[bytes]]:
         """Return the messages for the news of one input: results first, then the next question."""
         told: dict[Player, list[bytes]] = {player: [] for player in players}
@@ -261,17 +261,17 @@ class Duel:
                 case Ended():
                     goes_on = False
         if goes_on:
-            self._ask(news[-1][1], standing, told)
+            self._ask(news[-1][1], status, told)
         return told
 
-    def resume(self, player: Player, standing: Standing) -> list[bytes]:
+    def resume(self, player: Player, status: MatchStatus) -> list[bytes]:
         """Return the messages for a client that takes over the seat: the opponent, and an open
         question again.
         """
         messages = [starting_game(self._names[1 - player])]
         if self._asked == player:
             self._id = self._new_id()
-            messages.append(self._question(standing))
+            messages.append(self._question(status))
         return messages
 
     def _lay_board(self, event: Began, position: Any, told: dict[Player, list[bytes]]) -> None:
@@ -319,17 +319,17 @@ class Duel:
             self._board,
         )
 
-    def _ask(self, position: Any, standing: Standing, told: dict[Player, list[bytes]]) -> None:
+    def _ask(self, position: Any, status: MatchStatus, told: dict[Player, list[bytes]]) -> None:
         (seat,) = position.to_move
         player = self._order[seat]
         if player in told:
             self._asked, self._color, self._id = player, MARKS[seat], self._new_id()
-            told[player].append(self._question(standing))
+            told[player].append(self._question(status))
         else:
             self._asked = None
 
-    def _question(self, standing: Standing) -> bytes:
-        end = _end_of_question(standing.time_left, self._color)
+    def _question(self, status: MatchStatus) -> bytes:
+        end = _end_of_question(status.time_left, self._color)
         return b"".join(
             (b'{"event": "get_move", "id": "', self._id.encode(), b'", "board": ', self._board, end)
         )
@@ -498,9 +498,9 @@ class DuelConversation:
         self.deadline, self._entered = None, True
         if self._duel is None:
             return OK, FREE, *self._go_on()
-        if reply.standing is None:
+        if reply.status is None:
             return (OK,)
-        return OK, *self._duel.resume(self._player, reply.standing)
+        return OK, *self._duel.resume(self._player, reply.status)
 
     def _take_seat(self, reply: Seated) -> None:
         self._player, self._ignored, self._wants_opponent = reply.player, 0, False
