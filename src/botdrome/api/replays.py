@@ -250,7 +250,6 @@ def native_state(entry: MatchEntry, view: View) -> Message:
         strikes=(0,) * len(names),
         boards=boards,
         result=result,
-        turn=None,
     )
     message = update_of(entry.game, extras=True)(scene, view)
     state: Message = message.get("state", message)

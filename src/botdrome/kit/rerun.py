@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
-from time import perf_counter, time
+from time import perf_counter
 from typing import Any
 
 import msgspec
@@ -26,9 +26,8 @@ from botdrome.match.record import Record, seed_number
 from botdrome.match.terms import Terms
 from botdrome.offline.isolation import ISOLATED, START, BotFault, Isolation
 from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat, make_seat
-from botdrome.offline.table import BEYOND, UNLIMITED, beginning
+from botdrome.offline.table import BEYOND, UNLIMITED, beginning, offline_writer
 from botdrome.offline.tournament import seed_of_bot
-from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.writers import match_status
 
 # The memory that the process of a bot uses.
@@ -158,21 +157,18 @@ class ProgramListener:
     def __init__(self, seat: ProgramSeat, record: Record, player: Player, first: int) -> None:
         self._seat, self._player, self._first = seat, player, first
         self._limit = seconds_for(record.setup.terms)
-        self._dialect = Battlebot(
-            record.setup.game, record.setup.names, int(time() * 1000), extras=True
-        )
+        self._writer = offline_writer(record.setup.game, record.setup.names)
         self._joined = False
         self._lines: deque[bytes] = deque()
 
     def hear(self, told: Told, player: Player) -> None:
         match, now = told.match, match_status(told.match, told.now)
-        messages = self._dialect.on_news(told.news, now, (player,))[player] if told.news else []
+        messages = self._writer.on_news(told.news, now, (player,))[player] if told.news else []
         if match.steps >= self._first and not self._joined:
             self._joined = True
             if self._first:
-                messages = self._dialect.on_news(
-                    [(Returned(player), match.position)], now, (player,)
-                )[player]
+                news = [(Returned(player), match.position)]
+                messages = self._writer.on_news(news, now, (player,))[player]
         if self._joined and messages:
             self._seat.program.send(messages)
             self._seat.asked = perf_counter()

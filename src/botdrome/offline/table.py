@@ -19,7 +19,7 @@ from botdrome.offline.isolation import START, BotFault
 from botdrome.offline.scenes import Stage
 from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, ReplaySeat, Seat
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.writers import match_status
+from botdrome.wire.writers import MatchHeader, match_status
 
 # The clock of an offline match.
 
@@ -78,7 +78,7 @@ class OfflineTable:
     ) -> None:
         """`stage` shows the match."""
         self._match, self._stage, self._names = match, stage, names
-        self._dialect = Battlebot(match.game.name, names, int(time() * 1000), extras=True)
+        self._writer = offline_writer(match.game.name, names)
         self._functions = {
             player: seat for player, seat in enumerate(seats) if not isinstance(seat, ProgramSeat)
         }
@@ -139,9 +139,8 @@ class OfflineTable:
         if self._stage is not None:
             self._stage.see(self._clock.now, news)
         if news and self._programs:
-            told = self._dialect.on_news(
-                news, match_status(self._match, self._clock.now), self._programs
-            )
+            status = match_status(self._match, self._clock.now)
+            told = self._writer.on_news(news, status, self._programs)
             for player, messages in told.items():
                 self._programs[player].program.send(messages)
                 self._programs[player].asked = perf_counter()
@@ -343,6 +342,11 @@ class OfflineTable:
             self._expel(
                 player, "flood", f"more than {IN_VAIN} messages in a row that were not taken"
             )
+
+
+def offline_writer(game: str, names: tuple[str, ...]) -> Battlebot:
+    """Return the writer for the programs in a match."""
+    return Battlebot(MatchHeader("", game, names, None, int(time() * 1000)), extras=True)
 
 
 def beginning(match: Match, names: tuple[str, ...], player: Player, seed: int) -> dict[str, Any]:

@@ -36,14 +36,15 @@ class MatchStatus(Struct, frozen=True):
     board: int
 
 
+PlayerMessages = dict[Player, list[bytes]]
+"""Messages that several players get alike may be one list: do not change it."""
+
+
 class Writer(Protocol):
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
-    ) -> dict[Player, list[bytes]]:
-        """Return the messages for these players.
-
-        Messages that several players get alike may be one list: do not change it.
-        """
+    ) -> PlayerMessages:
+        """Return the messages for these players."""
 
 
 MakeWriter = Callable[[MatchHeader], Writer]
@@ -78,9 +79,9 @@ class MatchWriters:
         self.shared = [one for one in self._writers.values() if one[1]]
         return writer
 
-    def written(self, news: News, status: MatchStatus) -> dict[Player, list[bytes]]:
+    def written(self, news: News, status: MatchStatus) -> PlayerMessages:
         """Return the messages for all players."""
-        told: dict[Player, list[bytes]] = {}
+        told: PlayerMessages = {}
         for writer, players in self.shared:
             told |= writer.on_news(news, status, players)
         return told

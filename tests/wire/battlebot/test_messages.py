@@ -21,7 +21,7 @@ from botdrome.wire.battlebot.messages import (
     greeting,
     update_of,
 )
-from botdrome.wire.writers import match_status
+from botdrome.wire.writers import MatchHeader, match_status
 from tests.docs.example_game import FORMAT as ROCK_PAPER_SCISSORS
 from tests.match.telling import mark
 
@@ -42,13 +42,14 @@ class Conversation:
         self, row: CatalogueEntry, names: tuple[str, ...] = NAMES, extras: bool = False
     ) -> None:
         self.match = Match(row.game, len(names), row.terms, seed=1)
-        self._dialect = Battlebot(row.name, names, epoch=1_000_000, extras=extras)
+        header = MatchHeader("", row.name, names, None, 1_000_000)
+        self._writer = Battlebot(header, extras)
         self.told: list[list[Any]] = [[] for _ in names]
         self.hear(self.match.start(), 0)
 
     def hear(self, news: News, now: int) -> None:
         told = (
-            self._dialect.on_news(news, match_status(self.match, now), range(self.match.players))
+            self._writer.on_news(news, match_status(self.match, now), range(self.match.players))
             if news
             else {}
         )

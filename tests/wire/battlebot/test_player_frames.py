@@ -11,10 +11,10 @@ from botdrome.match.events import Began
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Terms, paced
 from botdrome.wire.battlebot.messages import BadPlayerMessage, PlayerFrames, read_action
-from botdrome.wire.writers import match_status
+from botdrome.wire.writers import MatchHeader, match_status
 from tests.match.telling import mark
 
-HEADER = {"match": "m1", "game": "noughts-and-crosses", "players": ("ann", "bob"), "pace": "slow"}
+HEADER = MatchHeader("m1", "noughts-and-crosses", ("ann", "bob"), None, 1_000_000, "slow")
 
 
 class Play:
@@ -43,8 +43,9 @@ def seen(play: Play, player: int) -> Any:
 def test_a_match_begins_with_a_snapshot_and_the_event() -> None:
     play = noughts()
     ann, bob = play.tell(play.match.start())
-    assert ann[0] == HEADER | {
-        "players": ["ann", "bob"], "snapshot": True, "t": 0, "bots": ["ann", "bob"],
+    assert ann[0] == {
+        "match": "m1", "game": "noughts-and-crosses", "players": ["ann", "bob"], "contest": None,
+        "started": 1_000_000, "pace": "slow", "snapshot": True, "t": 0, "bots": ["ann", "bob"],
         "view": seen(play, 0),
     }  # fmt: skip
     assert (

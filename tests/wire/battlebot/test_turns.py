@@ -12,7 +12,7 @@ from botdrome.games.chance import Chance
 from botdrome.match.events import Played
 from botdrome.match.match import Match, News
 from botdrome.wire.battlebot.messages import Battlebot
-from botdrome.wire.writers import MatchStatus, match_status, seat_on
+from botdrome.wire.writers import MatchHeader, MatchStatus, match_status, seat_on
 from tests.contract.setups import Setup, setups
 
 SEEDS = range(6)
@@ -66,7 +66,8 @@ def compared(setup: Setup, seed: int) -> int:
         tuple(f"bot {player}" for player in range(players)),
         range(players) if seed % 2 else [players - 1],
     )
-    short, long = Battlebot(game.name, names, 1_000_000), TheLongWay(game.name, names, 1_000_000)
+    header = MatchHeader("", game.name, names, None, 1_000_000)
+    short, long = Battlebot(header), TheLongWay(header)
     steps = 0
     for news, stands in news_of(Match(game, players, CATALOGUE[game.name].terms, seed), seed):
         if news:

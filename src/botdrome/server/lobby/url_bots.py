@@ -35,8 +35,8 @@ from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
 from botdrome.store.entries import BotEntry, Note, StoreUnavailable
 from botdrome.store.store import Store
-from botdrome.wire.battlebot.conversation import battlebot_with_extras, value_of
-from botdrome.wire.battlebot.messages import game_type
+from botdrome.wire.battlebot.conversation import value_of
+from botdrome.wire.battlebot.messages import battlebot_with_extras, game_type
 from botdrome.wire.conversation import TOKEN_CHANGED, BadVersion, read_version
 from botdrome.wire.writers import MatchWriters
 

@@ -19,7 +19,9 @@ from botdrome.wire.battlebot.messages import (
     BadPlayerMessage,
     Battlebot,
     PlayerFrames,
+    battlebot_with_extras,
     game_type,
+    player_views,
     read_action,
     reason_of,
 )
@@ -38,6 +40,7 @@ from botdrome.wire.conversation import (
     Close,
     Command,
     ContestComplete,
+    Conversation,
     Dismissed,
     LoginRefused,
     NoMatchNow,
@@ -305,22 +308,6 @@ ONCE_MORE = {"again": True}
 NOT_ASKED = "you did not ask for the next match in time"
 
 
-def battlebot(header: MatchHeader) -> Battlebot:
-    return Battlebot(header.game, header.players, header.started, header.match)
-
-
-def battlebot_with_extras(header: MatchHeader) -> Battlebot:
-    return Battlebot(header.game, header.players, header.started, header.match, extras=True)
-
-
-def player_frames(header: MatchHeader) -> PlayerFrames:
-    return PlayerFrames(msgspec.to_builtins(header))
-
-
-def player_views(header: MatchHeader) -> PlayerFrames:
-    return PlayerFrames(msgspec.to_builtins(header), legal=False)
-
-
 def _admit_guest(login: Login) -> AdmitGuest:
     return AdmitGuest(login.name, login.password, login.format.name, login.match)
 
@@ -333,7 +320,7 @@ def _is_resignation(value: Any) -> bool:
     )
 
 
-class BattlebotConversation:
+class BattlebotConversation(Conversation):
     def __init__(
         self, login_limit: Seconds, message_rate: float, message_burst: int, now: Seconds
     ) -> None:
@@ -346,9 +333,6 @@ class BattlebotConversation:
         """`_between`: a match is over, and the client may ask for the next one."""
         self._player: Player | None = None
         self._wait_message = ""
-
-    def begin(self, now: Seconds) -> Outs:
-        return ()
 
     def resume(self, login_message: bytes) -> Login:
         """Go on with a client that another node has admitted."""
@@ -479,8 +463,8 @@ class BattlebotConversation:
         login = self._login
         assert login is not None
         if login.frames:
-            return player_frames if FRAMES in login.features else player_views
-        return battlebot_with_extras if EXTRAS in login.features else battlebot
+            return PlayerFrames if FRAMES in login.features else player_views
+        return battlebot_with_extras if EXTRAS in login.features else Battlebot
 
     def _dismissed(self, reply: Dismissed, now: Seconds) -> Outs:
         assert self._login is not None

@@ -1,6 +1,7 @@
 """Battlebot's messages: JSON objects, for all games."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from itertools import islice
 from math import isinf
 from typing import Any, Literal
@@ -28,7 +29,7 @@ from botdrome.match.events import (
 )
 from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds
-from botdrome.wire.writers import MatchStatus, boards_of, seat_on
+from botdrome.wire.writers import MatchHeader, MatchStatus, PlayerMessages, boards_of, seat_on
 
 # Battlebot's updates: two games as the original sends them, and one general form for all others.
 
@@ -46,7 +47,7 @@ class UpdateParts(Struct, gc=False):
     strikes: tuple[int, ...]
     boards: tuple[BoardResult, ...]
     result: Result | None
-    turn: Message | None
+    turn: Message | None = None
     why: str = ""
     """Why a move was refused."""
     match: str = ""
@@ -210,22 +211,16 @@ def greeting(game: str, name: str) -> bytes:
 class Battlebot:
     """Writes to the players of one match that use this protocol."""
 
-    def __init__(
-        self, game: str, names: tuple[str, ...], epoch: int, match: str = "", extras: bool = False
-    ) -> None:
-        """`epoch` is the start of the match, in milliseconds since 1970; `match` its id, if it has
-        one.
-
-        `extras`: these players also get the keys that the original lacks.
-        """
-        self._game, self._names, self._epoch, self._match = game, names, epoch, match
-        self._bots = names
+    def __init__(self, header: MatchHeader, extras: bool = False) -> None:
+        """`extras`: these players also get the keys that the original lacks."""
+        self._header = header
+        self._names = self._bots = header.players
         self._boards: tuple[BoardResult, ...] = ()
-        self._alike, self._update = game in SAME_FOR_ALL, update_of(game, extras)
+        self._alike, self._update = header.game in SAME_FOR_ALL, update_of(header.game, extras)
 
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
-    ) -> dict[Player, list[bytes]]:
+    ) -> PlayerMessages:
         """Return the messages for the news of one input.
 
         Messages that are the same for all players are encoded once.
@@ -238,7 +233,7 @@ class Battlebot:
 
     def _on_turn(
         self, event: Played, position: Game[Any], status: MatchStatus, players: Collection[Player]
-    ) -> dict[Player, list[bytes]]:
+    ) -> PlayerMessages:
         """The usual case: a step was played, and the match goes on."""
         scene = self._told(status, self._turn(event, status))
         if self._alike:
@@ -249,8 +244,8 @@ class Battlebot:
 
     def _on_much(
         self, news: News, status: MatchStatus, players: Collection[Player]
-    ) -> dict[Player, list[bytes]]:
-        told: dict[Player, list[bytes]] = {player: [] for player in players}
+    ) -> PlayerMessages:
+        told: PlayerMessages = {player: [] for player in players}
         for number, board in enumerate(boards_of(news, status.board)):
             event, position = news[number]
             scene = self._scene(number, news, status)
@@ -275,7 +270,7 @@ class Battlebot:
     def _scene(self, number: int, news: News, status: MatchStatus) -> UpdateParts | None:
         """Return the message about one event; None if there is none."""
         event = news[number][0]
-        silent = isinstance(news[-1][0], Ended) or self._game in BEAT_ALONE
+        silent = isinstance(news[-1][0], Ended) or self._header.game in BEAT_ALONE
         match event:
             case Returned():
                 return self._told(status)
@@ -316,7 +311,7 @@ class Battlebot:
             result,
             turn,
             why,
-            self._match,
+            self._header.match,
         )
 
     def _turn(self, event: Played, status: MatchStatus) -> Message | None:
@@ -331,11 +326,14 @@ class Battlebot:
         turn = {
             **words,
             "name": self._names[player],
-            "time": self._epoch + status.now,
+            "time": self._header.started + status.now,
             "valid": valid,
         }
         turn.pop("type", None)
         return turn
+
+
+battlebot_with_extras = partial(Battlebot, extras=True)
 
 
 def _result_with(number: int, news: News) -> Result | None:
@@ -399,17 +397,15 @@ def reason_of(resignation: Raw) -> str:
 class PlayerFrames:
     """Writes to the players of one match that asked for frames."""
 
-    def __init__(self, header: Mapping[str, Any], legal: bool = True) -> None:
-        """`header` begins each snapshot: match, game, players and so on.
-
-        `legal`: frames list the legal moves.
-        """
-        self._header, self._legal = dict(header), legal
+    def __init__(self, header: MatchHeader, legal: bool = True) -> None:
+        """`header` begins each snapshot. `legal`: frames list the legal moves."""
+        self._header: Frame = msgspec.to_builtins(header)
+        self._legal = legal
         self._greeted: set[Player] = set()
 
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
-    ) -> dict[Player, list[bytes]]:
+    ) -> PlayerMessages:
         boards = boards_of(news, status.board)
         return {player: self._messages(player, news, boards, status) for player in players}
 
@@ -439,6 +435,9 @@ class PlayerFrames:
         names = self._header["players"]
         bots = [names[player] for player in rotated(status.players, board)]
         return self._header | {"snapshot": True, "t": status.now, "bots": bots, "view": view}
+
+
+player_views = partial(PlayerFrames, legal=False)
 
 
 def _legal(position: Game[Any], seat: Seat) -> Frame:

@@ -16,7 +16,7 @@ from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, IllegalMove, Raw
 from botdrome.match.events import Ended, Event, Late, Left, Played, Player, Refused, Returned
 from botdrome.match.match import News
-from botdrome.wire.writers import MatchHeader, MatchStatus
+from botdrome.wire.writers import MatchHeader, MatchStatus, PlayerMessages
 
 LONGEST_LINE = 4094
 """Bytes of a line that a server sends."""
@@ -419,7 +419,7 @@ class NewsLines:
             self.only[len(self.lines)] = player
             self.lines.append(line)
 
-    def told(self, players: Collection[Player]) -> dict[Player, list[bytes]]:
+    def told(self, players: Collection[Player]) -> PlayerMessages:
         """Return for each player one message of all its lines."""
         if not self.only:
             alike = [b"\n".join(self.lines)]
@@ -458,7 +458,7 @@ class BoatWriter:
 
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
-    ) -> dict[Player, list[bytes]]:
+    ) -> PlayerMessages:
         if len(news) == 1:
             event, position = news[0]
             self.position = position  # type: ignore[assignment]

@@ -38,7 +38,7 @@ from botdrome.wire.conversation import (
 )
 from botdrome.wire.framing.websocket import POLICY
 from botdrome.wire.token_bucket import TokenBucket
-from botdrome.wire.writers import MatchStatus
+from botdrome.wire.writers import MatchStatus, PlayerMessages
 
 # The responses of the Bomberman API, and the writer for its users at a table.
 
@@ -51,8 +51,6 @@ OVERWRITTEN, TOO_LATE, GAME_OVER, NOT_STARTED = (
     "GAME_OVER",
     "NOT_STARTED",
 )
-
-Told = dict[Player, list[bytes]]
 
 
 class Response(Struct, frozen=True):
@@ -120,9 +118,9 @@ class BomberWriter:
     def __init__(self, wrapped: bool, names: Sequence[str] = ()) -> None:
         self._wrapped, self._names = wrapped, names
 
-    def on_news(self, news: News, status: MatchStatus, players: Collection[Player]) -> Told:
+    def on_news(self, news: News, status: MatchStatus, players: Collection[Player]) -> PlayerMessages:
         """The numbers of the states that can be asked for from now on, and what was refused."""
-        told: Told = {}
+        told: PlayerMessages = {}
         for event, position in news:
             if isinstance(event, Played):
                 moment = {"state_number": event.step + 2, "time_left": status.time_left}
@@ -148,13 +146,13 @@ class BomberWriter:
         return {"deaths": dead} if dead else {}
 
     def _to_one(
-        self, told: Told, players: Collection[Player], player: Player, response: Response
+        self, told: PlayerMessages, players: Collection[Player], player: Player, response: Response
     ) -> None:
         if player in players:
             told.setdefault(player, []).append(ENCODER.encode(response.fields(self._wrapped)))
 
 
-def _to_all(told: Told, players: Collection[Player], fields: dict[str, Any]) -> None:
+def _to_all(told: PlayerMessages, players: Collection[Player], fields: dict[str, Any]) -> None:
     message = ENCODER.encode(fields)
     for player in players:
         told.setdefault(player, []).append(message)

@@ -17,7 +17,7 @@ from botdrome.match.events import Began, Ended, Out, Played, Player
 from botdrome.match.match import News
 from botdrome.wire.cube.requests import Details
 from botdrome.wire.framing.socketio import event as event_packet
-from botdrome.wire.writers import MatchHeader, MatchStatus
+from botdrome.wire.writers import MatchHeader, MatchStatus, PlayerMessages
 
 # The bombs in Battlecube's state of play, as JSON.
 #
@@ -183,7 +183,7 @@ class CubeWriter:
 
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
-    ) -> dict[Player, list[bytes]]:
+    ) -> PlayerMessages:
         """For each bot that is to move, the body of its call: in two parts if the second is large
         and shared by all.
         """

@@ -34,6 +34,7 @@ from botdrome.wire.conversation import (
     CannotPlay,
     Close,
     Command,
+    Conversation,
     Dismissed,
     EndOfInput,
     LoginRefused,
@@ -52,7 +53,7 @@ from botdrome.wire.conversation import (
 )
 from botdrome.wire.framing.streams import BadFrame
 from botdrome.wire.token_bucket import TokenBucket
-from botdrome.wire.writers import MakeWriter, MatchStatus
+from botdrome.wire.writers import MakeWriter, MatchStatus, PlayerMessages
 
 # Messages of duel arena players: frames, and the moves in them.
 
@@ -237,9 +238,9 @@ class Duel:
 
     def on_news(
         self, news: News, status: MatchStatus, players: Collection[Player]
-    ) -> dict[Player, list[bytes]]:
+    ) -> PlayerMessages:
         """Return the messages for the news of one input: results first, then the next question."""
-        told: dict[Player, list[bytes]] = {player: [] for player in players}
+        told: PlayerMessages = {player: [] for player in players}
         goes_on = False
         for event, position in news:
             match event:
@@ -274,7 +275,7 @@ class Duel:
             messages.append(self._question(status))
         return messages
 
-    def _lay_board(self, event: Began, position: Any, told: dict[Player, list[bytes]]) -> None:
+    def _lay_board(self, event: Began, position: Any, told: PlayerMessages) -> None:
         self.lengths.append(0)
         self._order = event.order
         board = {
@@ -298,7 +299,7 @@ class Duel:
         self._board += stone if lengths[-1] else stone[2:]
         lengths[-1] += 1
 
-    def _say_result(self, result: BoardResult, told: dict[Player, list[bytes]]) -> None:
+    def _say_result(self, result: BoardResult, told: PlayerMessages) -> None:
         self._asked = None
         decided = result.places.count(1) == 1
         for player, messages in told.items():
@@ -319,7 +320,7 @@ class Duel:
             self._board,
         )
 
-    def _ask(self, position: Any, status: MatchStatus, told: dict[Player, list[bytes]]) -> None:
+    def _ask(self, position: Any, status: MatchStatus, told: PlayerMessages) -> None:
         (seat,) = position.to_move
         player = self._order[seat]
         if player in told:
@@ -371,7 +372,7 @@ SURPLUS = 4
 """Answers for each move of a match that may be ignored before they count against the rate limit."""
 
 
-class DuelConversation:
+class DuelConversation(Conversation):
     def __init__(
         self,
         make_writer: MakeWriter,
@@ -392,9 +393,6 @@ class DuelConversation:
         self._duel: Duel | None = None
         self._ignored = 0
         """Answers in this match that did not count."""
-
-    def begin(self, now: Seconds) -> Outs:
-        return ()
 
     # What the client sends.
 
