@@ -254,20 +254,22 @@ some games.
 """
 
 
-class BadFeatures(Exception):
-    """Raised for features that are not a list of known words; the message names the known ones."""
+class BadLogin(Exception):
+    """A login with a mistake; the message says what would be right. Empty: the original tells no
+    reason.
+    """
 
 
 def read_features(login: Mapping[str, Any], known: tuple[str, ...]) -> frozenset[str]:
-    """Return the words under `features` in a login, or raise BadFeatures."""
+    """Return the words under `features` in a login, or raise BadLogin."""
     words = login.get("features", [])
     *others, last = [f'"{word}"' for word in known]
     allowed = f"{', '.join(others)} and {last}" if others else last
     if not isinstance(words, list):
-        raise BadFeatures(f"features is a list that may hold {allowed}, not {shown(words)}")
+        raise BadLogin(f"features is a list that may hold {allowed}, not {shown(words)}")
     for word in words:
         if word not in known:
-            raise BadFeatures(f"there is no feature {shown(word)}; features may hold {allowed}")
+            raise BadLogin(f"there is no feature {shown(word)}; features may hold {allowed}")
     return frozenset(words)
 
 
@@ -276,17 +278,13 @@ def read_features(login: Mapping[str, Any], known: tuple[str, ...]) -> frozenset
 LONGEST_VERSION = 64
 
 
-class BadVersion(ValueError):
-    """The value is not the version of a bot; the message says what would be."""
-
-
 def read_version(value: Any) -> str:
-    """Return a version; empty: the login names none. Raise BadVersion."""
+    """Return a version; empty: the login names none. Raise BadLogin."""
     if value is None:
         return ""
     if isinstance(value, str) and len(value) <= LONGEST_VERSION and value.isprintable():
         return value
-    raise BadVersion(
+    raise BadLogin(
         f"version is text of at most {LONGEST_VERSION} printable characters, not {shown(value)}"
     )
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.battlebot.conversation import LONGEST_CONTEST, BadLogin, read_login
+from botdrome.wire.battlebot.conversation import LONGEST_CONTEST, failed, read_login
+from botdrome.wire.conversation import BadLogin
 
 LOGIN = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada", "password": "x"}
 BOATS = LOGIN | {"gameType": "BATTLESHIP"}
@@ -149,7 +150,7 @@ def test_what_fails_says_why_only_where_the_original_had_no_such_key(
     with pytest.raises(BadLogin) as caught:
         read_login(message)
     answer = {"authentication": "failed"}
-    assert json.loads(caught.value.answer()) == (answer | {"why": why} if why else answer)
+    assert json.loads(failed(str(caught.value))) == (answer | {"why": why} if why else answer)
 
 
 def test_the_name_of_a_contest_is_bounded_and_only_what_is_echoed_is_kept() -> None:

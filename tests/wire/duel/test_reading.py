@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from botdrome.wire.conversation import BadLogin
 from botdrome.wire.duel.conversation import (
     OK,
-    BadDuelLogin,
     DuelLogin,
     Ignored,
     error,
@@ -191,7 +191,7 @@ def test_logins() -> None:
     ],
 )
 def test_logins_that_fail_say_why(message: Any, why: str) -> None:
-    with pytest.raises(BadDuelLogin) as caught:
+    with pytest.raises(BadLogin) as caught:
         read_duel_login(message)
     assert str(caught.value) == why
 

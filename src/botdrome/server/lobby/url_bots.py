@@ -37,7 +37,7 @@ from botdrome.store.entries import BotEntry, Note, StoreUnavailable
 from botdrome.store.store import Store
 from botdrome.wire.battlebot.conversation import value_of
 from botdrome.wire.battlebot.messages import battlebot_with_extras, game_type
-from botdrome.wire.conversation import TOKEN_CHANGED, BadVersion, read_version
+from botdrome.wire.conversation import TOKEN_CHANGED, BadLogin, read_version
 from botdrome.wire.writers import MatchWriters
 
 # A bot with a URL.
@@ -83,7 +83,7 @@ async def challenge(caller: BotCaller, url: str, name: str, game: str) -> str:
         raise CallFailed("the answer does not repeat the challenge")
     try:
         return read_version(said.get("version"))
-    except BadVersion as problem:
+    except BadLogin as problem:
         raise CallFailed(str(problem)) from None
 
 

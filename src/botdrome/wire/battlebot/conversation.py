@@ -34,8 +34,7 @@ from botdrome.wire.conversation import (
     AdmitGuest,
     Admitted,
     Authenticate,
-    BadFeatures,
-    BadVersion,
+    BadLogin,
     CannotPlay,
     Close,
     Command,
@@ -121,19 +120,16 @@ class Login(Struct, frozen=True):
         return ENCODER.encode(told)
 
 
-class BadLogin(Exception):
-    """A login that fails.
-
-    The reason is sent only for keys that the original lacks: its own failures are all alike.
-    """
-
-    def answer(self) -> bytes:
-        why = str(self)
-        return msgspec.json.encode({"authentication": "failed", "why": why}) if why else FAILED
+def failed(why: str) -> bytes:
+    """Return the answer to a bad login."""
+    return ENCODER.encode({"authentication": "failed", "why": why}) if why else FAILED
 
 
 def read_login(message: Any) -> Login:
-    """Return the login in a message, or raise BadLogin."""
+    """Return the login in a message, or raise BadLogin.
+
+    It has a reason only for keys that the original lacks: its own failures are all alike.
+    """
     if not isinstance(message, dict):
         raise BadLogin
     row = GAMES.get(_text(message, "gameType"))
@@ -150,11 +146,13 @@ def read_login(message: Any) -> Login:
         raise BadLogin("a contest is for bots at the usual pace, without an invite")
     if opponent is not None and invite is not None:
         raise BadLogin("a login has an opponent or an invite, not both")
-    name, features = _text(message, "name"), _features(message)
+    name = _text(message, "name")
+    features = read_features(message, (AGAIN, EXTRAS, FRAMES, NOTICES, VIEWS))
     password = _secret(message) if guest else _text(message, "password")
     echoed = {key: message[key] for key in ("gameType", "contest") if key in message}
     wishes = (contest, opponent, match, features, pace, invite)
-    return Login(row, name, password, echoed, players, options, *wishes, guest, _version(message))
+    version = read_version(message.get("version"))
+    return Login(row, name, password, echoed, players, options, *wishes, guest, version)
 
 
 def _text(message: dict[str, Any], key: str) -> str:
@@ -221,20 +219,6 @@ def _secret(message: dict[str, Any]) -> str:
     raise BadLogin(
         f"the secret of a guest is text of {SHORTEST_SECRET} to {LONGEST_SECRET} characters"
     )
-
-
-def _features(message: dict[str, Any]) -> frozenset[str]:
-    try:
-        return read_features(message, (AGAIN, EXTRAS, FRAMES, NOTICES, VIEWS))
-    except BadFeatures as problem:
-        raise BadLogin(str(problem)) from None
-
-
-def _version(message: dict[str, Any]) -> str:
-    try:
-        return read_version(message.get("version"))
-    except BadVersion as problem:
-        raise BadLogin(str(problem)) from None
 
 
 def _set_up(row: CatalogueEntry, options: Any, given: Any) -> tuple[Game[Any], int]:
@@ -396,7 +380,7 @@ class BattlebotConversation(Conversation):
         try:
             login = self._login = read_login(value)
         except BadLogin as problem:
-            return self._fail(problem.answer())
+            return self._fail(failed(str(problem)))
         if login.guest:
             return (_admit_guest(login),)
         return (Authenticate(login.name, login.password, login.format.name, login.version),)
@@ -449,7 +433,7 @@ class BattlebotConversation(Conversation):
         """A client that takes no notices is told only that its login failed, as on the original."""
         if reply.try_later and self._explains:
             return self._turn_away({"error": reply.words}, TRY_LATER)
-        return self._fail(BadLogin(reply.words).answer() if self._explains else FAILED)
+        return self._fail(failed(reply.words) if self._explains else FAILED)
 
     def _name_match(self, header: MatchHeader) -> Outs:
         """A client that plays several matches is told which one begins; frames tell it by

@@ -23,7 +23,7 @@ from botdrome.wire.boats.lines import (
 from botdrome.wire.conversation import (
     Admit,
     Admitted,
-    BadVersion,
+    BadLogin,
     Close,
     Command,
     Dismissed,
@@ -272,7 +272,7 @@ class BoatConversation:
             return (retry(problem),)
         try:
             version = read_version(text_of(request.version))
-        except BadVersion as bad:
+        except BadLogin as bad:
             return (retry(plain(str(bad))),)
         self._held = []
         return (

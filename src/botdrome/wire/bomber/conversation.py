@@ -27,7 +27,7 @@ from botdrome.wire.bomber.request import (
 )
 from botdrome.wire.bomber.state import FINISHED, REGISTRATION, StateWriter, told_death
 from botdrome.wire.conversation import (
-    BadVersion,
+    BadLogin,
     Close,
     Command,
     Conversation,
@@ -379,7 +379,7 @@ def _password(value: Any) -> str | None:
 def _version(value: Any) -> str:
     try:
         return read_version(value)
-    except BadVersion as problem:
+    except BadLogin as problem:
         raise BadRequest("BAD_FIELD", str(problem)) from None
 
 

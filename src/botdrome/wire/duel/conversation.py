@@ -29,8 +29,7 @@ from botdrome.wire.conversation import (
     DRAW,
     Admit,
     Admitted,
-    BadFeatures,
-    BadVersion,
+    BadLogin,
     CannotPlay,
     Close,
     Command,
@@ -157,32 +156,25 @@ class DuelLogin(Struct, frozen=True):
     version: str = ""
 
 
-class BadDuelLogin(Exception):
-    """A login that fails, with the reason."""
-
-
 def error(words: str) -> bytes:
     return json.dumps({"status": "error", "message": words}).encode()
 
 
 def read_duel_login(message: Any) -> DuelLogin:
-    """Return the login in a message, or raise BadDuelLogin. Unknown keys are ignored."""
+    """Return the login in a message, or raise BadLogin. Unknown keys are ignored."""
     if not isinstance(message, dict) or "username" not in message:
-        raise BadDuelLogin('log in first: {"username": "NAME"}')
-    try:
-        features, version = read_features(message, (DRAW,)), read_version(message.get("version"))
-    except (BadFeatures, BadVersion) as problem:
-        raise BadDuelLogin(str(problem)) from None
+        raise BadLogin('log in first: {"username": "NAME"}')
+    features, version = read_features(message, (DRAW,)), read_version(message.get("version"))
     return DuelLogin(_name(message["username"]), message.get("password"), DRAW in features, version)
 
 
 def _name(name: Any) -> str:
     if not isinstance(name, str):
-        raise BadDuelLogin("username is text")
+        raise BadLogin("username is text")
     if not 1 <= len(name) <= LONGEST_NAME:
-        raise BadDuelLogin(f"username has 1 to {LONGEST_NAME} characters")
+        raise BadLogin(f"username has 1 to {LONGEST_NAME} characters")
     if not can_be_shown(name):
-        raise BadDuelLogin("username has printable characters only")
+        raise BadLogin("username has printable characters only")
     return name
 
 
@@ -447,7 +439,7 @@ class DuelConversation(Conversation):
     def _read_login(self, value: Any) -> Outs:
         try:
             login = self._login = read_duel_login(value)
-        except BadDuelLogin as problem:
+        except BadLogin as problem:
             return self._fail(str(problem))
         return (Admit(login.name, login.token, GAME, version=login.version),)
 
