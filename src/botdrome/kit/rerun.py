@@ -17,16 +17,15 @@ import msgspec
 
 from botdrome.bots.house import house_view
 from botdrome.client.guard import descendants
-from botdrome.client.program import FAREWELL, wait_for
-from botdrome.games.game import Game
-from botdrome.games.reading import UNREADABLE
+from botdrome.client.program import wait_for
+from botdrome.games.game import Game, Raw
 from botdrome.match.events import Ended, Player, Returned
 from botdrome.match.questions import Answer, Divergence, Question, Told, divergence, retold
 from botdrome.match.record import Record, seed_number
 from botdrome.match.terms import Terms
-from botdrome.offline.isolation import ISOLATED, START, BotFault, Isolation
+from botdrome.offline.isolation import ISOLATED, START, BotFault, Isolation, as_json
 from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, Seat, make_seat
-from botdrome.offline.table import BEYOND, UNLIMITED, beginning, offline_writer
+from botdrome.offline.table import BEYOND, UNLIMITED, beginning, ending, offline_writer
 from botdrome.offline.tournament import seed_of_bot
 from botdrome.wire.writers import match_status
 
@@ -118,21 +117,14 @@ class FunctionListener:
         if not self._begun:
             self._begun = True
             try:
-                self._seat.begin(beginning(told.match, self._names, player, self._seat.seed), START)
+                game, limit = told.match.game, told.match.terms.pace.limit
+                about = beginning(game, self._names, player, self._seat.seed, limit)
+                self._seat.begin(about, START)
             except BotFault as fault:
                 self._fault = fault
         elif isinstance(told.news[-1][0] if told.news else None, Ended) and told.match.result:
-            result = told.match.result
             with suppress(BotFault):
-                self._seat.end(
-                    {
-                        "places": result.places,
-                        "scores": result.scores,
-                        "causes": result.causes,
-                        "you": player,
-                    },
-                    BEYOND,
-                )
+                self._seat.end(ending(told.match.result, player), BEYOND)
 
     def answer(self, question: Question) -> Answer:
         view = house_view(question.position, question.seat) if self._seat.trusted else question.view
@@ -143,12 +135,7 @@ class FunctionListener:
         except BotFault as fault:
             return Answer(fault=str(fault), crashed=fault.cause != "timeout")
         process, memory = memory_of(self._seat)
-        return Answer(
-            msgspec.json.decode(msgspec.json.encode(raw)),
-            seconds=seconds,
-            process=process,
-            memory=memory,
-        )
+        return Answer(as_json(raw), seconds=seconds, process=process, memory=memory)
 
 
 class ProgramListener:
@@ -174,47 +161,25 @@ class ProgramListener:
             self._seat.asked = perf_counter()
 
     def answer(self, question: Question) -> Answer:
-        until = self._seat.asked + self._limit + (0.0 if self._seat.heard else START)
-        program = self._seat.program
-        while not self._lines or program.flooding:
-            left = until - perf_counter()
-            if left <= 0:
-                return Answer(fault=f"no move within {self._limit:g} s")
-            if program.flooding or program.ended:
-                return self._ended()
-            wait_for([program], left)
-            self._read()
-        return self._taken(self._lines.popleft())
-
-    def _read(self) -> None:
-        """Read lines. The first one may be a login, as for a server."""
-        program = self._seat.program
-        program.flush()
-        program.hear_errors()
-        lines = program.receive()
-        if lines and not self._seat.heard:
-            self._seat.heard = True
-            lines = lines[1:] if b'"gameType"' in lines[0] else lines
-        self._lines += lines
-
-    def _ended(self) -> Answer:
-        program = self._seat.program
-        if program.flooding:
-            return Answer(fault=f"flood: {program.flooding}", crashed=True)
-        program.wait_for_end(FAREWELL)
-        program.hear_errors()
-        return Answer(fault=f"crash: {program.last_words()}", crashed=True)
-
-    def _taken(self, line: bytes) -> Answer:
-        seconds = perf_counter() - self._seat.asked
+        seat = self._seat
+        until = seat.asked + self._limit + (0.0 if seat.heard else START)
+        moves: list[Raw] = []
         try:
-            raw = msgspec.json.decode(line)
-        except UNREADABLE as error:
-            return Answer(
-                fault=f"unreadable: {error}: {line[:80].decode(errors='replace')}", crashed=True
-            )
-        process, memory = memory_of(self._seat)
-        return Answer(raw, seconds=seconds, process=process, memory=memory)
+            while not moves:
+                if self._lines and not seat.program.flooding:
+                    moves = seat.moves_in(self._lines.popleft())
+                elif (left := until - perf_counter()) <= 0:
+                    return Answer(fault=f"no move within {self._limit:g} s")
+                elif seat.failed:
+                    raise seat.fault()
+                else:
+                    wait_for([seat.program], left)
+                    self._lines += seat.lines()
+        except BotFault as fault:
+            return Answer(fault=str(fault), crashed=True)
+        seconds = perf_counter() - seat.asked
+        process, memory = memory_of(seat)
+        return Answer(moves[0], seconds=seconds, process=process, memory=memory)
 
 
 class RerunReport(msgspec.Struct):

@@ -28,6 +28,8 @@ from botdrome.offline.bot import CannotLoad, folder_of, parts_of
 from botdrome.offline.traces import END_OF_DUMP, explain, line_in_dump, line_of, trace_of
 from botdrome.wire.gomocup import WIN_LENGTH, GomocupError, GomocupManager
 
+T = TypeVar("T")
+
 START = 10.0
 """Seconds in which a bot must start up, whichever seat it has. They do not count for its moves."""
 PACKAGE = Path(__file__).parents[2]
@@ -43,6 +45,24 @@ class BotFault(Exception):
     def __init__(self, cause: Cause, detail: str, trace: str = "") -> None:
         super().__init__(f"{cause}: {detail}" if detail else cause)
         self.cause, self.detail, self.trace = cause, detail, trace
+
+
+def read_line(line: bytes) -> Any:
+    """Return the JSON in a line of a bot. Raise BotFault if there is none."""
+    try:
+        return msgspec.json.decode(line)
+    except UNREADABLE as error:
+        raise BotFault("unreadable", f"{error}: {_shown(line)}") from None
+
+
+def _shown(line: bytes) -> str:
+    return line[:80].decode(errors="replace")
+
+
+def as_json(value: T) -> T:
+    """Return a value as a bot gets it in any language: with lists in place of tuples."""
+    found: T = msgspec.json.decode(msgspec.json.encode(value))
+    return found
 
 
 class Isolation(Struct, frozen=True):
@@ -89,24 +109,23 @@ class BotProcess:
         return self._answer(limit)
 
     def _answer(self, limit: float) -> Any:
-        program = self._program
-        lines = program.next_lines(perf_counter() + limit)
-        if program.flooding:
-            raise BotFault("flood", program.flooding)
-        if not lines:
-            raise self._died() if program.ended else self._overdue()
-        try:
-            told, *rest = msgspec.json.decode(lines[-1])
-        except UNREADABLE as error:
-            raise BotFault(
-                "unreadable", f"{error}: {lines[-1][:80].decode(errors='replace')}"
-            ) from None
+        told, *rest = read_line(self._lines(limit)[-1])
         if told == 0:
             return rest[0]
         if told == "cannot load":
             raise CannotStart(rest[0])
         detail, trace = rest
         raise BotFault("crash", self._program.hint(detail), trace)
+
+    def _lines(self, limit: float) -> list[bytes]:
+        """Wait for the next lines. Raise BotFault if there is none."""
+        program = self._program
+        lines = program.next_lines(perf_counter() + limit)
+        if program.flooding:
+            raise BotFault("flood", program.flooding)
+        if not lines:
+            raise self._died() if program.ended else self._overdue()
+        return lines
 
     def _died(self) -> BotFault:
         self._program.wait_for_end(TRACEBACK)
@@ -300,8 +319,6 @@ def _alarm(seconds: float) -> Iterator[None]:
 # Programs in any language that play from views: those that read them as JSON, and the gomoku
 # engines of Gomocup.
 
-T = TypeVar("T")
-
 
 def program_command(entrant: str) -> list[str]:
     """Return the words of the command after `cmd:` or another prefix."""
@@ -343,24 +360,10 @@ class ViewProgram(BotProcess):
             raise BotFault(
                 "unreadable", f"{len(lines)} lines in answer to one {word}: {_shown(lines[1])}"
             )
-        try:
-            return msgspec.json.decode(lines[0])
-        except UNREADABLE as error:
-            raise BotFault("unreadable", f"{error}: {_shown(lines[0])}") from None
+        return read_line(lines[0])
 
-    def _lines(self, limit: float) -> list[bytes]:
-        """Wait for the next lines. Raise BotFault if there is none."""
-        program = self._program
-        lines = program.next_lines(perf_counter() + limit)
-        if program.flooding:
-            raise BotFault("flood", program.flooding)
-        if not lines:
-            raise self._died() if program.ended else BotFault("timeout", "")
-        return lines
-
-
-def _shown(line: bytes) -> str:
-    return line[:80].decode(errors="replace")
+    def _overdue(self) -> BotFault:
+        return BotFault("timeout", "")
 
 
 class GomocupEngine(ViewProgram):
@@ -375,11 +378,7 @@ class GomocupEngine(ViewProgram):
     def call(self, method: str, value: Any, limit: float) -> Any:
         if method == "begin":
             self._manager.begin(value["limit"], self._memory)
-        return (
-            self._move(msgspec.json.decode(msgspec.json.encode(value)), perf_counter() + limit)
-            if method == "move"
-            else None
-        )
+        return self._move(as_json(value), perf_counter() + limit) if method == "move" else None
 
     def _move(self, view: Any, until: float) -> Any:
         manager = self._manager

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from botdrome.catalogue import CATALOGUE
@@ -19,6 +18,7 @@ from botdrome.match.match import Match
 from botdrome.match.record import match_file
 from botdrome.match.terms import offline
 from botdrome.offline.entrants import distinct_names
+from botdrome.offline.isolation import as_json
 from botdrome.offline.seats import FunctionSeat, Seat, check_bot, make_seat
 from botdrome.offline.table import OfflineTable
 
@@ -95,8 +95,7 @@ class Position(Struct, frozen=True):
 
     def view(self, seat: int | None = None) -> View:
         """Return what a bot in this seat is shown (None: a spectator)."""
-        view: View = msgspec.json.decode(msgspec.json.encode(self._position.view(seat)))
-        return view
+        return as_json(self._position.view(seat))
 
     def moves(self, seat: int | None = None) -> list[Any]:
         """Return the legal moves of a seat, by default of the only one to move, as far as the game

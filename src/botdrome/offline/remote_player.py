@@ -15,12 +15,10 @@ import msgspec
 from botdrome.bots.house import HOUSE
 from botdrome.catalogue import CATALOGUE, CatalogueEntry, restored
 from botdrome.client.join import Ending, Join, JoinWish, RemotePlayer, Unwelcome
-from botdrome.client.program import FAREWELL
 from botdrome.client.protocol_clients import ServerLink, ServerMessage
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.games.game import BadOption
-from botdrome.games.options import options_in, with_options
-from botdrome.games.reading import UNREADABLE
+from botdrome.games.options import with_options
 from botdrome.match.events import (
     AnyEvent,
     Began,
@@ -38,7 +36,7 @@ from botdrome.offline.entrants import bot_version
 from botdrome.offline.isolation import START, BotFault
 from botdrome.offline.library import MatchResult
 from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, check_bot, make_seat
-from botdrome.offline.table import BEYOND, SEED_SIZE, UNLIMITED
+from botdrome.offline.table import BEYOND, SEED_SIZE, UNLIMITED, beginning, ending
 from botdrome.wire.battlebot.messages import reason_of
 from botdrome.wire.conversation import EXTRAS, FRAMES, NOTICES, VIEWS
 
@@ -107,12 +105,7 @@ class FunctionPlayer(FramePlayer):
                 await self._ask_bot(link, partial(self._seat.begin, self._about(), START))
             if self._frame and not self.fault:
                 await self._answer(link)
-        about = {
-            "places": self.result.places,
-            "scores": self.result.scores,
-            "causes": self.result.causes,
-            "you": self.you,
-        }
+        about = ending(self.result, self.you)
         await self._ask_bot(None, partial(self._seat.end, about, BEYOND))
 
     async def close(self) -> None:
@@ -165,14 +158,8 @@ class FunctionPlayer(FramePlayer):
             await link.send({"move": answer[0]})
 
     def _about(self) -> dict[str, Any]:
-        game = with_options(self._row.game, self._options)
-        about = {
-            "game": game.name,
-            "options": options_in(game),
-            "players": self.players,
-            "you": self.you,
-        }
-        return about | {"seed": self._seat.seed % SEED_SIZE, "limit": self._row.terms.pace.limit}
+        game, limit = with_options(self._row.game, self._options), self._row.terms.pace.limit
+        return beginning(game, self.players, self.you, self._seat.seed, limit)
 
     async def _ask_bot(self, link: ServerLink | None, call: Callable[[], T]) -> T | None:
         """Return what the bot answers.
@@ -249,43 +236,20 @@ class ProgramPlayer:
 
         A program that fails resigns.
         """
-        program = self._seat.program
-        program.flush()
-        program.hear_errors()
-        self._lines += program.receive()
+        self._lines += self._seat.lines()
         if not self.match:
-            return None
-        if program.flooding:
-            return await self._fail(link, f"flood: {program.flooding}")
+            return
         lines, self._lines = self._lines, []
-        for line in lines:
-            await self._pass_on(link, line)
-        if program.ended:
-            await asyncio.to_thread(program.wait_for_end, FAREWELL)
-            program.hear_errors()
-            await self._fail(link, f"crash: {program.last_words()}")
-        return None
-
-    async def _pass_on(self, link: ServerLink, line: bytes) -> None:
-        """Pass a line on, unless it is a login; a server would cut off a client that
-        sends no JSON.
-        """
-        first, self._seat.heard = not self._seat.heard, True
         try:
-            raw = msgspec.json.decode(line)
-        except UNREADABLE as error:
-            return await self._fail(
-                link, f"unreadable: {error}: {line[:80].decode(errors='replace')}"
-            )
-        if not self.fault and not (first and isinstance(raw, dict) and "gameType" in raw):
-            await link.send(line.decode())
-        return None
-
-    async def _fail(self, link: ServerLink, words: str) -> None:
-        if not self.fault:
-            self.fault = words
+            for line in lines if not self._seat.program.flooding else ():
+                if self._seat.moves_in(line):  # a server would cut off a client without JSON
+                    await link.send(line.decode())
+            if self._seat.failed:
+                raise await asyncio.to_thread(self._seat.fault)
+        except BotFault as fault:
+            self.fault = str(fault)
             await self.close()
-            await link.send({"resign": reason_of(words)})
+            await link.send({"resign": reason_of(self.fault)})
 
 
 class WatchedPipes:

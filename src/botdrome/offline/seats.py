@@ -5,13 +5,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import TRIES
 from botdrome.catalogue import restored
-from botdrome.client.program import CannotStart, Program, check_sandbox
+from botdrome.client.program import FAREWELL, CannotStart, Program, check_sandbox
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
 from botdrome.match.questions import Question, retold
@@ -27,11 +26,13 @@ from botdrome.offline.isolation import (
     GomocupEngine,
     Isolation,
     Key,
+    as_json,
     borrow,
     give_back,
     guarded,
     key_of,
     program_command,
+    read_line,
     started,
 )
 from botdrome.wire.battlebot.messages import greeting
@@ -122,7 +123,7 @@ class FunctionSeat:
         """Create the instance for this match. Raise BotFault if it fails."""
         if not self.trusted:
             with guarded(limit, self._log):
-                self._made().begin(_as_json(match))
+                self._made().begin(as_json(match))
 
     def ask(self, view: View, limit: float) -> tuple[Raw, float]:
         """Return the move and its seconds. Raise BotFault if there is none."""
@@ -131,7 +132,7 @@ class FunctionSeat:
             raw = self._bot(view)
         else:
             with guarded(limit, self._log):
-                raw = _as_json(spelled(self._made().move(_as_json(view))))
+                raw = as_json(spelled(self._made().move(as_json(view))))
         spent = perf_counter() - began
         self.effort.add(spent)
         return raw, spent
@@ -139,7 +140,7 @@ class FunctionSeat:
     def end(self, result: dict[str, Any], limit: float) -> None:
         if self._instance is not None:
             with guarded(limit, self._log):
-                self._instance.end(_as_json(result))
+                self._instance.end(as_json(result))
 
     def close(self) -> None:
         if self._instance is not None:
@@ -151,13 +152,6 @@ class FunctionSeat:
                 _loaded(self._bot) if isinstance(self._bot, str) else self._bot
             )
         return self._instance
-
-
-def _as_json(value: Any) -> Any:
-    """Return the value after a round trip through JSON: a bot sees lists, never tuples, as in any
-    other language.
-    """
-    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 class ReplaySeat(FunctionSeat):
@@ -280,6 +274,34 @@ class ProgramSeat:
     @property
     def log(self) -> str:
         return self.program.errors
+
+    def lines(self) -> list[bytes]:
+        """Return the new lines."""
+        self.program.flush()
+        self.program.hear_errors()
+        return self.program.receive()
+
+    def moves_in(self, line: bytes) -> list[Raw]:
+        """Return the move in a line; none for a login, which may come first, as on a server.
+
+        Raise BotFault if the line is unreadable.
+        """
+        first, self.heard = not self.heard, True
+        raw = read_line(line)
+        return [] if first and isinstance(raw, dict) and "gameType" in raw else [raw]
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.program.flooding) or self.program.ended
+
+    def fault(self) -> BotFault:
+        """Return why the program has failed."""
+        program = self.program
+        if program.flooding:
+            return BotFault("flood", program.flooding)
+        program.wait_for_end(FAREWELL)
+        program.hear_errors()
+        return BotFault("crash", program.last_words())
 
     def close(self) -> None:
         self.program.close()

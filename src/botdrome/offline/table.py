@@ -4,14 +4,22 @@ from collections.abc import Sequence
 from time import perf_counter, time
 from typing import Any
 
-import msgspec
-
 from botdrome.bots.house import house_view
 from botdrome.bots.simulate import TRIES
-from botdrome.client.program import FAREWELL, wait_for
+from botdrome.client.program import wait_for
+from botdrome.games.game import Game
 from botdrome.games.options import options_in
-from botdrome.games.reading import UNREADABLE
-from botdrome.match.events import Began, BoardEnded, Cause, Event, Out, Played, Player, Refused
+from botdrome.match.events import (
+    Began,
+    BoardEnded,
+    Cause,
+    Event,
+    Out,
+    Played,
+    Player,
+    Refused,
+    Result,
+)
 from botdrome.match.headline import Headlines
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Milliseconds
@@ -175,7 +183,9 @@ class OfflineTable:
         faults: list[tuple[Player, BotFault]] = []
         for player, seat in self._functions.items():
             try:
-                seat.begin(beginning(match, self._names, player, seat.seed), START)
+                limit = match.terms.pace.limit
+                about = beginning(match.game, self._names, player, seat.seed, limit)
+                seat.begin(about, START)
             except BotFault as fault:
                 faults.append((player, fault))
         for player, found in faults:
@@ -187,10 +197,9 @@ class OfflineTable:
     def _end_functions(self) -> None:
         result = self._match.result
         assert result is not None
-        about = {"places": result.places, "scores": result.scores, "causes": result.causes}
         for player, seat in self._functions.items():
             try:
-                seat.end(about | {"you": player}, BEYOND)
+                seat.end(ending(result, player), BEYOND)
             except BotFault as fault:
                 self.faults.setdefault(player, f"after the match, in `end`: {fault}")
 
@@ -303,33 +312,24 @@ class OfflineTable:
     def _hear(self, seconds: float) -> None:
         wait_for([seat.program for seat in self._programs.values()], seconds)
         for player, seat in list(self._programs.items()):
-            seat.program.flush()
-            seat.program.hear_errors()
-            lines = seat.program.receive()
-            if seat.program.flooding:
-                self._expel(player, "flood", seat.program.flooding)
-            for line in lines:
+            lines = seat.lines()
+            for line in lines if not seat.program.flooding else ():
                 if player in self._programs:
                     self._read(player, seat, line)
-            if seat.program.ended and player in self._programs:
-                self._bury(player, seat)
-
-    def _bury(self, player: Player, seat: ProgramSeat) -> None:
-        seat.program.wait_for_end(FAREWELL)
-        seat.program.hear_errors()
-        if not seat.heard:
-            self.unstarted.add(player)
-        self._expel(player, "crash", seat.program.last_words())
+            if player in self._programs and seat.failed:
+                fault = seat.fault()
+                if fault.cause == "crash" and not seat.heard:
+                    self.unstarted.add(player)
+                self._expel(player, fault.cause, fault.detail)
 
     def _read(self, player: Player, seat: ProgramSeat, line: bytes) -> None:
-        first, seat.heard = not seat.heard, True
         try:
-            raw = msgspec.json.decode(line)
-        except UNREADABLE as error:
-            self._expel(player, "unreadable", f"{error}: {line[:80].decode(errors='replace')}")
-            return
-        if first and isinstance(raw, dict) and "gameType" in raw:
-            return
+            for raw in seat.moves_in(line):
+                self._take_from(player, seat, raw)
+        except BotFault as fault:
+            self._expel(player, fault.cause, fault.detail)
+
+    def _take_from(self, player: Player, seat: ProgramSeat, raw: Any) -> None:
         spent = perf_counter() - seat.asked
         if self._banked:
             self._clock.spend()
@@ -349,16 +349,24 @@ def offline_writer(game: str, names: tuple[str, ...]) -> Battlebot:
     return Battlebot(MatchHeader("", game, names, None, int(time() * 1000)), extras=True)
 
 
-def beginning(match: Match, names: tuple[str, ...], player: Player, seed: int) -> dict[str, Any]:
+def beginning(
+    game: Game[Any], names: Sequence[str], player: Player, seed: int, limit: Milliseconds | None
+) -> dict[str, Any]:
     """Return what a bot in Python is told before its first move."""
     return {
-        "game": match.game.name,
-        "options": options_in(match.game),
+        "game": game.name,
+        "options": options_in(game),
         "players": names,
         "you": player,
         "seed": seed % SEED_SIZE,
-        "limit": match.terms.pace.limit,
+        "limit": limit,
     }
+
+
+def ending(result: Result, player: Player) -> dict[str, Any]:
+    """Return what a bot in Python is told after the match."""
+    about = {"places": result.places, "scores": result.scores, "causes": result.causes}
+    return about | {"you": player}
 
 
 def _duration(limit: Milliseconds | None) -> str:

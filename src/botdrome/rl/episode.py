@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -16,6 +15,7 @@ from botdrome.match.inputs import Input
 from botdrome.match.match import Match, apply
 from botdrome.match.record import match_file
 from botdrome.match.terms import Terms, offline
+from botdrome.offline.isolation import as_json
 
 Rewards = Literal["place", "score"]
 Observation = dict[str, Array]
@@ -251,9 +251,3 @@ def place_rewards(places: tuple[int, ...]) -> tuple[float, ...]:
     last = max(1, len(places) - 1)
     means = [place + (places.count(place) - 1) / 2 for place in places]
     return tuple(1 - 2 * (mean - 1) / last for mean in means) if len(places) > 1 else (0.0,)
-
-
-def as_json(view: View) -> View:
-    """Return the view as a bot gets it: with lists in place of tuples."""
-    found: View = msgspec.json.decode(msgspec.json.encode(view))
-    return found

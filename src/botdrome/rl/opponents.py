@@ -17,14 +17,14 @@ from botdrome.bots.house import house_bots, seated
 from botdrome.encodings import policy_bot
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Raw, View
-from botdrome.games.options import options_in
 from botdrome.match.events import Player
 from botdrome.match.record import match_file
 from botdrome.offline.bot import BotInstance
+from botdrome.offline.isolation import as_json
 from botdrome.offline.seats import PREFIX, FunctionSeat, Seat, check_bot, make_seat, recorded_turns
-from botdrome.offline.table import OfflineTable
+from botdrome.offline.table import OfflineTable, beginning
 from botdrome.offline.tournament import seed_of_bot
-from botdrome.rl.episode import Episode, TrainingSetup, as_json
+from botdrome.rl.episode import Episode, TrainingSetup
 
 Entrant = Any
 """A bot as the caller names it: a text as in `botdrome play`, a function, class or object, a
@@ -70,17 +70,8 @@ def is_policy(entrant: Entrant) -> bool:
         given = signature(entrant).parameters.values()
     except ValueError:
         return False
-    return (
-        len(
-            [
-                one
-                for one in given
-                if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-                and one.default is one.empty
-            ]
-        )
-        == 2
-    )
+    positional = [one for one in given if one.kind <= one.POSITIONAL_OR_KEYWORD]
+    return sum(one.default is one.empty for one in positional) == 2
 
 
 class LearnerTable(Protocol):
@@ -151,14 +142,7 @@ class DirectTable:
         if is_policy(entrant):
             return lambda _: self.episode.move(player, entrant(*self.episode.arrays(player)))
         instance = BotInstance(entrant)
-        about = {
-            "game": game.name,
-            "options": options_in(game),
-            "players": self._names,
-            "you": player,
-            "limit": None,
-        }
-        state = random.getstate()
+        state, about = random.getstate(), beginning(game, self._names, player, own_seed, None)
         instance.begin(about | {"seed": own_seed})
         random.setstate(state)  # `begin` seeds it for the bot, and the learner may use it, too
         return lambda view: instance.move(as_json(view))
