@@ -44,40 +44,31 @@ PROTOCOLS = (0, 6, 17)
 
 ABSENT = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")
 """Refused as if the kernel were older, since libraries then use the older calls."""
-NEWER = {
-    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428,
-    "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "clone3": 435,
-    "pidfd_getfd": 438, "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443,
-    "memfd_secret": 447, "set_mempolicy_home_node": 450, "open_tree_attr": 467,
-}  # fmt: skip
-"""Calls that have the same number on all machines."""
-X86_64 = {
-    "memfd_create": 319, "shmget": 29, "shmat": 30, "shmctl": 31, "semget": 64, "msgget": 68,
-    "mq_open": 240, "sched_setaffinity": 203, "unshare": 272, "setns": 308, "mount": 165,
-    "umount2": 166, "pivot_root": 155, "chroot": 161, "ptrace": 101, "process_vm_readv": 310,
-    "process_vm_writev": 311, "kcmp": 312, "perf_event_open": 298, "bpf": 321, "add_key": 248,
-    "request_key": 249, "keyctl": 250, "userfaultfd": 323, "quotactl": 179, "acct": 163,
-    "swapon": 167, "swapoff": 168, "reboot": 169, "kexec_load": 246, "kexec_file_load": 320,
-    "init_module": 175, "delete_module": 176, "finit_module": 313, "syslog": 103,
-    "settimeofday": 164, "clock_settime": 227, "adjtimex": 159, "clock_adjtime": 305,
-    "move_pages": 279, "mbind": 237, "set_mempolicy": 238, "migrate_pages": 256,
-    "fanotify_init": 300, "name_to_handle_at": 303, "open_by_handle_at": 304, "lookup_dcookie": 212,
-    "vmsplice": 278, "vhangup": 153, "iopl": 172, "ioperm": 173, "modify_ldt": 154, "_sysctl": 156,
-    "uselib": 134,
-}  # fmt: skip
-AARCH64 = {
-    "memfd_create": 279, "shmget": 194, "shmat": 196, "shmctl": 195, "semget": 190, "msgget": 186,
-    "mq_open": 180, "sched_setaffinity": 122, "unshare": 97, "setns": 268, "mount": 40,
-    "umount2": 39, "pivot_root": 41, "chroot": 51, "ptrace": 117, "process_vm_readv": 270,
-    "process_vm_writev": 271, "kcmp": 272, "perf_event_open": 241, "bpf": 280, "add_key": 217,
-    "request_key": 218, "keyctl": 219, "userfaultfd": 282, "quotactl": 60, "acct": 89,
-    "swapon": 224, "swapoff": 225, "reboot": 142, "kexec_load": 104, "kexec_file_load": 294,
-    "init_module": 105, "delete_module": 106, "finit_module": 273, "syslog": 116,
-    "settimeofday": 170, "clock_settime": 112, "adjtimex": 171, "clock_adjtime": 266,
-    "move_pages": 239, "mbind": 235, "set_mempolicy": 237, "migrate_pages": 238,
-    "fanotify_init": 262, "name_to_handle_at": 264, "open_by_handle_at": 265, "lookup_dcookie": 18,
-    "vmsplice": 75, "vhangup": 58,
-}  # fmt: skip
+SYSTEM_CALLS = """
+    memfd_create 319 279, shmget 29 194, shmat 30 196, shmctl 31 195, semget 64 190, msgget 68 186,
+    mq_open 240 180, sched_setaffinity 203 122, unshare 272 97, setns 308 268, mount 165 40,
+    umount2 166 39, pivot_root 155 41, chroot 161 51, ptrace 101 117, process_vm_readv 310 270,
+    process_vm_writev 311 271, kcmp 312 272, perf_event_open 298 241, bpf 321 280, add_key 248 217,
+    request_key 249 218, keyctl 250 219, userfaultfd 323 282, quotactl 179 60, acct 163 89,
+    swapon 167 224, swapoff 168 225, reboot 169 142, kexec_load 246 104, kexec_file_load 320 294,
+    init_module 175 105, delete_module 176 106, finit_module 313 273, syslog 103 116,
+    settimeofday 164 170, clock_settime 227 112, adjtimex 159 171, clock_adjtime 305 266,
+    move_pages 279 239, mbind 237 235, set_mempolicy 238 237, migrate_pages 256 238,
+    fanotify_init 300 262, name_to_handle_at 303 264, open_by_handle_at 304 265,
+    lookup_dcookie 212 18, vmsplice 278 75, vhangup 153 58, iopl 172 -, ioperm 173 -,
+    modify_ldt 154 -, _sysctl 156 -, uselib 134 -, io_uring_setup 425 425, io_uring_enter 426 426,
+    io_uring_register 427 427, open_tree 428 428, move_mount 429 429, fsopen 430 430,
+    fsconfig 431 431, fsmount 432 432, fspick 433 433, clone3 435 435, pidfd_getfd 438 438,
+    process_madvise 440 440, mount_setattr 442 442, quotactl_fd 443 443, memfd_secret 447 447,
+    set_mempolicy_home_node 450 450, open_tree_attr 467 467
+"""
+"""Each call with its number on x86_64 and on aarch64; -: it does not exist there."""
+
+
+def _numbers(column: int) -> dict[str, int]:
+    """Return the numbers of the calls on one machine."""
+    rows = (row.split() for row in SYSTEM_CALLS.split(","))
+    return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
 
 class Machine(Struct, frozen=True):
@@ -93,8 +84,8 @@ class Machine(Struct, frozen=True):
 
 
 MACHINES = {
-    "x86_64": Machine(0xC000003E, X86_64 | NEWER, 56, 9, (41, 53), has_x32=True),
-    "aarch64": Machine(0xC00000B7, AARCH64 | NEWER, 220, 222, (198, 199)),
+    "x86_64": Machine(0xC000003E, _numbers(1), 56, 9, (41, 53), has_x32=True),
+    "aarch64": Machine(0xC00000B7, _numbers(2), 220, 222, (198, 199)),
 }
 """By the machine's name in `os.uname()`."""
 
