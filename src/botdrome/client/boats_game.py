@@ -4,7 +4,7 @@ no I/O.
 No line of a server is an error: lines that do not fit are shown as messages.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import Enum
 from typing import ClassVar
 
@@ -33,7 +33,6 @@ from botdrome.wire.boats.lines import (
     offer_in,
     square_name,
     text_fields,
-    text_in,
 )
 
 # Squares by their names, and a fleet before the game: laid out by hand, random, or given as text.
@@ -200,6 +199,8 @@ def given_fleet(squares: str, offer: Offer) -> str:
 
 
 KEPT_MESSAGES = 1000
+NO_VALUES = ("",) * 5
+"""In place of values that a line lacks."""
 MOST_PLAYERS = 99
 SERVER = "server"
 REFUSALS = (
@@ -275,6 +276,8 @@ class TrackedGame:
         """Shots and skips that the server has refused so far."""
         self.last: LastTurn | None = None
         self.messages: list[LogMessage] = []
+        self._said: list[LogMessage] = []
+        """The messages of the last line."""
         self.refusal = ""
         """Why the server refused the name."""
         self.last_words = ""
@@ -314,14 +317,12 @@ class TrackedGame:
         self.to_move = self.refusal = self.last_words = ""
         self.spent = False
 
-    def note(
-        self, text: str, sender: str = SERVER, to: str = "", quiet: bool = False
-    ) -> LogMessage:
+    def note(self, text: str, sender: str = SERVER, to: str = "", quiet: bool = False) -> None:
         said = LogMessage(sender, text, to, quiet)
+        self._said.append(said)
         if not quiet:
             self.messages.append(said)
             del self.messages[:-KEPT_MESSAGES]
-        return said
 
     def forget(self, sender: str | None = None) -> None:
         """Clear all messages, or those of one player."""
@@ -331,35 +332,37 @@ class TrackedGame:
 
     def hear(self, line: bytes) -> list[LogMessage]:
         """Apply a line and return the messages to show."""
-        fields = text_fields(line)
-        take = self._TAKE.get(fields[0])
+        kind, *values = text_fields(line)
+        self._said = []
+        take = self._TAKE.get(kind)
         if take is None:
-            return self._words("|".join(fields))
+            self._words("|".join((kind, *values)))
+            return self._said
         self.last_words = ""
         try:
-            return take(self, fields)
+            take(self, *values, *NO_VALUES)
         except BadOffer as problem:
-            return self._words(str(problem))
+            self._words(str(problem))
+        return self._said
 
-    def _words(self, text: str) -> list[LogMessage]:
-        if not text:
-            return []
-        self.last_words = text
-        return [self.note(text)]
+    def _words(self, text: str) -> None:
+        if text:
+            self.last_words = text
+            self.note(text)
 
-    def _shows_game(self, fields: Sequence[str]) -> list[LogMessage]:
+    # The kinds of lines. Values that a line lacks are empty, and further ones are ignored.
+
+    def _shows_game(self, *values: str) -> None:
         if self.phase in (Phase.CONNECTING, Phase.OFFERED):
-            self.offer, self.phase = offer_in(fields), Phase.OFFERED
-        return []
+            self.offer, self.phase = offer_in(["G", *values]), Phase.OFFERED
 
-    def _joins(self, fields: Sequence[str]) -> list[LogMessage]:
-        name = text_in(fields, 1)
+    def _joins(self, name: str, *_: str) -> None:
         if self.phase is Phase.JOINING:
             self.me, self.phase = name, Phase.WAITING
         elif not name or name in self.players or not self._has_room():
-            return []
+            return
         self._player(name)
-        return [self.note(f"{name} has joined", quiet=True)]
+        self.note(f"{name} has joined", quiet=True)
 
     def _has_room(self) -> bool:
         return self.phase in (Phase.WAITING, Phase.PLAYING) and len(self.players) < MOST_PLAYERS
@@ -367,42 +370,35 @@ class TrackedGame:
     def _player(self, name: str) -> TrackedPlayer:
         return self.players.setdefault(name, TrackedPlayer(name, WATER * self.game.squares))
 
-    def _refuses(self, fields: Sequence[str]) -> list[LogMessage]:
-        text = text_in(fields, 1)
+    def _refuses(self, text: str, *_: str) -> None:
         if self.phase is not Phase.JOINING:
             return self._words(text)
         self.refusal, self.phase = text or "the server does not take this name", Phase.OFFERED
-        return [self.note(self.refusal, quiet=True)]
+        return self.note(self.refusal, quiet=True)
 
-    def _leaves(self, fields: Sequence[str]) -> list[LogMessage]:
-        name, reason = text_in(fields, 1), text_in(fields, 2)
+    def _leaves(self, name: str, reason: str, *_: str) -> None:
         if name not in self.players or self.phase is Phase.OVER:
-            return []
+            return
         if self.phase is Phase.PLAYING:
             self.players[name].status = reason or "disconnected"
         else:
             del self.players[name]
-        return [self.note(f"{name} has left" + (f": {reason}" if reason else ""))]
+        self.note(f"{name} has left" + (f": {reason}" if reason else ""))
 
-    def _shows_board(self, fields: Sequence[str]) -> list[LogMessage]:
-        name, status, board = (text_in(fields, at) for at in (1, 2, 3))
+    def _shows_board(
+        self, name: str, status: str, board: str, score: str, skips: str, *_: str
+    ) -> None:
         if not name or (name not in self.players and not self._has_room()):
-            return []
+            return
         player = self._player(name)
-        said = (
-            [self.note(f"{name} is away: {status}")] if status and status != player.status else []
-        )
-        player.status, player.score, player.skips = (
-            status,
-            number_in(fields, 4),
-            number_in(fields, 5),
-        )
+        if status and status != player.status:
+            self.note(f"{name} is away: {status}")
+        player.status, player.score, player.skips = status, number_in(score), number_in(skips)
         if len(board) == len(player.board):
-            said += self._compared(player, board)
+            self._compare(player, board)
             player.board = board
-        return said
 
-    def _compared(self, player: TrackedPlayer, board: str) -> list[LogMessage]:
+    def _compare(self, player: TrackedPlayer, board: str) -> None:
         """Find the square that was shot.
 
         Several new squares mean that the player has rejoined the game.
@@ -413,71 +409,55 @@ class TrackedGame:
             if old != now
         ]
         if len(new) != 1 or self.phase is not Phase.PLAYING or not self.to_move:
-            return []
+            return
         self.last = LastTurn(self.to_move, player.name, new[0], board[new[0]] == HIT)
         y, x = divmod(new[0], self.game.width)
-        return (
-            []
-            if self.last.hit
-            else [
-                self.note(f"{self.to_move} misses {player.name} at {square_name(x, y)}", quiet=True)
-            ]
-        )
+        if not self.last.hit:
+            self.note(f"{self.to_move} misses {player.name} at {square_name(x, y)}", quiet=True)
 
-    def _starts(self, fields: Sequence[str]) -> list[LogMessage]:
-        if self.phase not in (Phase.JOINING, Phase.WAITING, Phase.PLAYING):
-            return []
-        order = [name for name in fields[1 : 1 + MOST_PLAYERS] if name]
-        self.phase, self.players = Phase.PLAYING, {name: self._player(name) for name in order}
-        return [self.note(f"the game has started: {', '.join(order)}")]
+    def _starts(self, *names: str) -> None:
+        if self.phase in (Phase.JOINING, Phase.WAITING, Phase.PLAYING):
+            order = [name for name in names[:MOST_PLAYERS] if name]
+            self.phase, self.players = Phase.PLAYING, {name: self._player(name) for name in order}
+            self.note(f"the game has started: {', '.join(order)}")
 
-    def _turns_to(self, fields: Sequence[str]) -> list[LogMessage]:
-        self.to_move, self.spent = text_in(fields, 1), False
-        return []
+    def _turns_to(self, name: str, *_: str) -> None:
+        self.to_move, self.spent = name, False
 
-    def _hits(self, fields: Sequence[str]) -> list[LogMessage]:
-        shooter, target, where = (text_in(fields, at) for at in (1, 2, 3))
-        return [self.note(f"{shooter} hits {target} at {where}")]
+    def _hits(self, shooter: str, target: str, where: str, *_: str) -> None:
+        self.note(f"{shooter} hits {target} at {where}")
 
-    def _skips(self, fields: Sequence[str]) -> list[LogMessage]:
-        name, reason = text_in(fields, 1), text_in(fields, 2)
+    def _skips(self, name: str, reason: str, *_: str) -> None:
         if name in self.players:
             self.players[name].skips += 1
         self.last = LastTurn(name)
-        return [self.note(f"{name} skips" + (f": {reason}" if reason else ""))]
+        self.note(f"{name} skips" + (f": {reason}" if reason else ""))
 
-    def _speaks(self, fields: Sequence[str]) -> list[LogMessage]:
-        sender, text, group = (text_in(fields, at) for at in (1, 2, 3))
+    def _speaks(self, sender: str, text: str, group: str, *_: str) -> None:
         if not sender and self.spent and text.startswith(REFUSALS):
             self.spent = False
             self.refused += 1
-        return [self.note(text, sender or SERVER, group)]
+        self.note(text, sender or SERVER, group)
 
-    def _gives_fleet(self, fields: Sequence[str]) -> list[LogMessage]:
-        fleet = text_in(fields, 1).upper().replace(MISS, WATER)
+    def _gives_fleet(self, squares: str, *_: str) -> None:
+        fleet = squares.upper().replace(MISS, WATER)
         if self.phase is Phase.WAITING and len(fleet) == self.game.squares:
             self.fleet = fleet
-        return []
 
-    def _ends(self, fields: Sequence[str]) -> list[LogMessage]:
-        self.phase, self.ending, self.rounds = Phase.OVER, text_in(fields, 1), number_in(fields, 2)
-        self.places, self.to_move, self.results = number_in(fields, 3), "", []
-        return [
-            self.note(f"the game is {self.ending or 'over'} after {plural(self.rounds, 'round')}")
-        ]
+    def _ends(self, ending: str, rounds: str, places: str, *_: str) -> None:
+        self.phase, self.ending, self.rounds = Phase.OVER, ending, number_in(rounds)
+        self.places, self.to_move, self.results = number_in(places), "", []
+        self.note(f"the game is {ending or 'over'} after {plural(self.rounds, 'round')}")
 
-    def _places(self, fields: Sequence[str]) -> list[LogMessage]:
+    def _places(self, name: str, score: str, skips: str, turns: str, status: str, *_: str) -> None:
         if self.phase is Phase.OVER and len(self.results) < MOST_PLAYERS:
-            score, skips, turns = (number_in(fields, at) for at in (2, 3, 4))
-            self.results.append(
-                ResultRow(text_in(fields, 1), score, skips, turns, text_in(fields, 5))
-            )
-        return []
+            counts = number_in(score), number_in(skips), number_in(turns)
+            self.results.append(ResultRow(name, *counts, status))
 
-    def _echoes(self, fields: Sequence[str]) -> list[LogMessage]:
-        return []
+    def _echoes(self, *_: str) -> None:
+        pass
 
-    _TAKE: ClassVar[dict[str, Callable[["TrackedGame", Sequence[str]], list[LogMessage]]]] = {
+    _TAKE: ClassVar[dict[str, Callable[..., None]]] = {
         "G": _shows_game, "J": _joins, "E": _refuses, "L": _leaves, "B": _shows_board, "S": _starts,
         "N": _turns_to, "H": _hits, "K": _skips, "M": _speaks, "Y": _gives_fleet, "F": _ends,
         "R": _places, "P": _echoes,

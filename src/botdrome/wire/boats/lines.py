@@ -91,13 +91,8 @@ def text_fields(line: bytes) -> list[str]:
     return [field.decode("utf-8", "surrogateescape").strip() for field in fields_of(line)]
 
 
-def text_in(fields: Sequence[str], at: int) -> str:
-    return fields[at] if at < len(fields) else ""
-
-
-def number_in(fields: Sequence[str], at: int) -> int:
+def number_in(text: str) -> int:
     """A count; anything else counts as 0."""
-    text = text_in(fields, at)
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
@@ -338,14 +333,14 @@ def offer_in(fields: Sequence[str]) -> OfferedGame:
     """Read G|version|title|started|min|max|joined|goal|width|height|count|boat..., or raise
     BadOffer.
     """
-    least, most, joined, goal, width, height, count = (number_in(fields, at) for at in range(4, 11))
+    _, version, title, started, *words = (*fields[:11], *[""] * 11)[:11]
+    least, most, joined, goal, width, height, count = map(number_in, words)
     if not 1 <= width <= len(COLUMNS) or not 1 <= height <= len(COLUMNS):
         raise BadOffer(f"the server offers a board of {width} by {height}")
     try:
         boats = boats_in(" ".join(fields[11 : 11 + count]))
     except BadOption as problem:
         raise BadOffer(f"the server offers a game with {problem}") from None
-    version, title, started = (text_in(fields, at) for at in (1, 2, 3))
     return OfferedGame(
         title, least, most, goal or boats.squares, width, height, boats,
         version=version, started=started.upper() == "Y", joined=joined,
