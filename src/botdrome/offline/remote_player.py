@@ -52,6 +52,8 @@ class FramePlayer:
         self.match = self.fault = self.log = ""
         self.players: tuple[str, ...] = ()
         self.result: Result | None = None
+        self.out = self._awaited = False
+        """Whether the player is out of this board, and whether the server waits for its move."""
 
     @property
     def you(self) -> int:
@@ -64,6 +66,26 @@ class FramePlayer:
             if self.result is None
             else Ending(self.result.places, self._headlines.of(self.you))
         )
+
+    def _see(self, frame: dict[str, Any]) -> None:
+        if "snapshot" in frame:
+            self.match, self.players = frame["match"], tuple(frame["players"])
+        elif "event" in frame:
+            self._note(msgspec.convert(frame["event"], AnyEvent, str_keys=True))
+
+    def _note(self, event: Event) -> None:
+        self._headlines.add(event)
+        match event:
+            case Began():
+                self._awaited, self.out = True, False
+            case Played() | Refused():
+                self._awaited = True
+            case Returned() if event.player == self.you:
+                self._awaited = True
+            case Out() if event.player == self.you:
+                self.out = True
+            case Ended():
+                self.result = event.result
 
 
 # FunctionPlayer: a bot that is a function or a class, in a match on a server.
@@ -90,9 +112,9 @@ class FunctionPlayer(FramePlayer):
             self.features = (VIEWS,)
         self._thread = ThreadPoolExecutor(1)
         """The bot thinks in a thread, so that the connection stays alive."""
-        self._begun = self._out = False
-        self._awaited, self._answers = False, 0
-        """Whether the server waits for the bot, and the number of its answers in this step."""
+        self._begun = False
+        self._answers = 0
+        """In this step."""
         self._frame: dict[str, Any] = {}
         """The frame to answer; empty: none."""
 
@@ -116,28 +138,18 @@ class FunctionPlayer(FramePlayer):
     # Frames.
 
     def _see(self, frame: dict[str, Any]) -> None:
-        if "snapshot" in frame:
-            self.match, self.players = frame["match"], tuple(frame["players"])
-        elif "event" in frame:
-            self._note(msgspec.convert(frame["event"], AnyEvent, str_keys=True))
+        super()._see(frame)
+        if "event" in frame:
             view = frame["view"]
             asked = "timeLeft" in frame and view["you"] in view["toMove"]
-            self._frame = frame if asked and self._awaited and not self._out else {}
+            self._frame = frame if asked and self._awaited and not self.out else {}
 
     def _note(self, event: Event) -> None:
-        self._headlines.add(event)
-        match event:
-            case Began() | Played():
-                self._awaited, self._answers = True, 0
-                self._out = self._out and not isinstance(event, Began)
-            case Returned() if event.player == self.you:
-                self._awaited = True
-            case Refused():
-                self._awaited = self._answers < self._seat.tries
-            case Out() if event.player == self.you:
-                self._out = True
-            case Ended():
-                self.result = event.result
+        super()._note(event)
+        if isinstance(event, Began | Played):
+            self._answers = 0
+        elif isinstance(event, Refused):
+            self._awaited = self._answers < self._seat.tries
 
     # The bot.
 

@@ -7,20 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from botdrome.client.protocol_clients import ConnectionLost, ServerLink
-from botdrome.match.events import (
-    AnyEvent,
-    Began,
-    Ended,
-    Event,
-    Late,
-    Out,
-    Played,
-    Refused,
-    Returned,
-)
+from botdrome.match.events import Began, Event, Late, Refused
 from botdrome.offline.remote_player import FramePlayer
 
 MOST_EVENTS = 200
@@ -42,7 +30,6 @@ class ToolPlayer(FramePlayer):
         """The names by seat."""
         self._frame: dict[str, Any] = {}
         self._deadline: float | None = None
-        self._awaited = self.out = False
         self._pings = self._pong = 0
         self._refusal = ""
         self._events: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
@@ -153,41 +140,26 @@ class ToolPlayer(FramePlayer):
     # Frames.
 
     def _see(self, frame: dict[str, Any]) -> None:
+        super()._see(frame)
         if "pong" in frame:
             self._pong = frame["pong"]
         elif "snapshot" in frame:
-            self.match, self.players, self._seats = (
-                frame["match"],
-                tuple(frame["players"]),
-                tuple(frame["bots"]),
-            )
-            self._frame = frame
+            self._frame, self._seats = frame, tuple(frame["bots"])
         elif "event" in frame:
             self._frame = frame
             self._events.append(frame["event"])
             self._event_count += 1
-            self._note(msgspec.convert(frame["event"], AnyEvent, str_keys=True))
             if "timeLeft" in frame:
                 left = frame["timeLeft"]
-                self._deadline = (
-                    None if left is None else asyncio.get_running_loop().time() + left / 1000
-                )
+                now = asyncio.get_running_loop().time()
+                self._deadline = None if left is None else now + left / 1000
 
     def _note(self, event: Event) -> None:
-        self._headlines.add(event)
+        super()._note(event)
         match event:
             case Began():
                 self._seats = tuple(self.players[player] for player in event.order)
-                self._awaited, self.out = True, False
-            case Played():
-                self._awaited = True
-            case Returned() if event.player == self.you:
-                self._awaited = True
             case Refused():
-                self._awaited, self._refusal = True, event.why
+                self._refusal = event.why
             case Late():
                 self._refusal = f"the move came {event.by} ms too late"
-            case Out() if event.player == self.you:
-                self.out = True
-            case Ended():
-                self.result = event.result
