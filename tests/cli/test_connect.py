@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from botdrome.app import RunningServer
 from botdrome.cli.app import app
 from botdrome.client.rest import socket_url
-from botdrome.client.tunnel import Tunnel, Unwanted
+from botdrome.client.tunnel import TunnelClient, Unwanted
 from botdrome.server.calling.bot_connection import CallFailed
 from tests.cli.commands import run_beside
 from tests.server.calling.hosts import answer, host
@@ -54,7 +54,7 @@ class Told:
 async def tunnel(url: str, local: str, login: dict[str, Any]) -> AsyncIterator[Told]:
     told = Told()
     running = asyncio.ensure_future(
-        Tunnel(url, local, login["name"], login["password"], told).run((0.01,))
+        TunnelClient(url, local, login["name"], login["password"], told).run((0.01,))
     )
     try:
         await told.until("connected")
@@ -169,9 +169,9 @@ async def test_a_wrong_password_and_a_second_tunnel_end_it(tmp_path: Path) -> No
     async with server(tmp_path) as house, url_bot() as local:
         login = await registered(house, "called")
         with pytest.raises(Unwanted, match="the name or the password is wrong"):
-            await Tunnel(house.url, local.url, "called", "wrong", print).run()
+            await TunnelClient(house.url, local.url, "called", "wrong", print).run()
         first = asyncio.ensure_future(
-            Tunnel(house.url, local.url, "called", login["password"], told := Told()).run()
+            TunnelClient(house.url, local.url, "called", login["password"], told := Told()).run()
         )
         await told.until("connected")
         async with tunnel(house.url, local.url, login):

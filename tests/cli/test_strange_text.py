@@ -29,7 +29,7 @@ from botdrome.cli.terminal import Terminal, complain, say
 from botdrome.client.boats_game import LogMessage, ResultRow, TrackedGame
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.client.terminal_text import shown, shown_lines
-from botdrome.client.tunnel import Tunnel, Unwanted
+from botdrome.client.tunnel import TunnelClient, Unwanted
 from botdrome.protocols import load_settings
 from botdrome.server.rooms.boat_statistics import BoatStatistics
 from tests.cli.commands import run
@@ -203,11 +203,11 @@ def test_host(capsys: Captured) -> None:
 
 
 def test_connect(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def run(tunnel: Tunnel) -> None:
+    async def run(tunnel: TunnelClient) -> None:
         tunnel._say(EVIL)
         raise Unwanted(EVIL)
 
-    monkeypatch.setattr(Tunnel, "run", run)
+    monkeypatch.setattr(TunnelClient, "run", run)
     with pytest.raises(typer.Exit):
         remote.connect_command("ann", "token", "http://127.0.0.1:1", "http://127.0.0.1:2")
     harmless(capsys.readouterr().err)

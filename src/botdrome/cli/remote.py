@@ -33,7 +33,7 @@ from botdrome.cli.terminal import (
 from botdrome.client.kept_tokens import UnusableTokens, kept_bots
 from botdrome.client.rest import RestServer, ServerProblem, connection_problem, segment, socket_url
 from botdrome.client.terminal_text import shown
-from botdrome.client.tunnel import Tunnel, Unwanted
+from botdrome.client.tunnel import TunnelClient, Unwanted
 from botdrome.match.events import AnyEvent, Event
 from botdrome.match.headline import Headlines, replayed_headlines
 from botdrome.match.record import BadRecord
@@ -109,7 +109,7 @@ async def connect_command(
     the bot.
     """
     try:
-        tunnel = Tunnel(server, local, name, token, note)
+        tunnel = TunnelClient(server, local, name, token, note)
     except ValueError as problem:
         raise CommandError(problem) from None
     task = asyncio.current_task()

@@ -16,9 +16,15 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import CommandError, note, offered, print_json, say
 from botdrome.games.chance import Chance
 from botdrome.games.reading import plural
-from botdrome.kit.doctor import BotAddress, DoctorServer, Examination, TrialResult, doctor_server
+from botdrome.kit.wire_trials import BotAddress, TrialServer, WireTrials, TrialResult, trial_server
 from botdrome.kit.proxy import Proxy
-from botdrome.kit.traffic import PATIENT, PROTOCOL_NAMES, Ailment, ProtocolName, ailments_of
+from botdrome.kit.traffic import (
+    BOT_NAME,
+    PROTOCOL_NAMES,
+    ProtocolName,
+    WireCondition,
+    conditions_of,
+)
 from botdrome.protocols import load_settings
 
 GAMES: dict[ProtocolName, str] = {
@@ -60,17 +66,17 @@ def check_wire(
     plan = WireCheck(words[len(first) :], known, game, port, url, patience, silence, slowness)
     _check_address(plan)
     together = len(CATALOGUE[game].game.start(2, Chance(1)).to_move) > 1
-    ailments = _chosen(ailments_of(known, together), trials)
+    conditions = _chosen(conditions_of(known, together), trials)
     configure_logs(load_settings({}), StringIO())  # the server's log is not about the bot
-    return asyncio.run(_examined(plan, ailments, as_json))
+    return asyncio.run(_checked(plan, conditions, as_json))
 
 
-def _chosen(ailments: list[Ailment], names: Sequence[str]) -> list[Ailment]:
-    known = [one.name for one in ailments]
+def _chosen(conditions: list[WireCondition], names: Sequence[str]) -> list[WireCondition]:
+    known = [one.name for one in conditions]
     for name in names:
         if name not in known:
             raise CommandError(f"there is no trial {name!r} here; {offered(name, known)}")
-    return [one for one in ailments if not names or one.name in names]
+    return [one for one in conditions if not names or one.name in names]
 
 
 def _game(protocol: ProtocolName, game: str) -> str:
@@ -108,13 +114,13 @@ def _check_address(plan: WireCheck) -> None:
         raise CommandError(f"--url is http://HOST:PORT/PATH, not {plan.url!r}")
 
 
-async def _examined(plan: WireCheck, ailments: list[Ailment], as_json: bool) -> int:
+async def _checked(plan: WireCheck, conditions: list[WireCondition], as_json: bool) -> int:
     tell, results = note if as_json else say, list[TrialResult]()
     async with (
-        doctor_server(plan.protocol, plan.game) as server,
-        _examination(plan, server, tell) as examination,
+        trial_server(plan.protocol, plan.game) as server,
+        _trials(plan, server, tell) as trials,
     ):
-        async for result in examination.run(ailments):
+        async for result in trials.run(conditions):
             results.append(result)
             if not as_json:
                 _print(result)
@@ -130,9 +136,9 @@ async def _examined(plan: WireCheck, ailments: list[Ailment], as_json: bool) -> 
 
 
 @asynccontextmanager
-async def _examination(
-    plan: WireCheck, server: DoctorServer, tell: Callable[[str, str], None]
-) -> AsyncIterator[Examination]:
+async def _trials(
+    plan: WireCheck, server: TrialServer, tell: Callable[[str, str], None]
+) -> AsyncIterator[WireTrials]:
     parts, calls = urlsplit(plan.url), plan.protocol == "battlecube"
     bot_port = (parts.port or 80) if plan.url else _free_port()
     host = (parts.hostname if plan.url else None) or "127.0.0.1"
@@ -155,14 +161,14 @@ async def _examination(
     )
     tell(f"{plan.protocol}, {plan.game}", "bold")
     if not plan.command and not plan.url:
-        for line in _address_lines(plan, address.words(PATIENT, await server.password())):
+        for line in _address_lines(plan, address.words(BOT_NAME, await server.password())):
             tell(line, "")
 
     def prompt(trial: str) -> None:
         tell(f"  {trial:<18}waits until you start the bot", "")
 
     try:
-        yield Examination(
+        yield WireTrials(
             server, proxy, address, [*plan.command], plan.patience, plan.silence, prompt
         )
     finally:
@@ -183,7 +189,7 @@ def _address_lines(plan: WireCheck, words: dict[str, str]) -> Iterator[str]:
 
 
 def _print(result: TrialResult) -> None:
-    line = Text(f"  {result.ailment:<18}")
+    line = Text(f"  {result.trial:<18}")
     if result.passed:
         say(line.append("passed", "green").append(f", {result.answers} answers", "dim"))
     else:

@@ -35,7 +35,7 @@ class Unwanted(Exception):
     """The server refuses this connection for good; the text is the server's."""
 
 
-class Tunnel:
+class TunnelClient:
     def __init__(self, server: str, local: str, name: str, token: str, say: Say) -> None:
         """`say` shows progress to the user."""
         self._url, self._local, self._name, self._token, self._say = (

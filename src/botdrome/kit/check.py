@@ -84,9 +84,6 @@ class CheckReport(Struct):
     def times(self) -> AnswerTimes | None:
         return times_of(self.seconds) if self.seconds else None
 
-    def of_kind(self, kind: Kind) -> list[Finding]:
-        return [finding for finding in self.findings if finding.kind == kind]
-
 
 def times_of(seconds: Sequence[float]) -> AnswerTimes:
     ranked = sorted(seconds)

@@ -1,5 +1,5 @@
 """Proxy: stands between a bot and the server, and delivers all messages for the bot with the
-ailment of the trial.
+condition of the trial.
 """
 
 import asyncio
@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import Any
 
 from botdrome.kit.traffic import (
-    AILMENTS,
-    PATIENT,
-    Ailment,
+    CONDITIONS,
+    BOT_NAME,
+    WireCondition,
     HttpFraming,
     LengthFraming,
     LineFraming,
@@ -79,7 +79,7 @@ def unread(writer: asyncio.StreamWriter) -> int | None:
     return int(struct.unpack_from("=I", answer, QUEUES)[0]) if known else None
 
 
-# Delivery: sends the messages of one connection to the bot, with the ailment of the trial.
+# Delivery: sends the messages of one connection to the bot, with the condition of the trial.
 
 FRAMINGS: dict[ProtocolName, type[MessageFraming]] = {
     "battlebot": SocketFraming,
@@ -96,8 +96,8 @@ KEPT = 200
 class TrialTraffic:
     """The traffic of one trial so far."""
 
-    def __init__(self, ailment: Ailment = AILMENTS[0], name: str = PATIENT) -> None:
-        self.ailment, self.name = ailment, name
+    def __init__(self, condition: WireCondition = CONDITIONS[0], name: str = BOT_NAME) -> None:
+        self.condition, self.name = condition, name
         self.connections = self.open = self.messages = self.questions = 0
         """All connections and those that are open, and the messages and questions that were sent to
         the bot.
@@ -163,37 +163,37 @@ class Delivery:
         kind = kind_of(message.body, self._protocol, name) if message.body else "other"
         traffic.messages += 1
         traffic.questions += kind == "question"
-        ailment = traffic.ailment if traffic.messages <= traffic.ailment.most else AILMENTS[0]
-        data = self._treated(message, ailment)
-        if ailment.drop and not traffic.dropped and traffic.questions == 2:
+        condition = traffic.condition if traffic.messages <= traffic.condition.most else CONDITIONS[0]
+        data = self._treated(message, condition)
+        if condition.drop and not traffic.dropped and traffic.questions == 2:
             await self._drop(data[: len(data) - (len(message.body) + 1) // 2])
             if self._protocol != "battlecube":
                 return False
-        if ailment.joined and kind == "news":
+        if condition.joined and kind == "news":
             self._held += data
             return True
-        if ailment.repeat and self._protocol == "battlecube":
+        if condition.repeat and self._protocol == "battlecube":
             await self._call(data)
-        elif ailment.repeat and may_repeat(message.body, self._protocol, name):
-            await self._write(data, ailment)
+        elif condition.repeat and may_repeat(message.body, self._protocol, name):
+            await self._write(data, condition)
         held, self._held = self._held, b""
-        await self._write(held + data, ailment)
+        await self._write(held + data, condition)
         return True
 
-    def _treated(self, message: WireMessage, ailment: Ailment) -> bytes:
+    def _treated(self, message: WireMessage, condition: WireCondition) -> bytes:
         if not message.body:
             return self._framing.write(message)
-        message = message._replace(body=rewritten(message.body, ailment))
-        return fragmented(message.body) if ailment.fragments else self._framing.write(message)
+        message = message._replace(body=rewritten(message.body, condition))
+        return fragmented(message.body) if condition.fragments else self._framing.write(message)
 
-    async def _write(self, data: bytes, ailment: Ailment) -> None:
+    async def _write(self, data: bytes, condition: WireCondition) -> None:
         """Send each piece after the bot has read the one before, so that it cannot get two of them
         at once.
         """
         sent = 0
         try:
-            for piece in ailment.pieces(data):
-                if sent and ailment.slow:
+            for piece in condition.pieces(data):
+                if sent and condition.slow:
                     await asyncio.sleep(self._slowness)
                 self._bot.write(piece)
                 sent += len(piece)

@@ -34,7 +34,7 @@ from botdrome.kit.synthetic_bots import (
     NativeBot,
     Registered,
     SyntheticBot,
-    UrlBot,
+    HttpBot,
     keep_playing,
 )
 
@@ -109,7 +109,7 @@ def free_ports(count: int) -> list[int]:
 
 
 PROTOCOLS: dict[str, Callable[[int], SyntheticBot]] = {
-    "native": NativeBot, "url": UrlBot, "duel arena": DuelBot, "boats": BoatsBot,
+    "native": NativeBot, "url": HttpBot, "duel arena": DuelBot, "boats": BoatsBot,
     "bomberman": BomberBot,
 }  # fmt: skip
 OF_GAME = {
@@ -192,11 +192,6 @@ def _flags(plan: RehearsalPlan) -> list[str]:
         if one.game == "bomberman"
     ]
     return ["--bomber-rooms", " ".join(rooms)] if rooms else []
-
-
-def _room(document: ContestDocument) -> str:
-    options = [f"{key}={value}" for key, value in document.options.items()]
-    return ",".join([f"default:players={document.seats},least={document.seats},rest=0", *options])
 
 
 class Rehearsal:

@@ -159,7 +159,7 @@ class NativeBot:
 # Synthetic bots that the server calls at their URLs.
 
 
-class UrlBot:
+class HttpBot:
     """Plays like house:random."""
 
     def __init__(self, seed: int) -> None:

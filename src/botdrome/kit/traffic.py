@@ -1,5 +1,5 @@
-"""Ailments: the kinds of unusual traffic that a bot must cope with, and what it means if it does
-not. Pure.
+"""Conditions on the wire: the kinds of unusual traffic that a bot must cope with, and what it means
+if it does not. Pure.
 """
 
 import json
@@ -7,16 +7,16 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
-from botdrome.wire.framing.websocket import CONTINUATION, LAST, SHORT, TEXT, WHOLE_TEXT
+from botdrome.wire.framing.websocket import CONTINUATION, LAST, TEXT, WHOLE_TEXT, packed
 
 ProtocolName = Literal["battlebot", "duel", "boats", "bomber", "battlecube"]
 PROTOCOL_NAMES: tuple[ProtocolName, ...] = ("battlebot", "duel", "boats", "bomber", "battlecube")
 
 MOST_SINGLE = 200
 """Bytes of a message that are sent one by one; the rest follows in one piece."""
-UNKNOWN = "xDoctor"
+UNKNOWN = "xUnknown"
 """The unknown key."""
-PATIENT = "patient"
+BOT_NAME = "checked"
 OPPONENTS = "Opponent", "Rival"
 """They take turns, since duel arena lets a player wait rather than meet its last opponent again."""
 EMOJI_NAME, OWN_EMOJI_NAME = "Zoë🚀", "Lía🐢"
@@ -59,7 +59,7 @@ def in_other_order(value: Any) -> Any:
     return [in_other_order(one) for one in value] if isinstance(value, list) else value
 
 
-class Ailment(NamedTuple):
+class WireCondition(NamedTuple):
     name: str
     diagnosis: str
     """What is wrong with a bot that fails here and plays well otherwise."""
@@ -78,7 +78,7 @@ class Ailment(NamedTuple):
     """Each message comes in several frames of the WebSocket."""
     joined: bool = False
     """Messages that need no answer wait for the next that does, and come together with it."""
-    patient: str = PATIENT
+    bot: str = BOT_NAME
     """The name of the bot."""
     opponent: str = ""
     """The name of the opponent; empty: any."""
@@ -97,29 +97,29 @@ STREAMS: tuple[ProtocolName, ...] = ("battlebot", "duel", "boats")
 HTTP: tuple[ProtocolName, ...] = ("bomber", "battlecube")
 COUNTS = "counts characters instead of bytes, or cannot read UTF-8"
 
-AILMENTS = (
-    Ailment("plain", "cannot play a plain match"),
-    Ailment("two pieces", "cannot read a message that comes in two pieces", pieces=halves),
-    Ailment("single bytes", "cannot read a message that comes byte by byte", pieces=single_bytes),
-    Ailment(
+CONDITIONS = (
+    WireCondition("plain", "cannot play a plain match"),
+    WireCondition("two pieces", "cannot read a message that comes in two pieces", pieces=halves),
+    WireCondition("single bytes", "cannot read a message that comes byte by byte", pieces=single_bytes),
+    WireCondition(
         "joined messages", "cannot read several messages that come at once", STREAMS, joined=True
     ),
-    Ailment(
+    WireCondition(
         "fragments",
         "cannot read a WebSocket message in several frames",
         ("battlebot",),
         fragments=True,
     ),
-    Ailment("slow HTTP", "gives up on slow HTTP", HTTP, pieces=halves, slow=True, most=4),
-    Ailment("unknown keys", "fails on unknown keys", JSON, rewrite=with_unknown_keys),
-    Ailment("key order", "depends on the order of keys", JSON, rewrite=in_other_order),
-    Ailment("long name", "fails on long names", opponent=LONG_NAME),
-    Ailment("emoji name", "fails on names that are not ASCII", opponent=EMOJI_NAME, escaped=True),
-    Ailment("emoji in UTF-8", COUNTS, JSON, opponent=EMOJI_NAME, escaped=False, after="emoji name"),
-    Ailment("own emoji name", "fails if its own name is not ASCII", patient=OWN_EMOJI_NAME),
-    Ailment("long wait", "gives up when nothing comes for some seconds", silent=True),
-    Ailment("lost connection", "does not recover from a lost connection", drop=True),
-    Ailment(
+    WireCondition("slow HTTP", "gives up on slow HTTP", HTTP, pieces=halves, slow=True, most=4),
+    WireCondition("unknown keys", "fails on unknown keys", JSON, rewrite=with_unknown_keys),
+    WireCondition("key order", "depends on the order of keys", JSON, rewrite=in_other_order),
+    WireCondition("long name", "fails on long names", opponent=LONG_NAME),
+    WireCondition("emoji name", "fails on names that are not ASCII", opponent=EMOJI_NAME, escaped=True),
+    WireCondition("emoji in UTF-8", COUNTS, JSON, opponent=EMOJI_NAME, escaped=False, after="emoji name"),
+    WireCondition("own emoji name", "fails if its own name is not ASCII", bot=OWN_EMOJI_NAME),
+    WireCondition("long wait", "gives up when nothing comes for some seconds", silent=True),
+    WireCondition("lost connection", "does not recover from a lost connection", drop=True),
+    WireCondition(
         "repeated question",
         "fails on a repeated question",
         ("battlebot", "duel", "battlecube"),
@@ -128,32 +128,32 @@ AILMENTS = (
 )
 
 
-def ailments_of(protocol: ProtocolName, together: bool) -> list[Ailment]:
-    """The ailments of a protocol. `together`: players of the game move at the same time.
+def conditions_of(protocol: ProtocolName, together: bool) -> list[WireCondition]:
+    """The conditions of a protocol. `together`: players of the game move at the same time.
 
     Battlebot repeats a question only in such games: each move of another player brings a new state.
     """
     never = {"repeated question"} if protocol == "battlebot" and not together else set()
-    return [one for one in AILMENTS if protocol in one.protocols and one.name not in never]
+    return [one for one in CONDITIONS if protocol in one.protocols and one.name not in never]
 
 
-def opponent_of(ailment: Ailment, protocol: ProtocolName, number: int) -> str:
+def opponent_of(condition: WireCondition, protocol: ProtocolName, number: int) -> str:
     """The name of the opponent in a trial."""
-    name = ailment.opponent or OPPONENTS[number % len(OPPONENTS)]
+    name = condition.opponent or OPPONENTS[number % len(OPPONENTS)]
     return LONG_NAMES.get(protocol, name) if name == LONG_NAME else name
 
 
-def rewritten(body: bytes, ailment: Ailment) -> bytes:
+def rewritten(body: bytes, condition: WireCondition) -> bytes:
     """Return a message in JSON with its changes; anything else as it is."""
-    if ailment.rewrite is None and ailment.escaped is None:
+    if condition.rewrite is None and condition.escaped is None:
         return body
     try:
         value = json.loads(body)
     except ValueError:
         return body
-    escaped = body.isascii() if ailment.escaped is None else ailment.escaped
+    escaped = body.isascii() if condition.escaped is None else condition.escaped
     return json.dumps(
-        ailment.rewrite(value) if ailment.rewrite else value, ensure_ascii=escaped
+        condition.rewrite(value) if condition.rewrite else value, ensure_ascii=escaped
     ).encode()
 
 
@@ -340,14 +340,7 @@ def fragmented(body: bytes) -> bytes:
 
 
 def text_frame(kind: int, body: bytes) -> bytes:
-    size = len(body)
-    if size <= SHORT:
-        return bytes((kind, size)) + body
-    return (
-        bytes((kind, 126)) + size.to_bytes(2, "big") + body
-        if size < 1 << 16
-        else bytes((kind, 127)) + size.to_bytes(8, "big") + body
-    )
+    return bytes((kind,)) + packed([body])[1:]
 
 
 def _taken(buffer: bytearray, size: int) -> bytes:

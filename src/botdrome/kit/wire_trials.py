@@ -1,4 +1,4 @@
-"""Examination: all trials of one bot, one after another."""
+"""WireTrials: all trials of one bot, one after another."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -12,20 +12,27 @@ from msgspec import Struct
 from botdrome.app import RunningServer, open_server
 from botdrome.bots.house import house_bots
 from botdrome.catalogue import CATALOGUE
-from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
+from botdrome.client.join import Join, JoinWish, Unwelcome
 from botdrome.client.program import Program
 from botdrome.kit.proxy import Proxy, TrialTraffic
-from botdrome.kit.traffic import HTTP, PATIENT, Ailment, ProtocolName, miscounted, opponent_of
+from botdrome.kit.traffic import (
+    BOT_NAME,
+    HTTP,
+    ProtocolName,
+    WireCondition,
+    miscounted,
+    opponent_of,
+)
 from botdrome.match.events import Out, Played, Player, Refused
 from botdrome.match.match import Match, apply
 from botdrome.match.record import new_match, setup_of
-from botdrome.offline.remote_player import remote_player
+from botdrome.offline.remote_player import PlayedMatches, remote_player
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.operator.cube_runs import CubeRun
 from botdrome.server.rooms.cube_organisers import Organisers
 from botdrome.server.tables.table import Subscriber, Table
 
-# The doctor's own server, with an opponent for the bot, and the tables at which the bot sits.
+# The server of the trials, with an opponent for the bot, and the tables at which the bot sits.
 
 TURN = 5.0
 """Seconds for a move in boat games and Bomberman."""
@@ -34,25 +41,17 @@ BOMBER_ROOM = (
 )
 
 
-class NoDisplay:
-    """Shows nothing of the opponent."""
-
-    def say(self, words: str) -> None: ...
-
-    async def show_match(self, player: RemotePlayer) -> None: ...
-
-
-class DoctorServer:
+class TrialServer:
     def __init__(self, server: RunningServer, protocol: ProtocolName, game: str) -> None:
         self._server, self.protocol, self.game = server, protocol, game
-        self.name = PATIENT
+        self.name = BOT_NAME
         """The name of the bot in this trial."""
         self._tokens: dict[str, str] = {}
 
     async def token(self, name: str) -> str:
         """Return the password of a bot, which is registered at the first call."""
         if name not in self._tokens:
-            _, self._tokens[name] = await self._server.arena.register(self.game, name, "doctor")
+            _, self._tokens[name] = await self._server.arena.register(self.game, name, "wire check")
         return self._tokens[name]
 
     async def password(self) -> str:
@@ -92,7 +91,7 @@ class DoctorServer:
         stop = self.on_change(lambda: None if self.tables else over.set())
         try:
             for table in self.tables:
-                table.abort("the doctor has seen enough")
+                table.abort("the check has seen enough")
             if self.tables:
                 await over.wait()
         finally:
@@ -108,7 +107,7 @@ class DoctorServer:
                 self._server.url,
                 wish,
                 lambda: remote_player(bot, CATALOGUE[self.game], name, {}),
-                NoDisplay(),
+                PlayedMatches(),
             ).run()
 
     async def call(self, url: str, opponent: str, rest: float) -> CubeRun:
@@ -129,10 +128,10 @@ class DoctorServer:
 
 
 @asynccontextmanager
-async def doctor_server(protocol: ProtocolName, game: str) -> AsyncIterator[DoctorServer]:
+async def trial_server(protocol: ProtocolName, game: str) -> AsyncIterator[TrialServer]:
     with TemporaryDirectory(prefix="botdrome-") as folder:
         flags: dict[str, Any] = {f"{name}.port": 0 for name in protocol_sections()}
-        flags |= {"db": f"sqlite:///{folder}/doctor.db", "port": 0}
+        flags |= {"db": f"sqlite:///{folder}/trials.db", "port": 0}
         flags |= {f"{protocol}.port": -1} if protocol in ("duel", "boats") else {}
         flags |= {
             "drain": 0.0,
@@ -145,7 +144,7 @@ async def doctor_server(protocol: ProtocolName, game: str) -> AsyncIterator[Doct
         )
         server = await open_server(load_settings(flags))
         try:
-            yield DoctorServer(server, protocol, game)
+            yield TrialServer(server, protocol, game)
         finally:
             await server.close()
 
@@ -183,7 +182,7 @@ def part_of(match: Match, player: Player) -> Part:
     return Part(answers, "")
 
 
-# Trial: one match, or a part of it, with one ailment.
+# Trial: one match, or a part of it, with one condition.
 
 LOOK = 0.1
 """Seconds between two looks at the bot's process and at the clock.
@@ -201,18 +200,18 @@ FAREWELL = 2.0
 class TrialResult(Struct, frozen=True):
     """The result of a trial."""
 
-    ailment: str
+    trial: str
     passed: bool
     answers: int = 0
     reason: str = ""
     diagnosis: str = ""
 
 
-class AilmentTrial:
+class WireTrial:
     def __init__(
-        self, server: DoctorServer, traffic: TrialTraffic, program: Program | None, patience: float
+        self, server: TrialServer, traffic: TrialTraffic, program: Program | None, patience: float
     ) -> None:
-        """`program`: the bot, if the doctor has started it.
+        """`program`: the bot, if the check has started it.
 
         `patience`: seconds without an answer before it has failed.
         """
@@ -222,7 +221,7 @@ class AilmentTrial:
             program,
             patience,
         )
-        self._ailment: Ailment = traffic.ailment
+        self._condition: WireCondition = traffic.condition
         self._tables: list[Table] = []
         self._answers = self._before = 0
         """All answers, and those before the connection was lost."""
@@ -238,13 +237,13 @@ class AilmentTrial:
         finally:
             stop()
         if not reason:
-            return TrialResult(self._ailment.name, True, self._answers)
+            return TrialResult(self._condition.name, True, self._answers)
         return TrialResult(
-            self._ailment.name,
+            self._condition.name,
             False,
             self._answers,
             await self._explained(reason),
-            self._ailment.diagnosis,
+            self._condition.diagnosis,
         )
 
     async def _until_changed(self) -> None:
@@ -273,8 +272,8 @@ class AilmentTrial:
             return fault
         done = self._answers - self._before
         over = done > 0 and self._tables[-1].match.result is not None
-        if (over or done >= (2 if self._ailment.silent else ENOUGH)) and (
-            self._traffic.returned or not self._ailment.drop
+        if (over or done >= (2 if self._condition.silent else ENOUGH)) and (
+            self._traffic.returned or not self._condition.drop
         ):
             return ""
         return self._gone() or self._too_long()
@@ -313,7 +312,7 @@ class AilmentTrial:
             return ""
         if self._tables and self._tables[-1].match.result is None:
             return "it closed the connection in the middle of the match"
-        if self._ailment.silent:
+        if self._condition.silent:
             return "it closed the connection while it waited for an opponent"
         return (
             f"it closed {traffic.left} connections before it had played"
@@ -386,10 +385,10 @@ class BotAddress:
         return filled
 
 
-class Examination:
+class WireTrials:
     def __init__(
         self,
-        server: DoctorServer,
+        server: TrialServer,
         proxy: Proxy,
         address: BotAddress,
         command: Sequence[str],
@@ -404,32 +403,32 @@ class Examination:
         self._patience, self._silence, self._prompt = patience, silence, prompt
         self._calls = server.protocol == "battlecube"
 
-    async def run(self, ailments: Sequence[Ailment]) -> AsyncIterator[TrialResult]:
+    async def run(self, conditions: Sequence[WireCondition]) -> AsyncIterator[TrialResult]:
         failed = set[str]()
-        for number, ailment in enumerate(ailments):
-            if ailment.after in failed or not (
-                self._command or self._calls or ailment.patient == PATIENT
+        for number, condition in enumerate(conditions):
+            if condition.after in failed or not (
+                self._command or self._calls or condition.bot == BOT_NAME
             ):
                 continue
-            result = await self._trial(ailment, opponent_of(ailment, self._server.protocol, number))
+            result = await self._trial(condition, opponent_of(condition, self._server.protocol, number))
             yield result
             if not result.passed:
-                failed.add(ailment.name)
+                failed.add(condition.name)
             if failed == {"plain"}:
                 return  # the others would say the same
 
-    async def _trial(self, ailment: Ailment, opponent: str) -> TrialResult:
-        self._server.name = ailment.patient
-        traffic = TrialTraffic(ailment, ailment.patient)
+    async def _trial(self, condition: WireCondition, opponent: str) -> TrialResult:
+        self._server.name = condition.bot
+        traffic = TrialTraffic(condition, condition.bot)
         command = self._address.filled(
-            self._command, ailment.patient, await self._server.password()
+            self._command, condition.bot, await self._server.password()
         )
         program, tasks = None, list[asyncio.Task[None]]()
         try:
             self._proxy.begin(traffic)
             program = Program(command) if command else None
-            trial = AilmentTrial(
-                self._server, traffic, program, self._patience + self._silence * ailment.silent
+            trial = WireTrial(
+                self._server, traffic, program, self._patience + self._silence * condition.silent
             )
             running = asyncio.create_task(trial.run())
             tasks = [
@@ -453,10 +452,10 @@ class Examination:
         if self._calls:
             await self._proxy.until_reached()
             await self._server.call(
-                self._address.url, opponent, self._silence * traffic.ailment.silent
+                self._address.url, opponent, self._silence * traffic.condition.silent
             )
             return
-        if traffic.ailment.silent:
+        if traffic.condition.silent:
             await traffic.connected.wait()
             await asyncio.sleep(self._silence)
         await self._server.oppose(opponent)
@@ -466,7 +465,7 @@ class Examination:
         if not self._command and not self._calls:
             with suppress(TimeoutError):
                 return await asyncio.wait_for(_connected(traffic), PROMPT)
-            self._prompt(traffic.ailment.name)
+            self._prompt(traffic.condition.name)
         return None
 
 

@@ -1,20 +1,20 @@
-"""Framings and ailments: messages are cut and written without a loss, whole and byte by byte."""
+"""Framings and conditions: messages are cut and written without a loss, whole and byte by byte."""
 
 import json
 
 import pytest
 
 from botdrome.kit.traffic import (
-    AILMENTS,
+    CONDITIONS,
     PROTOCOL_NAMES,
-    Ailment,
+    WireCondition,
     HttpFraming,
     LengthFraming,
     LineFraming,
     MessageFraming,
     SocketFraming,
     WireMessage,
-    ailments_of,
+    conditions_of,
     fragmented,
     halves,
     in_other_order,
@@ -79,7 +79,7 @@ def test_pieces_are_the_whole(cut: type) -> None:
 
 def test_messages_get_unknown_keys_and_another_order() -> None:
     message = {"state": {"bots": ["a"]}, "turn": None}
-    assert list(with_unknown_keys(message)["state"]) == ["xDoctor", "bots"]
+    assert list(with_unknown_keys(message)["state"]) == ["xUnknown", "bots"]
     assert with_unknown_keys(message)["turn"] is None
     assert (
         json.dumps(in_other_order([{"a": 1, "b": {"c": 2, "d": 3}}]))
@@ -89,36 +89,36 @@ def test_messages_get_unknown_keys_and_another_order() -> None:
 
 def test_only_json_is_rewritten() -> None:
     keys, order = (
-        Ailment("", "", rewrite=with_unknown_keys),
-        Ailment("", "", rewrite=in_other_order),
+        WireCondition("", "", rewrite=with_unknown_keys),
+        WireCondition("", "", rewrite=in_other_order),
     )
     assert rewritten(b"[1]", keys) == b"[1]"
     assert rewritten(b"no JSON", keys) == b"no JSON"
-    assert rewritten(b'{"a":1}', AILMENTS[0]) == b'{"a":1}'
+    assert rewritten(b'{"a":1}', CONDITIONS[0]) == b'{"a":1}'
     assert "Zoë".encode() in rewritten('{"a": "Zoë"}'.encode(), order)
 
 
 def test_names_come_with_escapes_and_in_utf_8() -> None:
     assert (
-        rewritten('{"a": "Zoë"}'.encode(), Ailment("", "", escaped=True)) == b'{"a": "Zo\\u00eb"}'
+        rewritten('{"a": "Zoë"}'.encode(), WireCondition("", "", escaped=True)) == b'{"a": "Zo\\u00eb"}'
     )
     assert (
-        rewritten(b'{"a": "Zo\\u00eb"}', Ailment("", "", escaped=False)) == '{"a": "Zoë"}'.encode()
+        rewritten(b'{"a": "Zo\\u00eb"}', WireCondition("", "", escaped=False)) == '{"a": "Zoë"}'.encode()
     )
 
 
 def test_opponents_take_turns_and_have_names_that_the_protocol_allows() -> None:
-    long = next(one for one in AILMENTS if one.name == "long name")
-    assert opponent_of(AILMENTS[0], "duel", 0) != opponent_of(AILMENTS[0], "duel", 1)
+    long = next(one for one in CONDITIONS if one.name == "long name")
+    assert opponent_of(CONDITIONS[0], "duel", 0) != opponent_of(CONDITIONS[0], "duel", 1)
     assert {protocol: len(opponent_of(long, protocol, 0)) for protocol in PROTOCOL_NAMES} == {
         "battlebot": 32, "duel": 32, "boats": 10, "bomber": 32, "battlecube": 32,
     }  # fmt: skip
 
 
-def test_every_protocol_has_ailments_and_begins_plainly() -> None:
+def test_every_protocol_has_conditions_and_begins_plainly() -> None:
     for protocol in PROTOCOL_NAMES:
-        assert ailments_of(protocol, True)[0].name == "plain"
-    names = {one.name for one in ailments_of("battlebot", True)} - {
-        one.name for one in ailments_of("battlebot", False)
+        assert conditions_of(protocol, True)[0].name == "plain"
+    names = {one.name for one in conditions_of("battlebot", True)} - {
+        one.name for one in conditions_of("battlebot", False)
     }
     assert names == {"repeated question"}

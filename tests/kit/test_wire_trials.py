@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from botdrome.cli.app import app
 from botdrome.cli.wire_check import check_wire
 from botdrome.client.program import Program
-from botdrome.kit import doctor
+from botdrome.kit import wire_trials
 
 HERE = Path(__file__).parent
 PROTOCOLS = {
@@ -47,7 +47,7 @@ BROKEN: dict[tuple[str, str], tuple[dict[str, str], str]] = {
         {"repeated question": "fails on a repeated question"},
         r"illegal move at step \d+: .* is taken",
     ),
-    ("battlebot", "strict"): ({"unknown keys": "fails on unknown keys"}, "KeyError: 'xDoctor'"),
+    ("battlebot", "strict"): ({"unknown keys": "fails on unknown keys"}, "KeyError: 'xUnknown'"),
     ("boats", "lines"): (PIECES, "ValueError: invalid literal for int|IndexError"),
     ("boats", "quits"): (
         {"lost connection": "does not recover from a lost connection"},
@@ -91,11 +91,11 @@ def examined(*words: str) -> dict[str, Any]:
 
 
 def failures(report: dict[str, Any]) -> dict[str, str]:
-    return {one["ailment"]: one["diagnosis"] for one in report["trials"] if not one["passed"]}
+    return {one["trial"]: one["diagnosis"] for one in report["trials"] if not one["passed"]}
 
 
 class Author(StringIO):
-    """Reads what the doctor says, and starts a bot when it asks for one."""
+    """Reads what the check says, and starts a bot when it asks for one."""
 
     def __init__(self, protocol: str, fault: str) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ def test_a_healthy_bot_that_its_author_starts_passes(
     assert examined_by_hand(Author(protocol, "healthy"), protocol) == 0
     report = json.loads(capsys.readouterr().out)
     assert failures(report) == {}
-    assert {"plain", "long name", "lost connection"} <= {one["ailment"] for one in report["trials"]}
+    assert {"plain", "long name", "lost connection"} <= {one["trial"] for one in report["trials"]}
 
 
 def test_a_healthy_bot_with_a_url_passes() -> None:
@@ -164,7 +164,7 @@ def test_a_healthy_bot_plays_under_an_emoji_name(protocol: str) -> None:
 def test_the_author_is_asked_to_start_the_bot_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(doctor, "PROMPT", 0.0)
+    monkeypatch.setattr(wire_trials, "PROMPT", 0.0)
     author = Author("boats", "quits")
     assert examined_by_hand(author, "boats", "joined messages", "long name") == 0
     assert len(author.programs) > 1
