@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -261,15 +259,13 @@ class Checker:
         plan = self.plan
         seats = max(2, plan.rules.players[0])
         rivals = list(dict.fromkeys(("random", method_of(plan.game).bot)))
-        with TemporaryDirectory(prefix="botdrome-") as folder:
-            for number in range(plan.matches):
-                rival = f"house:{rivals[number // seats % len(rivals)]}"
-                entrants = [rival] * seats
-                entrants[number % seats] = plan.entrant
-                self._match(tuple(entrants), number % seats, number, folder)
-                yield 1
+        for number in range(plan.matches):
+            entrants = [f"house:{rivals[number // seats % len(rivals)]}"] * seats
+            entrants[number % seats] = plan.entrant
+            self._match(tuple(entrants), number % seats, number)
+            yield 1
 
-    def _match(self, entrants: tuple[str, ...], player: Player, number: int, folder: str) -> None:
+    def _match(self, entrants: tuple[str, ...], player: Player, number: int) -> None:
         plan = self.plan
         names = tuple(f"player {seat}" for seat in range(len(entrants)))
         one = TournamentPlan(
@@ -280,12 +276,12 @@ class Checker:
             1,
             plan.seed + number,
             plan.options,
-            folder,
-            plan.isolation,
+            isolation=plan.isolation,
+            records=True,
         )
         for outcome in play_all(one, 1):
             self._tally(outcome.result, player)
-            record, game = restored(Path(outcome.file).read_bytes())
+            record, game = restored(outcome.record)
             for question in questions(record, game, player):
                 if question.fault:
                     self._add(

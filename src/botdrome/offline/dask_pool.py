@@ -21,7 +21,6 @@ from functools import partial
 from importlib import import_module
 from itertools import count, takewhile
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock, Timer
 from time import monotonic, time
 from typing import Any, NamedTuple
@@ -36,7 +35,13 @@ from botdrome.offline.bot_bundle import BUNDLE, HERE, MINOR, ROOT, BotBundle, pa
 from botdrome.offline.contest_players import PlayedFixture, play_portion
 from botdrome.offline.isolation import close_idle
 from botdrome.offline.seats import is_python, load_fault
-from botdrome.offline.tournament import MatchOutcome, TournamentPlan, check_plan, play_fixture
+from botdrome.offline.tournament import (
+    MatchOutcome,
+    TournamentPlan,
+    check_plan,
+    play_fixture,
+    saved,
+)
 from botdrome.version import __version__
 
 # The part that runs on a worker. It has one thread, so that a match may have the process's current
@@ -44,13 +49,6 @@ from botdrome.version import __version__
 
 IDLE = 60.0
 """Seconds without work after which a worker ends the processes of its bots."""
-
-
-class PlayedMatch(Struct, frozen=True):
-    """The outcome of a match of a tournament, and its files if they are to be saved."""
-
-    outcome: MatchOutcome
-    files: dict[str, bytes]
 
 
 class BundlePlayer:
@@ -63,14 +61,14 @@ class BundlePlayer:
         if self._plan.isolation.sandbox:
             check_sandbox()
 
-    def play(self, fixture: Fixture) -> PlayedMatch | PlayedFixture:
+    def play(self, fixture: Fixture) -> MatchOutcome | PlayedFixture:
         """Raise CannotStart if a bot cannot play here, although it can where the tournament was
         started.
         """
         for number in fixture.entrants:
             self._load(self._plan.entrants[number])
         if not self._plan.records:
-            return self._match(fixture)
+            return self._as_at_home(play_fixture(self._plan, fixture))
         (played,) = play_portion(self._plan, [fixture])
         if played.absent:
             raise CannotStart("; ".join(played.absent.values()))
@@ -85,28 +83,17 @@ class BundlePlayer:
                     f"{Path(entrant).name} can be loaded where you started it, but not here: {told}"
                 )
 
-    def _match(self, fixture: Fixture) -> PlayedMatch:
-        if not self._plan.save:
-            return PlayedMatch(self._as_at_home(play_fixture(self._plan, fixture)), {})
-        with TemporaryDirectory() as folder:
-            outcome = play_fixture(replace(self._plan, save=folder), fixture)
-            files = {file.name: self._file(file) for file in Path(folder).iterdir()}
-        return PlayedMatch(self._as_at_home(replace(outcome, file=Path(outcome.file).name)), files)
-
-    def _file(self, file: Path) -> bytes:
-        data = file.read_bytes()
-        return data if file.suffix == ".jsonl" else self._home(data.decode()).encode()
-
     def _as_at_home(self, outcome: MatchOutcome) -> MatchOutcome:
-        if not (outcome.faults or outcome.logs):
-            return outcome
         faults, logs = (
             {seat: self._home(text) for seat, text in texts.items()}
             for texts in (outcome.faults, outcome.logs)
         )
-        return replace(
-            outcome, faults=faults, logs=logs, headlines=tuple(map(self._home, outcome.headlines))
-        )
+        files = {
+            name: data if name.endswith(".jsonl") else self._home(data.decode()).encode()
+            for name, data in outcome.files.items()
+        }
+        headlines = tuple(map(self._home, outcome.headlines))
+        return replace(outcome, faults=faults, logs=logs, files=files, headlines=headlines)
 
     def _home(self, text: str) -> str:
         return self._bundle.as_at_home(text, self._root)
@@ -526,16 +513,7 @@ def _play(
             if isinstance(played, UnplayedMatch):
                 unplayed(played)
             else:
-                yield _saved(plan, played)
-
-
-def _saved(plan: TournamentPlan, played: PlayedMatch) -> MatchOutcome:
-    """Write the files of a match here."""
-    if not plan.save:
-        return played.outcome
-    for name, data in played.files.items():
-        (Path(plan.save) / name).write_bytes(data)
-    return replace(played.outcome, file=str(Path(plan.save) / played.outcome.file))
+                yield saved(plan, played)
 
 
 class PlayersOnDask:

@@ -115,7 +115,10 @@ class MatchOutcome(Struct, frozen=True):
     """The bots that failed before they could make a move."""
     printed: frozenset[int] = frozenset()
     """The bots that printed something."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Those to save, by name: the match file, then the logs of its bots."""
     file: str = ""
+    """The match file, once it is saved."""
     record: bytes = b""
     view: dict[str, Any] = field(default_factory=dict)
     """The public view of the last position."""
@@ -155,34 +158,29 @@ def _outcome(
 ) -> MatchOutcome:
     assert match.result is not None
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
-    efforts = tuple(seat.effort for seat in seats)
-    file = _save(plan, fixture, match, names, seats) if plan.save else ""
-    headlines = tuple(table.headline(player) for player in range(plan.seats))
-    logs = {player: _last_lines(seats[player].log) for player in table.faults if seats[player].log}
-    kept = (match_file(match, names), match.view(None)) if plan.records else (b"", {})
-    refused, late, faults = (
-        tuple(table.refused),
-        tuple(table.late),
-        _late_faults(table.late, plan) | table.faults,
-    )
-    unstarted, printed = (
-        frozenset(table.unstarted),
-        frozenset(player for player, seat in enumerate(seats) if seat.log),
-    )
+    logs = {player: seat.log for player, seat in enumerate(seats) if seat.log}
+    files = {}
+    if plan.save:
+        name = match_name(plan, fixture)
+        files[f"{name}.jsonl"] = match_file(match, names)
+        for player, log in logs.items():
+            kind = "stderr" if isinstance(seats[player], ProgramSeat) else "log"
+            files[f"{name}.{player}.{kind}"] = log.encode(errors="replace")
     return MatchOutcome(
         fixture,
         match.result,
-        efforts,
-        refused,
-        late,
-        faults,
-        headlines,
-        logs,
-        unstarted,
-        printed,
-        file,
-        *kept,
-        fingerprint(match),
+        tuple(seat.effort for seat in seats),
+        tuple(table.refused),
+        tuple(table.late),
+        _late_faults(table.late, plan) | table.faults,
+        tuple(map(table.headline, range(plan.seats))),
+        {player: _last_lines(logs[player]) for player in table.faults if player in logs},
+        frozenset(table.unstarted),
+        frozenset(logs),
+        files,
+        record=match_file(match, names) if plan.records else b"",
+        view=match.view(None) if plan.records else {},
+        fingerprint=fingerprint(match),
     )
 
 
@@ -223,18 +221,14 @@ def seed_of_bot(seed: int, player: Player) -> int:
     return Chance(seed, -1 - player).bits()
 
 
-def _save(
-    plan: TournamentPlan, fixture: Fixture, match: Match, names: tuple[str, ...], seats: list[Seat]
-) -> str:
-    """Write the match file, and the logs of its bots beside it."""
-    path = Path(plan.save) / f"{match_name(plan, fixture)}.jsonl"
-    path.write_bytes(match_file(match, names))
-    for player, seat in enumerate(seats):
-        if seat.log:
-            path.with_suffix(
-                f".{player}.{'stderr' if isinstance(seat, ProgramSeat) else 'log'}"
-            ).write_text(seat.log)
-    return str(path)
+def saved(plan: TournamentPlan, outcome: MatchOutcome) -> MatchOutcome:
+    """Write the files of a match."""
+    if not plan.save:
+        return outcome
+    paths = {Path(plan.save, name): data for name, data in outcome.files.items()}
+    for path, data in paths.items():
+        path.write_bytes(data)
+    return replace(outcome, files={}, file=str(next(iter(paths))))
 
 
 def check_plan(plan: TournamentPlan) -> None:
@@ -259,24 +253,25 @@ def play_all(
     check_plan(plan)
     progress = plan.progress()
     if scenes is None and jobs == 1:
-        return counted(progress, _play_here(plan, progress.open.fixtures()))
+        return counted(plan, _play_here(plan, progress.open.fixtures()), progress)
     close_idle()
     work, fixtures = partial(_play_portion, plan), progress.rounds[0].fixtures
     if scenes is not None:
-        ready = partial(_show_on, scenes)
-        return counted(progress, in_processes(work, fixtures, jobs, most=1, ready=ready))
-    return counted(progress, in_processes(work, fixtures, jobs, most, BATCH_SECONDS))
+        outcomes = in_processes(work, fixtures, jobs, most=1, ready=partial(_show_on, scenes))
+    else:
+        outcomes = in_processes(work, fixtures, jobs, most, BATCH_SECONDS)
+    return counted(plan, outcomes, progress)
 
 
 def counted(
-    progress: ContestProgress, outcomes: Generator[MatchOutcome, None, None]
+    plan: TournamentPlan, outcomes: Generator[MatchOutcome, None, None], progress: ContestProgress
 ) -> Generator[MatchOutcome, None, None]:
-    """Yield the outcomes, and add their results to the contest."""
+    """Save the matches, add their results to the contest, and yield their outcomes."""
     with closing(outcomes):
         for outcome in outcomes:
             result = fixture_result(outcome.result, "", outcome.fingerprint)
             progress.add(outcome.fixture.key, result)
-            yield outcome
+            yield saved(plan, outcome)
 
 
 def _play_here(
