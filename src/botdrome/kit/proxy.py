@@ -12,14 +12,13 @@ from typing import Any
 
 from botdrome.kit.traffic import (
     CONDITIONS,
-    BOT_NAME,
-    WireCondition,
     HttpFraming,
     LengthFraming,
     LineFraming,
     MessageFraming,
     ProtocolName,
     SocketFraming,
+    WireCondition,
     WireMessage,
     fragmented,
     kind_of,
@@ -96,8 +95,8 @@ KEPT = 200
 class TrialTraffic:
     """The traffic of one trial so far."""
 
-    def __init__(self, condition: WireCondition = CONDITIONS[0], name: str = BOT_NAME) -> None:
-        self.condition, self.name = condition, name
+    def __init__(self, condition: WireCondition = CONDITIONS[0]) -> None:
+        self.condition = condition
         self.connections = self.open = self.messages = self.questions = 0
         """All connections and those that are open, and the messages and questions that were sent to
         the bot.
@@ -159,7 +158,7 @@ class Delivery:
         await self._bot.drain()
 
     async def _send(self, message: WireMessage) -> bool:
-        traffic, name = self._traffic, self._traffic.name
+        traffic, name = self._traffic, self._traffic.condition.bot
         kind = kind_of(message.body, self._protocol, name) if message.body else "other"
         traffic.messages += 1
         traffic.questions += kind == "question"

@@ -13,6 +13,7 @@ from websockets.exceptions import WebSocketException
 
 from botdrome.bots.house import house_bots
 from botdrome.client.boats_game import RandomFleets
+from botdrome.client.join import JoinWish
 from botdrome.client.protocol_clients import (
     BoatsStream,
     BomberClient,
@@ -27,9 +28,8 @@ from botdrome.client.protocol_clients import (
 from botdrome.client.rest import RestServer, ServerProblem, segment, socket_url
 from botdrome.games.bomberman import WORDS
 from botdrome.games.chance import Chance
-from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.boats.lines import offer_in
-from botdrome.wire.conversation import AGAIN, VIEWS
+from botdrome.wire.conversation import VIEWS
 
 # Faults of synthetic bots: slow moves, crashes and lost connections, drawn for each match.
 
@@ -130,13 +130,8 @@ class NativeBot:
             return
 
     async def _play(self, link: ServerLink, bot: Registered, faults: BotFaults) -> None:
-        login: dict[str, Any] = {
-            "gameType": game_type(bot.game),
-            "name": bot.name,
-            "password": bot.token,
-        }
-        login |= {"features": [AGAIN, VIEWS], "contest": bot.contest}
-        await link.send(login | ({"match": self._match} if self._match else {}))
+        wish = JoinWish(bot.game, bot.name, bot.token, bot.contest)
+        await link.send(wish.login((VIEWS,), self._match))
         await link.take_one()
         while True:
             await self._heed((await link.take_one()).data, link, bot, faults)

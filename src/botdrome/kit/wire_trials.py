@@ -419,7 +419,7 @@ class WireTrials:
 
     async def _trial(self, condition: WireCondition, opponent: str) -> TrialResult:
         self._server.name = condition.bot
-        traffic = TrialTraffic(condition, condition.bot)
+        traffic = TrialTraffic(condition)
         command = self._address.filled(
             self._command, condition.bot, await self._server.password()
         )

@@ -7,7 +7,7 @@ Servers keep fields as bytes, since the protocol names no encoding. Clients show
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 
@@ -180,7 +180,7 @@ def aimed(
 
 PlainShot = tuple[int, Raw]
 """A square by its number, and the move that shoots at it: shared by all games, never changed."""
-NOBODY: Final[tuple[int, dict[bytes, PlainShot]]] = (-1, {})
+NOBODY: tuple[int, dict[bytes, PlainShot]] = (-1, {})
 
 
 @cache

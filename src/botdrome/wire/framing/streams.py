@@ -1,7 +1,7 @@
 """Framing: how a stream of bytes is cut into messages."""
 
 from ipaddress import IPv4Address, IPv6Address
-from typing import Final, Protocol
+from typing import Protocol
 
 
 class BadFrame(Exception):
@@ -23,7 +23,7 @@ class Framing(Protocol):
         """Return messages as one piece of the stream."""
 
 
-LENGTH: Final = 4
+LENGTH = 4
 """Bytes of a frame's header."""
 
 

@@ -14,25 +14,24 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha1
-from typing import Final
 
 from botdrome.wire.safe_headers import plain_answer
 
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
-LAST: Final = 0x80
+LAST = 0x80
 """The bit of a frame's first byte that ends a message."""
-MASKED: Final = 0x80
+MASKED = 0x80
 """The mask bit of a frame's second byte."""
 WHOLE_TEXT, WHOLE_BINARY = LAST | TEXT, LAST | BINARY
-CONTROL: Final = {LAST | CLOSE, LAST | PING, LAST | PONG}
-WHOLE: Final = {WHOLE_TEXT, WHOLE_BINARY} | CONTROL
+CONTROL = {LAST | CLOSE, LAST | PING, LAST | PONG}
+WHOLE = {WHOLE_TEXT, WHOLE_BINARY} | CONTROL
 """First bytes of frames that hold a whole message or control frame."""
-FIRST_BYTES: Final = {CONTINUATION, TEXT, BINARY, LAST | CONTINUATION} | WHOLE
+FIRST_BYTES = {CONTINUATION, TEXT, BINARY, LAST | CONTINUATION} | WHOLE
 """The first bytes that are allowed: there are no extensions, and control frames are never split."""
 
-SHORT: Final = 125
+SHORT = 125
 """The longest payload whose length is in the second byte, and the longest of a control frame."""
-MOST_PARTS: Final = 4096
+MOST_PARTS = 4096
 """Frames of one message."""
 
 NORMAL, GOING, MALFORMED, NOT_UTF8, POLICY, TOO_BIG, INTERNAL, TRY_LATER = (
@@ -46,21 +45,7 @@ NORMAL, GOING, MALFORMED, NOT_UTF8, POLICY, TOO_BIG, INTERNAL, TRY_LATER = (
     1013,
 )
 """Codes with which a server closes."""
-CLOSE_CODES = {
-    1000,
-    1001,
-    1002,
-    1003,
-    1007,
-    1008,
-    1009,
-    1010,
-    1011,
-    1012,
-    1013,
-    1014,
-    *range(3000, 5000),
-}
+CLOSE_CODES = {*range(1000, 1004), *range(1007, 1015), *range(3000, 5000)}
 """Codes that a client may send."""
 
 
@@ -259,7 +244,7 @@ class Reader:
 
 # Frames of a server.
 
-SHORT_HEADS: Final = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
+SHORT_HEADS = [bytes((WHOLE_TEXT, length)) for length in range(SHORT + 1)]
 
 
 def packed(messages: list[bytes]) -> bytes:

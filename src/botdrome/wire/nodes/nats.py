@@ -2,8 +2,6 @@
 https://docs.nats.io/reference/reference-protocols/nats-protocol.
 """
 
-from typing import Final
-
 import msgspec
 
 from botdrome.wire.framing.streams import BadFrame
@@ -29,8 +27,8 @@ class NatsError(msgspec.Struct, frozen=True):
 
 LONGEST_LINE = 65536
 """Bytes. A server of a large NATS cluster lists all others in its first line."""
-PING: Final = b"PING\r\n"
-PONG: Final = b"PONG\r\n"
+PING = b"PING\r\n"
+PONG = b"PONG\r\n"
 
 NatsEvent = tuple[bytes, bytes] | NatsInfo | NatsError | bytes
 """A message as its subject and payload, or PING, or PONG, or a rare one."""
