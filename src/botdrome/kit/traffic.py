@@ -5,7 +5,7 @@ if it does not. Pure.
 import json
 import re
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from botdrome.wire.framing.websocket import CONTINUATION, LAST, TEXT, WHOLE_TEXT, packed
 
@@ -251,17 +251,11 @@ class WireMessage(NamedTuple):
     body: bytes = b""
 
 
-class MessageFraming(Protocol):
-    def cut(self, buffer: bytearray) -> WireMessage | None:
-        """Remove the first message from the buffer. None: it is not complete."""
-
-    def write(self, message: WireMessage) -> bytes: ...
-
-
 class LineFraming:
     """Lines, as in Xterm Boat Sinker."""
 
     def cut(self, buffer: bytearray) -> WireMessage | None:
+        """Remove the first message from the buffer. None: it is not complete."""
         end = buffer.find(b"\n")
         return None if end < 0 else WireMessage(b"", _taken(buffer, end + 1)[:-1])
 
@@ -329,6 +323,9 @@ class SocketFraming:
 
     def write(self, message: WireMessage) -> bytes:
         return message.head or text_frame(WHOLE_TEXT, message.body)
+
+
+MessageFraming = LineFraming | LengthFraming | HttpFraming | SocketFraming
 
 
 def fragmented(body: bytes) -> bytes:

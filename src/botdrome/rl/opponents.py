@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any
 
 from botdrome.bots.house import house_bots, seated
 from botdrome.encodings import policy_bot
@@ -74,18 +74,6 @@ def is_policy(entrant: Entrant) -> bool:
     return sum(one.default is one.empty for one in positional) == 2
 
 
-class LearnerTable(Protocol):
-    """A match of a learner against bots. Between two calls it waits for the learner, or is over."""
-
-    episode: Episode
-
-    def act(self, action: Any) -> None: ...
-
-    def record(self) -> bytes: ...
-
-    def close(self) -> None: ...
-
-
 def check_opponent(entrant: Entrant, game: str, player: Player) -> None:
     """Raise CannotStart if a bot cannot be started."""
     if isinstance(entrant, PolicyPool):
@@ -96,17 +84,6 @@ def check_opponent(entrant: Entrant, game: str, player: Player) -> None:
             recorded_turns(entrant, game, player)
         else:
             check_bot(entrant, game)
-
-
-def learner_table(
-    setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]
-) -> LearnerTable:
-    if any(
-        isinstance(entrant, str) and not entrant.startswith(("house:", PREFIX))
-        for entrant in opponents.values()
-    ):
-        return RunnerTable(setup, seed, learner, opponents)
-    return DirectTable(setup, seed, learner, opponents)
 
 
 def names_of(setup: TrainingSetup, opponents: Mapping[Player, Entrant]) -> list[str]:
@@ -258,3 +235,18 @@ class RunnerTable:
         if self._thread.is_alive():
             self._seat.moves.put(None)
             self._thread.join()
+
+
+LearnerTable = DirectTable | RunnerTable
+"""A match of a learner against bots. Between two calls it waits for the learner, or is over."""
+
+
+def learner_table(
+    setup: TrainingSetup, seed: int, learner: Player, opponents: Mapping[Player, Entrant]
+) -> LearnerTable:
+    if all(
+        not isinstance(entrant, str) or entrant.startswith(("house:", PREFIX))
+        for entrant in opponents.values()
+    ):
+        return DirectTable(setup, seed, learner, opponents)
+    return RunnerTable(setup, seed, learner, opponents)

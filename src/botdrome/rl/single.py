@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from botdrome.encodings import Array, Arrays
 from botdrome.games.chance import Chance
-from botdrome.rl.episode import Episode, Observation, TrainingSetup
+from botdrome.rl.episode import Observation, TrainingSetup
 from botdrome.rl.opponents import Entrant, LearnerTable, PolicyPool, check_opponent, learner_table
 from botdrome.rl.spaces import (
     RENDER_MODES,
@@ -111,10 +111,6 @@ class SingleEnvironment(gymnasium.Env[Observation, np.int64]):
         assert self._table is not None, "call reset first"
         return self._table
 
-    @property
-    def _episode(self) -> Episode:
-        return self._playing().episode
-
     def arrays(self) -> Arrays:
         """Return the observation and the mask. Encodings may share them, so they are read-only."""
         assert self._table is not None, "call reset first"
@@ -135,7 +131,7 @@ class SingleEnvironment(gymnasium.Env[Observation, np.int64]):
 
     def view(self) -> dict[str, Any]:
         """Return what a bot in the learner's seat is shown."""
-        return self._episode.json_view(self.player)
+        return self._playing().episode.json_view(self.player)
 
     def record(self) -> bytes:
         """Return the match so far as a match file."""

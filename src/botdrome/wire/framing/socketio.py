@@ -8,7 +8,7 @@ a WebSocket meanwhile.
 import re
 from base64 import b64decode
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -50,37 +50,25 @@ class BadPacket(Exception):
     """The client broke the rules of Engine.IO or Socket.IO."""
 
 
-class Engine(Protocol):
-    """One version. The server sends text only; clients may send text and bytes."""
-
-    @property
-    def version(self) -> int: ...
-
-    def read_frame(self, frame: bytes) -> bytes:
-        """The packet in a binary WebSocket message."""
-
-    def read_payload(self, payload: str) -> list[bytes]:
-        """The packets in the body of a POST."""
-
-    def read_binary_payload(self, payload: bytes) -> list[bytes]:
-        """The packets in the body of a POST with bytes."""
-
-    def write_payload(self, packets: list[bytes]) -> str:
-        """The answer to a GET."""
-
-
 class EngineIo3:
-    """Payloads give the length of each packet in UTF-16 code units."""
+    """Payloads give the length of each packet in UTF-16 code units.
+
+    The server sends text only; clients may send text and bytes.
+    """
 
     version = 3
 
     def read_frame(self, frame: bytes) -> bytes:
+        """The packet in a binary WebSocket message."""
         if not frame or frame[0] >= len(KINDS):
             raise BadPacket(BAD_TYPE)
         return _binary_message(KINDS[frame[0]], frame[1:])
 
     def read_payload(self, payload: str) -> list[bytes]:
-        """`6:4hello2:4€`: each packet after its length; `b` marks one in base64."""
+        """The packets in the body of a POST.
+
+        `6:4hello2:4€`: each packet after its length; `b` marks one in base64.
+        """
         if not payload:
             raise BadPacket("a payload has at least one packet")
         return [self._packet(text) for text in _split(payload) if text]
@@ -91,7 +79,9 @@ class EngineIo3:
         )
 
     def read_binary_payload(self, payload: bytes) -> list[bytes]:
-        """For each packet: a byte for text or binary, the digits of the length, 255, the packet."""
+        """The packets in the body of a POST with bytes: for each packet a byte for text or binary,
+        the digits of the length, 255, the packet.
+        """
         if not payload:
             raise BadPacket("a payload has at least one packet")
         return [self._either(kind, data) for kind, data in _split_binary(payload)]
@@ -105,6 +95,7 @@ class EngineIo3:
             raise BadPacket("a packet is not UTF-8 text") from None
 
     def write_payload(self, packets: list[bytes]) -> str:
+        """The answer to a GET."""
         return "".join([f"{units(text)}:{text}" for text in map(bytes.decode, packets)])
 
 
@@ -128,6 +119,9 @@ class EngineIo4:
 
     def write_payload(self, packets: list[bytes]) -> str:
         return SEPARATOR.join(map(bytes.decode, packets))
+
+
+Engine = EngineIo3 | EngineIo4
 
 
 def units(text: str) -> int:
