@@ -17,7 +17,7 @@ from botdrome.wire.bomber.request import BadRequest, read_message
 from botdrome.wire.conversation import Close
 from botdrome.wire.cube.requests import unpacked
 from botdrome.wire.cube.writer import UnreadableAnswer, read_answer
-from botdrome.wire.duel.conversation import read_frame
+from botdrome.wire.duel import read_frame
 from botdrome.wire.framing.socketio import read_packet
 from botdrome.wire.framing.streams import BadFrame
 from botdrome.wire.tunnel import TunnelConversation
@@ -74,7 +74,8 @@ TRUSTED = {
     "api/requests.py": 1,  # it is bounded in the line before
     "api/rest/bots.py": 1,  # options in their normal form
     "wire/battlebot/conversation.py": 2,  # bounded unless it is brief; a second time
-    "wire/duel/conversation.py": 2,  # a second time; numbers and texts of fixed keys, and no others
+    "wire/nats.py": 1,  # the first line of the NATS server
+    "wire/duel.py": 2,  # a second time; numbers and texts of fixed keys, and no others
     "server/lobby/desk.py": 1,  # options in their normal form
     "server/arena.py": 1,  # the server's own message
     "server/settings.py": 1,  # the operator's

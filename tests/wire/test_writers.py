@@ -8,7 +8,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import Resumption, setup_of
 from botdrome.wire.battlebot.conversation import battlebot
-from botdrome.wire.duel.conversation import Duel
+from botdrome.wire.duel import Duel
 from botdrome.wire.writers import MatchHeader, MatchWriters, match_status
 from tests.match.test_resuming import a_match
 

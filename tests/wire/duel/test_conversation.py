@@ -23,7 +23,7 @@ from botdrome.wire.conversation import (
     TokenChanged,
     Unreadable,
 )
-from botdrome.wire.duel.conversation import (
+from botdrome.wire.duel import (
     SURPLUS,
     Duel,
     DuelConversation,

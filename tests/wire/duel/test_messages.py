@@ -9,7 +9,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.games.gomoku import Gomoku
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.duel.conversation import Duel, Ignored, starting_game
+from botdrome.wire.duel import Duel, Ignored, starting_game
 from botdrome.wire.writers import match_status
 
 BOTH = (0, 1)

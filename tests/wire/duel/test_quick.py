@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from botdrome.games.chance import Chance
-from botdrome.wire.duel.conversation import Duel, Ignored, read_frame
+from botdrome.wire.duel import Duel, Ignored, read_frame
 from botdrome.wire.framing.streams import BadFrame, Frames
 from tests.wire.duel.test_messages import Play
 

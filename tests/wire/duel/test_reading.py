@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from botdrome.wire.conversation import BadLogin
-from botdrome.wire.duel.conversation import (
+from botdrome.wire.duel import (
     OK,
     DuelLogin,
     Ignored,

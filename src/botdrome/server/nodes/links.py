@@ -1,4 +1,4 @@
-"""Links to the other nodes over NATS. `wire/nodes/link.py` says how a loss is noticed."""
+"""Links to the other nodes over NATS. `wire/node_link.py` says how a loss is noticed."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -10,8 +10,8 @@ import structlog
 
 from botdrome.server.nodes.cluster import Members, NodeId
 from botdrome.server.nodes.nats import NatsAddress, NatsConnection, NatsUnavailable, read_addresses
-from botdrome.wire.nodes.link import VERSION, NodeLink, OtherVersion
-from botdrome.wire.nodes.nats import publish
+from botdrome.wire.node_link import VERSION, NodeLink, OtherVersion
+from botdrome.wire.nats import publish
 
 log = structlog.get_logger()
 

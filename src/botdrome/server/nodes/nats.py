@@ -13,7 +13,7 @@ from msgspec import Struct
 from botdrome.server.settings import BadSetting
 from botdrome.version import __version__
 from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.nodes.nats import PING, PONG, NatsError, NatsInfo, NatsReader, connect, subscribe
+from botdrome.wire.nats import PING, PONG, NatsError, NatsInfo, NatsReader, connect, subscribe
 
 # NatsAddress: where a NATS server is, and how to log in there.
 

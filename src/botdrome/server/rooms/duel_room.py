@@ -28,7 +28,7 @@ from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.entries import Epoch, Note
 from botdrome.store.store import Store
 from botdrome.wire.conversation import Command, LoginRefused
-from botdrome.wire.duel.conversation import GAME, Duel, DuelConversation, Enter, Entered, Superseded
+from botdrome.wire.duel import GAME, Duel, DuelConversation, Enter, Entered, Superseded
 from botdrome.wire.framing.streams import Frames
 from botdrome.wire.writers import MatchHeader, match_status
 

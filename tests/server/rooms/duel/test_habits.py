@@ -12,7 +12,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.network.connection import Traffic
 from botdrome.server.rooms.duel_room import DuelRoom
-from botdrome.wire.duel.conversation import SURPLUS
+from botdrome.wire.duel import SURPLUS
 from tests.patience import until
 from tests.server.rooms.duel.clients import (
     FIND,

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from botdrome.wire.nodes import link
-from botdrome.wire.nodes.link import HEAD, LAST, MOST, SILENCE, VERSION, NodeLink, OtherVersion
+from botdrome.wire import node_link as link
+from botdrome.wire.node_link import HEAD, LAST, MOST, SILENCE, VERSION, NodeLink, OtherVersion
 
 LARGEST = 1000
 

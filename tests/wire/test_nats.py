@@ -3,7 +3,7 @@
 import pytest
 
 from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.nodes.nats import (
+from botdrome.wire.nats import (
     LONGEST_LINE,
     PING,
     PONG,

@@ -1,1 +1,0 @@
-"""Duel arena: gomoku in framed JSON over TCP."""
