@@ -20,7 +20,7 @@ from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.origins import Origins
 from botdrome.server.session import Session
 from botdrome.wire.conversation import Command, Outs
-from botdrome.wire.cube.writer import CubeEvent
+from botdrome.wire.cube import CubeEvent
 from botdrome.wire.framing.socketio import (
     SocketConnected,
     SocketDisconnected,

@@ -12,11 +12,11 @@ from botdrome.games.battlecube import plan_in
 from botdrome.games.game import IllegalMove
 from botdrome.games.reading import MOST_VALUES, TooManyValues
 from botdrome.wire.battlebot.conversation import MOST_ESCAPES, value_of
-from botdrome.wire.boats.host import HostConversation
+from botdrome.wire.boats.conversation import HostConversation
 from botdrome.wire.bomber.request import BadRequest, read_message
 from botdrome.wire.conversation import Close
-from botdrome.wire.cube.requests import unpacked
-from botdrome.wire.cube.writer import UnreadableAnswer, read_answer
+from botdrome.wire.cube import unpacked
+from botdrome.wire.cube import UnreadableAnswer, read_answer
 from botdrome.wire.duel import read_frame
 from botdrome.wire.framing.socketio import read_packet
 from botdrome.wire.framing.streams import BadFrame

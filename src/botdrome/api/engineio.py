@@ -15,7 +15,7 @@ from botdrome.server.network.websocket import Socket
 from botdrome.server.rooms.cube_game import MUCH_UNREAD
 from botdrome.server.session import Session
 from botdrome.wire.conversation import Removed
-from botdrome.wire.cube.writer import CubeEvent
+from botdrome.wire.cube import CubeEvent
 from botdrome.wire.framing.socketio import (
     CLOSE,
     NOOP,

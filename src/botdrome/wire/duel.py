@@ -44,6 +44,7 @@ from botdrome.wire.conversation import (
     Seated,
     Seconds,
     Submit,
+    TokenBucket,
     TokenChanged,
     Unreadable,
     can_be_shown,
@@ -51,7 +52,6 @@ from botdrome.wire.conversation import (
     read_version,
 )
 from botdrome.wire.framing.streams import BadFrame
-from botdrome.wire.token_bucket import TokenBucket
 from botdrome.wire.writers import MakeWriter, MatchStatus, PlayerMessages
 
 # Messages of duel arena players: frames, and the moves in them.

@@ -20,10 +20,10 @@ from botdrome.wire.conversation import (
     Removed,
     Reply,
     Seconds,
+    TokenBucket,
     TokenChanged,
     refuse,
 )
-from botdrome.wire.token_bucket import TokenBucket
 
 CallId = int
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.wire.boats.host import (
+from botdrome.wire.boats.conversation import (
     NO_ORDER,
     REDRAW,
     EnterAsHost,

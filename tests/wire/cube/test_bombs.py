@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from botdrome.games.battlecube import Battlecube
+from botdrome.games.battlecube import Battlecube, Cell
 from botdrome.games.chance import Chance
-from botdrome.wire.cube import writer as cube_bombs
-from botdrome.wire.cube.writer import ENCODER, MOST_OUTSIDE, BombPile, Cell, CubeWriter, shown_bombs
+from botdrome.wire import cube as cube_bombs
+from botdrome.wire.cube import ENCODER, MOST_OUTSIDE, BombPile, CubeWriter, shown_bombs
 
 
 def test_bombs_outside_the_cube_are_shown_and_not_without_end() -> None:

@@ -9,8 +9,8 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.games.options import with_options
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.cube import writer as cube_writer
-from botdrome.wire.cube.writer import CubeWriter, UnreadableAnswer, read_answer
+from botdrome.wire import cube as cube_writer
+from botdrome.wire.cube import CubeWriter, UnreadableAnswer, read_answer
 from botdrome.wire.writers import match_status
 
 NOOP = {"task": "NOOP"}

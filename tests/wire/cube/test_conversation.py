@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.wire.cube.conversation import OrganiserConversation
+from botdrome.wire.cube import OrganiserConversation
 from tests.wire.framing.socketio_transcripts import LIMITS, check, handshake
 
 OPENED = """

@@ -6,7 +6,7 @@ from botdrome.games.battlecube import Battlecube
 from botdrome.games.options import with_options
 from botdrome.match.match import Match, News
 from botdrome.match.terms import Pace, Terms
-from botdrome.wire.cube.writer import CubeEvent, CubeWriter
+from botdrome.wire.cube import CubeEvent, CubeWriter
 from botdrome.wire.writers import MatchHeader
 
 Told = tuple[str, Any]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
-from botdrome.wire.cube.conversation import error
-from botdrome.wire.cube.requests import (
+from botdrome.wire.cube import error
+from botdrome.wire.cube import (
     MOST_EDGE,
     MOST_PLAYERS,
     MOST_TASKS,
@@ -27,7 +27,7 @@ from botdrome.wire.cube.requests import (
     new_game_in,
     update_in,
 )
-from botdrome.wire.cube.writer import empty_game
+from botdrome.wire.cube import empty_game
 
 RECORDING = (
     Path(__file__).parents[2] / "server" / "rooms" / "cube" / "recordings" / "50-errors.jsonl"

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from time import monotonic
 
 from botdrome.server.workers.limits import SharedSlots
-from botdrome.wire.token_bucket import TokenBucket
+from botdrome.wire.conversation import TokenBucket
 
 REMEMBERED = 10_000
 """Maximum number of buckets kept. The least recently used is dropped first."""

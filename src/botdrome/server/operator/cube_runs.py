@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from botdrome.server.network.connection import Traffic
 from botdrome.server.rooms.cube_organisers import Organisers
-from botdrome.wire.cube.conversation import error, read_event
-from botdrome.wire.cube.requests import Details, Fault
-from botdrome.wire.cube.writer import CubeEvent
+from botdrome.wire.cube import error, read_event
+from botdrome.wire.cube import Details, Fault
+from botdrome.wire.cube import CubeEvent
 
 MOST_GAMES = 1000
 KEPT = 20

@@ -39,7 +39,7 @@ from botdrome.wire.boats.conversation import (
     RoomShown,
     Say,
 )
-from botdrome.wire.boats.host import EnterAsHost, GiveOrder, HostConversation, HostTold, RoomChanged
+from botdrome.wire.boats.conversation import EnterAsHost, GiveOrder, HostConversation, HostTold, RoomChanged
 from botdrome.wire.boats.lines import BOOTED, FULL, plain, text_of
 from botdrome.wire.conversation import Admitted, Command, LoginRefused
 from botdrome.wire.framing.streams import Lines

@@ -29,7 +29,7 @@ from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.conversation import Command, TokenNeeded
-from botdrome.wire.cube.conversation import (
+from botdrome.wire.cube import (
     ChangeGame,
     ControlGame,
     GameId,
@@ -40,8 +40,8 @@ from botdrome.wire.cube.conversation import (
     WatchGame,
     error,
 )
-from botdrome.wire.cube.requests import INVALID, CubePlayer, CubeSetup, Fault, NewGame
-from botdrome.wire.cube.writer import CubeEvent, Payload, empty_game
+from botdrome.wire.cube import INVALID, CubePlayer, CubeSetup, Fault, NewGame
+from botdrome.wire.cube import CubeEvent, Payload, empty_game
 from botdrome.wire.framing.socketio import (
     Handshake,
     SocketConnected,

@@ -51,13 +51,13 @@ from botdrome.wire.conversation import (
     Seated,
     Seconds,
     Submit,
+    TokenBucket,
     TokenChanged,
     WaitLimit,
     read_features,
     read_version,
 )
 from botdrome.wire.framing.websocket import INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
-from botdrome.wire.token_bucket import TokenBucket
 from botdrome.wire.writers import MakeWriter, MatchHeader
 
 # Login: the first message of the native protocol.

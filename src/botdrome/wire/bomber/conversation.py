@@ -34,10 +34,10 @@ from botdrome.wire.conversation import (
     Outs,
     Reply,
     Seconds,
+    TokenBucket,
     read_version,
 )
 from botdrome.wire.framing.websocket import POLICY
-from botdrome.wire.token_bucket import TokenBucket
 from botdrome.wire.writers import MatchStatus, PlayerMessages
 
 # The responses of the Bomberman API, and the writer for its users at a table.

@@ -23,10 +23,10 @@ from botdrome.wire.conversation import (
     Removed,
     Reply,
     Seconds,
+    TokenBucket,
     Unreadable,
 )
 from botdrome.wire.framing.websocket import MALFORMED, NORMAL, NOT_UTF8, POLICY
-from botdrome.wire.token_bucket import TokenBucket
 
 # Engine.IO: how its packets are framed on HTTP and on WebSockets, in version 3 (socket.io 2.x) and
 # 4 (3.x and 4.x).

@@ -8,7 +8,7 @@ import pytest
 
 from botdrome.server.tables.flight_records import written
 from botdrome.store.entries import Wanted
-from botdrome.wire.cube import writer as cube_writer
+from botdrome.wire import cube as cube_writer
 from tests.server.clients import client, deaf_port, registered, server
 from tests.server.rooms.cube.clients import NOOP, bot, game, organiser, saying, starts
 from tests.server.rooms.cube.test_games import CORNERS, EAST

@@ -1,1 +1,0 @@
-"""Battlecube: socket.io for organisers, HTTP calls to bots."""
