@@ -7,12 +7,12 @@ import pytest
 from botdrome.kit.traffic import (
     CONDITIONS,
     PROTOCOL_NAMES,
-    WireCondition,
     HttpFraming,
     LengthFraming,
     LineFraming,
     MessageFraming,
     SocketFraming,
+    WireCondition,
     WireMessage,
     conditions_of,
     fragmented,
@@ -100,10 +100,12 @@ def test_only_json_is_rewritten() -> None:
 
 def test_names_come_with_escapes_and_in_utf_8() -> None:
     assert (
-        rewritten('{"a": "Zoë"}'.encode(), WireCondition("", "", escaped=True)) == b'{"a": "Zo\\u00eb"}'
+        rewritten('{"a": "Zoë"}'.encode(), WireCondition("", "", escaped=True))
+        == b'{"a": "Zo\\u00eb"}'
     )
     assert (
-        rewritten(b'{"a": "Zo\\u00eb"}', WireCondition("", "", escaped=False)) == '{"a": "Zoë"}'.encode()
+        rewritten(b'{"a": "Zo\\u00eb"}', WireCondition("", "", escaped=False))
+        == '{"a": "Zoë"}'.encode()
     )
 
 

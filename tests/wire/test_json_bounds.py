@@ -15,8 +15,7 @@ from botdrome.wire.battlebot.conversation import MOST_ESCAPES, value_of
 from botdrome.wire.boats.conversation import HostConversation
 from botdrome.wire.bomber.request import BadRequest, read_message
 from botdrome.wire.conversation import Close
-from botdrome.wire.cube import unpacked
-from botdrome.wire.cube import UnreadableAnswer, read_answer
+from botdrome.wire.cube import UnreadableAnswer, read_answer, unpacked
 from botdrome.wire.duel import read_frame
 from botdrome.wire.framing.socketio import read_packet
 from botdrome.wire.framing.streams import BadFrame

@@ -16,7 +16,6 @@ from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import CommandError, note, offered, print_json, say
 from botdrome.games.chance import Chance
 from botdrome.games.reading import plural
-from botdrome.kit.wire_trials import BotAddress, TrialServer, WireTrials, TrialResult, trial_server
 from botdrome.kit.proxy import Proxy
 from botdrome.kit.traffic import (
     BOT_NAME,
@@ -25,6 +24,7 @@ from botdrome.kit.traffic import (
     WireCondition,
     conditions_of,
 )
+from botdrome.kit.wire_trials import BotAddress, TrialResult, TrialServer, WireTrials, trial_server
 from botdrome.protocols import load_settings
 
 GAMES: dict[ProtocolName, str] = {

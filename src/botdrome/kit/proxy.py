@@ -162,7 +162,9 @@ class Delivery:
         kind = kind_of(message.body, self._protocol, name) if message.body else "other"
         traffic.messages += 1
         traffic.questions += kind == "question"
-        condition = traffic.condition if traffic.messages <= traffic.condition.most else CONDITIONS[0]
+        condition = (
+            traffic.condition if traffic.messages <= traffic.condition.most else CONDITIONS[0]
+        )
         data = self._treated(message, condition)
         if condition.drop and not traffic.dropped and traffic.questions == 2:
             await self._drop(data[: len(data) - (len(message.body) + 1) // 2])

@@ -31,10 +31,10 @@ from botdrome.kit.synthetic_bots import (
     DuelBot,
     FaultRates,
     FileBot,
+    HttpBot,
     NativeBot,
     Registered,
     SyntheticBot,
-    HttpBot,
     keep_playing,
 )
 

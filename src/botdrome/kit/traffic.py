@@ -100,7 +100,9 @@ COUNTS = "counts characters instead of bytes, or cannot read UTF-8"
 CONDITIONS = (
     WireCondition("plain", "cannot play a plain match"),
     WireCondition("two pieces", "cannot read a message that comes in two pieces", pieces=halves),
-    WireCondition("single bytes", "cannot read a message that comes byte by byte", pieces=single_bytes),
+    WireCondition(
+        "single bytes", "cannot read a message that comes byte by byte", pieces=single_bytes
+    ),
     WireCondition(
         "joined messages", "cannot read several messages that come at once", STREAMS, joined=True
     ),
@@ -114,8 +116,12 @@ CONDITIONS = (
     WireCondition("unknown keys", "fails on unknown keys", JSON, rewrite=with_unknown_keys),
     WireCondition("key order", "depends on the order of keys", JSON, rewrite=in_other_order),
     WireCondition("long name", "fails on long names", opponent=LONG_NAME),
-    WireCondition("emoji name", "fails on names that are not ASCII", opponent=EMOJI_NAME, escaped=True),
-    WireCondition("emoji in UTF-8", COUNTS, JSON, opponent=EMOJI_NAME, escaped=False, after="emoji name"),
+    WireCondition(
+        "emoji name", "fails on names that are not ASCII", opponent=EMOJI_NAME, escaped=True
+    ),
+    WireCondition(
+        "emoji in UTF-8", COUNTS, JSON, opponent=EMOJI_NAME, escaped=False, after="emoji name"
+    ),
     WireCondition("own emoji name", "fails if its own name is not ASCII", bot=OWN_EMOJI_NAME),
     WireCondition("long wait", "gives up when nothing comes for some seconds", silent=True),
     WireCondition("lost connection", "does not recover from a lost connection", drop=True),

@@ -410,7 +410,9 @@ class WireTrials:
                 self._command or self._calls or condition.bot == BOT_NAME
             ):
                 continue
-            result = await self._trial(condition, opponent_of(condition, self._server.protocol, number))
+            result = await self._trial(
+                condition, opponent_of(condition, self._server.protocol, number)
+            )
             yield result
             if not result.passed:
                 failed.add(condition.name)
@@ -420,9 +422,7 @@ class WireTrials:
     async def _trial(self, condition: WireCondition, opponent: str) -> TrialResult:
         self._server.name = condition.bot
         traffic = TrialTraffic(condition)
-        command = self._address.filled(
-            self._command, condition.bot, await self._server.password()
-        )
+        command = self._address.filled(self._command, condition.bot, await self._server.password())
         program, tasks = None, list[asyncio.Task[None]]()
         try:
             self._proxy.begin(traffic)

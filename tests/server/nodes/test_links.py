@@ -16,8 +16,8 @@ from botdrome.server.nodes.cluster import Node, NodeId
 from botdrome.server.nodes.engines import NatsEngine
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.wire import node_link as link
-from botdrome.wire.node_link import HEAD, LAST, MOST
 from botdrome.wire.nats import publish
+from botdrome.wire.node_link import HEAD, LAST, MOST
 from tests.patience import PATIENCE
 from tests.server.nodes.fixed_members import FixedMembers, node
 

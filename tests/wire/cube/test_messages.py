@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from botdrome.games.battlecube import NO_STARTS, TOO_MANY, Battlecube
 from botdrome.games.game import BadOption
 from botdrome.games.options import with_options
-from botdrome.wire.cube import error
 from botdrome.wire.cube import (
     MOST_EDGE,
     MOST_PLAYERS,
@@ -23,11 +22,12 @@ from botdrome.wire.cube import (
     CubeSetup,
     Fault,
     claim_in,
+    empty_game,
+    error,
     game_id_in,
     new_game_in,
     update_in,
 )
-from botdrome.wire.cube import empty_game
 
 RECORDING = (
     Path(__file__).parents[2] / "server" / "rooms" / "cube" / "recordings" / "50-errors.jsonl"

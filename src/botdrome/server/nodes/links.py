@@ -10,8 +10,8 @@ import structlog
 
 from botdrome.server.nodes.cluster import Members, NodeId
 from botdrome.server.nodes.nats import NatsAddress, NatsConnection, NatsUnavailable, read_addresses
-from botdrome.wire.node_link import VERSION, NodeLink, OtherVersion
 from botdrome.wire.nats import publish
+from botdrome.wire.node_link import VERSION, NodeLink, OtherVersion
 
 log = structlog.get_logger()
 

@@ -12,9 +12,7 @@ from msgspec import Struct
 
 from botdrome.server.network.connection import Traffic
 from botdrome.server.rooms.cube_organisers import Organisers
-from botdrome.wire.cube import error, read_event
-from botdrome.wire.cube import Details, Fault
-from botdrome.wire.cube import CubeEvent
+from botdrome.wire.cube import CubeEvent, Details, Fault, error, read_event
 
 MOST_GAMES = 1000
 KEPT = 20

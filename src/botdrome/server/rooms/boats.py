@@ -29,6 +29,10 @@ from botdrome.wire.boats.conversation import (
     BoatConversation,
     CheckBlacklist,
     Depart,
+    EnterAsHost,
+    GiveOrder,
+    HostConversation,
+    HostTold,
     Joined,
     JoinRefused,
     JoinRoom,
@@ -36,10 +40,10 @@ from botdrome.wire.boats.conversation import (
     LookAtRoom,
     NameAllowed,
     ReturnToSeat,
+    RoomChanged,
     RoomShown,
     Say,
 )
-from botdrome.wire.boats.conversation import EnterAsHost, GiveOrder, HostConversation, HostTold, RoomChanged
 from botdrome.wire.boats.lines import BOOTED, FULL, plain, text_of
 from botdrome.wire.conversation import Admitted, Command, LoginRefused
 from botdrome.wire.framing.streams import Lines

@@ -30,18 +30,24 @@ from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.conversation import Command, TokenNeeded
 from botdrome.wire.cube import (
+    INVALID,
     ChangeGame,
     ControlGame,
+    CubeEvent,
+    CubePlayer,
+    CubeSetup,
+    Fault,
     GameId,
     ListGames,
+    NewGame,
     OrganiserConversation,
+    Payload,
     ReclaimGame,
     StartGame,
     WatchGame,
+    empty_game,
     error,
 )
-from botdrome.wire.cube import INVALID, CubePlayer, CubeSetup, Fault, NewGame
-from botdrome.wire.cube import CubeEvent, Payload, empty_game
 from botdrome.wire.framing.socketio import (
     Handshake,
     SocketConnected,

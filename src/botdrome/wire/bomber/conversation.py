@@ -118,7 +118,9 @@ class BomberWriter:
     def __init__(self, wrapped: bool, names: Sequence[str] = ()) -> None:
         self._wrapped, self._names = wrapped, names
 
-    def on_news(self, news: News, status: MatchStatus, players: Collection[Player]) -> PlayerMessages:
+    def on_news(
+        self, news: News, status: MatchStatus, players: Collection[Player]
+    ) -> PlayerMessages:
         """The numbers of the states that can be asked for from now on, and what was refused."""
         told: PlayerMessages = {}
         for event, position in news:
