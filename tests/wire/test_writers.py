@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.match import Match
 from botdrome.match.record import Resumption, setup_of
-from botdrome.wire.battlebot.conversation import battlebot
+from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.duel import Duel
 from botdrome.wire.writers import MatchHeader, MatchWriters, match_status
 from tests.match.test_resuming import a_match
@@ -26,7 +26,7 @@ def test_writers_of_a_resumed_match_know_how_it_stands() -> None:
     assert json.loads(starting)["against"] == "bob"
     assert json.loads(question)["board"]["_moves"] == [[0, 0], [0, 1], [1, 0]]
     news = match.submit(0, {"x": 5, "y": 5}, 130)
-    writers.join(1, battlebot)
+    writers.join(1, Battlebot)
     (message,) = writers.written(news, match_status(match, 130))[1]
     state = json.loads(message)["state"]
     assert (state["bots"], state["boardsPlayed"]) == (["bob", "ada"], [{"ada": 1, "bob": 2}])

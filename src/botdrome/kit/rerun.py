@@ -20,6 +20,7 @@ from botdrome.client.guard import descendants
 from botdrome.client.program import wait_for
 from botdrome.games.game import Game, Raw
 from botdrome.match.events import Ended, Player, Returned
+from botdrome.match.match import News
 from botdrome.match.questions import Answer, Divergence, Question, Told, divergence, retold
 from botdrome.match.record import Record, seed_number
 from botdrome.match.terms import Terms
@@ -154,8 +155,8 @@ class ProgramListener:
         if match.steps >= self._first and not self._joined:
             self._joined = True
             if self._first:
-                news = [(Returned(player), match.position)]
-                messages = self._writer.on_news(news, now, (player,))[player]
+                back: News = [(Returned(player), match.position)]
+                messages = self._writer.on_news(back, now, (player,))[player]
         if self._joined and messages:
             self._seat.program.send(messages)
             self._seat.asked = perf_counter()

@@ -18,7 +18,7 @@ from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.store.entries import MatchEntry, Note
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
-from botdrome.wire.battlebot.conversation import battlebot
+from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.writers import MatchWriters
 
 pytestmark = pytest.mark.anyio
@@ -102,7 +102,7 @@ class Hearer:
         self.network = self.late = 0.0
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
-        writers.join(player, battlebot)
+        writers.join(player, Battlebot)
 
     def tell(self, messages: list[bytes]) -> None:
         self.told += messages
