@@ -9,7 +9,7 @@ from botdrome.catalogue import restored
 from botdrome.cli.play import DuelReport
 from botdrome.contest.sequential import SequentialTest
 from botdrome.match.record import verify
-from botdrome.offline.duel import DuelPlan, play_blocks
+from botdrome.offline.tournament import DuelPlan, play_blocks
 from tests.cli.commands import run
 
 NOUGHTS = "noughts-and-crosses"

@@ -6,8 +6,7 @@ import pytest
 
 from botdrome.client.program import CannotStart
 from botdrome.games.game import View
-from botdrome.offline.boat_bots import entered, runs
-from botdrome.offline.boat_trial import BoardRun, Trial
+from botdrome.offline.boat_trial import BoardRun, Trial, entered, runs
 from tests.offline.boat_bots import walker
 from tests.offline.programs import program
 

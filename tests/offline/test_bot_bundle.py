@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from botdrome.client.program import CannotStart
-from botdrome.offline import bot_bundle
-from botdrome.offline.bot_bundle import ROOT, BotBundle, pack
+from botdrome.offline import dask_pool
+from botdrome.offline.dask_pool import ROOT, BotBundle, pack
 from botdrome.offline.tournament import TournamentPlan
 
 
@@ -127,7 +127,7 @@ def test_a_module_of_this_folder_travels_and_an_installed_one_does_not(
 def test_a_folder_that_is_too_large_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bot_bundle, "MOST_FILES", 3)
+    monkeypatch.setattr(dask_pool, "MOST_FILES", 3)
     with pytest.raises(
         CannotStart,
         match=r"a\.py: .*my bots has more than 200 MB or 3 files.*into a folder of its own",

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from botdrome.offline import dask_pool
-from botdrome.offline.bot_bundle import BotBundle
-from botdrome.offline.dask_pool import BundlePlayer, DaskExecutor, UnplayedMatch
+from botdrome.offline.dask_pool import BotBundle, BundlePlayer, DaskExecutor, UnplayedMatch
 from tests.cli.commands import run
 from tests.offline import programs
 from tests.offline.dask_cluster import Cluster, cluster

@@ -22,7 +22,7 @@ from botdrome.client.rest import CONFLICT, RestServer, ServerProblem
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_of, with_options
 from botdrome.games.reading import shown
-from botdrome.offline.tool_player import NotNow, ToolPlayer
+from botdrome.offline.remote_player import NotNow, ToolPlayer
 from botdrome.version import __version__
 
 RULES = {

@@ -52,7 +52,7 @@ from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.match.terms import BadTimeControl, Pace, read_time_control
 from botdrome.offline.batches import PoolTrouble
-from botdrome.offline.duel import DuelPlan, PlayedBlock, play_blocks
+from botdrome.offline.tournament import DuelPlan, PlayedBlock, play_blocks
 from botdrome.offline.entrants import distinct_names
 from botdrome.offline.isolation import Isolation
 from botdrome.offline.scenes import SceneQueue

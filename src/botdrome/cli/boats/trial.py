@@ -24,8 +24,17 @@ from botdrome.client.terminal_text import shown
 from botdrome.games.battleship import boats_in
 from botdrome.games.game import View
 from botdrome.games.reading import plural
-from botdrome.offline.boat_bots import TrialBot, entered, runs
-from botdrome.offline.boat_trial import FLEET, GAME, SKIPPER, BoardRun, Trial, Watch
+from botdrome.offline.boat_trial import (
+    FLEET,
+    GAME,
+    SKIPPER,
+    BoardRun,
+    Trial,
+    TrialBot,
+    Watch,
+    entered,
+    runs,
+)
 from botdrome.wire.boats.lines import square_name
 
 # The figures of a boat trial, and the file in which they are added up, with the keys of the
