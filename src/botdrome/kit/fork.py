@@ -19,7 +19,7 @@ from botdrome.match.questions import questions, refusal
 from botdrome.match.record import Record
 from botdrome.offline.isolation import ISOLATED, Isolation
 from botdrome.offline.seats import FunctionSeat, Seat, make_seat
-from botdrome.offline.table import OfflineTable
+from botdrome.offline.table import play_match
 from botdrome.offline.tournament import seed_of_bot
 
 RECORDED, HUMAN = "recorded", "human"
@@ -76,25 +76,19 @@ def continue_match(
     Each `number` has other seeds for the bots; those of 0 are the recorded ones.
     """
     match = match_at(record, game, step)
-    seats: list[Seat] = []
     recorded: dict[Player, RecordedMoves] = {}
-    try:
-        for player, entrant in enumerate(entrants):
-            seed = seed_of_bot(match.seed, player + number * match.players)
-            if entrant == RECORDED:
-                recorded[player] = RecordedMoves(
-                    match, player, recorded_moves(record, game, player), seed
-                )
-                seats.append(FunctionSeat(recorded[player], trusted=True))
-            elif entrant == HUMAN:
-                seats.append(PersonSeat(_asks(person, match, player), trusted=True))
-            else:
-                seats.append(make_seat(entrant, game.name, names[player], seed, isolation))
-        table = OfflineTable(match, seats, names)
-        table.play()
-    finally:
-        for seat in seats:
-            seat.close()
+
+    def seat(player: Player) -> Seat:
+        entrant, seed = entrants[player], seed_of_bot(match.seed, player + number * match.players)
+        if entrant == RECORDED:
+            moves = recorded_moves(record, game, player)
+            recorded[player] = RecordedMoves(match, player, moves, seed)
+            return FunctionSeat(recorded[player], trusted=True)
+        if entrant == HUMAN:
+            return PersonSeat(lambda _: person(match, player), trusted=True)
+        return make_seat(entrant, game.name, names[player], seed, isolation)
+
+    table = play_match(match, names, seat)
     left = {player: moves.left for player, moves in recorded.items() if moves.left is not None}
     return Continuation(match, table.faults, left)
 
@@ -106,7 +100,3 @@ def recorded_moves(record: Record, game: Game[Any], player: Player) -> dict[int,
         for question in questions(record, game, player)
         if question.accepted
     }
-
-
-def _asks(person: AskPerson, match: Match, player: Player) -> Callable[[View], Raw]:
-    return lambda _: person(match, player)

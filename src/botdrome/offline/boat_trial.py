@@ -19,7 +19,7 @@ from botdrome.match.match import Match
 from botdrome.match.terms import offline
 from botdrome.offline.batches import in_processes
 from botdrome.offline.seats import FunctionSeat, check_bot, make_seat
-from botdrome.offline.table import OfflineTable
+from botdrome.offline.table import play_match
 from botdrome.version import __version__
 
 GAME = "battleship"
@@ -223,19 +223,16 @@ class SeatShooter:
         trial, fleet = self._trial, self._trial.position(number)
         seed = trial.seed_of_bot(number)
         match = Match(trial.game(), 2, offline(CATALOGUE[GAME].terms), seed)
-        seat = make_seat(trial.bot, GAME, "bot", seed)
-        try:
-            table = OfflineTable(
-                match,
-                [seat, FunctionSeat(SkippingOpponent(fleet, self._watch), trusted=True)],
-                ("bot", SKIPPER),
-            )
-            table.play()
-        finally:
-            seat.close()
+        skipper = FunctionSeat(SkippingOpponent(fleet, self._watch), trusted=True)
+        table = play_match(
+            match,
+            ("bot", SKIPPER),
+            lambda player: skipper if player else make_seat(trial.bot, GAME, "bot", seed),
+        )
         end = match.position
         assert isinstance(end, Battleship)
-        return finished_run(number, fleet, end, seat.effort.seconds, table.faults.get(0, ""))
+        seconds = table.seats[0].effort.seconds
+        return finished_run(number, fleet, end, seconds, table.faults.get(0, ""))
 
 
 class TrialBot(Struct, frozen=True):

@@ -13,14 +13,15 @@ from botdrome.contest.formats.round_robin import TurnFixtures
 from botdrome.games.chance import Chance
 from botdrome.games.game import BadOption, Game, IllegalMove
 from botdrome.games.options import options_in, with_options
-from botdrome.match.events import Cause
+from botdrome.match.events import Cause, Player
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
 from botdrome.match.terms import offline
 from botdrome.offline.entrants import distinct_names
 from botdrome.offline.isolation import as_json
 from botdrome.offline.seats import FunctionSeat, Seat, check_bot, make_seat
-from botdrome.offline.table import OfflineTable
+from botdrome.offline.table import play_match
+from botdrome.offline.tournament import seed_of_bot
 
 View = dict[str, Any]
 
@@ -207,34 +208,18 @@ def _played(
     match = Match(
         setup._game, len(fixture.entrants), offline(CATALOGUE[setup.name].terms), fixture.seed
     )
-    names, seats = tuple(all_names[number] for number in fixture.entrants), list[Seat]()
-    try:
-        for player, number in enumerate(fixture.entrants):
-            seats.append(
-                _seat(
-                    bots[number],
-                    setup.name,
-                    names[player],
-                    Chance(fixture.seed, -1 - player).bits(),
-                )
-            )
-        table = OfflineTable(match, seats, names)
-        table.play()
-    finally:
-        for seat in seats:
-            seat.close()
-    result = match.result
+    names = tuple(all_names[number] for number in fixture.entrants)
+
+    def seat(player: Player) -> Seat:
+        bot, seed = bots[fixture.entrants[player]], seed_of_bot(fixture.seed, player)
+        if isinstance(bot, str):
+            return make_seat(bot, setup.name, names[player], seed)
+        return FunctionSeat(bot, trusted=False, seed=seed)
+
+    table, result = play_match(match, names, seat), match.result
     assert result is not None
     reasons = tuple(table.headline(player) for player in range(len(names)))
     file = match_file(match, names)
     return MatchResult(
         setup.name, fixture.seed, names, result.places, result.scores, result.causes, reasons, file
-    )
-
-
-def _seat(bot: Any, game: str, name: str, seed: int) -> Seat:
-    return (
-        make_seat(bot, game, name, seed)
-        if isinstance(bot, str)
-        else FunctionSeat(bot, trusted=False, seed=seed)
     )

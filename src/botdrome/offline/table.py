@@ -1,6 +1,7 @@
 """OfflineTable: one match of the offline runner, between functions and programs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from time import perf_counter, time
 from typing import Any
 
@@ -85,7 +86,7 @@ class OfflineTable:
         stage: Stage | None = None,
     ) -> None:
         """`stage` shows the match."""
-        self._match, self._stage, self._names = match, stage, names
+        self._match, self._stage, self._names, self.seats = match, stage, names, seats
         self._writer = offline_writer(match.game.name, names)
         self._functions = {
             player: seat for player, seat in enumerate(seats) if not isinstance(seat, ProgramSeat)
@@ -342,6 +343,21 @@ class OfflineTable:
             self._expel(
                 player, "flood", f"more than {IN_VAIN} messages in a row that were not taken"
             )
+
+
+def play_match(
+    match: Match,
+    names: tuple[str, ...],
+    make_seat: Callable[[Player], Seat],
+    stage: Stage | None = None,
+) -> OfflineTable:
+    """Play a match to its end, and close the seats that are made for it."""
+    with ExitStack() as stack:
+        players = range(match.players)
+        seats = [stack.enter_context(closing(make_seat(player))) for player in players]
+        table = OfflineTable(match, seats, names, stage)
+        table.play()
+    return table
 
 
 def offline_writer(game: str, names: tuple[str, ...]) -> Battlebot:

@@ -29,7 +29,7 @@ from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, in_processes
 from botdrome.offline.isolation import ISOLATED, Isolation, close_idle
 from botdrome.offline.scenes import SceneQueue, Show, Stage
 from botdrome.offline.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
-from botdrome.offline.table import OfflineTable
+from botdrome.offline.table import OfflineTable, play_match
 
 OPENING_STEP = -2_000_000
 """The step of the chance that draws openings. No match and no bot uses it."""
@@ -137,28 +137,26 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
         _open(match)
     names = tuple(plan.names[entrant] for entrant in fixture.entrants)
     stage = Stage(match_name(plan, fixture), match, names, show) if show else None
-    seats: list[Seat] = []
-    try:
-        for player, entrant in enumerate(fixture.entrants):
-            seed = seed_of_bot(fixture.seed, player)
-            seats.append(
-                make_seat(plan.entrants[entrant], plan.game, names[player], seed, plan.isolation)
-            )
-        table = OfflineTable(match, seats, names, stage)
-        table.play()
-    finally:
-        for seat in seats:
-            seat.close()
+
+    def seat(player: Player) -> Seat:
+        entrant, seed = plan.entrants[fixture.entrants[player]], seed_of_bot(fixture.seed, player)
+        return make_seat(entrant, plan.game, names[player], seed, plan.isolation)
+
+    table = play_match(match, names, seat, stage)
     if stage is not None:
         stage.close()
-    return _outcome(plan, fixture, match, table, seats)
+    return _outcome(plan, fixture, match, names, table)
 
 
 def _outcome(
-    plan: TournamentPlan, fixture: Fixture, match: Match, table: OfflineTable, seats: list[Seat]
+    plan: TournamentPlan,
+    fixture: Fixture,
+    match: Match,
+    names: tuple[str, ...],
+    table: OfflineTable,
 ) -> MatchOutcome:
     assert match.result is not None
-    names = tuple(plan.names[entrant] for entrant in fixture.entrants)
+    seats = table.seats
     logs = {player: seat.log for player, seat in enumerate(seats) if seat.log}
     files = {}
     if plan.save:

@@ -8,6 +8,7 @@ learner has a seat that waits for its actions.
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from inspect import signature
 from queue import SimpleQueue
 from threading import Thread
@@ -22,7 +23,7 @@ from botdrome.match.record import match_file
 from botdrome.offline.bot import BotInstance
 from botdrome.offline.isolation import as_json
 from botdrome.offline.seats import PREFIX, FunctionSeat, Seat, check_bot, make_seat, recorded_turns
-from botdrome.offline.table import OfflineTable, beginning
+from botdrome.offline.table import beginning, play_match
 from botdrome.offline.tournament import seed_of_bot
 from botdrome.rl.episode import Episode, TrainingSetup
 
@@ -190,34 +191,27 @@ class RunnerTable:
         self._wait()
 
     def _play(self, seed: int) -> None:
-        seats: list[Seat] = []
         problem: BaseException | None = None
         try:
-            for player, name in enumerate(self._names):
-                seats.append(
-                    self._seat if player == self._learner else self._opponent(player, name, seed)
-                )
-            OfflineTable(self.episode.match, seats, tuple(self._names)).play()
+            play_match(self.episode.match, tuple(self._names), partial(self._seat_of, seed))
         except TableClosed:
             pass
         except BaseException as error:
             problem = error
         finally:
-            for seat in seats:
-                seat.close()
             self._seat.turns.put(problem)
 
-    def _opponent(self, player: Player, name: str, seed: int) -> Seat:
+    def _seat_of(self, seed: int, player: Player) -> Seat:
+        if player == self._learner:
+            return self._seat
         entrant, game = self._opponents[player], self.episode.setup.game.name
+        own_seed = seed_of_bot(seed, player)
         if not isinstance(entrant, str):
-            return FunctionSeat(
-                policy_bot(entrant) if is_policy(entrant) else entrant,
-                trusted=False,
-                seed=seed_of_bot(seed, player),
-            )
+            bot = policy_bot(entrant) if is_policy(entrant) else entrant
+            return FunctionSeat(bot, trusted=False, seed=own_seed)
         if entrant.startswith(PREFIX):
             return FunctionSeat(recorded_bot(entrant, game, player), trusted=True)
-        return make_seat(entrant, game, name, seed_of_bot(seed, player))
+        return make_seat(entrant, game, self._names[player], own_seed)
 
     def _wait(self) -> None:
         problem = self._seat.turns.get()
