@@ -119,12 +119,10 @@ class Join:
         pauses: tuple[float, ...] = PAUSES,
     ) -> None:
         """`games` is the number of matches to play; None: any number."""
-        self._url, self._wish, self._make_player, self._display = (
-            socket_url(server, PLAY_PATH),
-            wish,
-            make_player,
-            display,
-        )
+        self._url = socket_url(server, PLAY_PATH)
+        self._wish = wish
+        self._make_player = make_player
+        self._display = display
         self._left, self._pauses = games, pauses
         self._failures = self._faults = 0
         self._player: RemotePlayer | None = None

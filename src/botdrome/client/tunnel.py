@@ -38,13 +38,11 @@ class Unwanted(Exception):
 class TunnelClient:
     def __init__(self, server: str, local: str, name: str, token: str, say: Say) -> None:
         """`say` shows progress to the user."""
-        self._url, self._local, self._name, self._token, self._say = (
-            socket_url(server, "/connect"),
-            local,
-            name,
-            token,
-            say,
-        )
+        self._url = socket_url(server, "/connect")
+        self._local = local
+        self._name = name
+        self._token = token
+        self._say = say
         if urlsplit(local).scheme not in ("http", "https"):
             raise ValueError(f"{local} is not the address of a bot")
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

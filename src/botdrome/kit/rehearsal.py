@@ -55,11 +55,9 @@ class ServerUsage(Struct):
 class ServerProcess:
     def __init__(self, folder: Path, flags: Sequence[str] = ()) -> None:
         port, duel, boats = free_ports(3)
-        self.ports, self.token, self.usage = (
-            {"http": port, "duel": duel, "xbs": boats},
-            secrets.token_hex(16),
-            ServerUsage(),
-        )
+        self.ports = {"http": port, "duel": duel, "xbs": boats}
+        self.token = secrets.token_hex(16)
+        self.usage = ServerUsage()
         self.rest = RestServer(f"http://127.0.0.1:{port}")
         self._log = folder / "server.log"
         self._command = [

@@ -106,11 +106,9 @@ class FunctionListener:
     """A bot in Python. It is asked, and hears nothing between its turns."""
 
     def __init__(self, seat: FunctionSeat | ProcessSeat, record: Record) -> None:
-        self._seat, self._names, self._limit = (
-            seat,
-            record.setup.names,
-            seconds_for(record.setup.terms),
-        )
+        self._seat = seat
+        self._names = record.setup.names
+        self._limit = seconds_for(record.setup.terms)
         self._begun = False
         self._fault: BotFault | None = None
 

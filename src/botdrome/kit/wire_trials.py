@@ -215,12 +215,10 @@ class WireTrial:
 
         `patience`: seconds without an answer before it has failed.
         """
-        self._server, self._traffic, self._program, self._patience = (
-            server,
-            traffic,
-            program,
-            patience,
-        )
+        self._server = server
+        self._traffic = traffic
+        self._program = program
+        self._patience = patience
         self._condition: WireCondition = traffic.condition
         self._tables: list[Table] = []
         self._answers = self._before = 0

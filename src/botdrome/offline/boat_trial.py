@@ -191,11 +191,9 @@ class HouseShooter:
 
     def run(self, number: int) -> BoardRun:
         trial, fleet = self._trial, self._trial.position(number)
-        opponent, chance, seconds = (
-            SkippingOpponent(fleet, self._watch),
-            SplitMix(trial.seed_of_bot(number)),
-            0.0,
-        )
+        opponent = SkippingOpponent(fleet, self._watch)
+        chance = SplitMix(trial.seed_of_bot(number))
+        seconds = 0.0
         position = trial.game().start(2, chance)
         both = {0: self._bot(position.view(0), chance), 1: {"board": "".join(fleet)}}
         position = position.play(

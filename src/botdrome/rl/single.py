@@ -46,12 +46,10 @@ class SingleEnvironment(gymnasium.Env[Observation, np.int64]):
         """
         self.metadata = {"name": setup.game.name, "render_modes": [*RENDER_MODES], "render_fps": 4}
         self.render_mode = render_mode
-        self._setup, self._opponents, self._player, self._seeds = (
-            setup,
-            tuple(opponents),
-            player,
-            Seeds(),
-        )
+        self._setup = setup
+        self._opponents = tuple(opponents)
+        self._player = player
+        self._seeds = Seeds()
         self._settles = setup.rewards == "score" or setup.encoding.mortal
         """Whether a step may change more than the position before the match is over."""
         self.observation_space = observation_space(setup.encoding)
@@ -287,10 +285,8 @@ class VectorEnvironment(VectorEnv[Observation, Any, Any]):
         one = make()
         self.num_envs, self.render_mode = count, one.render_mode
         self.metadata = one.metadata | {"autoreset_mode": AutoresetMode.NEXT_STEP}
-        self.single_observation_space, self.single_action_space = (
-            one.observation_space,
-            one.action_space,
-        )
+        self.single_observation_space = one.observation_space
+        self.single_action_space = one.action_space
         self.observation_space = batch_space(one.observation_space, count)
         self.action_space = batch_space(one.action_space, count)
         sizes = [count // processes + (number < count % processes) for number in range(processes)]

@@ -480,11 +480,9 @@ class BoatWriter:
 
     def board(self, player: Player, position: Battleship) -> bytes:
         squares = position.boards[player].encode()
-        status, score, skips = (
-            self.roster.statuses[player],
-            position.scores[player],
-            position.skips[player],
-        )
+        status = self.roster.statuses[player]
+        score = position.scores[player]
+        skips = position.skips[player]
         return b"B|%b|%b|%b|%d|%d" % (self._names[player], status, squares, score, skips)
 
     # Requests of the conversations.

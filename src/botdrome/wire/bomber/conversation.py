@@ -257,12 +257,10 @@ class BomberConversation:
 
         `user_id`: for messages of a WebSocket that name none.
         """
-        self._shape, self._with_state, self._wrapped, self._may_wait = (
-            shape,
-            with_state,
-            wrapped,
-            may_wait,
-        )
+        self._shape = shape
+        self._with_state = with_state
+        self._wrapped = wrapped
+        self._may_wait = may_wait
         self._user_id = user_id
 
     def receive(self, message: Message) -> RoomCommand:

@@ -251,10 +251,8 @@ def rules(game: Bomberman, room: Mapping[str, Any]) -> dict[str, Any]:
 
 def _words(options: Mapping[str, Any], room: Mapping[str, Any]) -> dict[str, Any]:
     """The rules of this room."""
-    pierces, wrapped = (
-        "No: flames burn on behind it.",
-        "DECLINED, with the word of the list as information.",
-    )
+    pierces = "No: flames burn on behind it."
+    wrapped = "DECLINED, with the word of the list as information."
     stops = "Yes: the first one burns and stops that arm."
     plain = "response is the word of the list, and so is information where it has no more to say."
     early = f"A round ends when all living users have acted, or after {room['round']} ms."
