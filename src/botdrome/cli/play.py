@@ -52,11 +52,17 @@ from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.match.terms import BadTimeControl, Pace, read_time_control
 from botdrome.offline.batches import PoolTrouble
-from botdrome.offline.tournament import DuelPlan, PlayedBlock, play_blocks
 from botdrome.offline.entrants import distinct_names
 from botdrome.offline.isolation import Isolation
 from botdrome.offline.scenes import SceneQueue
-from botdrome.offline.tournament import MatchOutcome, TournamentPlan, play_all
+from botdrome.offline.tournament import (
+    DuelPlan,
+    MatchOutcome,
+    PlayedBlock,
+    TournamentPlan,
+    play_all,
+    play_blocks,
+)
 from botdrome.wire.gomocup import EXAMPLE, BadOpening, read_openings
 
 MATCHES = 10

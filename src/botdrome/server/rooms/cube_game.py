@@ -21,9 +21,17 @@ from botdrome.server.network.connection import Traffic
 from botdrome.server.network.peer import PEER
 from botdrome.server.settings import ProtocolSection, Settings
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.wire.cube import error
-from botdrome.wire.cube import CubeSetup, Fault, NewGame
-from botdrome.wire.cube import CubeEvent, CubeWriter, Payload, UnreadableAnswer, read_answer
+from botdrome.wire.cube import (
+    CubeEvent,
+    CubeSetup,
+    CubeWriter,
+    Fault,
+    NewGame,
+    Payload,
+    UnreadableAnswer,
+    error,
+    read_answer,
+)
 from botdrome.wire.writers import MatchWriters
 
 
