@@ -55,8 +55,9 @@ quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
 	$(PYTEST) $(PARALLEL) $(PURE_TESTS:%=tests/%)
 
 # The stages of `make test`, beside each other. Each prints its output when it ends; a failure does not stop the others.
+# Those that wait most begin first: the others fill the cores beside them.
 FOLDERS := server cli api
-STAGES := lint $(FOLDERS:%=stage-%) stage-others stage-pure stage-browser stage-nodes stage-simulations stage-pages
+STAGES := stage-nodes stage-server stage-others stage-browser lint stage-cli stage-pure stage-api stage-simulations stage-pages
 
 test: web ## run the checks and all tests, with full branch coverage of the pure layers
 	$(BIN)/python -m tools.bubblewrap
