@@ -8,7 +8,9 @@ import sys
 
 from tools import debian
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+SHELL = "chromium-headless-shell"
+"""Chromium without windows: tests take it a third less CPU time."""
+NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "chrome")
 NONE = (
     "Chromium is not installed, so the browser tests are skipped. On Debian: apt-get install "
     "chromium\n"
@@ -21,8 +23,9 @@ def find() -> str | None:
 
 def main() -> int:
     """Install a browser. A failure is no error: tests that need no browser still run."""
-    if find() is None:
-        debian.install(["chromium"])
+    for package in (SHELL, "chromium"):
+        if find() is None:
+            debian.install([package])
     if find() is None:
         sys.stderr.write(NONE)
     return 0
