@@ -157,7 +157,8 @@ class Supervisor:
                 seconds=pause,
             )
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._stopping.wait()
         opened.set()
 
     async def _run(self, number: int, opened: asyncio.Event) -> int:

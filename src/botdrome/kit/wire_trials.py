@@ -461,11 +461,8 @@ class WireTrials:
     async def _remind(self, traffic: TrialTraffic) -> None:
         """Ask the author of the bot to start it."""
         if not self._command and not self._calls:
-            with suppress(TimeoutError):
-                return await asyncio.wait_for(_connected(traffic), PROMPT)
-            self._prompt(traffic.condition.name)
-        return None
-
-
-async def _connected(traffic: TrialTraffic) -> None:
-    await traffic.connected.wait()
+            try:
+                async with asyncio.timeout(PROMPT):
+                    await traffic.connected.wait()
+            except TimeoutError:
+                self._prompt(traffic.condition.name)

@@ -158,7 +158,8 @@ class NodeAsking(Asking):
             encode(Question(number, type(question).__name__, CLIENT_SOURCE.get(), body)),
         )
         try:
-            return msgspec.msgpack.decode(await asyncio.wait_for(answer, seconds), type=of)
+            async with asyncio.timeout(seconds):
+                return msgspec.msgpack.decode(await answer, type=of)
         except (TimeoutError, asyncio.CancelledError) as given_up:
             self._links.send(node, TOPIC, encode(Withdrawn(number)))
             if isinstance(given_up, asyncio.CancelledError):

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import count
 from operator import attrgetter, methodcaller
 from time import time
@@ -66,10 +67,9 @@ class Audit:
         name = f"{at:015}-{next(self._numbers):09}-{secrets.token_hex(4)}"
         written = asyncio.Event()
         self._tasks.start(self._write(Note(BOOK, name, msgspec.to_builtins(line)), written))
-        try:
-            await asyncio.wait_for(written.wait(), WRITING)
-        except TimeoutError:
-            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WRITING):
+                await written.wait()
 
     async def _write(self, note: Note, written: asyncio.Event) -> None:
         try:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from itertools import islice
 from time import time
@@ -273,8 +274,8 @@ class RunningTables:
         stop = self.on_change(lambda: None if self._tables else done.set())
         try:
             if self._tables:
-                await asyncio.wait_for(done.wait(), seconds)
-        except TimeoutError:
-            pass
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await done.wait()
         finally:
             stop()
