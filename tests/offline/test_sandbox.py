@@ -2,6 +2,7 @@
 other process.
 """
 
+import gc
 import os
 import shutil
 import subprocess
@@ -58,6 +59,7 @@ def steals(folder: Path, isolation: Isolation) -> tuple[Any, OfflineTable]:
     """A match of the thief against the best house bot."""
     path = folder / "thief.py"
     path.write_text(failing_bots.THIEF)
+    gc.collect()  # matches of other tests may still be in memory
     match, table, _ = played_by(
         str(path), Terms(Pace(None)), isolation, "house:hunter", "battleship"
     )

@@ -237,10 +237,12 @@ async def test_an_answer_in_two_halves_is_not_held_up_on_its_way() -> None:
         writer.write(body)
 
     async with host(in_halves) as bot, callers() as ours:
-        began = asyncio.get_running_loop().time()
-        for _ in range(50):
+        times = []
+        for _ in range(60):
+            began = asyncio.get_running_loop().time()
             assert (await ours.post(bot.url, b"", LIMIT)).body == b"[1]"
-        assert asyncio.get_running_loop().time() - began < 1.2, "50 times 40 ms would be 2 s"
+            times.append(asyncio.get_running_loop().time() - began)
+        assert min(times[40:]) < 0.03, "with the trap each takes 0.04 at least"
     assert bot.connections == 1
 
 

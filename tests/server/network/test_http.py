@@ -179,11 +179,13 @@ async def test_a_head_and_a_body_that_are_sent_apart_lose_no_time() -> None:
     async with shop() as (_, open_line):
         line = await open_line()
         line.writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
-        began = asyncio.get_running_loop().time()
-        for _ in range(50):
+        times = []
+        for _ in range(60):
+            began = asyncio.get_running_loop().time()
             line.send(POST[:-5], POST[-5:])
             assert (await line.answer())[2] == b"/p hello"
-        assert asyncio.get_running_loop().time() - began < 1.2, "50 times 40 ms would be 2 s"
+            times.append(asyncio.get_running_loop().time() - began)
+        assert min(times[40:]) < 0.03, "with the trap each takes 0.04 at least"
 
 
 @pytest.mark.parametrize(("request_bytes", "body"), ANSWERS)
