@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from datetime import timedelta
 from functools import partial
 from importlib import import_module
@@ -101,11 +101,8 @@ def backup(file: Annotated[Path, Argument(help="The file to write.")], db: Datab
 @store_command()
 async def operator_token(db: Database = "") -> None:
     """Create a new operator token, and print it. The old token and its sessions end at once."""
-    store = await open_store(store_url(db))
-    try:
+    async with opened_store(store_url(db)) as store:
         say(await new_token(store))
-    finally:
-        await store.close()
 
 
 @command(ServerProblem)
@@ -170,6 +167,15 @@ def store_url(db: str, existing: bool = False) -> str:
     return url
 
 
+@asynccontextmanager
+async def opened_store(url: str) -> AsyncIterator[Store]:
+    store = await open_store(url)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
 STANDARD = Path("-")
 """Standard output or input."""
 OURS = b'{"kind":'
@@ -205,30 +211,24 @@ class SeatRow(Struct, frozen=True):
 
 
 async def _export(url: str, file: Path | None) -> None:
-    store = await open_store(url)
-    target = open(file, "wb", opener=open_private) if file else sys.stdout.buffer  # noqa: SIM115
-    try:
-        async for line in store.export():
-            target.write(line)
-        target.flush()
-    finally:
-        if file:
-            target.close()
-        await store.close()
+    output = nullcontext(sys.stdout.buffer)
+    async with opened_store(url) as store:
+        with open(file, "wb", opener=open_private) if file else output as target:
+            async for line in store.export():
+                target.write(line)
+            target.flush()
 
 
 async def _take_in(url: str, files: Sequence[Path]) -> bool:
     """Return False if something was left out."""
-    store, new, complaints = await open_store(url), 0, Complaints()
-    try:
+    new, complaints = 0, Complaints()
+    async with opened_store(url) as store:
         for file in files:
             complaints.file = file
             try:
                 new += await store.restore(_lines(file, complaints))
             except BadExport as problem:
                 raise BadExport(f"{file}: {problem}") from None
-    finally:
-        await store.close()
     note(f"{new} entries were new")
     return not complaints.count
 
@@ -260,12 +260,9 @@ def _standard_input() -> BufferedReader:
 async def _export_rows(url: str, file: Path | None, form: str) -> None:
     write, close = _parquet(file) if form == "parquet" and file else _line_writer(file)
     try:
-        store = await open_store(url)
-        try:
+        async with opened_store(url) as store:
             async for rows in _pages(store):
                 write(rows)
-        finally:
-            await store.close()
     finally:
         close()
 

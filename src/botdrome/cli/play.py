@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import typer
 from msgspec import Struct
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from typer import Argument, Option
 from typer.core import TyperCommand
 
@@ -38,6 +37,7 @@ from botdrome.cli.terminal import (
     game_called,
     note,
     print_json,
+    progress_bar,
     read_options,
     say,
 )
@@ -545,24 +545,17 @@ def _check_started(names: tuple[str, ...], plan: DuelPlan, block: PlayedBlock) -
 
 def _played(report: DuelReport, jobs: int) -> int:
     """Play until the test decides. Ctrl-C ends it early and keeps the results so far."""
-    console = Terminal(stderr=True)
     blocks = play_blocks(report.plan, jobs)
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    ) as bar:
-        task = bar.add_task(report.progress())
+    with progress_bar() as bar:
+        task = bar.add_task(report.progress(), total=report.plan.matches)
         try:
             with closing(blocks):
                 for block in blocks:
                     _check_started(report.names, report.plan, block)
                     report.add(block)
-                    bar.update(task, description=report.progress())
-                    if not console.is_terminal and report.scores.blocks % EVERY == 0:
-                        console.print(report.progress(), soft_wrap=True)
+                    bar.update(task, description=report.progress(), advance=1)
+                    if not bar.console.is_terminal and report.scores.blocks % EVERY == 0:
+                        note(report.progress())
                     if report.decision is not None or report.exhausted:
                         break
         except KeyboardInterrupt:

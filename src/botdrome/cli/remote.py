@@ -35,7 +35,7 @@ from botdrome.client.rest import RestServer, ServerProblem, connection_problem, 
 from botdrome.client.terminal_text import shown
 from botdrome.client.tunnel import TunnelClient, Unwanted
 from botdrome.match.events import AnyEvent, Event
-from botdrome.match.headline import Headlines, replayed_headlines
+from botdrome.match.headline import replayed_headlines
 from botdrome.match.record import BadRecord
 
 
@@ -162,13 +162,9 @@ class Screen:
 
 def _story_of_file(file: str, seat: int | None) -> list[str]:
     try:
-        record, game = restored(Path(file).read_bytes())
-        words, names = replayed_headlines(record, game), record.setup.names
+        return _story(Path(file).read_bytes(), seat, shlex.quote(file))
     except (BadRecord, OSError) as problem:
         raise CommandFailed(f"{file}: {problem}") from None
-    if seat is not None and not 0 <= seat < len(names):
-        raise CommandError(f"{players_text(names)}; there is no player {seat}")
-    return _story(words, names, range(len(names)) if seat is None else [seat], shlex.quote(file))
 
 
 def _story_on_server(rest: RestServer, match: str, name: str, player: int) -> list[str]:
@@ -176,21 +172,20 @@ def _story_on_server(rest: RestServer, match: str, name: str, player: int) -> li
     have no file.
     """
     try:
-        record, game = restored(rest.match_file(match))
-        return _story(
-            replayed_headlines(record, game),
-            record.setup.names,
-            [player],
-            f"{match} --server {rest.url}",
-        )
+        return _story(rest.match_file(match), player, f"{match} --server {rest.url}")
     except (ServerProblem, BadRecord) as problem:
         return [f"{name} has no replay: {problem}"]
 
 
-def _story(words: Headlines, names: Sequence[str], players: Sequence[int], match: str) -> list[str]:
-    """Return the headlines of these players, what decided the match, and the command that looks for
-    blunders.
+def _story(file: bytes, player: int | None, match: str) -> list[str]:
+    """Return the headline of a player, or of all, what decided the match, and the command that
+    looks for blunders.
     """
+    record, game = restored(file)
+    words, names = replayed_headlines(record, game), record.setup.names
+    if player is not None and not 0 <= player < len(names):
+        raise CommandError(f"{players_text(names)}; there is no player {player}")
+    players = range(len(names)) if player is None else [player]
     story = [f"{names[player]} {words.of(player)}" for player in players]
     if verdict := words.verdict(names):
         story.append(f"What decided it: {verdict}.")

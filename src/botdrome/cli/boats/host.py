@@ -17,7 +17,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from botdrome.app import RunningServer, open_server
-from botdrome.cli.admin import store_url
+from botdrome.cli.admin import opened_store, store_url
 from botdrome.cli.boats.command import LogLevel
 from botdrome.cli.logs import configure_logs, level_called
 from botdrome.cli.options import Database, Json
@@ -47,7 +47,6 @@ from botdrome.server.rooms.boat_settings import (
 from botdrome.server.rooms.boat_statistics import BoatStatistics, titles, write_files, written
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable
-from botdrome.store.opening import open_store
 from botdrome.wire.boats.lines import BLANKS, text_of
 
 
@@ -436,13 +435,10 @@ def _typed_lines() -> "asyncio.Queue[str | None]":
 
 
 async def _read_statistics(url: str) -> BoatStatistics:
-    store = await open_store(url)
-    try:
+    async with opened_store(url) as store:
         statistics = BoatStatistics(store, None)
         await statistics.read()
         return statistics
-    finally:
-        await store.close()
 
 
 Pages = dict[tuple[str, str], Mapping[str, Any]]
