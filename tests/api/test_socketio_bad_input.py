@@ -10,6 +10,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.api.socketio_rig import PATIENCE, Poller, Rig, rig, said
+from tests.patience import until
+from tests.server.clients import leap
 
 pytestmark = pytest.mark.anyio
 both = pytest.mark.parametrize("version", [3, 4])
@@ -182,6 +184,8 @@ async def test_a_body_that_does_not_go_on(version: int) -> None:
             f"POST /socket.io/?{client.query} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n"
             "\r\n4".encode()
         )
+        await until(lambda: one.socketio._connections[client.sid].posting)
+        leap(1.0)
         answer = await asyncio.wait_for(reader.readuntil(b"did not come"), PATIENCE)
         assert b"HTTP/1.1 408" in answer
         writer.close()
@@ -209,6 +213,7 @@ async def test_attachments_that_do_not_come(version: int) -> None:
         await one.echo.until_gone()
         client = await one.poller(version)
         await client.say(asked)
+        leap(1.0)
         await closed(client, words)
 
 
@@ -224,6 +229,8 @@ async def test_a_client_that_does_not_connect() -> None:
 async def test_a_client_that_disconnects_and_stays(version: int) -> None:
     async with rig(limits_login=1.0) as one, one.caller(version) as socket:
         await socket.send("41")
+        await one.echo.until_gone()
+        leap(1.0)
         assert "the client has disconnected" in str(await said(socket))
         with pytest.raises(ConnectionClosed):
             await said(socket)

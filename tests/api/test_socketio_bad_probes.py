@@ -9,6 +9,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.api.socketio_rig import PATIENCE, Poller, rig, said
 from tests.api.test_socketio_bad_input import both, denied
+from tests.server.clients import leap
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +73,7 @@ async def test_a_probe_that_stalls(version: int) -> None:
         async with one.socket(version, client.sid) as socket:
             await socket.send("2probe")
             assert await said(socket) == "3probe"
+            leap(1.0)
             with pytest.raises(ConnectionClosed):
                 await said(socket)
         await client.say('42["ECHO",1]')
