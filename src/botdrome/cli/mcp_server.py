@@ -22,7 +22,7 @@ from botdrome.client.rest import CONFLICT, RestServer, ServerProblem
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_of, with_options
 from botdrome.games.reading import shown
-from botdrome.offline.remote_player import NotNow, ToolPlayer
+from botdrome.offline.remote_player import CannotAct, ToolPlayer
 from botdrome.version import __version__
 
 RULES = {
@@ -151,7 +151,7 @@ class ModelTable:
     async def leave(self) -> None:
         """Resign, or stop waiting."""
         if self.begun and not self.over:
-            with suppress(NotNow):
+            with suppress(CannotAct):
                 await self.player.resign()
         await self.close()
         self._problem = self._problem or (
@@ -372,7 +372,7 @@ class ModelTools:
         """Make a move. Returns whether the server accepts it; if not, why. Then call observe."""
         try:
             refusal = await self._playing().player.submit(move)
-        except NotNow as problem:
+        except CannotAct as problem:
             raise ToolError(str(problem)) from None
         return {"accepted": False, "why": refusal} if refusal else {"accepted": True}
 

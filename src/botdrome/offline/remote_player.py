@@ -416,7 +416,7 @@ MOST_EVENTS = 200
 """Events that are kept between two looks; older ones are dropped."""
 
 
-class NotNow(Exception):
+class CannotAct(Exception):
     """The player cannot do this at present; the text says why."""
 
 
@@ -505,10 +505,10 @@ class ToolPlayer(FramePlayer):
     async def submit(self, move: Any) -> str:
         """Send a move, and return why the server refuses it; empty: it is accepted.
 
-        Raise NotNow if it cannot be sent.
+        Raise CannotAct if it cannot be sent.
         """
         if not self.to_act:
-            raise NotNow(
+            raise CannotAct(
                 "you are out"
                 if self.out
                 else f"it is not your turn; the match waits for {', '.join(self.to_move)}"
@@ -519,7 +519,7 @@ class ToolPlayer(FramePlayer):
         link = await self._send({"move": move}, {"ping": ping})
         await self.until(lambda: self._pong == ping or self._link is not link)
         if self._pong != ping and not self._refusal and self.result is None:
-            raise NotNow("the connection was lost before the server answered")
+            raise CannotAct("the connection was lost before the server answered")
         return self._refusal
 
     async def resign(self) -> None:
@@ -530,12 +530,12 @@ class ToolPlayer(FramePlayer):
     async def _send(self, *messages: Any) -> ServerLink:
         link = self._link
         if link is None:
-            raise NotNow("there is no connection to the server at present")
+            raise CannotAct("there is no connection to the server at present")
         try:
             for message in messages:
                 await link.send(message)
         except ConnectionLost as lost:
-            raise NotNow(str(lost)) from None
+            raise CannotAct(str(lost)) from None
         return link
 
     # Frames.

@@ -66,18 +66,18 @@ class AskingMessage(Struct, frozen=True, array_like=True):
     number: int
 
 
-class Question(AskingMessage, frozen=True, tag="q"):
+class NodeQuestion(AskingMessage, frozen=True, tag="q"):
     kind: str
     source: str
     """The address of the client that caused it."""
     body: bytes
 
 
-class Answer(AskingMessage, frozen=True, tag="a"):
+class NodeAnswer(AskingMessage, frozen=True, tag="a"):
     body: bytes
 
 
-class Refusal(AskingMessage, frozen=True, tag="r"):
+class NodeRefusal(AskingMessage, frozen=True, tag="r"):
     kind: str
     words: str
 
@@ -87,7 +87,7 @@ class Withdrawn(AskingMessage, frozen=True, tag="w"):
 
 
 encode = msgspec.msgpack.Encoder().encode
-decode = msgspec.msgpack.Decoder(Question | Answer | Refusal | Withdrawn).decode
+decode = msgspec.msgpack.Decoder(NodeQuestion | NodeAnswer | NodeRefusal | Withdrawn).decode
 
 
 class Asking:
@@ -155,7 +155,7 @@ class NodeAsking(Asking):
         self._links.send(
             node,
             TOPIC,
-            encode(Question(number, type(question).__name__, CLIENT_SOURCE.get(), body)),
+            encode(NodeQuestion(number, type(question).__name__, CLIENT_SOURCE.get(), body)),
         )
         try:
             async with asyncio.timeout(seconds):
@@ -190,7 +190,7 @@ class NodeAsking(Asking):
 
     def _receive(self, sender: NodeId, payload: bytes) -> None:
         message = decode(payload)
-        if isinstance(message, Question):
+        if isinstance(message, NodeQuestion):
             return self._start(self._answer(sender, message))
         if isinstance(message, Withdrawn):
             if (task := self._answering.pop((sender, message.number), None)) is not None:
@@ -199,24 +199,24 @@ class NodeAsking(Asking):
         _, waiting = self._waiting.get(message.number, (sender, None))
         if waiting is None or waiting.done():
             return None
-        if isinstance(message, Answer):
+        if isinstance(message, NodeAnswer):
             return waiting.set_result(message.body)
         return waiting.set_exception(TOLD.get(message.kind, NoAnswer)(message.words))
 
-    async def _answer(self, sender: NodeId, question: Question) -> None:
+    async def _answer(self, sender: NodeId, question: NodeQuestion) -> None:
         CLIENT_SOURCE.set(question.source)
         key, task = (sender, question.number), asyncio.current_task()
         assert task is not None
         self._answering[key] = task
-        reply: Answer | Refusal
+        reply: NodeAnswer | NodeRefusal
         try:
             kind, answer = self._kinds[question.kind]
-            reply = Answer(
+            reply = NodeAnswer(
                 question.number,
                 encode(await answer(msgspec.msgpack.decode(question.body, type=kind))),
             )
             if len(reply.body) > LARGEST:
-                reply = Refusal(
+                reply = NodeRefusal(
                     question.number,
                     "",
                     f"the answer of a node has at most {LARGEST} bytes, not {len(reply.body)}",
@@ -225,7 +225,7 @@ class NodeAsking(Asking):
             if type(problem).__name__ not in TOLD:
                 log_failure("a question of another node could not be answered")
                 problem = NoAnswer("a node could not answer: its log says why")
-            reply = Refusal(question.number, type(problem).__name__, str(problem))
+            reply = NodeRefusal(question.number, type(problem).__name__, str(problem))
         finally:
             self._answering.pop(key, None)
         self._links.send(sender, TOPIC, encode(reply))
