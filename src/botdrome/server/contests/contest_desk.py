@@ -16,7 +16,6 @@ from botdrome.server.contests.running_contest import RunningContest
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableOpener
 from botdrome.server.lobby.desk import Desk, WaitingClient
-from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.owners import NOBODY, is_another_bots
 from botdrome.server.network.connection import NORMAL, TRY_LATER
 from botdrome.store.contest_journal import ContestRefusal
@@ -268,16 +267,9 @@ class ContestDesk:
         )
 
     def open_for_contest(self, plan: ContestTable, players: Sequence[ContestPlayer]) -> None:
-        desk, clients = self._desk, [player.take() for player in players]
-        names, owners = (
-            tuple(player.name for player in players),
-            tuple(player.owner for player in players),
-        )
-        table = desk.tables.set_table(
-            plan.game, plan.terms, names, owners, plan.options, plan.contest, seed=plan.seed
+        gathered = [player.gathered(plan.game.name) for player in players]
+        table = self._desk.set_table(
+            plan.game, plan.terms, gathered, plan.options, plan.contest, seed=plan.seed
         )
         plan.prepare(table)
-        for number, player in enumerate(players):
-            if player.is_house and (bot := house_bot(plan.game.name, player.name)) is not None:
-                HouseSeat(desk.workers, table, number, bot[1]).sit_down()
-        desk.tables.start_table(table, clients)
+        self._desk.tables.start_table(table, [player.client for player in gathered])

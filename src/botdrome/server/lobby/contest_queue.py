@@ -9,6 +9,7 @@ from botdrome.contest.lobby import Seeker
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.match.terms import Milliseconds, Terms
+from botdrome.server.lobby.house import GatheredPlayer, house_bot
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Table
 
@@ -60,6 +61,11 @@ class ContestPlayer(NamedTuple):
     """Called when it is seated. What it returns is called after the match."""
     is_house: bool = False
     """It plays any number of matches at once."""
+
+    def gathered(self, game: str) -> GatheredPlayer:
+        """Take it from its queue, unless it is a house bot."""
+        bot = house_bot(game, self.name) if self.is_house else None
+        return GatheredPlayer(self.name, self.owner, self.take(), None if bot is None else bot[1])
 
 
 class TableOpener(Protocol):

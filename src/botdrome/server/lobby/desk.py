@@ -1,7 +1,7 @@
 """Desk: clients that wait for a table, and the tables that are set for them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from itertools import count, islice
 from random import randrange
@@ -10,27 +10,26 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from botdrome.bots.house import HouseBot
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Ticket, Wish, table_wish
 from botdrome.contest.matchmaking import Knowledge, WaitingPlayer, pairs_now
+from botdrome.games.game import Game
 from botdrome.games.options import with_options
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Resumption
-from botdrome.match.terms import paced
+from botdrome.match.terms import PaceName, Terms, paced
 from botdrome.server import metrics
 from botdrome.server.failures import STORE_AWAY, log_failure
 from botdrome.server.lobby.clients import Logins
 from botdrome.server.lobby.contest_queue import ContestQueue
-from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
-from botdrome.server.lobby.owners import NOBODY, is_of_guest, seat_key, seat_of
+from botdrome.server.lobby.house import GatheredPlayer, HouseSeat, house_bot, house_players
+from botdrome.server.lobby.owners import is_of_guest, seat_key, seat_of
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import header_of
 from botdrome.server.tables.running_tables import Candidate, RunningTables
 from botdrome.server.tables.table import Subscriber, Table
-from botdrome.server.workers.pool import Workers
 from botdrome.store.entries import BrokenMatch, MatchEntry, StoreUnavailable
 from botdrome.store.store import Store
 from botdrome.wire.writers import MatchWriters, match_status
@@ -144,31 +143,6 @@ class OtherNodes:
         waits no longer.
         """
         return False
-
-
-# A table of one client and house bots.
-
-SetTable = Callable[[Wish, tuple[str, ...], tuple[str, ...]], Table]
-"""From the wish, the names and the owners of the seats to the table."""
-
-
-def house_table(
-    seeker: Seeker,
-    bot: tuple[str, HouseBot],
-    set_table: SetTable,
-    workers: Workers,
-    client: WaitingClient,
-) -> tuple[Table, list[WaitingClient | None]]:
-    """Return the table, with its house bots seated, and who else sits down in which seat."""
-    (name, function), players = bot, seeker.wish.players
-    seat = randrange(players) if seeker.by_lot else 0
-    others = house_names(name, players - 1)
-    owners = tuple(client.owner if player == seat else NOBODY for player in range(players))
-    table = set_table(seeker.wish, (*others[:seat], seeker.name, *others[seat:]), owners)
-    for player in range(players):
-        if player != seat:
-            HouseSeat(workers, table, player, function).sit_down()
-    return table, [client if player == seat else None for player in range(players)]
 
 
 # Matchmaker: gathers bots for open play for a bounded time, and pairs those whose games say most
@@ -567,8 +541,10 @@ class Desk:
             return client.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
         self._matchmaker.seated(seeker)
         self.give_up(client)
-        table, seats = house_table(seeker, bot, self._set, self.workers, client)
-        return self.tables.start_table(table, seats)
+        players = house_players(*bot, seeker.wish.players - 1)
+        seat = randrange(seeker.wish.players) if seeker.by_lot else 0
+        players.insert(seat, GatheredPlayer(seeker.name, client.owner, client))
+        return self._play(seeker.wish, players)
 
     # Tables.
 
@@ -603,10 +579,8 @@ class Desk:
         over: Callable[[Table], None] | None = None,
     ) -> None:
         """Set a table for clients that no longer wait. `over` is called when its match is over."""
-        table = self._set(wish, names, tuple(client.owner for client in clients))
-        if over is not None:
-            table.subscribe(Subscriber(over=over))
-        self.tables.start_table(table, clients)
+        seats = zip(names, clients, strict=True)
+        self._play(wish, [GatheredPlayer(name, one.owner, one) for name, one in seats], over)
 
     def _meeting_over(self, book: ContestBook, table: Table) -> None:
         """Count a meeting that is stored as ended. An aborted one is played again."""
@@ -624,10 +598,44 @@ class Desk:
                 )
         return None
 
-    def _set(self, wish: Wish, names: tuple[str, ...], owners: tuple[str, ...]) -> Table:
+    def _play(
+        self,
+        wish: Wish,
+        players: Sequence[GatheredPlayer],
+        over: Callable[[Table], None] | None = None,
+    ) -> None:
         row, options = CATALOGUE[wish.game], msgspec.json.decode(wish.options)
         game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
-        return self.tables.set_table(game, terms, names, owners, options, wish.contest, wish.pace)
+        table = self.set_table(game, terms, players, options, wish.contest, wish.pace)
+        table.subscribe(Subscriber(over=over))
+        self.tables.start_table(table, [player.client for player in players])
+
+    def set_table(
+        self,
+        game: Game[Any],
+        terms: Terms,
+        players: Sequence[GatheredPlayer],
+        options: Mapping[str, Any],
+        contest: str | None = None,
+        pace: PaceName = "usual",
+        seed: int | None = None,
+        versions: tuple[str, ...] = (),
+        resumes: bool = True,
+    ) -> Table:
+        """Return a table for these players, with its house bots seated.
+
+        `resumes`: another node may resume the match; a room and its players are in memory.
+        """
+        names = tuple(player.name for player in players)
+        owners = tuple(player.owner for player in players)
+        table = self.tables.set_table(
+            game, terms, names, owners, options, contest, pace, seed, versions
+        )
+        table.resumes = resumes
+        for number, player in enumerate(players):
+            if player.house is not None:
+                HouseSeat(self.workers, table, number, player.house).sit_down()
+        return table
 
     # For rooms, which set tables of their own and fill them with clients that wait here.
 

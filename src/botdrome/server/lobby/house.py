@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from typing import NamedTuple
 
 import structlog
 
@@ -9,6 +10,8 @@ from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
+from botdrome.server.lobby.owners import NOBODY
+from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.jobs import JobFailed, WorkersClosed
 from botdrome.server.workers.pool import Workers
@@ -29,9 +32,19 @@ def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
     return (name, found) if found else None
 
 
-def house_names(name: str, seats: int) -> list[str]:
-    """The names of one bot on several seats of a table."""
-    return [f"{name} {number}" if number else name for number in range(seats)]
+class GatheredPlayer(NamedTuple):
+    """A player of a table that is about to start. A house bot has no client."""
+
+    name: str
+    owner: str = NOBODY
+    client: Candidate | None = None
+    house: HouseBot | None = None
+
+
+def house_players(name: str, bot: HouseBot, seats: int) -> list[GatheredPlayer]:
+    """One house bot on several seats of a table."""
+    names = [f"{name} {number}" if number else name for number in range(seats)]
+    return [GatheredPlayer(one, house=bot) for one in names]
 
 
 class HouseSeat:

@@ -8,8 +8,8 @@ from botdrome.bots.house import HouseBot
 from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.match.events import Player
+from botdrome.server.lobby.house import GatheredPlayer
 from botdrome.server.lobby.owners import NOBODY
-from botdrome.server.rooms.room import GatheredPlayer
 from botdrome.server.session import Session
 from botdrome.server.tables.running_tables import Candidate, RunningTables
 from botdrome.server.tables.table import Subscriber, Table

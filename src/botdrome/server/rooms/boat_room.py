@@ -9,6 +9,7 @@ from botdrome.contest.lobby import Seeker
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.house import GatheredPlayer
 from botdrome.server.rooms.boat_game import (
     BoatGame,
     ContestWait,
@@ -19,7 +20,7 @@ from botdrome.server.rooms.boat_game import (
 )
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import BoatStatistics
-from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, from_elsewhere, open_table
+from botdrome.server.rooms.room import Room, TableRules
 from botdrome.server.session import Session
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.contest_journal import ContestRefusal
@@ -331,7 +332,7 @@ class BoatRoom(Room):
             if isinstance(player.opener, BoatRoom):
                 sitters.append(player.opener.release(player.name))
             else:
-                other = from_elsewhere(player, self.settings.game.name)
+                other = player.gathered(wanted.game.name)
                 sitters.append(self._from_elsewhere(other, sitters))
         gathered = [sitter.gathered for sitter in sitters]
         table = self.contest_table(wanted, wanted.terms, gathered)
@@ -356,7 +357,7 @@ class BoatRoom(Room):
         if len(players) not in self.rules.sizes:
             return None
         self.chance.shuffle(players)
-        table = open_table(self.desk, self.rules, [player.gathered for player in players])
+        table = self.set_table([player.gathered for player in players])
         self.gathering = None
         return self.begin(players, table, gathering.number)
 

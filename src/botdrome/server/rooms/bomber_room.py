@@ -17,6 +17,7 @@ from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.house import GatheredPlayer
 from botdrome.server.lobby.owners import bot_owner, guest_owner, is_guests
 from botdrome.server.lobby.registry import Admission, Banned, Denied
 from botdrome.server.network.connection import Traffic
@@ -25,7 +26,7 @@ from botdrome.server.rooms.bomber_settings import (
     BomberSection,
     read_room_settings,
 )
-from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, from_elsewhere, open_table
+from botdrome.server.rooms.room import Room, TableRules
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.contest_journal import ContestRefusal
 from botdrome.store.entries import BotEntry
@@ -539,7 +540,7 @@ class BomberRoom(Room):
         self.stop_timer()
         users = [GatheredPlayer(name, user.owner, user) for name, user in self._names.items()]
         players = [*users, *others]
-        self.begin(players, open_table(self.desk, self.rules, players))
+        self.begin(players, self.set_table(players))
 
     def begin(self, players: list[GatheredPlayer], table: Table) -> None:
         """Begin the game of these players."""
@@ -610,7 +611,7 @@ class BomberRoom(Room):
         gathered = [
             GatheredPlayer(player.name, player.owner, users[player.name])
             if player.name in users
-            else from_elsewhere(player, self.game.name)
+            else player.gathered(self.game.name)
             for player in players
         ]
         terms = self.rules.terms

@@ -17,12 +17,11 @@ from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.house import house_bot
+from botdrome.server.lobby.house import GatheredPlayer, house_bot
 from botdrome.server.lobby.registry import Admission, Denied
 from botdrome.server.lobby.url_bots import BotUnavailable, Invitations, UrlBot
 from botdrome.server.network.connection import Connection
 from botdrome.server.rooms.cube_game import CubeGame, CubeSection, WatchedGame, Watcher
-from botdrome.server.rooms.room import GatheredPlayer, TableRules, open_table
 from botdrome.server.session import Session
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.tables.table import Subscriber, Table
@@ -125,11 +124,16 @@ def seated(
     """The game, about to begin. After a Fault nothing has changed."""
     found = [_found(desk, player, invited) for player in wanted.players]
     gathered = [_gathered(desk, *each) for each in zip(players, found, strict=True)]
-    setup, count = wanted.setup, len(players)
-    terms = setup.terms(int(desk.settings.of(CubeSection).limit * 1000))
-    rules = TableRules(setup.game, terms, _options(wanted), range(count, count + 1))
+    setup, limit = wanted.setup, int(desk.settings.of(CubeSection).limit * 1000)
     versions = tuple(player.version for player in wanted.players)
-    table = open_table(desk, rules, gathered, versions=versions)
+    table = desk.set_table(
+        setup.game,
+        setup.terms(limit),
+        gathered,
+        _options(wanted),
+        versions=versions,
+        resumes=False,
+    )
     game = CubeGame(table, wanted, caller, desk.settings, desk.registry.clients)
     for number, player in enumerate(gathered):
         if player.client is None and player.house is None:

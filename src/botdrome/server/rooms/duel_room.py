@@ -16,12 +16,13 @@ from botdrome.contest.lobby import Wish, paired
 from botdrome.match.events import rotated
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk, WaitingClient
+from botdrome.server.lobby.house import GatheredPlayer
 from botdrome.server.lobby.owners import NOBODY, is_another_bots, is_guests
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.rooms.duel_leaderboard import Counted, DuelLeaderboard, PlayedBoard
-from botdrome.server.rooms.room import GatheredPlayer, Room, TableRules, open_table
+from botdrome.server.rooms.room import Room, TableRules
 from botdrome.server.session import Session
 from botdrome.server.settings import ProtocolSection
 from botdrome.server.tables.table import Subscriber, Table
@@ -384,8 +385,7 @@ class DuelRoom(Room):
         """The player that begins is drawn at random."""
         self._random.shuffle(pair)
         players = [GatheredPlayer(name, client.owner, client) for name, client in pair]
-        table = open_table(self.desk, self.rules, players)
-        self.desk.tables.start_table(table, [player.client for player in players])
+        self.desk.tables.start_table(self.set_table(players), [client for _, client in pair])
 
     # Their matches.
 

@@ -10,15 +10,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from botdrome.bots.house import HouseBot
 from botdrome.contest.lobby import Seeker, Wish, in_a_wish
 from botdrome.games.game import Game
 from botdrome.match.terms import Terms
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.house import HouseSeat, house_bot, house_names
-from botdrome.server.lobby.owners import NOBODY
-from botdrome.server.tables.running_tables import Candidate
+from botdrome.server.lobby.house import GatheredPlayer, house_bot, house_players
 from botdrome.server.tables.table import Table
 
 
@@ -39,43 +36,6 @@ class TableRules(NamedTuple):
     def wish(self) -> Wish:
         """The wish of clients at the desk that could join such a table."""
         return Wish(self.game.name, self.most, in_a_wish(self.options))
-
-
-class GatheredPlayer(NamedTuple):
-    """A player of a table that is about to start. A house bot has no client."""
-
-    name: str
-    owner: str = NOBODY
-    client: Candidate | None = None
-    house: HouseBot | None = None
-
-
-def open_table(
-    desk: Desk,
-    rules: TableRules,
-    players: Sequence[GatheredPlayer],
-    contest: str | None = None,
-    seed: int | None = None,
-    versions: tuple[str, ...] = (),
-) -> Table:
-    """Return a table for these players, with its house bots seated."""
-    names = tuple(player.name for player in players)
-    owners = tuple(player.owner for player in players)
-    table = desk.tables.set_table(
-        rules.game,
-        rules.terms,
-        names,
-        owners,
-        rules.options,
-        contest,
-        seed=seed,
-        versions=versions,
-    )
-    table.resumes = False  # its room is in memory
-    for number, player in enumerate(players):
-        if player.house is not None:
-            HouseSeat(desk.workers, table, number, player.house).sit_down()
-    return table
 
 
 class Room:
@@ -164,9 +124,12 @@ class Room:
         clients = [(seeker.name, self.desk.recruit(seeker)) for seeker in self.waiting()[:free]]
         others = [GatheredPlayer(name, client.owner, client) for name, client in clients]
         if house and (bot := house_bot(self.rules.game.name, "house")) is not None:
-            names = house_names(bot[0], free - len(others))
-            others += [GatheredPlayer(name, house=bot[1]) for name in names]
+            others += house_players(*bot, free - len(others))
         return others
+
+    def set_table(self, players: Sequence[GatheredPlayer]) -> Table:
+        rules = self.rules
+        return self.desk.set_table(rules.game, rules.terms, players, rules.options, resumes=False)
 
     def set_timer(self, when: float, work: Callable[[], None]) -> None:
         """Call this at a time on the loop's clock, in place of what the timer was set for."""
@@ -211,13 +174,14 @@ class Room:
     def contest_table(
         self, wanted: ContestTable, terms: Terms, players: Sequence[GatheredPlayer]
     ) -> Table:
-        rules = TableRules(wanted.game, terms, wanted.options, self.rules.sizes)
-        table = open_table(self.desk, rules, players, wanted.contest, wanted.seed)
+        table = self.desk.set_table(
+            wanted.game,
+            terms,
+            players,
+            wanted.options,
+            wanted.contest,
+            seed=wanted.seed,
+            resumes=False,
+        )
         wanted.prepare(table)
         return table
-
-
-def from_elsewhere(player: ContestPlayer, game: str) -> GatheredPlayer:
-    """Take the player of a contest from another protocol's queue, or a house bot."""
-    bot = house_bot(game, player.name) if player.is_house else None
-    return GatheredPlayer(player.name, player.owner, player.take(), None if bot is None else bot[1])
