@@ -19,7 +19,7 @@ from botdrome.server.tables.kept_table import (
     InputKeeper,
     KeptTable,
     ResumedTable,
-    pack_row,
+    pack,
     unpack_head,
 )
 from botdrome.server.tables.running_tables import RunningTables
@@ -183,6 +183,6 @@ async def test_a_result_that_was_not_stored_is_stored() -> None:
     async with two_nodes() as nodes:
         before = await nodes.played("noughts-and-crosses", MOVES)
         before.match.conclude(100)
-        nodes.rows.rows[99] = pack_row([before.unsaved()])
+        nodes.rows.rows[99] = pack([before.unsaved()])
         table = nodes.resumed(before.entry.id, set())
         assert (await nodes.result(table)).status == "ended"

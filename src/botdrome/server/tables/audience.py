@@ -39,6 +39,11 @@ class LiveTable(Struct, frozen=True):
     pace: PaceName = "usual"
 
 
+def live_table(entry: MatchEntry, steps: int, spectators: int) -> LiveTable:
+    seats = entry.players, entry.contest, entry.started
+    return LiveTable(entry.id, entry.game, *seats, steps, spectators, entry.pace)
+
+
 class Tables(Protocol):
     """The running tables."""
 
@@ -152,16 +157,7 @@ class OutsideTable:
         self.audience.join(spectator, self.t, bots, self.view or {})
 
     def live(self) -> LiveTable:
-        entry = self.entry
-        return LiveTable(
-            entry.id,
-            entry.game,
-            entry.players,
-            entry.contest,
-            entry.started,
-            self.steps,
-            len(self.audience),
-        )
+        return live_table(self.entry, self.steps, len(self.audience))
 
 
 class PlayedElsewhere:

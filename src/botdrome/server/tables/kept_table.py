@@ -27,9 +27,6 @@ from botdrome.store.outage import Outage
 from botdrome.store.store import Store
 from botdrome.wire.writers import match_status
 
-# The places where the inputs of running matches are kept, so that they outlive their node.
-
-
 class Rows(Protocol):
     async def write(self, number: int, data: bytes) -> None: ...
 
@@ -88,8 +85,7 @@ class KeptMatch:
         return [self._lines[index] for index in range(end)]
 
 
-pack_row = msgspec.msgpack.Encoder().encode
-pack_head = msgspec.msgpack.Encoder().encode
+pack = msgspec.msgpack.Encoder().encode
 unpack_row = msgspec.msgpack.Decoder(list[InputChunk]).decode
 unpack_head = msgspec.msgpack.Decoder(MatchHead).decode
 
@@ -206,7 +202,7 @@ class InputKeeper:
         chunks = self._collect()
         if self._again:
             self._add_again(chunks)
-        data = pack_row(chunks)
+        data = pack(chunks)
         self._bytes += len(data)
         self._writing = self._loop.create_task(self._write(data))
 
@@ -343,7 +339,7 @@ class KeptTable(Table):
 
     def _with_head(self, lines: list[bytes]) -> InputChunk:
         head = MatchHead(self.entry, setup_of(self.match, self.entry.players), self.resumes)
-        return InputChunk(self.entry.id, 0, lines, pack_head(head))
+        return InputChunk(self.entry.id, 0, lines, pack(head))
 
     def _publish(self, news: News, now: Milliseconds) -> None:
         if not self._touched:
@@ -421,13 +417,14 @@ class KeptTable(Table):
         if player not in self._missing:
             return super().rejoin(player, seated)
         self._missing.remove(player)
-        self.seat(player, seated)
-        self._tell_back(player, seated, self.now())
+        self._seat_again(player, seated)
         self._loop.call_soon(self._thaw_if_complete)  # the caller has yet to sit down
         return True
 
-    def _tell_back(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> None:
+    def _seat_again(self, player: Player, seated: SeatedPlayer) -> None:
         """Tell a player that has returned, and nobody else, how the match stands."""
+        self.seat(player, seated)
+        now = self.now()
         news: News = [(Returned(player), self.shown)]
         if messages := self.writers.written(news, match_status(self.match, now)).get(player):
             self._flights[player].out(now, messages, self.match.steps)
@@ -459,11 +456,8 @@ class KeptTable(Table):
     def _submit_in_break(self, player: Player, raw: Raw, message: bytes) -> str:
         if not self._frozen or self._break is None:
             return super()._submit_in_break(player, raw, message)
-        self._break.waiting.append(partial(self._submit_late, player, raw, message))
+        self._break.waiting.append(partial(self.submit, player, raw, message))
         return HELD
-
-    def _submit_late(self, player: Player, raw: Raw, message: bytes) -> None:
-        self.submit(player, raw, message)
 
     def _let_look_unless_over(self, now: Milliseconds) -> None:
         """In a function of its own, since the compiler takes the result to be None still where it
@@ -515,13 +509,12 @@ class ResumedTable(KeptTable):
         seconds) is over.
         """
         self.open, self.expected = True, expected
-        now = self.now()
-        for flight in self._flights:
-            flight.came(now, b"", MOVED, self.match.steps)
+        for player in range(self.match.players):
+            self.note(player, b"", MOVED)
         if not self._touched:
             self._touch()
         if self.match.result is not None:
-            return self._publish(self._resumption.news, now)
+            return self._publish(self._resumption.news, self.now())
         self._loop.call_later(grace, self._end_grace)
         self._look()
         return self._end_grace_if_complete()
@@ -543,7 +536,7 @@ class ResumedTable(KeptTable):
             return False
         self.expected.remove(player)
         self._seated[player] = seated
-        self._flights[player].came(self._stopped, b"", BACK, self.match.steps)
+        self.note(player, b"", BACK)
         self._end_grace_if_complete()
         return True
 
@@ -558,9 +551,8 @@ class ResumedTable(KeptTable):
         if self._stopped is None or player not in self.expected:
             return super().rejoin(player, seated)
         self.expected.remove(player)
-        self.seat(player, seated)
-        self._flights[player].came(self._stopped, b"", BACK, self.match.steps)
-        self._tell_back(player, seated, self._stopped)
+        self.note(player, b"", BACK)
+        self._seat_again(player, seated)
         self._loop.call_soon(self._look)  # the caller has yet to sit down
         self._end_grace_if_complete()
         return True

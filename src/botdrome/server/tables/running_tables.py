@@ -116,36 +116,34 @@ class RunningTables:
         `options` are those that the game was made with, and `pace` is the name of the pace of the
         terms. Without a seed, one is drawn. `versions` are those of players that are no candidates.
         """
-        match = Match(
-            game, len(names), terms, secrets.randbits(SEED_BITS) if seed is None else seed
-        )
-        match_id, started = os.urandom(8).hex(), int(time() * 1000)
-        of_game = dict(options or {})
+        seed = secrets.randbits(SEED_BITS) if seed is None else seed
+        match, started = Match(game, len(names), terms, seed), int(time() * 1000)
         entry = MatchEntry(
-            match_id,
+            os.urandom(8).hex(),
             game.name,
             names,
             started,
             contest,
-            of_game,
+            dict(options or {}),
             seed_of(match),
             owners=owners,
             pace=pace,
             versions=versions,
         )
-        return self._table(entry, match)
+        parts = self._parts(entry, match)
+        return self._enter(Table(*parts) if self.keeper is None else KeptTable(*parts, self.keeper))
 
-    def _table(self, entry: MatchEntry, match: Match) -> Table:
+    def _parts(
+        self, entry: MatchEntry, match: Match
+    ) -> tuple[MatchEntry, MoveTimes, Store, int, TickTimers]:
+        """Return what a table is made of."""
         settings = self._settings.match
         times = MoveTimes(match, round(settings.network_credit * 1000), self.behind, self._loop)
-        if self.keeper is None:
-            table = Table(entry, times, self._store, settings.flight_bytes, self.tick_timers)
-        else:
-            table = KeptTable(
-                entry, times, self._store, settings.flight_bytes, self.tick_timers, self.keeper
-            )
+        return entry, times, self._store, settings.flight_bytes, self.tick_timers
+
+    def _enter(self, table: Table) -> Table:
         table.subscribe(Subscriber(over=self._clear))
-        self._tables[entry.id] = table
+        self._tables[table.entry.id] = table
         return table
 
     def resume(
@@ -153,17 +151,10 @@ class RunningTables:
     ) -> ResumedTable:
         """Return a table for a match that another node played. `ResumedTable.go_on` starts it."""
         assert self.keeper is not None
-        settings = self._settings.match
-        times = MoveTimes(
-            resumption.match, round(settings.network_credit * 1000), self.behind, self._loop
-        )
-        table = ResumedTable(
-            entry, times, self._store, settings.flight_bytes, self.tick_timers, self.keeper
-        )
+        table = ResumedTable(*self._parts(entry, resumption.match), self.keeper)
         table.resumes = resumes
         table.take_up(resumption)
-        table.subscribe(Subscriber(over=self._clear))
-        self._tables[entry.id] = table
+        self._enter(table)
         self._tell_watchers()
         return table
 

@@ -11,22 +11,18 @@ from typing import Any
 import structlog
 
 from botdrome.games.game import Game, Raw
-from botdrome.match.events import Cause, Player, meant_for, rotated
-from botdrome.match.match import Match, News
+from botdrome.match.events import Cause, Player, Result, meant_for, rotated
+from botdrome.match.match import News
 from botdrome.match.record import unchecked_file, unchecked_pieces
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
-from botdrome.server.tables.audience import Audience, LiveTable, Spectator, header_of
+from botdrome.server.tables.audience import Audience, LiveTable, Spectator, header_of, live_table
 from botdrome.server.tables.flight_records import FlightRecords
 from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.timing import MoveTimes, TickTimers, Timer, Timers
 from botdrome.store.entries import AlreadyOver, Finish, MatchEntry, Note, Status, StoreUnavailable
 from botdrome.store.store import Store
 from botdrome.wire.writers import MatchWriters, match_status
-
-# Board break: the time between two boards of a match, in which the last one is being stored; or in
-# which the match moves.
-
 
 class BoardBreak:
     """The table's clock stands still, and all events wait until the board is stored, or the match
@@ -44,90 +40,13 @@ class BoardBreak:
         """The news of the end of the board."""
         self.now, self.since = now, since
         """When the break began, on the table's clock and on the loop's."""
-        self.waiting: list[Callable[[], None]] = []
+        self.waiting: list[Callable[[], object]] = []
         self._storing = storing
         """Kept here because the loop keeps no reference to a task."""
 
 
-# Match writer: stores each board while the match goes on, and everything at its end.
-
 SHORT, LIGHT = 50, 1 << 14
 """Inputs and their bytes up to which a match is stored in one piece."""
-Notes = Callable[[], tuple[Note, ...]]
-"""Called right before the notes are stored, so that all notes are stored in the order in which they
-were made.
-"""
-
-
-async def write_board(store: Store, entry: MatchEntry, match: Match, notes: Notes) -> None:
-    """Store the boards so far, in case nothing else is ever stored of the match."""
-    record, view, result = (
-        unchecked_file(match, entry.players),
-        match.view(None),
-        match.result_if_ended("aborted"),
-    )
-    await store.finish(Finish(entry.id, "running", None, result, view, record, notes=notes()))
-
-
-def write_end(
-    store: Store,
-    entry: MatchEntry,
-    match: Match,
-    flights: tuple[bytes, ...],
-    reason: str,
-    notes: Notes,
-) -> Awaitable[None]:
-    """Store the end, of a long match in pieces, so that the event loop serves other matches in
-    between.
-    """
-    metrics.MOVES.inc(match.input_log.moves)
-    if not _is_short(match):
-        return _write_in_pieces(store, entry, match, flights, reason, notes)
-    record = unchecked_file(match, entry.players)
-    return store.finish(_finish(entry, match, record, flights, reason, notes()))
-
-
-def _is_short(match: Match) -> bool:
-    log = match.input_log
-    return len(log) <= SHORT and sum(map(len, log.some(0, SHORT))) <= LIGHT
-
-
-async def _write_in_pieces(
-    store: Store,
-    entry: MatchEntry,
-    match: Match,
-    flights: tuple[bytes, ...],
-    reason: str,
-    notes: Notes,
-) -> None:
-    pieces: list[bytes] = []
-    for piece in unchecked_pieces(match, entry.players):
-        pieces.append(piece)
-        await asyncio.sleep(0)
-    await store.finish(_finish(entry, match, b"".join(pieces), flights, reason, notes()))
-
-
-def _finish(
-    entry: MatchEntry,
-    match: Match,
-    record: bytes,
-    flights: tuple[bytes, ...],
-    reason: str,
-    notes: tuple[Note, ...],
-) -> Finish:
-    result = match.result
-    status: Status = "aborted" if result is not None and result.aborted else "ended"
-    return Finish(
-        entry.id,
-        status,
-        int(time() * 1000),
-        result,
-        match.view(None),
-        record,
-        flights,
-        reason,
-        notes,
-    )
 
 
 # Subscriber: follows the match at a table.
@@ -159,13 +78,8 @@ class Subscriber:
         that could not be stored. `over` is called last. `Table.stored` says whether the result was
         stored. A match without a result then goes on at another node.
         """
-        self.notify, self.changed, self.notes, self.stored, self.over = (
-            notify,
-            changed,
-            notes,
-            stored,
-            over,
-        )
+        self.notify, self.changed, self.notes = notify, changed, notes
+        self.stored, self.over = stored, over
 
 
 class Subscribers:
@@ -362,17 +276,7 @@ class Table:
         self.audience.join(spectator, self.now(), order, self.shown.view(None))
 
     def live(self) -> LiveTable:
-        entry, steps, spectators = self.entry, self.match.steps, len(self.audience)
-        return LiveTable(
-            entry.id,
-            entry.game,
-            entry.players,
-            entry.contest,
-            entry.started,
-            steps,
-            spectators,
-            entry.pace,
-        )
+        return live_table(self.entry, self.match.steps, len(self.audience))
 
     # News.
 
@@ -391,11 +295,18 @@ class Table:
 
     def _end_board(self, news: News, now: Milliseconds) -> None:
         """Store a board before its result is sent and before the next one starts."""
-        storing = self._loop.create_task(
-            write_board(self._store, self.entry, self.match, partial(self._subscribers.notes, self))
-        )
+        storing = self._loop.create_task(self._write_board())
         self._break = BoardBreak(news, now, self._loop.time(), storing)
         storing.add_done_callback(self._board_stored)
+
+    async def _write_board(self) -> None:
+        """Store the boards so far, in case nothing else is ever stored of the match."""
+        entry, match = self.entry, self.match
+        record, result = unchecked_file(match, entry.players), match.result_if_ended("aborted")
+        view, notes = match.view(None), self._subscribers.notes(self)
+        await self._store.finish(
+            Finish(entry.id, "running", None, result, view, record, notes=notes)
+        )
 
     def _board_stored(self, storing: asyncio.Future[None]) -> None:
         pause = self._break
@@ -483,14 +394,34 @@ class Table:
         assert result is not None
         try:
             self._find_last_words()
-            flights = self._records.packed(result.causes)
-            notes = partial(self._subscribers.notes, self)
-            writing = write_end(self._store, self.entry, self.match, flights, self._reason, notes)
-            self._ending = asyncio.ensure_future(writing)
+            metrics.MOVES.inc(self.match.input_log.moves)
+            self._ending = asyncio.ensure_future(self._write_end(result))
         except Exception as problem:
             self._ending = self._loop.create_future()
             self._ending.set_exception(problem)
         self._ending.add_done_callback(self._stored)
+
+    def _write_end(self, result: Result) -> Awaitable[None]:
+        """Store a long match in pieces, so that the event loop serves other matches in between."""
+        log, flights = self.match.input_log, self._records.packed(result.causes)
+        if len(log) > SHORT or sum(map(len, log.some(0, SHORT))) > LIGHT:
+            return self._write_in_pieces(result, flights)
+        return self._finish(result, unchecked_file(self.match, self.entry.players), flights)
+
+    async def _write_in_pieces(self, result: Result, flights: tuple[bytes, ...]) -> None:
+        pieces: list[bytes] = []
+        for piece in unchecked_pieces(self.match, self.entry.players):
+            pieces.append(piece)
+            await asyncio.sleep(0)
+        await self._finish(result, b"".join(pieces), flights)
+
+    def _finish(self, result: Result, record: bytes, flights: tuple[bytes, ...]) -> Awaitable[None]:
+        """The notes are made now, so that all are stored in the order in which they were made."""
+        status: Status = "aborted" if result.aborted else "ended"
+        now, view, notes = int(time() * 1000), self.match.view(None), self._subscribers.notes(self)
+        return self._store.finish(
+            Finish(self.entry.id, status, now, result, view, record, flights, self._reason, notes)
+        )
 
     def _stored(self, ending: asyncio.Future[None]) -> None:
         if ending.cancelled():
