@@ -100,7 +100,7 @@ class Exchange(Struct, eq=False):
     request: HttpRequest
     target: bytes
     address: str
-    connection: "AnswerSink | None"
+    connection: "HttpConnection | None"
     """None: the request is answered, or the client has disconnected."""
     keep: bool = True
     """Whether the connection stays open."""
@@ -125,18 +125,6 @@ class Exchange(Struct, eq=False):
         forget, self.connection, self.on_lost = self.on_lost, None, None
         if forget is not None:
             forget()
-
-
-class AnswerSink(Protocol):
-    """The connection of an exchange."""
-
-    @property
-    def transport(self) -> asyncio.Transport | None: ...
-
-    async def drain(self) -> None:
-        """Wait until the client has read enough."""
-
-    def send(self, exchange: "Exchange", data: bytes, last: bool) -> None: ...
 
 
 class HttpService(Protocol):
@@ -204,7 +192,7 @@ class HttpConnection:
         self._bucket: Bucket | None = None
         self._budget = BodyBudget(site.body_units)
         self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.Transport | None = None
+        self.transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._address = ""
         self._inside = False
@@ -223,7 +211,7 @@ class HttpConnection:
     # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+        self.transport = cast(asyncio.Transport, transport)
         self._address = address_of(transport)
         self._since = self._loop.time()
         self._look_later()
@@ -246,10 +234,10 @@ class HttpConnection:
             )
         self._read_on()
         self._advance()
-        if reader.begun and self._exchange is None and self._transport is not None:
+        if reader.begun and self._exchange is None and self.transport is not None:
             if begins:
                 self._since = self._loop.time()
-            acknowledge(self._transport.get_extra_info("socket"))
+            acknowledge(self.transport.get_extra_info("socket"))
 
     def eof_received(self) -> bool:
         """A client may still read an answer in progress.
@@ -280,7 +268,7 @@ class HttpConnection:
             exchange.lose()
 
     def _let_go(self) -> None:
-        self._transport = None
+        self.transport = None
         self._budget.drop()
         if self._timer is not None:
             self._timer.cancel()
@@ -294,16 +282,16 @@ class HttpConnection:
         self._timer = self._loop.call_later(min(LOOK, self._service.limits.timeout), self._look)
 
     def _look(self) -> None:
-        if self._transport is None:
+        if self.transport is None:
             return
         self._look_later()
         quiet, limits = self._loop.time() - self._since, self._service.limits
         if self._resumed is not None:
             if quiet > limits.reading:
-                self._transport.abort()
+                self.transport.abort()
         elif self._exchange is None and not self._reader.begun:
             if quiet > limits.idle:
-                self._transport.close()
+                self.transport.close()
         elif self._exchange is None and quiet > (
             limits.head_timeout if self._reader.in_head else limits.timeout
         ):
@@ -334,8 +322,8 @@ class HttpConnection:
             try:
                 self._reader.read_stream()
             except BadHttpRequest:
-                if self._transport is not None:
-                    self._transport.abort()
+                if self.transport is not None:
+                    self.transport.abort()
 
     def _advance(self) -> None:
         """Read requests until one is not answered at once."""
@@ -343,7 +331,7 @@ class HttpConnection:
             return
         self._advancing = True
         try:
-            while self._exchange is None and self._resumed is None and self._transport is not None:
+            while self._exchange is None and self._resumed is None and self.transport is not None:
                 request = self._reader.read()
                 if request is None:
                     break
@@ -357,18 +345,18 @@ class HttpConnection:
             self._hold_back()
 
     def _hold_back(self) -> None:
-        if self._transport is not None:
+        if self.transport is not None:
             waiting = self._exchange is not None or self._resumed is not None
             if waiting and len(self._reader.unread) > LONGEST_HELD:
                 self._held = True
-                self._transport.pause_reading()
+                self.transport.pause_reading()
             elif self._held:
                 self._held = False
-                self._transport.resume_reading()
+                self.transport.resume_reading()
 
     def _go_on(self) -> None:
-        if self._transport is not None:
-            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if self.transport is not None:
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     # Answering.
 
@@ -383,8 +371,8 @@ class HttpConnection:
         if refusal is not None:
             return self._say_goodbye(refusal)
         address, claimed = self._address, request.headers.get(FORWARDED_FOR)
-        if claimed is not None and isinstance(self._transport, Peer):
-            address = self._transport.client_of(claimed.decode("latin-1"))
+        if claimed is not None and isinstance(self.transport, Peer):
+            address = self.transport.client_of(claimed.decode("latin-1"))
         self._exchange = exchange = Exchange(request, request.target, address, self, request.keep)
         try:
             service.handle(exchange)
@@ -399,10 +387,6 @@ class HttpConnection:
             self._bucket = Bucket(limits.rate, limits.burst)
         return self._bucket.take()
 
-    @property
-    def transport(self) -> asyncio.Transport | None:
-        return self._transport
-
     async def drain(self) -> None:
         """Wait until the client has read enough."""
         if self._resumed is not None:
@@ -411,10 +395,10 @@ class HttpConnection:
     def send(self, exchange: Exchange, data: bytes, last: bool) -> None:
         if last:
             self._exchange = None
-        if self._transport is None:
+        if self.transport is None:
             return
         self._since = self._loop.time()
-        self._transport.write(data)
+        self.transport.write(data)
         if not last:
             return
         if not exchange.keep or self._reader.stream is not None:
@@ -426,13 +410,13 @@ class HttpConnection:
         self._say_goodbye(self._service.refuse(status, word, sentence))
 
     def _say_goodbye(self, response: HttpResponse) -> None:
-        if self._transport is not None:
-            self._transport.write(response.packed(connection="close"))
+        if self.transport is not None:
+            self.transport.write(response.packed(connection="close"))
             self._close()
 
     def _close(self) -> None:
         """Discard further input, so that the client can read the last answer."""
-        transport = self._transport
+        transport = self.transport
         assert transport is not None
         self._deaf = True
         self._let_go()
@@ -443,7 +427,7 @@ class HttpConnection:
 
     def _hand_over(self) -> None:
         """Give the connection back to the dispatcher, with all unread bytes."""
-        transport = self._transport
+        transport = self.transport
         assert transport is not None
         self._let_go()
         if not transport.is_reading():

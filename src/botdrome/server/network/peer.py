@@ -7,7 +7,7 @@ working for, and holds input while the budget of the client is used up (see `sha
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -16,8 +16,9 @@ from typing import Any, Final, NamedTuple, cast
 
 import structlog
 
-from botdrome.server.network.connection import source_of
+from botdrome.server.network.connection import Receiver, Traffic, source_of
 from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
 from botdrome.server.network.shares import BRIEF, Held, Sharer, Shares
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.workers.limits import CLIENT_SOURCE
@@ -306,9 +307,6 @@ class Peer:
         self._protocol = cast(asyncio.Protocol, protocol)
         self._receive = self._protocol.data_received
 
-    def get_protocol(self) -> asyncio.BaseProtocol:
-        return self._protocol
-
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         if name == "proxied":
             return self._proxied
@@ -328,9 +326,6 @@ class Peer:
 
     def is_reading(self) -> bool:
         return not self._deaf
-
-    def writelines(self, pieces: "Iterable[bytes | bytearray | memoryview[Any]]") -> None:
-        self._transport.writelines(pieces)
 
     def write_eof(self) -> None:
         self._transport.write_eof()
@@ -392,3 +387,76 @@ def pack_up(transport: asyncio.Transport | None, rest: bytes) -> DetachedSocket 
         rest + held,
         Origin(str(peer[0]), int(peer[1]), bool(transport.get_extra_info("proxied"))),
     )
+
+
+class ClientConnection(asyncio.Protocol):
+    """The connection to a client, on a WebSocket or plain TCP. It can move to another node."""
+
+    __slots__ = ("_closing", "_meter", "_session", "_transport", "address", "traffic")
+
+    def __init__(self, address: str = "") -> None:
+        self.address, self.traffic = address, Traffic()
+        self._transport: asyncio.Transport | None = None
+        self._session: Receiver | None = None
+        """None: input is no longer read."""
+        self._meter: NetworkMeter | None = None
+        self._closing = False
+        """Whether the server has said goodbye."""
+
+    def unread(self) -> bytes:
+        """Return the input of an incomplete message."""
+        raise NotImplementedError
+
+    def make_meter(self, transport: asyncio.Transport) -> NetworkMeter:
+        return NetworkMeter(transport)
+
+    # Called by the session.
+
+    def network_time(self) -> float:
+        transport = self._transport
+        if transport is None or self._closing or is_local(transport, self.address):
+            return 0.0
+        if self._meter is None:
+            self._meter = self.make_meter(transport)
+        return self._meter.seconds(asyncio.get_running_loop().time())
+
+    def delay(self) -> float:
+        return 0.0 if self._transport is None else unread_for(self._transport)
+
+    # Called to move the connection to another node.
+
+    @property
+    def secure(self) -> bool:
+        transport = self._transport
+        return transport is not None and transport.get_extra_info("sslcontext") is not None
+
+    def redirect(self, receiver: Receiver) -> None:
+        self._session = receiver
+
+    def pack_up(self) -> DetachedSocket | None:
+        return None if self._closing else pack_up(self._transport, self.unread())
+
+    def pause(self, paused: bool) -> None:
+        pause_reading(self._transport, paused)
+
+    def abandon(self) -> None:
+        self._session = None
+        self.abort()
+
+    # The end.
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def pause_writing(self) -> None:
+        """Drop a client that reads too slowly."""
+        self.abort()
+
+    def _lose(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            try:
+                session.lost()
+            except Exception:
+                log.exception("a session failed while closing")

@@ -8,6 +8,7 @@ therefore use the loop's clock, not the system's.
 """
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine
 from contextvars import Context, copy_context
 from heapq import heapify, heappop, heappush
@@ -16,9 +17,11 @@ from time import monotonic
 from typing import Any, Final, Protocol, TypeVar, TypeVarTuple, Unpack, cast
 
 import structlog
-import uvloop
 
 from botdrome.server import metrics
+
+if sys.platform != "win32":
+    import uvloop
 
 # A clock that pauses while the process is stalled.
 
@@ -81,18 +84,6 @@ def _beat(loop: asyncio.AbstractEventLoop) -> None:
 
 class SteadyLoop(Steady, asyncio.SelectorEventLoop):
     """asyncio's loop with the steady clock. Its timers use `time()`, so nothing else is needed."""
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, on uvloop if installed."""
-    try:
-        from botdrome.server.network.steady_loop import SteadyUvLoop
-    except ImportError:
-        factory: Callable[[], asyncio.AbstractEventLoop] = SteadyLoop
-    else:
-        factory = SteadyUvLoop
-    with asyncio.Runner(loop_factory=factory) as runner:
-        return runner.run(work)
 
 
 # The timers of a loop: a heap, and one alarm of the loop for the earliest. A timer of uvloop costs
@@ -224,37 +215,45 @@ class LoopTimers:
 Ts = TypeVarTuple("Ts")
 
 
-class SteadyUvLoop(Steady, uvloop.Loop):  # type: ignore[misc]  # its types differ from asyncio's
-    def __init__(self, read: Callable[[], float] = monotonic) -> None:
-        self._timers = LoopTimers(self)
-        super().__init__(read)
+if sys.platform != "win32":
 
-    def call_later(
-        self,
-        delay: float,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: *Ts,
-        context: Context | None = None,
-    ) -> asyncio.TimerHandle:
-        if delay <= EARLY:
-            return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
-        return cast(
-            asyncio.TimerHandle, self._timers.set(self.clock.now() + delay, callback, args, context)
-        )
+    class SteadyUvLoop(Steady, uvloop.Loop):  # type: ignore[misc]  # its types differ from asyncio's
+        def __init__(self, read: Callable[[], float] = monotonic) -> None:
+            self._timers = LoopTimers(self)
+            super().__init__(read)
 
-    def call_at(
-        self,
-        when: float,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: *Ts,
-        context: Context | None = None,
-    ) -> asyncio.TimerHandle:
-        if when - self.clock.now() <= EARLY:
-            return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
-        return cast(asyncio.TimerHandle, self._timers.set(when, callback, args, context))
+        def call_later(
+            self,
+            delay: float,
+            callback: Callable[[Unpack[Ts]], object],
+            *args: *Ts,
+            context: Context | None = None,
+        ) -> asyncio.TimerHandle:
+            if delay <= EARLY:
+                return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
+            when = self.clock.now() + delay
+            return cast(asyncio.TimerHandle, self._timers.set(when, callback, args, context))
 
-    def set_alarm(self, delay: float) -> Alarm:
-        return super().call_later(delay, self._timers.ring)
+        def call_at(
+            self,
+            when: float,
+            callback: Callable[[Unpack[Ts]], object],
+            *args: *Ts,
+            context: Context | None = None,
+        ) -> asyncio.TimerHandle:
+            if when - self.clock.now() <= EARLY:
+                return cast(asyncio.TimerHandle, self.call_soon(callback, *args, context=context))
+            return cast(asyncio.TimerHandle, self._timers.set(when, callback, args, context))
+
+        def set_alarm(self, delay: float) -> Alarm:
+            return super().call_later(delay, self._timers.ring)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, on uvloop where there is one."""
+    factory = SteadyLoop if sys.platform == "win32" else SteadyUvLoop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(work)
 
 
 # Loop watch: measures how long the event loop is blocked, for the metrics and the log.

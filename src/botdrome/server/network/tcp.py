@@ -10,11 +10,10 @@ from typing import Final, Protocol, cast
 import structlog
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import NORMAL, Receiver, Traffic, acknowledge
+from botdrome.server.network.connection import NORMAL, Receiver, acknowledge
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
-from botdrome.server.network.peer import DetachedSocket, pack_up, pause_reading
+from botdrome.server.network.peer import ClientConnection
 from botdrome.server.network.websocket import BACKLOG
 from botdrome.wire.framing.streams import BadFrame, Framing
 
@@ -50,24 +49,18 @@ class StreamReceiver(Receiver, Protocol):
 MakeSession = Callable[["Tcp"], StreamReceiver]
 
 
-class Tcp:
-    """An asyncio protocol by duck typing."""
-
+class Tcp(ClientConnection):
     def __init__(
         self,
         make_framing: Callable[[], Framing],
         make_session: MakeSession,
         limits: ConnectionLimits,
     ) -> None:
+        super().__init__()
         self._framing, self._make_session, self._limits = make_framing(), make_session, limits
-        self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self._session: StreamReceiver | None = None
-        self._inside = self._closing = self._heard_all = self._unreadable = False
-        self.address = ""
-        """The address of the client."""
-        self.traffic = Traffic()
-        self._meter: NetworkMeter | None = None
+        self._inside = self._heard_all = self._unreadable = False
 
     # Called by the session.
 
@@ -96,24 +89,7 @@ class Tcp:
             asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, transport.abort)
         return None
 
-    def network_time(self) -> float:
-        if self._transport is None or is_local(self._transport, self.address):
-            return 0.0
-        if self._meter is None:
-            self._meter = NetworkMeter(self._transport)
-        return self._meter.seconds(asyncio.get_running_loop().time())
-
-    def delay(self) -> float:
-        return 0.0 if self._transport is None else unread_for(self._transport)
-
     # Called to move the connection to another node.
-
-    @property
-    def secure(self) -> bool:
-        return False
-
-    def redirect(self, receiver: StreamReceiver) -> None:
-        self._session = receiver
 
     def replay(self, messages: Sequence[bytes]) -> None:
         for message in messages:
@@ -121,16 +97,8 @@ class Tcp:
                 self.traffic.came()
                 self._session.received(message)
 
-    def pack_up(self) -> DetachedSocket | None:
-        return None if self._closing else pack_up(self._transport, bytes(self._framing.rest))
-
-    def pause(self, paused: bool) -> None:
-        pause_reading(self._transport, paused)
-
-    def abandon(self) -> None:
-        self._session = None
-        if self._transport is not None:
-            self._transport.abort()
+    def unread(self) -> bytes:
+        return bytes(self._framing.rest)
 
     # Called by the transport.
 
@@ -196,20 +164,11 @@ class Tcp:
         """Drop a client that reads too slowly."""
         if self._session is not None:
             self._session.cut_off()
-        if self._transport is not None:
-            self._transport.abort()
-
-    def resume_writing(self) -> None:
-        pass
-
-    def _lose(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            session.lost()
+        self.abort()
 
 
 def tcp_factory(
     make_framing: Callable[[], Framing], make_session: MakeSession, limits: ConnectionLimits
 ) -> MakeProtocol:
     """Return the protocol factory of a TCP port."""
-    return cast(MakeProtocol, partial(Tcp, make_framing, make_session, limits))
+    return partial(Tcp, make_framing, make_session, limits)

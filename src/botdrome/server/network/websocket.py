@@ -13,11 +13,10 @@ from botdrome.server.network.connection import (
     POLICY,
     Connection,
     Receiver,
-    Traffic,
     acknowledge,
 )
-from botdrome.server.network.network_meter import NetworkMeter, is_local, unread_for
-from botdrome.server.network.peer import DetachedSocket, pack_up, pause_reading
+from botdrome.server.network.network_meter import NetworkMeter
+from botdrome.server.network.peer import ClientConnection
 from botdrome.server.network.rate_limit import Bucket, ConnectionTimeouts
 from botdrome.wire.framing import websocket as wire
 
@@ -49,23 +48,10 @@ def end_writing(transport: asyncio.Transport) -> None:
         transport.abort()
 
 
-class Socket(asyncio.Protocol):
+class Socket(ClientConnection):
     """A WebSocket connection after the handshake. Rarely needed objects are created on demand."""
 
-    __slots__ = (
-        "_close_timeouts",
-        "_closing",
-        "_ignored",
-        "_leave",
-        "_longest",
-        "_meter",
-        "_pings",
-        "_reader",
-        "_session",
-        "_transport",
-        "address",
-        "traffic",
-    )  # fmt: skip
+    __slots__ = ("_close_timeouts", "_ignored", "_leave", "_longest", "_pings", "_reader")
 
     def __init__(
         self,
@@ -74,20 +60,13 @@ class Socket(asyncio.Protocol):
         leave: Callable[[str], None],
         address: str,
     ) -> None:
-        self._longest, self._close_timeouts = longest, close_timeouts
-        self._leave, self.address = leave, address
-        self.traffic = Traffic()
-        self._transport: asyncio.Transport | None = None
-        self._session: Receiver | None = None
-        """None: input is no longer read."""
+        super().__init__(address)
+        self._longest, self._close_timeouts, self._leave = longest, close_timeouts, leave
         self._reader: wire.Reader | None = None
         """Holds an incomplete message; None: there is none."""
-        self._meter: NetworkMeter | None = None
         self._pings: Bucket | None = None
         self._ignored = 0
         """Frames received after the server's close frame."""
-        self._closing = False
-        """Whether the server has sent a close frame."""
 
     def open(self, transport: asyncio.Transport, answer: bytes, make_session: MakeSession) -> None:
         """Take over the connection. `answer` is the answer to the handshake."""
@@ -114,19 +93,12 @@ class Socket(asyncio.Protocol):
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         self._say_goodbye(wire.close(code, reason))
 
-    def network_time(self) -> float:
-        if self._transport is None or self._closing or is_local(self._transport, self.address):
-            return 0.0
-        if self._meter is None:
-            self._meter = NetworkMeter(self._transport, self._ping)
-        return self._meter.seconds(asyncio.get_running_loop().time())
+    def make_meter(self, transport: asyncio.Transport) -> NetworkMeter:
+        return NetworkMeter(transport, self._ping)
 
     def _ping(self, word: bytes) -> None:
         if self._transport is not None:
             self._transport.write(wire.ping(word))
-
-    def delay(self) -> float:
-        return 0.0 if self._transport is None else unread_for(self._transport)
 
     def bear(self, backlog: int) -> None:
         """Set the bytes that the client may leave unread. The default is BACKLOG."""
@@ -135,30 +107,12 @@ class Socket(asyncio.Protocol):
 
     # Called to move the connection to another node.
 
-    @property
-    def secure(self) -> bool:
-        return (
-            self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
-        )
-
-    def redirect(self, receiver: Receiver) -> None:
-        self._session = receiver
-
     def replay(self, messages: Sequence[bytes]) -> None:
         for message in messages:
             self.deliver(wire.TEXT, message)
 
-    def pack_up(self) -> DetachedSocket | None:
-        rest = b"" if self._reader is None else self._reader.rest
-        return None if self._closing else pack_up(self._transport, rest)
-
-    def pause(self, paused: bool) -> None:
-        pause_reading(self._transport, paused)
-
-    def abandon(self) -> None:
-        self._session = None
-        if self._transport is not None:
-            self._transport.abort()
+    def unread(self) -> bytes:
+        return b"" if self._reader is None else self._reader.rest
 
     # Called by the transport.
 
@@ -189,11 +143,6 @@ class Socket(asyncio.Protocol):
             self._close_timeouts.end(transport)
         self._leave(self.address)
         self._lose()
-
-    def pause_writing(self) -> None:
-        """Drop a client that reads too slowly."""
-        if self._transport is not None:
-            self._transport.abort()
 
     # Frames.
 
@@ -246,8 +195,8 @@ class Socket(asyncio.Protocol):
         A client that sends too much of it is dropped.
         """
         self._ignored += 1
-        if self._ignored == MOST_IGNORED and self._transport is not None:
-            self._transport.abort()
+        if self._ignored == MOST_IGNORED:
+            self.abort()
 
     # The end.
 
@@ -280,30 +229,13 @@ class Socket(asyncio.Protocol):
         if self._transport is not None:
             end_writing(self._transport)
 
-    def _lose(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            try:
-                session.lost()
-            except Exception:
-                log.exception("a session failed while closing")
-
 
 class PacedSocket(Socket):
     """A WebSocket whose session can wait until the client has read its output."""
 
-    def __init__(
-        self,
-        longest: int,
-        close_timeouts: ConnectionTimeouts,
-        leave: Callable[[str], None],
-        address: str,
-    ) -> None:
-        super().__init__(longest, close_timeouts, leave, address)
+    def open(self, transport: asyncio.Transport, answer: bytes, make_session: MakeSession) -> None:
         self._writable = asyncio.Event()
         self._writable.set()
-
-    def open(self, transport: asyncio.Transport, answer: bytes, make_session: MakeSession) -> None:
         super().open(transport, answer, make_session)
         transport.set_write_buffer_limits(high=UNREAD)
 
@@ -326,5 +258,4 @@ class PacedSocket(Socket):
             async with asyncio.timeout(READING):
                 await self._writable.wait()
         except TimeoutError:
-            if self._transport is not None:
-                self._transport.abort()
+            self.abort()
