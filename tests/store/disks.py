@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
-from botdrome.store.changes import Begin, Change, ChangeBot, End, Outcome
+from botdrome.store.changes import Begin, Change, End, Outcome, change_bot
 from botdrome.store.entries import StoreUnavailable, UnknownBot, Unstorable
 from botdrome.store.journal import Journal
 
@@ -31,7 +32,11 @@ class Disk:
 
     async def write(self, changes: Sequence[Change]) -> list[Outcome]:
         names = [
-            change.id if isinstance(change, Begin | End) else getattr(change, "name", PROBE)
+            change.id
+            if isinstance(change, Begin | End)
+            else change.args[0]
+            if isinstance(change, partial)
+            else PROBE
             for change in changes
         ]
         self.batches.append(names)
@@ -45,7 +50,7 @@ class Disk:
 
 
 def change(name: str) -> Change:
-    return ChangeBot(name, "token_hash", None)
+    return partial(change_bot, name, "token_hash", None)
 
 
 async def entered(pages: Journal, *names: str) -> "asyncio.Future[list[object]]":

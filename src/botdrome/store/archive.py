@@ -4,7 +4,9 @@ The first line has the version, the last the number of entries. A match is one l
 and flight records.
 """
 
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 import msgspec
 from msgspec import Struct
@@ -12,7 +14,7 @@ from msgspec.structs import replace
 
 from botdrome.games.reading import plural
 from botdrome.store import queries
-from botdrome.store.changes import AddEntries, Begin, MatchFiles
+from botdrome.store.changes import Begin, Change, MatchFiles, add_entries, begun
 from botdrome.store.entries import BadExport, BotEntry, BrokenMatch, MatchEntry, Note
 from botdrome.store.rows import (
     UNREADABLE,
@@ -21,11 +23,9 @@ from botdrome.store.rows import (
     bot_entry,
     bot_row,
     match_entry,
-    match_row,
     note_entry,
     note_row,
     packed,
-    seat_rows,
     unpacked,
 )
 
@@ -35,7 +35,7 @@ PAGE = 100
 PACKET = 4_000_000
 """Bytes per transaction of an import; a longer line counts alone."""
 
-Write = Callable[[AddEntries], Awaitable[int]]
+Write = Callable[[Change], Awaitable[int]]
 
 
 class ExportLine(Struct, frozen=True, tag_field="kind"):
@@ -157,12 +157,12 @@ class _Import:
         self._bots: list[Row] = []
         self._matches: list[Begin] = []
         self._notes: list[Row] = []
-        self._taken = ExportFooter(0, 0)
+        self._taken: Counter[type[ExportLine]] = Counter()
         self._foot: ExportFooter | None = None
 
-    def packet(self) -> AddEntries:
+    def packet(self) -> Change:
         """Return the entries read since the last packet."""
-        packet = AddEntries(self._bots, self._matches, self._notes)
+        packet = partial(add_entries, self._bots, self._matches, self._notes)
         self._bots, self._matches, self._notes, self.size = [], [], [], 0
         return packet
 
@@ -189,18 +189,18 @@ class _Import:
                     raise ValueError(f"version {version} is not known here, only {VERSION}")
             case ExportedBot(entry):
                 self._bots.append(bot_row(entry))
-                self._taken = replace(self._taken, bots=self._taken.bots + 1)
-            case ExportedMatch():
-                self._matches.append(_begin(line))
-                self._taken = replace(self._taken, matches=self._taken.matches + 1)
+            case ExportedMatch(entry, record, flights):
+                files = None if record is None else MatchFiles(record, packed(flights))
+                self._matches.append(begun(entry, files))
             case ExportedNote(entry):
                 self._notes.append(note_row(entry))
-                self._taken = replace(self._taken, notes=self._taken.notes + 1)
             case ExportFooter():
                 self._close(line)
+        self._taken[type(line)] += 1
 
     def _close(self, foot: ExportFooter) -> None:
-        if foot != self._taken:
+        taken = [self._taken[kind] for kind in (ExportedBot, ExportedMatch, ExportedNote)]
+        if foot != ExportFooter(*taken):
             bots, matches, notes = (
                 plural(foot.bots, "bot"),
                 plural(foot.matches, "match", "es"),
@@ -208,8 +208,3 @@ class _Import:
             )
             raise ValueError(f"there should be {bots}, {matches} and {notes}")
         self._foot = foot
-
-
-def _begin(match: ExportedMatch) -> Begin:
-    files = None if match.record is None else MatchFiles(match.record, packed(match.flights))
-    return Begin(match.entry.id, match_row(match.entry), seat_rows(match.entry), files)

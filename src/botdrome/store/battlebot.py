@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
@@ -283,17 +284,13 @@ def _noughts_and_crosses(game: GameDocument, entry: MatchEntry) -> ExportedMatch
         first, second = [float(name == game.result.victor) for name in game.bots]
         view = NoughtsAndCrosses().view(None) | {"toMove": (), "board": game.board}
         return ExportedMatch(
-            _over(entry, result=_result(game, (first, second)), view=view), None, ()
+            replace(entry, result=_result(game, (first, second)), view=view), None, ()
         )
     ended = entry.started + match.inputs[-1][0] if match.inputs else entry.started
-    entry = _over(
+    entry = replace(
         entry, result=match.result, view=match.view(None), seed=seed_of(match), ended=ended
     )
     return ExportedMatch(entry, unchecked_file(match, game.bots), ())
-
-
-def _over(entry: MatchEntry, **changes: Any) -> MatchEntry:
-    return msgspec.structs.replace(entry, **changes)
 
 
 def _played_again(game: GameDocument, started: int) -> Match | None:
@@ -341,7 +338,7 @@ def _bumblebots(game: GameDocument, entry: MatchEntry) -> ExportedMatch:
     }
     del view["record"]
     first, second = view["score"]
-    return ExportedMatch(_over(entry, result=_result(game, (first, second)), view=view), None, ())
+    return ExportedMatch(replace(entry, result=_result(game, (first, second)), view=view), None, ())
 
 
 def _by_seat(bots: tuple[str, str], key: str, values: dict[str, Any]) -> list[Any]:

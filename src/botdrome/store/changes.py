@@ -1,6 +1,7 @@
 """The changes that can be made to a store, and the steps that write many of them at once.
 
-A change is a generator of steps, which are plain data. Each database executes them in its own way.
+A change becomes a generator of steps, which are plain data. Each database executes them in its own
+way.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -12,13 +13,11 @@ from msgspec import Struct
 from botdrome.store import queries
 from botdrome.store.entries import (
     AlreadyOver,
-    BotEntry,
     Epoch,
     Finish,
     LooksAlike,
     MatchEntry,
     NameTaken,
-    Note,
     UnknownBot,
     UnknownMatch,
 )
@@ -26,7 +25,6 @@ from botdrome.store.identity import look_alike
 from botdrome.store.rows import (
     Row,
     bot_entry,
-    bot_row,
     compressed,
     end_row,
     end_seat_rows,
@@ -263,136 +261,93 @@ def batch_for(begun: set[str], ended: set[str]) -> Plan[MatchBatch]:
     return MatchBatch(known, numbers)
 
 
-class Register(Struct, frozen=True):
-    bot: Row
-    name: str
-
-    def plan(self) -> Plan[None]:
-        if (yield Run(queries.BOT_CALLED, {"name": self.bot[0]})):
-            raise NameTaken(self.name)
-        for row in (yield Run(queries.BOTS_LIKE, {"likeness": self.bot[-1]})):
-            other = bot_entry(row).name
-            if look_alike(self.name, other):
-                raise LooksAlike(other)
-        yield Insert("bots", [self.bot])
+def register(bot: Row, name: str) -> Plan[None]:
+    if (yield Run(queries.BOT_CALLED, {"name": bot[0]})):
+        raise NameTaken(name)
+    for row in (yield Run(queries.BOTS_LIKE, {"likeness": bot[-1]})):
+        other = bot_entry(row).name
+        if look_alike(name, other):
+            raise LooksAlike(other)
+    yield Insert("bots", [bot])
 
 
-class ChangeBot(Struct, frozen=True):
-    name: str
-    column: Literal["token_hash", "url"]
-    value: str | None
-
-    def plan(self) -> Plan[None]:
-        if not (yield Run(queries.BOT_CALLED, {"name": key(self.name)})):
-            raise UnknownBot(self.name)
-        change = f"UPDATE bots SET {self.column} = :value WHERE name = :name"
-        yield Run(change, {"value": self.value, "name": key(self.name)})
+def change_bot(name: str, column: Literal["token_hash", "url"], value: str | None) -> Plan[None]:
+    if not (yield Run(queries.BOT_CALLED, {"name": key(name)})):
+        raise UnknownBot(name)
+    change = f"UPDATE bots SET {column} = :value WHERE name = :name"
+    yield Run(change, {"value": value, "name": key(name)})
 
 
-class ChangeNotes(Struct, frozen=True):
+def change_notes(notes: Sequence[Row], book: str, deleted: Sequence[str]) -> Plan[None]:
     """Store notes, and delete those with these names from a book."""
-
-    notes: Sequence[Row]
-    book: str = ""
-    deleted: Sequence[str] = ()
-
-    def plan(self) -> Plan[None]:
-        yield from noted(self.notes)
-        if self.deleted:
-            yield Run(DELETE_NOTES, {"book": self.book, "names": self.deleted})
+    yield from noted(notes)
+    if deleted:
+        yield Run(DELETE_NOTES, {"book": book, "names": deleted})
 
 
-class AbortRunning(Struct, frozen=True):
-    reason: str
-    now: Epoch
-
-    def plan(self) -> Plan[int]:
-        """Lock first: writes of a killed server may still be under way."""
-        yield LockMatches()
-        found = yield Run(queries.RUNNING, {})
-        yield Run(ABORT, {"ended": self.now, "reason": self.reason})
-        return int(found[0][0])
+def abort_running(reason: str, now: Epoch) -> Plan[int]:
+    """Lock first: writes of a killed server may still be under way."""
+    yield LockMatches()
+    found = yield Run(queries.RUNNING, {})
+    yield Run(ABORT, {"ended": now, "reason": reason})
+    return int(found[0][0])
 
 
-class Adopt(Struct, frozen=True):
+def adopt(ids: Sequence[str], node: str) -> Plan[list[Row]]:
     """Give orphans to a node. Of two nodes that do so at the same time, one gets each match."""
-
-    ids: Sequence[str]
-    node: str
-
-    def plan(self) -> Plan[list[Row]]:
-        found: list[Row] = yield Run(queries.ADOPT, {"ids": list(self.ids), "new_node": self.node})
-        return found
+    found: list[Row] = yield Run(queries.ADOPT, {"ids": list(ids), "new_node": node})
+    return found
 
 
-class AbortMatches(Struct, frozen=True):
+def abort_matches(ids: Sequence[str], node: str, reason: str, now: Epoch) -> Plan[None]:
     """Abort running matches of one node."""
-
-    ids: Sequence[str]
-    node: str
-    reason: str
-    now: Epoch
-
-    def plan(self) -> Plan[None]:
-        when = {"ended": self.now, "reason": self.reason}
-        yield Run(ABORT_SOME, {"ids": list(self.ids), "of_node": self.node, **when})
+    values = {"ids": list(ids), "of_node": node, "ended": now, "reason": reason}
+    yield Run(ABORT_SOME, values)
 
 
-class AddEntries(Struct, frozen=True):
-    """Imported bots, matches and notes. Existing entries stay unchanged."""
-
-    bots: Sequence[Row]
-    matches: Sequence[Begin]
-    notes: Sequence[Row] = ()
-
-    def plan(self) -> Plan[int]:
-        """Return the number of new entries."""
-        new_notes = yield from self._new_notes()
-        found = yield Run(queries.NAMES_TAKEN, {"names": [bot[0] for bot in self.bots]})
-        known = {row[0] for row in found}
-        new_bots = {bot[0]: bot for bot in reversed(self.bots) if bot[0] not in known}
-        if new_bots:
-            yield Insert("bots", [*new_bots.values()])
-        batch = yield from batch_for({match.id for match in self.matches}, set())
-        new_matches = sum(batch.begin(match) for match in self.matches)
-        yield from batch.steps()
-        return len(new_bots) + new_matches + new_notes
-
-    def _new_notes(self) -> Plan[int]:
-        new: dict[Row, Row] = {row[:2]: row for row in reversed(self.notes)}
-        for book in {book for book, _ in new}:
-            names = [name for this, name in new if this == book]
-            for row in (yield Run(queries.NOTES_KEPT, {"book": book, "names": names})):
-                del new[book, row[0]]
-        if new:
-            yield Insert("notes", [*new.values()])
-        return len(new)
+def add_entries(bots: Sequence[Row], matches: Sequence[Begin], notes: Sequence[Row]) -> Plan[int]:
+    """Add imported bots, matches and notes, and return the number of new ones. Existing entries
+    stay unchanged.
+    """
+    new_notes = yield from _add_notes(notes)
+    found = yield Run(queries.NAMES_TAKEN, {"names": [bot[0] for bot in bots]})
+    known = {row[0] for row in found}
+    new_bots = {bot[0]: bot for bot in reversed(bots) if bot[0] not in known}
+    if new_bots:
+        yield Insert("bots", [*new_bots.values()])
+    batch = yield from batch_for({match.id for match in matches}, set())
+    new_matches = sum(batch.begin(match) for match in matches)
+    yield from batch.steps()
+    return len(new_bots) + new_matches + new_notes
 
 
-class Probe(Struct, frozen=True):
-    """A write that changes no data, to test whether the store can be written."""
+def _add_notes(notes: Sequence[Row]) -> Plan[int]:
+    new: dict[Row, Row] = {row[:2]: row for row in reversed(notes)}
+    for book in {book for book, _ in new}:
+        names = [name for this, name in new if this == book]
+        for row in (yield Run(queries.NOTES_KEPT, {"book": book, "names": names})):
+            del new[book, row[0]]
+    if new:
+        yield Insert("notes", [*new.values()])
+    return len(new)
 
-    def plan(self) -> Plan[None]:
-        yield Run(DELETE_PROBE, {})
-        yield Insert("heartbeats", [("probe", "", 0)])
+
+def probe() -> Plan[None]:
+    """Write without changing data, to test whether the store can be written."""
+    yield Run(DELETE_PROBE, {})
+    yield Insert("heartbeats", [("probe", "", 0)])
 
 
-SingleChange = (
-    Register | ChangeBot | ChangeNotes | AbortRunning | Adopt | AbortMatches | AddEntries | Probe
-)
-Change = Begin | End | SingleChange
+Change = Begin | End | Callable[[], Plan[Any]]
+"""A function is called again if the change is repeated."""
 Outcome = Any
 """The result of a change, or the exception that it raises."""
 REFUSALS = (NameTaken, UnknownBot, UnknownMatch)
 """Raised before anything was written, so the other changes of the batch are still made."""
 
 
-def registered(bot: BotEntry) -> Register:
-    return Register(bot_row(bot), bot.name)
-
-
-def begun(match: MatchEntry) -> Begin:
-    return Begin(match.id, match_row(match), seat_rows(match))
+def begun(match: MatchEntry, files: MatchFiles | None = None) -> Begin:
+    return Begin(match.id, match_row(match), seat_rows(match), files)
 
 
 def ended(finish: Finish) -> End:
@@ -400,14 +355,6 @@ def ended(finish: Finish) -> End:
     notes = tuple([note_row(note) for note in finish.notes])
     over, seats = finish.status != "running", end_seat_rows(finish.result)
     return End(finish.id, over, end_row(finish), seats, files, notes)
-
-
-def notes_changed(
-    notes: Sequence[Note], book: str = "", deleted: Sequence[str] = ()
-) -> ChangeNotes:
-    return ChangeNotes(
-        [note_row(note) for note in notes], key(book), [key(name) for name in deleted]
-    )
 
 
 def carried_out(changes: Sequence[Change]) -> Plan[list[Outcome]]:
@@ -434,11 +381,11 @@ def _together(changes: Sequence[Begin | End]) -> Plan[list[Outcome]]:
     return outcomes
 
 
-def _each(changes: Sequence[SingleChange]) -> Plan[list[Outcome]]:
+def _each(changes: Sequence[Callable[[], Plan[Any]]]) -> Plan[list[Outcome]]:
     outcomes: list[Outcome] = []
     for change in changes:
         try:
-            outcomes.append((yield from change.plan()))
+            outcomes.append((yield from change()))
         except REFUSALS as refusal:
             outcomes.append(refusal)
     return outcomes

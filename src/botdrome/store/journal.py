@@ -18,7 +18,7 @@ from time import process_time
 from typing import Any
 
 from botdrome.games.reading import plural
-from botdrome.store.changes import Begin, Change, End, Outcome, Probe
+from botdrome.store.changes import Begin, Change, End, Outcome, probe
 from botdrome.store.entries import Fenced, StoreUnavailable
 from botdrome.store.outage import Outage
 
@@ -197,7 +197,7 @@ class Journal:
         """
         batch = list(islice(self._waiting, self._next()))
         try:
-            outcomes = await self._write([entry.change for entry in batch] or [Probe()])
+            outcomes = await self._write([entry.change for entry in batch] or [probe])
         except Fenced as problem:
             return self._refuse_all(problem)
         except StoreUnavailable as problem:

@@ -1,6 +1,7 @@
 """The store of a server: reads, and changes that the journal writes in batches."""
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from botdrome.store.changes import Change, Outcome
 from botdrome.store.entries import BotEntry, Epoch, Finish, MatchEntry, Note
 from botdrome.store.journal import Journal
 from botdrome.store.reader import ReadableDatabase, StoreReader
-from botdrome.store.rows import match_entry, plain
+from botdrome.store.rows import bot_row, key, match_entry, note_row, plain
 
 
 class Database(ReadableDatabase, Protocol):
@@ -43,7 +44,7 @@ class Store(StoreReader):
 
     async def probe(self) -> None:
         """Write and read something. Raise StoreUnavailable if that fails."""
-        await self.journal.enter(changes.Probe())
+        await self.journal.enter(changes.probe)
         await self.bot("")
 
     async def close(self) -> None:
@@ -71,23 +72,23 @@ class Store(StoreReader):
 
     async def adopt(self, match_ids: Sequence[str]) -> list[MatchEntry]:
         """Make this node the owner of those of the matches that are orphans, and return them."""
-        rows = await self.journal.enter(changes.Adopt(match_ids, self._node))
+        rows = await self.journal.enter(partial(changes.adopt, match_ids, self._node))
         return [match_entry(row) for row in rows]
 
     # Bots.
 
     async def register(self, bot: BotEntry) -> None:
         """Raise NameTaken if the name exists, LooksAlike if a similar name does."""
-        await self.journal.enter(changes.registered(bot))
+        await self.journal.enter(partial(changes.register, bot_row(bot), bot.name))
 
     async def change_token(self, name: str, token_hash: str | None) -> None:
         """Raise UnknownBot if there is no such bot."""
-        await self.journal.enter(changes.ChangeBot(name, "token_hash", token_hash))
+        await self.journal.enter(partial(changes.change_bot, name, "token_hash", token_hash))
 
     async def change_url(self, name: str, url: str | None) -> None:
         """Raise UnknownBot if there is no such bot."""
         url = None if url is None else plain(url)
-        await self.journal.enter(changes.ChangeBot(name, "url", url))
+        await self.journal.enter(partial(changes.change_bot, name, "url", url))
 
     # Matches.
 
@@ -108,11 +109,13 @@ class Store(StoreReader):
 
     async def abort_running(self, reason: str, now: Epoch) -> int:
         """Mark all running matches as aborted, as after a crash, and return their number."""
-        return int(await self.journal.enter(changes.AbortRunning(plain(reason), now)))
+        return int(await self.journal.enter(partial(changes.abort_running, plain(reason), now)))
 
     async def abort(self, match_ids: Sequence[str], reason: str, now: Epoch) -> None:
         """Mark those of the matches as aborted that still run on this node."""
-        await self.journal.enter(changes.AbortMatches(match_ids, self._node, plain(reason), now))
+        await self.journal.enter(
+            partial(changes.abort_matches, match_ids, self._node, plain(reason), now)
+        )
 
     # Notes, and everything.
 
@@ -128,7 +131,9 @@ class Store(StoreReader):
         transaction.
         """
         if notes or instead_of is not None:
-            change = changes.notes_changed(notes, *(instead_of or ()))
+            book, names = instead_of or ("", ())
+            rows, deleted = [note_row(note) for note in notes], [key(name) for name in names]
+            change = partial(changes.change_notes, rows, key(book), deleted)
             await self.journal.enter(change, lasting=retry)
 
     async def strike(self, book: str, names: Sequence[str]) -> None:
