@@ -30,7 +30,6 @@ from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.listening import MakeProtocol, stop_signal, unless
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.network.request_head import RequestHeaders
 from botdrome.server.network.steady_loop import LoopWatch
 from botdrome.server.network.websocket import MakeSession
@@ -255,16 +254,10 @@ async def _put_together(
     for native in [one.host for _, one in served if isinstance(one.host, BattlebotHost)]:
         node.bring(native.connect)
     url_bots = UrlBots(desk, callers)
-    registrations, duels = (
-        Buckets(settings.registration.rate, settings.registration.burst),
-        host_of(served, DuelRoom).leaderboard,
-    )
-    arena = Arena(
-        store, shown(desk.tables), desk.registry, duels, url_bots, registrations,
-        desk.registry.guesses, desk.workers, desk, node.asking,
-    )  # fmt: skip
+    duels = host_of(served, DuelRoom).leaderboard
+    arena = Arena(desk, shown(desk.tables), url_bots, duels, node.asking)
     orders = ContestOrders(contests, url_bots, desk, node)
-    arena.clients, arena.contests, arena.keys = desk.registry.clients, orders, keys
+    arena.contests, arena.keys = orders, keys
     await desk.registry.bans.load()
     callers.refuse_banned(desk.registry.bans.covers_address)
     operator = Operator(

@@ -10,6 +10,12 @@ import pytest
 from botdrome.api.app import Api
 from botdrome.app import RunningServer
 from botdrome.server.arena import Arena
+from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.url_bots import UrlBots
+from botdrome.server.nodes.asking import Asking
+from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
+from botdrome.server.settings import Settings
 from botdrome.store.opening import open_store
 from botdrome.store.store import Store
 from tests.api.tables import HandTables
@@ -34,6 +40,14 @@ async def house(
         yield running
 
 
+def hand_arena(store: Store, tables: HandTables) -> Arena:
+    """An arena without contests, whose tables a test moves by hand."""
+    settings = Settings()
+    desk = Desk(store, settings)
+    url_bots = UrlBots(desk, BotCaller(settings))
+    return Arena(desk, tables, url_bots, DuelLeaderboard(store, {}), Asking())
+
+
 class SharedArena(NamedTuple):
     """An arena for the tests of a module that do not disturb each other."""
 
@@ -45,7 +59,7 @@ class SharedArena(NamedTuple):
 @pytest.fixture(scope="module")
 async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedArena]:
     store = await open_store(f"sqlite:///{tmp_path_factory.mktemp('shared') / 'store.db'}")
-    arena = Arena(store, HandTables())
+    arena = hand_arena(store, HandTables())
     transport = httpx.ASGITransport(Api(arena))
     async with httpx.AsyncClient(transport=transport, base_url="http://arena") as client:
         yield SharedArena(store, arena, client)
@@ -73,7 +87,7 @@ def tables() -> HandTables:
 
 @pytest.fixture
 async def arena(store: Store, tables: HandTables) -> AsyncIterator[Arena]:
-    arena = Arena(store, tables)
+    arena = hand_arena(store, tables)
     yield arena
     await arena.workers.close()
 

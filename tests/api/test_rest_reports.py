@@ -339,24 +339,16 @@ async def test_search(http: httpx.AsyncClient, store: Store) -> None:
     assert (await error(http, "search?q=" + "x" * 101))[0] == 400
 
 
-class OneQueue:
-    contest_games = 2
-
-    def seekers(self, most: int) -> list[Seeker]:
-        return [Seeker(1, "ada", Wish(GAME, contest="cup"), opponent="bob")][:most]
-
-    def unplayed(self, most: int) -> list[Unplayed]:
-        return [Unplayed(GAME, "cup", ("ada", "bob"), 3)][:most]
-
-
 async def test_what_comes_next_and_where_the_server_is(
-    http: httpx.AsyncClient, arena: Arena
+    http: httpx.AsyncClient, arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert await get(http, "next") == {"waiting": [], "unplayed": []}
-    arena.queue, arena.addresses = (
-        OneQueue(),
-        ServerAddresses("https://bots.example.org", True, {"http": 443, "duel": 5232}, True),
-    )
+    seekers = [Seeker(1, "ada", Wish(GAME, contest="cup"), opponent="bob")]
+    unplayed = [Unplayed(GAME, "cup", ("ada", "bob"), 3)]
+    monkeypatch.setattr(arena.desk, "seekers", lambda most: seekers[:most])
+    monkeypatch.setattr(arena.desk, "unplayed", lambda most: unplayed[:most])
+    ports = {"http": 443, "duel": 5232}
+    arena.addresses = ServerAddresses("https://bots.example.org", True, ports, True)
     assert await get(http, "next") == {
         "waiting": [
             {"name": "ada", "game": GAME, "contest": "cup", "players": 2, "opponent": "bob"}

@@ -156,7 +156,7 @@ async def test_entered_in_a_contest_it_comes_when_it_connects(tmp_path: Path) ->
             async with tunnel(house.url, local.url, login):
                 found = await house.arena.store.bot("called")
                 assert found is not None
-                await house.arena.outreach.enter(found, "cup")
+                await house.arena.url_bots.enter(found, "cup")
         async with (
             server(tmp_path) as house,
             bot(house, await registered(house, "ada") | {"contest": "cup"}) as one,

@@ -24,7 +24,7 @@ async def live(arena: Arena, game: str | None) -> tuple[list[LiveTable], int]:
 
 async def contest_games(arena: Arena) -> int:
     """Games each way for every pair in a contest."""
-    return arena.queue.contest_games
+    return arena.desk.settings.contest.games
 
 
 async def count_duels(arena: Arena) -> None:

@@ -4,35 +4,30 @@ import secrets
 from collections.abc import Callable
 from math import ceil
 from time import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
-from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.contests.verbs import EnterContest, LeaveContest
-from botdrome.server.lobby.clients import ConnectedClients
-from botdrome.server.lobby.desk import Unplayed
+from botdrome.server.lobby.desk import Desk, Unplayed
 from botdrome.server.lobby.owners import is_bots, is_guests
 from botdrome.server.lobby.registry import check_name, check_spelling, holds
-from botdrome.server.lobby.tokens import Guesses, TooMany
+from botdrome.server.lobby.tokens import OperatorKeys, TooMany
+from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.server.workers.pool import Workers
 from botdrome.store.entries import BotEntry, MatchEntry, NameTaken
 from botdrome.store.identity import hashed
-from botdrome.store.store import Store
 
 if TYPE_CHECKING:
-    from botdrome.server.lobby.tokens import OperatorKeys
     from botdrome.server.operator.contest_orders import ContestOrders
-    from botdrome.server.tables.audience import Tables
 
 # What the arena asks all nodes: how a running match stands, and which players wait.
 
@@ -75,72 +70,12 @@ class _Glance:
         pass
 
 
-def glance(tables: "Tables", match_id: str) -> dict[str, Any] | None:
+def glance(tables: Tables, match_id: str) -> dict[str, Any] | None:
     """The present public position of a match that runs at this node."""
     one = _Glance()
     if tables.watch(match_id, one):
         tables.unwatch(match_id, one)
     return one.view
-
-
-class BotCache(Protocol):
-    """Bots in memory, and their sessions."""
-
-    def forget(self, name: str) -> None: ...
-
-    def end_logins(self, name: str) -> None:
-        """Close all sessions that were opened with the token of this bot."""
-
-
-class CalledBots(Protocol):
-    """Bots that the server calls at their URLs.
-
-    Methods raise CallFailed if a bot does not answer.
-    """
-
-    async def challenge(self, url: str, name: str, game: str) -> None: ...
-
-    async def enter(self, bot: BotEntry, contest: str) -> None: ...
-
-    async def withdraw(self, bot: BotEntry, contest: str) -> None: ...
-
-
-class NoCalledBots:
-    """Called bots of a server that calls none."""
-
-    async def challenge(self, url: str, name: str, game: str) -> None:
-        raise CallFailed("this server does not call bots")
-
-    async def enter(self, bot: BotEntry, contest: str) -> None:
-        raise CallFailed("this server does not call bots")
-
-    async def withdraw(self, bot: BotEntry, contest: str) -> None:
-        """Do nothing, since no bot was entered."""
-
-
-class Queue(Protocol):
-    """Waiting players, and the matches left in contests."""
-
-    @property
-    def contest_games(self) -> int:
-        """The number of games each way for every pair in a contest."""
-
-    def seekers(self, most: int) -> list[Seeker]:
-        """Return the waiting players, longest wait first."""
-
-    def unplayed(self, most: int) -> list[Unplayed]: ...
-
-
-class NoQueue:
-    """An empty queue."""
-
-    contest_games = 5
-
-    def seekers(self, most: int) -> list[Seeker]:
-        return []
-
-    def unplayed(self, most: int) -> list[Unplayed]:
-        return []
 
 
 class ServerAddresses(Struct, frozen=True):
@@ -156,34 +91,27 @@ class ServerAddresses(Struct, frozen=True):
 class Arena:
     def __init__(
         self,
-        store: Store,
+        desk: Desk,
         tables: Tables,
-        registry: BotCache | None = None,
-        duel: DuelLeaderboard | None = None,
-        outreach: CalledBots | None = None,
-        registrations: Buckets | None = None,
-        guesses: Guesses | None = None,
-        workers: Workers | None = None,
-        queue: Queue | None = None,
-        asking: Asking | None = None,
+        url_bots: UrlBots,
+        duel: DuelLeaderboard,
+        asking: Asking,
     ) -> None:
-        """Without `registrations` there is no rate limit for registrations."""
-        self.store, self.tables, self._registry = store, tables, registry
-        self.duel = duel or DuelLeaderboard(store, {})
-        self.outreach, self._registrations = outreach or NoCalledBots(), registrations
-        self.workers, self._guesses = workers or Workers(), guesses or Guesses()
-        self.queue: Queue = queue or NoQueue()
+        self.desk, self.tables, self.url_bots, self.duel = desk, tables, url_bots, duel
+        self.store, self.workers, self._registry = desk.store, desk.workers, desk.registry
+        self.clients, self._guesses = desk.registry.clients, desk.registry.guesses
+        limits = desk.settings.registration
+        self._registrations = Buckets(limits.rate, limits.burst)
         self.addresses = ServerAddresses()
-        self.clients = ConnectedClients()
         self.contests: ContestOrders | None = None
         self.keys: OperatorKeys | None = None
         self.nodes: Callable[[], list[Node]] = list
         """Returns the live nodes; none on a single server."""
         self.games_at: Callable[[Node], list[str]] = lambda _: []
         """Returns the games whose rooms and contests a node has."""
-        self._own_tables, self._asking = tables, asking or Asking()
-        self._asking.on(LookAtMatch, self._look)
-        self._asking.on(FindWaiting, self._find_waiting)
+        self._own_tables, self._asking = tables, asking
+        asking.on(LookAtMatch, self._look)
+        asking.on(FindWaiting, self._find_waiting)
 
     async def register(
         self, game: str, name: str, owner: str, url: str | None = None
@@ -194,9 +122,7 @@ class Arena:
         """
         check_name(name)
         check_spelling(name)
-        if self._registrations is not None and (
-            seconds := self._registrations.too_fast(CLIENT_SOURCE.get())
-        ):
+        if seconds := self._registrations.too_fast(CLIENT_SOURCE.get()):
             raise TooMany(
                 "too many bots are being registered from your address: try again in "
                 f"{ceil(seconds)} s"
@@ -204,7 +130,7 @@ class Arena:
         if url is not None:
             if await self.store.bot(name) is not None:
                 raise NameTaken(name)
-            await self.outreach.challenge(url, name, game)
+            await self.url_bots.challenge(url, name, game)
         token = secrets.token_hex(32)
         bot = BotEntry(name, game, owner, int(time() * 1000), hashed(token), url)
         await self.store.register(bot)
@@ -238,7 +164,7 @@ class Arena:
         return WaitingPlayers(seekers[:most], unplayed[:most])
 
     async def _find_waiting(self, question: FindWaiting) -> WaitingPlayers:
-        return WaitingPlayers(self.queue.seekers(question.most), self.queue.unplayed(question.most))
+        return WaitingPlayers(self.desk.seekers(question.most), self.desk.unplayed(question.most))
 
     # Bots.
 
@@ -263,16 +189,12 @@ class Arena:
 
         Raise ContestRefusal with the rule that it breaks, or CallFailed if it cannot be called.
         """
-        if self.contests is None:
-            await self.outreach.enter(bot, contest)
-        else:
-            await self.contests.order(contest, EnterContest(bot, password), bot.game)
+        assert self.contests is not None
+        await self.contests.order(contest, EnterContest(bot, password), bot.game)
 
     async def withdraw(self, bot: BotEntry, contest: str) -> None:
-        if self.contests is None:
-            await self.outreach.withdraw(bot, contest)
-        else:
-            await self.contests.order(contest, LeaveContest(bot), bot.game)
+        assert self.contests is not None
+        await self.contests.order(contest, LeaveContest(bot), bot.game)
 
     async def rotate(self, bot: BotEntry) -> tuple[BotEntry, str]:
         """Replace the token, and close the sessions of the old one."""
@@ -286,15 +208,13 @@ class Arena:
     async def move(self, bot: BotEntry, url: str | None) -> BotEntry:
         """Change or remove the URL of a bot. Raise CallFailed if the bot does not answer there."""
         if url is not None:
-            await self.outreach.challenge(url, bot.name, bot.game)
+            await self.url_bots.challenge(url, bot.name, bot.game)
         await self.store.change_url(bot.name, url)
-        if self._registry is not None:
-            self._registry.forget(bot.name)
+        self._registry.forget(bot.name)
         return replace(bot, url=url)
 
     async def _change(self, bot: BotEntry, token_hash: str | None) -> BotEntry:
         await self.store.change_token(bot.name, token_hash)
-        if self._registry is not None:
-            self._registry.forget(bot.name)
-            self._registry.end_logins(bot.name)
+        self._registry.forget(bot.name)
+        self._registry.end_logins(bot.name)
         return replace(bot, token_hash=token_hash)

@@ -9,16 +9,13 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
-from botdrome.server.lobby.url_bots import UrlBots
 from tests.server.clients import Client, client, registered, server
 
 pytestmark = pytest.mark.anyio
 
 
 def callers_of(house: RunningServer) -> BotCaller:
-    bots = house.arena.outreach
-    assert isinstance(bots, UrlBots)
-    return bots._caller
+    return house.arena.url_bots._caller
 
 
 async def connected(house: RunningServer, one: Client, name: str = "called") -> Any:

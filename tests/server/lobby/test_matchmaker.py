@@ -20,9 +20,7 @@ def waited() -> float:
 
 async def waiting(house: RunningServer, number: int) -> None:
     """Return when that many bots wait."""
-    queue = house.arena.queue
-    assert queue is not None
-    while len(queue.seekers(9)) != number:
+    while len(house.desk.seekers(9)) != number:
         await asyncio.sleep(0)
 
 

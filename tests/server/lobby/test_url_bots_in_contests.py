@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 async def entered(house: RunningServer, name: str, contest: str) -> None:
     found = await house.arena.store.bot(name)
     assert found is not None
-    await house.arena.outreach.enter(found, contest)
+    await house.arena.url_bots.enter(found, contest)
 
 
 async def until_over(house: RunningServer, matches: int, **wanted: Any) -> list[MatchEntry]:
@@ -101,7 +101,7 @@ async def test_a_bot_that_is_withdrawn_plays_no_more(tmp_path: Path) -> None:
         await entered(house, "called", "cup")
         found = await house.arena.store.bot("called")
         assert found is not None
-        await house.arena.outreach.withdraw(found, "cup")
+        await house.arena.url_bots.withdraw(found, "cup")
         async with bot(house, await registered(house, "ada") | {"contest": "cup"} | NOTICES) as one:
             assert await one.receive() == {"error": "no opponent came within 0.1 seconds"}
 
@@ -119,7 +119,7 @@ async def test_a_bot_withdrawn_during_its_challenge_plays_no_more(
             """First when it is entered, then before its first match."""
             version = await challenge(*words)
             if next(times):
-                await house.arena.outreach.withdraw(found, "cup")
+                await house.arena.url_bots.withdraw(found, "cup")
                 withdrawn.set()
             return version
 

@@ -182,8 +182,7 @@ async def test_called_bots_play_a_contest_at_its_home_alone(
 
 
 def bots_of(house: RunningServer) -> UrlBots:
-    assert isinstance(house.arena.outreach, UrlBots)
-    return house.arena.outreach
+    return house.arena.url_bots
 
 
 async def enters(house: RunningServer, name: str) -> None:

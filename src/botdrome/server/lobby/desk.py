@@ -676,10 +676,6 @@ class Desk:
 
     # Waiting players and matches left, for pages and tools.
 
-    @property
-    def contest_games(self) -> int:
-        return self.settings.contest.games
-
     def seekers(self, most: int) -> list[Seeker]:
         return self._lobby.public()[:most]
 
