@@ -27,7 +27,7 @@ from bench.machine import jitter_shown
 from bench.server import Server, start_load
 from botdrome.app import RunningServer, open_server
 from botdrome.protocols import load_settings
-from botdrome.server.battlebot import BattlebotHost
+from botdrome.server.battlebot import BattlebotServer
 from botdrome.server.network.peer import Proxies, sharing
 from botdrome.server.network.shares import Shares
 from botdrome.server.network.steady_loop import run
@@ -90,7 +90,7 @@ async def serve(plan: NodePlan) -> None:
     )
     server, members = await open_server(settings), PlannedMembers(plan)
     links = NatsLinks(plan.nats, members, "bench")
-    mover, host = Mover(members, links), server.host_of(BattlebotHost)
+    mover, host = Mover(members, links), server.server_of(BattlebotServer)
     mover.arrivals["battlebot"] = Arrival(host.connect)
     shares, proxies = Shares(), Proxies(settings)
     limits = server._parts.server.connection_limits

@@ -18,7 +18,7 @@ from botdrome.api.rest.matches import LARGEST_FILE
 from botdrome.catalogue import CATALOGUE
 from botdrome.protocols import PROTOCOLS
 from botdrome.server.arena import Arena, ServerAddresses
-from botdrome.server.battlebot import BattlebotHost, receive_tunnel
+from botdrome.server.battlebot import BattlebotServer, receive_tunnel
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.contests.contest_desk import ContestDesk
@@ -96,7 +96,7 @@ young objects far below 10 ms, which is what the default takes with 100 duels. A
 full collections rare: each takes 100 ms with 500 matches, and finds little.
 """
 
-AnyHost = TypeVar("AnyHost")
+AnyServer = TypeVar("AnyServer")
 
 
 class Parts(NamedTuple):
@@ -112,8 +112,8 @@ class Parts(NamedTuple):
     rate: RequestRate
     node: AnyNode
 
-    def host_of(self, kind: type[AnyHost]) -> AnyHost:
-        return host_of(self.served, kind)
+    def server_of(self, kind: type[AnyServer]) -> AnyServer:
+        return server_of(self.served, kind)
 
 
 class RunningServer:
@@ -130,9 +130,9 @@ class RunningServer:
     def served(self) -> Sequence[tuple[Protocol, ServedProtocol]]:
         return self._parts.served
 
-    def host_of(self, kind: type[AnyHost]) -> AnyHost:
+    def server_of(self, kind: type[AnyServer]) -> AnyServer:
         """Return the host of a protocol, by its class."""
-        return self._parts.host_of(kind)
+        return self._parts.server_of(kind)
 
     @property
     def ports(self) -> dict[str, int]:
@@ -251,17 +251,17 @@ async def _put_together(
     )
     node.serve(desk, server.connection_limits)
     served = [(row, await row.open(server)) for row in protocols]
-    for native in [one.host for _, one in served if isinstance(one.host, BattlebotHost)]:
+    for native in [one.server for _, one in served if isinstance(one.server, BattlebotServer)]:
         node.bring(native.connect)
     url_bots = UrlBots(desk, callers)
-    duels = host_of(served, DuelRoom).leaderboard
+    duels = server_of(served, DuelRoom).leaderboard
     arena = Arena(desk, shown(desk.tables), url_bots, duels, node.asking)
     orders = ContestOrders(contests, url_bots, desk, node)
     arena.contests, arena.keys = orders, keys
     await desk.registry.bans.load()
     callers.refuse_banned(desk.registry.bans.covers_address)
     operator = Operator(
-        desk, node, keys, host_of(served, BoatRooms), host_of(served, Organisers), orders
+        desk, node, keys, server_of(served, BoatRooms), server_of(served, Organisers), orders
     )
     node.share_tunnels(callers.tunnels, url_bots.arrived)
     arena.tables, arena.nodes = node.share_tables(arena.tables), node.nodes
@@ -282,8 +282,10 @@ async def _open_rooms(parts: Parts, ports: Ports) -> None:
     )
 
 
-def host_of(served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyHost]) -> AnyHost:
-    return next(one.host for _, one in served if isinstance(one.host, kind))
+def server_of(
+    served: Sequence[tuple[Protocol, ServedProtocol]], kind: type[AnyServer]
+) -> AnyServer:
+    return next(one.server for _, one in served if isinstance(one.server, kind))
 
 
 async def _listen(parts: Parts, ports: Ports) -> None:

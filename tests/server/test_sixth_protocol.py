@@ -16,7 +16,7 @@ from botdrome.protocols import PROTOCOLS, load_settings
 from botdrome.wire.conversation import Admit, Admitted, Close, Submit
 from tests.server.clients import PATIENCE, bot, play_noughts, registered
 from tests.server.noughts_lines.conversation import FindTable, NoughtsConversation
-from tests.server.noughts_lines.host import NOUGHTS, NoughtsHost
+from tests.server.noughts_lines.server import NOUGHTS, NoughtsServer
 
 pytestmark = pytest.mark.anyio
 SIX = (NOUGHTS, *PROTOCOLS)
@@ -64,7 +64,7 @@ async def test_it_plays_against_a_client_of_another_protocol(tmp_path: Path) -> 
             line, last = await asyncio.gather(play(house, "ann"), play_noughts(bob, "bob"))
         victor = last["state"]["result"]["victor"]
         assert line == f"you are number {1 if victor in ('ann', None) else 2}"
-        assert isinstance(house.host_of(NoughtsHost), NoughtsHost)
+        assert isinstance(house.server_of(NoughtsServer), NoughtsServer)
         async with httpx.AsyncClient(base_url=house.url) as http:
             assert (await http.get("/api/v1/server")).json()["ports"]["noughts"] == house.ports[
                 "noughts"
@@ -81,7 +81,7 @@ async def test_it_plays_against_a_client_of_another_protocol(tmp_path: Path) -> 
 
 def test_the_page_shows_this_protocol() -> None:
     page = (ROOT / "docs" / "adding-a-protocol.md").read_text()
-    for file in ("conversation.py", "host.py"):
+    for file in ("conversation.py", "server.py"):
         assert (ROOT / "tests" / "server" / "noughts_lines" / file).read_text() in page
 
 

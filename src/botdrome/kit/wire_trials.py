@@ -122,7 +122,7 @@ class TrialServer:
             "numOfTasksPerTick": 1,
         }
         players = [{"name": self.name, "url": url}, {"name": opponent, "url": "house:random"}]
-        run = CubeRun(self._server.host_of(Organisers), setup, players, 1)
+        run = CubeRun(self._server.server_of(Organisers), setup, players, 1)
         await run.begin()
         return run
 

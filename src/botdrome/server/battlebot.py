@@ -1,4 +1,4 @@
-"""BattlebotHost: brings clients of the native protocol to the desk."""
+"""BattlebotServer: brings clients of the native protocol to the desk."""
 
 import asyncio
 from collections.abc import Callable
@@ -25,7 +25,7 @@ LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on i
 NATIVE = "battlebot"
 
 
-class BattlebotHost:
+class BattlebotServer:
     protocol = NATIVE
 
     def __init__(self, desk: Desk) -> None:
@@ -136,8 +136,8 @@ class BattlebotHost:
 
 
 async def open_battlebot(server: ServerParts) -> ServedProtocol:
-    host = BattlebotHost(server.desk)
-    return ServedProtocol(host, receive_socket=host.receive_socket)
+    native = BattlebotServer(server.desk)
+    return ServedProtocol(native, receive_socket=native.receive_socket)
 
 
 def _wish(login: Login) -> Wish:
@@ -151,7 +151,7 @@ def _wish(login: Login) -> Wish:
     )
 
 
-class TunnelHost:
+class TunnelServer:
     """Takes the answers of one bot behind a firewall (`botdrome connect`)."""
 
     protocol = "botdrome connect"
@@ -195,4 +195,4 @@ def receive_tunnel(
     conversation = TunnelConversation(
         limits.login, message.rate, message.burst, message.longest, now
     )
-    return Session(connection, conversation, TunnelHost(tunnels, arrived), desk)
+    return Session(connection, conversation, TunnelServer(tunnels, arrived), desk)

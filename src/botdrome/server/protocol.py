@@ -152,9 +152,9 @@ async def _nothing() -> None:
 
 @dataclass
 class ServedProtocol:
-    """A protocol that the server speaks: its host, and the ways by which clients reach it."""
+    """A protocol that the server speaks: its server, and the ways by which clients reach it."""
 
-    host: Any
+    server: Any
     """The object that its clients meet."""
     close: Callable[[], Awaitable[None]] = _nothing
     """Called when the matches are over: lets all clients go."""

@@ -104,10 +104,10 @@ class Transfer(Struct, frozen=True, array_like=True):
     """The seat that the client has; None: it is not at a table."""
 
 
-# ProtocolHost: the part of the server that the clients of one protocol meet.
+# ProtocolServer: the part of the server that the clients of one protocol meet.
 
 
-class ProtocolHost(Protocol):
+class ProtocolServer(Protocol):
     """Executes the commands of its protocol alone."""
 
     protocol: str
@@ -123,11 +123,11 @@ class Session:
     """Executes what its conversation asks for. To the desk and the tables it is the client."""
 
     def __init__(
-        self, connection: Connection, conversation: Conversation, host: ProtocolHost, desk: Desk
+        self, connection: Connection, conversation: Conversation, server: ProtocolServer, desk: Desk
     ) -> None:
         self.connection, self.conversation = connection, conversation
         self.tell = connection.send  # not a method: a call less for each message
-        self._host, self._desk = host, desk
+        self._server, self._desk = server, desk
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._due: Seconds | None = None
@@ -136,8 +136,8 @@ class Session:
         self.transfer: Transfer | None = None
         """Why the connection came here from another node; None: the client connected here."""
         self.transfer_login: tuple[Transfer, tuple[bytes, ...]] | None = None
-        """The messages with which another node would begin a session on this connection; the host
-        sets them.
+        """The messages with which another node would begin a session on this connection; the
+        protocol sets them.
         """
         self._onward: Callable[[bytes], None] | None = None
         """Takes messages for the session on another node that follows this one."""
@@ -147,8 +147,8 @@ class Session:
         self.player: Player = 0
         self.seeker: Seeker | None = None
         self.on_seat = self.release = self.unlist = no_login
-        """The host may set `on_seat`, which is called when the client gets a seat, and `release`,
-        when the session is over.
+        """The protocol may set `on_seat`, which is called when the client gets a seat, and
+        `release`, when the session is over.
         """
         self._run(conversation.begin(self._loop.time()))
 
@@ -221,7 +221,7 @@ class Session:
                 self.received(message)
             self.answer(Redelivered())
         else:
-            self._host.act(self, command)
+            self._server.act(self, command)
 
     def record(self, message: bytes, verdict: str) -> None:
         if (table := self.table) is not None and table.open:
@@ -279,7 +279,7 @@ class Session:
         """Put the client on the list of the operator, under its present name."""
         self.unlist()
         end = (lambda: self.answer(TokenChanged())) if self.registered else None
-        connection, protocol = self.connection, self._host.protocol
+        connection, protocol = self.connection, self._server.protocol
         client = ConnectedClient(
             protocol, self.name, game, connection.address, connection.traffic,
             lambda words: self.answer(Removed(words)), self._match_id, end,
@@ -300,7 +300,7 @@ class Session:
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         self.answer(CannotPlay(words, code))
 
-    def put_off(self, words: dict[str, Any], code: int) -> None:
+    def postpone(self, words: dict[str, Any], code: int) -> None:
         self.answer(NoMatchNow(words, code))
 
     def sit_down(self, table: Table, player: Player) -> None:
@@ -358,7 +358,7 @@ class Session:
             if close.refused and close.reason:
                 log.info(
                     "a client is cut off",
-                    protocol=self._host.protocol,
+                    protocol=self._server.protocol,
                     client=self.name,
                     why=close.reason,
                 )

@@ -129,7 +129,7 @@ async def test_a_client_of_the_original_waits_in_silence_until_its_bot_is_entere
         await open_contest(house, entry={"kind": "password", "password": "sesame"})
         ada, bob = [await registered(house, name) | {"contest": "cup"} for name in ("ada", "bob")]
         async with bot(house, ada) as one, bot(house, bob) as two:
-            await until(lambda: len(house.desk.put_off._silent) == 2)
+            await until(lambda: len(house.desk.postponed._silent) == 2)
             for each in (one, two):
                 await asyncio.wait_for(
                     await each.socket.ping(), PATIENCE

@@ -136,7 +136,7 @@ async def test_a_client_of_the_original_waits_while_the_home_of_its_wish_is_full
                 [{"error": "no new match begins"}],
                 TRY_LATER,
             )
-        await until(lambda: front.desk.put_off._silent)
+        await until(lambda: front.desk.postponed._silent)
         full.clear()
         leap(RETRY)
         async with bot(front, bob) as other:

@@ -80,7 +80,7 @@ async def test_boards_of_duel_arena_count_at_the_new_home(
             await play_rows(one, other, question)
             await drain(old)
             await until(lambda: has_open(new, "gomoku"))
-            table = new.host_of(DuelRoom).leaderboard
+            table = new.server_of(DuelRoom).leaderboard
             assert (line := table.line(one.name)) and (line.wins, line.total_games) == (1, 1)
             await play_rows(other, one, await other.expect("get_move"))
         await until(lambda: (line := table.line(one.name)) and line.total_games == 2)

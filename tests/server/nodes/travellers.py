@@ -102,7 +102,7 @@ def travel_session() -> type[Session]:
 
         def lost(self) -> None:
             super().lost()
-            cast(TravelNode, self._host).lost.append(self.transfer)
+            cast(TravelNode, self._server).lost.append(self.transfer)
 
     return TravelSession
 

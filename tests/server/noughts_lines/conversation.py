@@ -23,7 +23,7 @@ GAME, MARKS = "noughts-and-crosses", "XO"
 
 
 class FindTable(Command):
-    """The protocol's own command, which its host executes."""
+    """The protocol's own command, which its server executes."""
 
 
 class NoughtsLines:

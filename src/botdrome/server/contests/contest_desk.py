@@ -124,10 +124,10 @@ class ContestDesk:
                 raise ContestRefusal("only registered bots play in contests")
             await self.contests.enter(name, bot, bot.name, version=client.version)
         except ContestRefusal as problem:
-            return self._put_off(seeker, client, str(problem), NORMAL)
+            return self._postpone(seeker, client, str(problem), NORMAL)
         except Exception:
             log_failure("a bot could not enter a contest")
-            return self._put_off(
+            return self._postpone(
                 seeker,
                 client,
                 "the contest cannot be entered at present; try again later",
@@ -137,11 +137,11 @@ class ContestDesk:
             name, seeker, client, lambda: self._release(name, seeker.name, client)
         )
 
-    def _put_off(self, seeker: Seeker, client: WaitingClient, words: str, code: int) -> None:
+    def _postpone(self, seeker: Seeker, client: WaitingClient, words: str, code: int) -> None:
         """A client of the original waits, and tries again: its bot may be entered by then."""
         if self._desk.client_of(seeker) is client:
             self._desk.give_up(client)
-            self._desk.put_off.add(client, seeker, words, code)
+            self._desk.postponed.add(client, seeker, words, code)
 
     def _release(self, name: str, bot: str, client: WaitingClient) -> None:
         """The contest is over for a bot, or another version has taken its place."""

@@ -64,7 +64,7 @@ class WaitingClient(Candidate, Protocol):
     def turn_away(self, words: dict[str, Any], code: int = NORMAL) -> None:
         """Send the message, if the client knows such messages, and close."""
 
-    def put_off(self, words: dict[str, Any], code: int) -> None:
+    def postpone(self, words: dict[str, Any], code: int) -> None:
         """No match begins at present.
 
         A client that knows no such messages goes on waiting; others are turned away.
@@ -233,7 +233,7 @@ RETRY = 1.0
 """Seconds until a table is tried again if no match could begin."""
 
 
-class PutOffClients:
+class PostponedClients:
     """Most clients are told and closed.
 
     Clients of the original connect again after any close, at once and for ever.
@@ -250,7 +250,7 @@ class PutOffClients:
         it.
         """
         stopping = self._desk.closing
-        client.put_off({"error": words}, GOING if stopping else code)
+        client.postpone({"error": words}, GOING if stopping else code)
         if client.present:
             self._silent.add(client)
             if not stopping:
@@ -367,7 +367,7 @@ class Desk:
         )
         self.workers, self.guest_sessions = self.tables.workers, Logins()
         """The sessions of guests, by wish or match. Of several, the newest stays."""
-        self.closing, self.put_off = False, PutOffClients(self)
+        self.closing, self.postponed = False, PostponedClients(self)
         self.on_closing: list[Callable[[], None]] = []
         self.contest_queue: ContestQueue | None = None
         self.others = OtherNodes()
@@ -406,7 +406,7 @@ class Desk:
             return None
         seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot, **how)
         if refusal := self.refusal:
-            return self.put_off.add(client, seeker, refusal)
+            return self.postponed.add(client, seeker, refusal)
         if self.others.seek(client, seeker):
             return self.enqueue(seeker, client)
         if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(
@@ -695,6 +695,6 @@ class Desk:
         for client in self.waiting_clients:
             if (seeker := client.seeker) is not None:
                 self.give_up(client)
-                self.put_off.add(client, seeker, self.refusal)
+                self.postponed.add(client, seeker, self.refusal)
         await self.tables.close()
-        self.put_off.close()
+        self.postponed.close()

@@ -155,7 +155,7 @@ class UrlBot:
             self._desk.give_up(self)
             self.over.set_result(False)
 
-    put_off = turn_away
+    postpone = turn_away
 
     def sit_down(self, table: Table, player: Player) -> None:
         self._stop_timer()

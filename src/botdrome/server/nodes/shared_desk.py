@@ -265,7 +265,7 @@ class RemoteClient:
         """If this node is stopping, the client seeks at another one."""
         self._leave(TurnAway(self.ticket, words, code), code)
 
-    def put_off(self, words: dict[str, Any], code: int) -> None:
+    def postpone(self, words: dict[str, Any], code: int) -> None:
         self._leave(TurnAway(self.ticket, words, code, for_now=True), code)
 
     def _leave(self, message: TurnAway, code: int) -> None:
@@ -537,11 +537,11 @@ class FrontDesk:
             self._desk.give_up(found.client)
             self._desk.seek_again(found.client, found.seeker)
 
-    def put_off(self, ticket: int, words: str, code: int) -> None:
+    def postpone(self, ticket: int, words: str, code: int) -> None:
         """No match begins at present at the home of a wish, or none with this client."""
         found = self._waiting[ticket]
         self._desk.give_up(found.client)
-        self._desk.put_off.add(found.client, found.seeker, words, code)
+        self._desk.postponed.add(found.client, found.seeker, words, code)
 
     # What other nodes decide.
 
@@ -731,7 +731,7 @@ class SharedDesk(OtherNodes):
             return
         match message:
             case TurnAway() if message.for_now:
-                self._front.put_off(
+                self._front.postpone(
                     message.ticket, str(message.words.get("error", "")), message.code
                 )
             case TurnAway():

@@ -44,7 +44,7 @@ async def boat_server(
 
 
 def boat_rooms(house: RunningServer) -> BoatRooms:
-    return house.host_of(BoatRooms)
+    return house.server_of(BoatRooms)
 
 
 def the_room(house: RunningServer, title: str = "") -> BoatRoom:

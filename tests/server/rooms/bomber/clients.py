@@ -82,7 +82,7 @@ async def room(
 
 def rooms_of(house: RunningServer) -> BomberRooms:
     """The rooms themselves, for tests that look for leftovers."""
-    return house.host_of(BomberApi).rooms
+    return house.server_of(BomberApi).rooms
 
 
 async def until_waiting(house: RunningServer, count: int) -> None:

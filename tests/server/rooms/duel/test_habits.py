@@ -232,7 +232,7 @@ class Nowhere:
 
 async def test_any_number_may_come_under_one_name_before_the_match_begins(tmp_path: Path) -> None:
     async with arena(tmp_path) as house:
-        hall = house.host_of(DuelRoom)
+        hall = house.server_of(DuelRoom)
         sessions = [hall.connect(Nowhere()) for _ in range(3000)]
         for one, successor in pairwise(sessions):
             one.successor = successor

@@ -40,7 +40,7 @@ async def waits(house: RunningServer, one: Duellist) -> None:
 
 async def gathered(house: RunningServer, *several: Duellist) -> None:
     """All have asked, twice, and the window is still open."""
-    hall = house.host_of(DuelRoom)
+    hall = house.server_of(DuelRoom)
     for each in several:
         await each.send(FIND)
         await each.send(FIND)

@@ -191,7 +191,7 @@ async def test_pairs_wait_while_there_are_no_ids_for_their_boards(
     """
     async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
         await until(lambda: house.arena.duel.players == 2)
-        hall: Any = house.host_of(duel_room.DuelRoom)
+        hall: Any = house.server_of(duel_room.DuelRoom)
         hall._ids.take(hall._ids.left - duel_room.SPARE_IDS)
         with monkeypatch.context() as outage:
             outage.setattr(house.arena.store, "keep", refused)

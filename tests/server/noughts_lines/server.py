@@ -1,4 +1,4 @@
-"""The host of the protocol: its settings, and its clients' way to the desk."""
+"""The server of the protocol: its settings, and its clients' way to the desk."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ class NoughtsSection(ProtocolSection, frozen=True):
     ] = 4444
 
 
-class NoughtsHost:
+class NoughtsServer:
     protocol = "noughts over lines"
 
     def __init__(self, desk: Desk) -> None:
@@ -38,9 +38,9 @@ class NoughtsHost:
 
 
 async def open_noughts(server: ServerParts) -> ServedProtocol:
-    host = NoughtsHost(server.desk)
-    factory = tcp_factory(Lines, host.connect, server.connection_limits)
-    return ServedProtocol(host, protocol_factory=factory, game=GAME)
+    lines = NoughtsServer(server.desk)
+    factory = tcp_factory(Lines, lines.connect, server.connection_limits)
+    return ServedProtocol(lines, protocol_factory=factory, game=GAME)
 
 
 NOUGHTS = Protocol("noughts", open_noughts, NoughtsSection, "noughts (TCP)")
