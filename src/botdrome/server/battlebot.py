@@ -6,7 +6,7 @@ from functools import partial
 
 from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed
-from botdrome.server.calling.tunnels import Tunnel, Tunnels
+from botdrome.server.calling.tunnels import BotTunnel, Tunnels
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.owners import is_of_guest, seat_key
 from botdrome.server.network.connection import Connection
@@ -158,7 +158,7 @@ class TunnelServer:
 
     def __init__(self, tunnels: Tunnels, arrived: Callable[[str], None]) -> None:
         self._tunnels, self._arrived = tunnels, arrived
-        self._tunnel: Tunnel | None = None
+        self._tunnel: BotTunnel | None = None
         """None: the bot has not logged in."""
 
     def act(self, session: Session, command: Command) -> None:
@@ -180,7 +180,7 @@ class TunnelServer:
             tunnel.lose()
 
         network_time, most = session.connection.network_time, self._tunnels.most_calls
-        tunnel = self._tunnel = Tunnel(session.name, most, session.answer, network_time, close)
+        tunnel = self._tunnel = BotTunnel(session.name, most, session.answer, network_time, close)
         session.release = leave
         self._tunnels.join(tunnel)
         self._arrived(session.name)

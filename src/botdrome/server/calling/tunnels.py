@@ -24,7 +24,7 @@ def tunnel_url(name: str) -> str:
     return SCHEME + quote(name, safe="")
 
 
-class Tunnel:
+class BotTunnel:
     """The calls to one bot."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Tunnels:
         self.most_calls = settings.calls.per_port
         self.shared: TunnelsElsewhere | None = None
         """None: this server is alone."""
-        self._by_name: dict[str, Tunnel] = {}
+        self._by_name: dict[str, BotTunnel] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._by_name or (self.shared is not None and name in self.shared)
@@ -113,7 +113,7 @@ class Tunnels:
         """The tunnels to this node, and when they were opened."""
         return {name: tunnel.opened for name, tunnel in self._by_name.items()}
 
-    def join(self, tunnel: Tunnel) -> None:
+    def join(self, tunnel: BotTunnel) -> None:
         """A new tunnel replaces the one before, which is closed."""
         self.replace(tunnel.name)
         self._by_name[tunnel.name] = tunnel
@@ -126,7 +126,7 @@ class Tunnels:
         if before is not None:
             before.close("another connection carries the calls now", TAKEN_OVER)
 
-    def leave(self, tunnel: Tunnel) -> None:
+    def leave(self, tunnel: BotTunnel) -> None:
         if self._by_name.get(tunnel.name) is tunnel:
             del self._by_name[tunnel.name]
             if self.shared is not None:

@@ -87,7 +87,7 @@ async def challenge(caller: BotCaller, url: str, name: str, game: str) -> str:
         raise CallFailed(str(problem)) from None
 
 
-class UrlBot:
+class CalledBot:
     """A client of the desk, and the player at its seat."""
 
     def __init__(self, bot: BotEntry, url: str, desk: Desk, caller: BotCaller) -> None:
@@ -363,7 +363,7 @@ class Invitations:
         url = self.address(bot) if bot is not None and bot.game == game else None
         return None if bot is None or url is None else Callee(bot, url)
 
-    async def invite(self, callee: Callee, pace: PaceName = "usual") -> UrlBot:
+    async def invite(self, callee: Callee, pace: PaceName = "usual") -> CalledBot:
         """Raise BotUnavailable unless the bot answers, so that nobody wins against a bot that is
         not running.
         """
@@ -380,17 +380,17 @@ class Invitations:
             raise BotUnavailable(f"{name} does not answer")
         return bot
 
-    def bot(self, callee: Callee) -> UrlBot:
+    def bot(self, callee: Callee) -> CalledBot:
         """The bot plays from now on, until the match is over, it is turned away, or its token is
         changed.
         """
         name = callee.bot.name
-        bot = UrlBot(callee.bot, callee.url, self._desk, self._caller)
+        bot = CalledBot(callee.bot, callee.url, self._desk, self._caller)
         self._caller.playing[name] += 1
         bot.over.add_done_callback(lambda _: self._end(name))
         return bot
 
-    def _bot_for_long_match(self, callee: Callee) -> UrlBot:
+    def _bot_for_long_match(self, callee: Callee) -> CalledBot:
         """A match at a pace for people may last for hours: no address may have more of them than
         the bot has matches left.
         """
@@ -467,7 +467,7 @@ class UrlBots:
     def __init__(self, desk: Desk, caller: BotCaller) -> None:
         self._desk, self._caller = desk, caller
         self._entries = ContestEntries(desk.store)
-        self._attending: dict[tuple[Wish, str], UrlBot | None] = {}
+        self._attending: dict[tuple[Wish, str], CalledBot | None] = {}
         self._resting: dict[str, float] = {}
         self.invitations = Invitations(desk, caller)
         self._challenges = SharedSlots(MOST_CHALLENGES)
@@ -579,7 +579,7 @@ class UrlBots:
         else:
             self._send(bot, seeker)
 
-    def _send(self, bot: UrlBot, seeker: Seeker) -> None:
+    def _send(self, bot: CalledBot, seeker: Seeker) -> None:
         """Seat the bot at once, or send it away."""
         waited_for = self._desk.client_of(seeker) is not None
         if waited_for:

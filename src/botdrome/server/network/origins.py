@@ -40,7 +40,7 @@ LOOKING_UP = 1.0
 """Timeout in seconds for looking up the full name of this machine."""
 
 
-class Refusal(Struct, frozen=True):
+class OriginRefusal(Struct, frozen=True):
     status: int
     reason: str
     """The HTTP reason phrase."""
@@ -64,7 +64,7 @@ class Origins:
 
     def refusal(
         self, host: bytes | None, origin: bytes | None, open_to_all: bool
-    ) -> Refusal | None:
+    ) -> OriginRefusal | None:
         """Return why a request with these headers is refused, or None.
 
         `open_to_all` accepts pages of any origin.
@@ -74,7 +74,7 @@ class Origins:
                 f"this server is not known as {shown(host)}; its operator can set "
                 "network.public_url to the clients' URL"
             )
-            return self._refuse(Refusal(421, "Misdirected Request", words))
+            return self._refuse(OriginRefusal(421, "Misdirected Request", words))
         if open_to_all or origin is None or self.trusts(origin, host):
             return None
         words = (
@@ -82,7 +82,7 @@ class Origins:
             "origin in the setting origins, "
             "or in network.public_url if it is the server's own"
         )
-        return self._refuse(Refusal(403, "Forbidden", words))
+        return self._refuse(OriginRefusal(403, "Forbidden", words))
 
     def host_refusal(self, host: bytes | None) -> str:
         """Return why a request for this host is refused; empty: it is accepted."""
@@ -95,7 +95,7 @@ class Origins:
         """Whether this is the server's own origin, a loopback origin or a listed one."""
         return self._trusts(origin, host or b"")
 
-    def _refuse(self, refusal: Refusal) -> Refusal:
+    def _refuse(self, refusal: OriginRefusal) -> OriginRefusal:
         metrics.REFUSED.labels("origin").inc()
         if self._logged.take():
             log.warning("a request was refused", why=refusal.words)

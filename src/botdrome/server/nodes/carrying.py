@@ -68,7 +68,7 @@ class InvalidInput(CarryMessage, frozen=True, tag="i"):
     why: str
 
 
-class TooSlow(CarryMessage, frozen=True, tag="t"):
+class ClientTooSlow(CarryMessage, frozen=True, tag="t"):
     """The client reads too slowly and is about to be lost."""
 
 
@@ -119,7 +119,7 @@ FromFront = (
     | Heard
     | Measured
     | InvalidInput
-    | TooSlow
+    | ClientTooSlow
     | HeardAll
     | LostClient
     | FrontStops
@@ -286,7 +286,7 @@ class Carrier:
         return True
 
     def cut_off(self) -> None:
-        self._send(TooSlow(self.number))
+        self._send(ClientTooSlow(self.number))
 
     def heard_all(self) -> bool:
         if not self._ended and not self._closed:
@@ -407,7 +407,7 @@ class CarriedConnection:
                 self._network = message.network
             case InvalidInput():
                 self._conclude(receiver.unreadable(message.why))
-            case TooSlow():
+            case ClientTooSlow():
                 receiver.cut_off()
             case HeardAll():
                 self._conclude(receiver.heard_all())

@@ -36,7 +36,7 @@ from botdrome.server.battlebot import NATIVE
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.url_bots import UrlBot
+from botdrome.server.lobby.url_bots import CalledBot
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import HeldInput, front_of, give_back, hold_input
 from botdrome.server.nodes.cluster import Cluster, NodeId, choose
@@ -268,7 +268,7 @@ class Migration:
         for table in tables:
             table.asks = False
         seated = [
-            one for table in tables for one in table.seated.values() if isinstance(one, UrlBot)
+            one for table in tables for one in table.seated.values() if isinstance(one, CalledBot)
         ]
         calls = [call for bot in seated if (call := bot.call) is not None]
         if calls:
@@ -362,7 +362,7 @@ def _can_move(table: KeptTable) -> bool:
 
 def _follows(seated: object) -> bool:
     """Whether a player can play at another node."""
-    if isinstance(seated, UrlBot):
+    if isinstance(seated, CalledBot):
         return not seated.url.startswith(SCHEME)
     return isinstance(seated, Session) and seated.transfer_login is not None and not seated.closed
 

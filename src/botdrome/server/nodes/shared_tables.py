@@ -55,7 +55,7 @@ class Show(WatchMessage, frozen=True, tag="f"):
     message: bytes
 
 
-class EndOfMatch(WatchMessage, frozen=True, tag="e"):
+class WatchedMatchEnded(WatchMessage, frozen=True, tag="e"):
     """The match is over and everything was shown; or it does not run here."""
 
 
@@ -67,7 +67,7 @@ class WatchThere(WatchMessage, frozen=True, tag="m"):
 
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(
-    LiveTables | Watch | Unwatch | Snapshot | Show | EndOfMatch | WatchThere
+    LiveTables | Watch | Unwatch | Snapshot | Show | WatchedMatchEnded | WatchThere
 ).decode
 
 INTERVAL = 1.0
@@ -92,7 +92,7 @@ class RemoteSpectators:
 
     def end(self) -> None:
         self._over()
-        self._send(EndOfMatch(self._match))
+        self._send(WatchedMatchEnded(self._match))
 
 
 class WatchedMatch(Struct, eq=False):
@@ -262,7 +262,7 @@ class SharedTables:
                 self._pass_on(node, message)
             case WatchThere():
                 self._watch_there(message.match, message.node)
-            case EndOfMatch():
+            case WatchedMatchEnded():
                 self._nodes.pop(message.match, None)
                 if (
                     watched := self._watched.get(message.match)

@@ -19,7 +19,7 @@ from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import GatheredPlayer, house_bot
 from botdrome.server.lobby.registry import Admission, Denied
-from botdrome.server.lobby.url_bots import BotUnavailable, Invitations, UrlBot
+from botdrome.server.lobby.url_bots import BotUnavailable, Invitations, CalledBot
 from botdrome.server.network.connection import Connection
 from botdrome.server.rooms.cube_game import CubeGame, CubeSection, WatchedGame, Watcher
 from botdrome.server.session import Session
@@ -55,7 +55,7 @@ from botdrome.wire.framing.socketio import (
 )
 
 HOUSE, NAMED = "house:", "bot:"
-Invited = dict[str, UrlBot]
+Invited = dict[str, CalledBot]
 """Registered bots with a URL, by their names. They are called as in any other match."""
 
 
@@ -88,7 +88,7 @@ async def invited(desk: Desk, wanted: NewGame, invitations: Invitations) -> Invi
     names = [name for name in named if desk.waiting_named(Battlecube.name, name) is None]
     asked = [_invited_bot(name, invitations) for name in names]
     came = dict(zip(names, await asyncio.gather(*asked, return_exceptions=True), strict=True))
-    invited = {name: bot for name, bot in came.items() if isinstance(bot, UrlBot)}
+    invited = {name: bot for name, bot in came.items() if isinstance(bot, CalledBot)}
     for problem in came.values():
         if isinstance(problem, BaseException):
             send_home(invited)
@@ -96,7 +96,7 @@ async def invited(desk: Desk, wanted: NewGame, invitations: Invitations) -> Invi
     return invited
 
 
-async def _invited_bot(name: str, invitations: Invitations) -> UrlBot:
+async def _invited_bot(name: str, invitations: Invitations) -> CalledBot:
     callee = await invitations.find(name, Battlecube.name)
     if callee is None:
         raise Fault(f"The bot {name} does not wait here for a game")
@@ -147,7 +147,7 @@ def _options(wanted: NewGame) -> dict[str, Any]:
     return wanted.setup.options | ({"starts": [list(cell) for _, cell in starts]} if starts else {})
 
 
-def _found(desk: Desk, player: CubePlayer, invited: Invited) -> HouseBot | Seeker | UrlBot | None:
+def _found(desk: Desk, player: CubePlayer, invited: Invited) -> HouseBot | Seeker | CalledBot | None:
     """The house bot, waiting bot or invited bot that is meant; None: one that is called by URL."""
     if player.url.startswith(HOUSE):
         bot = house_bot(Battlecube.name, player.url)
@@ -163,9 +163,9 @@ def _found(desk: Desk, player: CubePlayer, invited: Invited) -> HouseBot | Seeke
 
 
 def _gathered(
-    desk: Desk, player: Admission, found: HouseBot | Seeker | UrlBot | None
+    desk: Desk, player: Admission, found: HouseBot | Seeker | CalledBot | None
 ) -> GatheredPlayer:
-    if isinstance(found, Seeker | UrlBot):
+    if isinstance(found, Seeker | CalledBot):
         client = desk.recruit(found) if isinstance(found, Seeker) else found
         return GatheredPlayer(player.name, client.owner, client)
     return GatheredPlayer(player.name, player.owner, house=found)
