@@ -15,13 +15,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 from botdrome.api.requests import LARGEST_BODY
 from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.dispatcher import (
-    Dispatcher,
-    Forwarding,
-    LeavesNode,
-    MakeHttp,
-    OpenWebSocket,
-)
+from botdrome.server.network.dispatcher import Dispatcher, Forwarding, MakeHttp, OpenWebSocket
 from botdrome.server.network.http import (
     DirectService,
     Exchange,
@@ -31,6 +25,7 @@ from botdrome.server.network.http import (
     HttpService,
     HttpSite,
 )
+from botdrome.server.network.request_head import LeavesNode
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins

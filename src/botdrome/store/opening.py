@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import unquote, urlsplit
 
-from botdrome.store.entries import BadStoreUrl, Source, StoreUnavailable
+from botdrome.store.entries import BadStoreUrl, Source
 from botdrome.store.postgres import Postgres, PostgresReader
 from botdrome.store.reader import StoreReader
 from botdrome.store.sqlite import (
@@ -20,8 +20,6 @@ from botdrome.store.sqlite import (
     open_private,
 )
 from botdrome.store.store import Database, Store
-
-__all__ = ["BadStoreUrl", "StoreUnavailable", "backup_sqlite", "check_store", "open_store"]
 
 IN_MEMORY = Path(":memory:")
 SQLITE = "this must be sqlite:///FILE"

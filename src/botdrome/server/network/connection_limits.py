@@ -9,7 +9,6 @@ import structlog
 from botdrome.server import metrics
 from botdrome.server.network.connection import source_of
 from botdrome.server.network.rate_limit import ConnectionTimeouts
-from botdrome.server.network.websocket import CLOSE_TIMEOUT
 from botdrome.server.settings import Settings
 
 # The limit of open files. Each connection uses one.
@@ -52,6 +51,8 @@ TELL_AGAIN = 60.0
 """Seconds between two log lines about refused connections."""
 HEAD_TIMEOUT = 10.0
 """Seconds for the head of the first request."""
+CLOSE_TIMEOUT = 2.0
+"""Seconds for the client to answer a close frame."""
 
 
 def address_of(transport: asyncio.BaseTransport) -> str:

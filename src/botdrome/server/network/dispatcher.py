@@ -17,6 +17,7 @@ from botdrome.server.network.request_head import (
     LONGEST_HEAD,
     NO_REQUEST,
     NOT_ONE_HOST,
+    LeavesNode,
     RequestHeaders,
     RequestLine,
     read_headers,
@@ -67,10 +68,6 @@ OpenWebSocket = Callable[[str, RequestHeaders], MakeSession | SocketOptions | by
 
 Bytes are the answer that refuses it.
 """
-
-
-LeavesNode = Callable[[bytes], bool]
-"""Whether requests for a target are answered by another node."""
 
 
 class Forwarding(NamedTuple):

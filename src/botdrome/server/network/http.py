@@ -22,7 +22,6 @@ from msgspec import Struct
 from botdrome.server import metrics
 from botdrome.server.network.connection import acknowledge, source_of
 from botdrome.server.network.connection_limits import ConnectionLimits, address_of
-from botdrome.server.network.dispatcher import LeavesNode
 from botdrome.server.network.http_request import (
     BadHttpRequest,
     ForDispatcher,
@@ -32,7 +31,7 @@ from botdrome.server.network.http_request import (
 )
 from botdrome.server.network.peer import Peer
 from botdrome.server.network.rate_limit import BodyBudget, Bucket
-from botdrome.server.network.request_head import FORWARDED_FOR
+from botdrome.server.network.request_head import FORWARDED_FOR, LeavesNode
 from botdrome.server.network.websocket import end_writing
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.wire.safe_headers import SAFE_HEADERS

@@ -13,13 +13,13 @@ from functools import lru_cache
 import httptools
 from msgspec import Struct
 
-from botdrome.server.network.dispatcher import LeavesNode
 from botdrome.server.network.request_head import (
     EMPTY_LINE,
     LONGEST_HEAD,
     MOST_FIELDS,
     NO_REQUEST,
     NOT_ONE_HOST,
+    LeavesNode,
     RequestHeaders,
     RequestLine,
     read_headers,

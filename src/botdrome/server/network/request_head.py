@@ -6,6 +6,7 @@ them read the same bytes differently.
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import httptools
@@ -26,6 +27,8 @@ UPGRADE = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
 FORWARDED_FOR = b"x-forwarded-for"
 NO_REQUEST = 400, "BAD_REQUEST", "this is no HTTP/1.1 request"
 NOT_ONE_HOST = 400, "BAD_REQUEST", "an HTTP/1.1 request has exactly one Host header"
+LeavesNode = Callable[[bytes], bool]
+"""Whether requests for a target are answered by another node."""
 
 
 class RequestLine(NamedTuple):

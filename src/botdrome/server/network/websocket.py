@@ -28,8 +28,6 @@ UNREAD = 64 << 10
 """The same limit for sessions that wait for the client to read."""
 READING = 60.0
 """Seconds for such a client to read a part of it."""
-CLOSE_TIMEOUT = 2.0
-"""Seconds for the client to answer a close frame."""
 MOST_IGNORED = 4096
 """Frames accepted after the server's close frame."""
 PINGS_RATE, PINGS_BURST = 20.0, 200

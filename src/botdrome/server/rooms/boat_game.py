@@ -5,7 +5,6 @@ import hmac
 from collections.abc import Callable, Iterable, Sequence
 
 from botdrome.bots.house import HouseBot
-from botdrome.games.battleship import Battleship
 from botdrome.games.chance import Chance
 from botdrome.match.events import Player
 from botdrome.server.lobby.house import GatheredPlayer
@@ -200,19 +199,6 @@ class BoatGame(PlayerGroup):
         self._stop_placing: Callable[[], None]
         for number, player in enumerate(self.players):
             player.player = number
-
-    @property
-    def position(self) -> Battleship:
-        position = self.table.match.position
-        assert isinstance(position, Battleship)
-        return position
-
-    @property
-    def shown(self) -> Battleship:
-        """The position that players and spectators were last told of."""
-        position = self.table.shown
-        assert isinstance(position, Battleship)
-        return position
 
     @property
     def absent(self) -> list[RoomPlayer]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, cast
 
+from botdrome.games.battleship import Battleship
 from botdrome.server.rooms.boat_game import BoatGame, PlayerGroup, RoomPlayer
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_statistics import tally_of
@@ -240,7 +241,7 @@ def _player_shown(player: RoomPlayer) -> dict[str, Any]:
 
 
 def _game_shown(game: BoatGame) -> dict[str, Any]:
-    tally, awaited = tally_of(game.shown), game.table.match.awaited
+    tally, awaited = tally_of(cast(Battleship, game.table.shown)), game.table.match.awaited
     rows = []
     for at, player in enumerate(game.players):
         rows.append(

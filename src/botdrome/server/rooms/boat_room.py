@@ -4,8 +4,10 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import cast
 
 from botdrome.contest.lobby import Seeker
+from botdrome.games.battleship import Battleship
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable
 from botdrome.server.lobby.desk import Desk
@@ -19,11 +21,18 @@ from botdrome.server.rooms.boat_game import (
     WaitingGame,
 )
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
-from botdrome.server.rooms.boat_statistics import BoatStatistics
+from botdrome.server.rooms.boat_statistics import (
+    BoatStatistics,
+    CountedGame,
+    CountedPlayer,
+    plan_lines,
+    tally_of,
+)
 from botdrome.server.rooms.room import Room, TableRules
 from botdrome.server.session import Session
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.contest_journal import ContestRefusal
+from botdrome.store.entries import Note
 from botdrome.wire.boats.lines import (
     BAD_BOARD,
     FULL,
@@ -367,7 +376,7 @@ class BoatRoom(Room):
         table.subscribe(
             Subscriber(
                 changed=self.changed,
-                notes=partial(self._statistics.notes, self.settings, game),
+                notes=partial(self._notes, self.settings, game),
                 stored=lambda _: self._statistics.look(),
                 over=partial(self._over, game),
             )
@@ -379,6 +388,18 @@ class BoatRoom(Room):
         game.begin(self.desk.tables)
         self.changed()
         return game
+
+    def _notes(
+        self, settings: BoatRoomSettings, game: BoatGame, table: Table
+    ) -> tuple[Note, ...]:
+        """Return the statistics of a game that is over: nothing, if it never started."""
+        if not game.roster.started:
+            return ()
+        result, tally = table.match.result, tally_of(cast(Battleship, table.match.position))
+        aborted = result is not None and result.aborted
+        players = tuple([CountedPlayer(one.text, one.address, one.player) for one in game.players])
+        counted = CountedGame(settings.title, plan_lines(settings), tally, aborted, players)
+        return (self._statistics.note(table.entry.id, counted),)
 
     def _over(self, game: BoatGame, table: Table) -> None:
         self.games.remove(game)

@@ -23,10 +23,8 @@ import structlog
 from msgspec import Struct
 
 from botdrome.games.battleship import HIT, MISS, Battleship
-from botdrome.server.rooms.boat_game import BoatGame
 from botdrome.server.rooms.boat_settings import BadRoomSettings, BoatRoomSettings, pairs_in
 from botdrome.server.tables.statistics import Entries, Statistics
-from botdrome.server.tables.table import Table
 from botdrome.store.entries import Note
 from botdrome.store.store import Store
 from botdrome.wire.boats.lines import text_of
@@ -87,15 +85,6 @@ def tally_of(position: Battleship) -> GameTally:
         tuple([board.count(square) for board in position.boards]) for square in (HIT, MISS)
     ]
     return GameTally(position.turns, position.scores, position.skips, hits, misses)
-
-
-def counted_game(plan: BoatRoomSettings, game: BoatGame) -> CountedGame:
-    result = game.table.match.result
-    players = tuple(
-        [CountedPlayer(player.text, player.address, player.player) for player in game.players]
-    )
-    aborted = result is not None and result.aborted
-    return CountedGame(plan.title, plan_lines(plan), tally_of(game.position), aborted, players)
 
 
 def _game_lines(before: Value, tally: GameTally, aborted: bool) -> Value:
@@ -328,12 +317,10 @@ class BoatStatistics(Statistics):
         _, show = self.fold(await self._store.notes(ENTRIES))
         show()
 
-    def notes(self, plan: BoatRoomSettings, game: BoatGame, _: Table) -> tuple[Note, ...]:
-        """Return what to store of a game that is over: nothing, if it never started."""
-        if not game.roster.started:
-            return ()
-        label = f"{int(time() * 1000):015} {game.table.entry.id}"  # folded in the order of time
-        return (self.entry(label, counted_game(plan, game)),)
+    def note(self, match_id: str, game: CountedGame) -> Note:
+        """Return what to store of a game that is over."""
+        label = f"{int(time() * 1000):015} {match_id}"  # folded in the order of time
+        return self.entry(label, game)
 
     def fold(self, entries: Entries) -> tuple[list[Note], Callable[[], None]]:
         games = ChainMap[str, Value]({}, self.games)

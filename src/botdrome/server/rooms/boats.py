@@ -12,8 +12,7 @@ from botdrome.server.failures import log_failure
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.tokens import OPERATOR, NotOperator, TooMany
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.listening import MakeProtocol, OpenPort, tolerated
+from botdrome.server.network.listening import OpenPort, tolerated
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import Ports, ServedProtocol, ServerParts
@@ -80,14 +79,7 @@ class BoatPort:
         """None: it does not listen."""
         self.visits: dict[Session, Visit] = {}
 
-    @property
-    def listens_on(self) -> int | None:
-        return None if self.server is None else self.server.number
-
-    def protocol_factory(self, connection_limits: ConnectionLimits) -> MakeProtocol:
-        return tcp_factory(Lines, self._connect, connection_limits)
-
-    def _connect(self, connection: Connection) -> Session:
+    def connect(self, connection: Connection) -> Session:
         settings, now = self._desk.settings, asyncio.get_running_loop().time()
         limits = settings.limits.waiting, settings.message.rate, settings.message.burst
         return Session(connection, BoatConversation(*limits, now), self, self._desk)
@@ -227,7 +219,8 @@ class BoatRooms:
 
     def port_of(self, room: BoatRoom) -> int | None:
         """Return the port at which players join it; None: it does not listen."""
-        return next((port.listens_on for port in self.all if room in port.rooms), None)
+        ports = (port.server for port in self.all if room in port.rooms)
+        return next((server.number for server in ports if server is not None), None)
 
     def in_use(self) -> bool:
         """Whether a client or a host is here, or a room that was opened later."""
@@ -369,7 +362,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
 
     async def listen(ports: Ports) -> None:
         async def listen_at(boats: BoatPort) -> None:
-            factory = boats.protocol_factory(server.connection_limits)
+            factory = tcp_factory(Lines, boats.connect, server.connection_limits)
             boats.server = await ports.open(boats.name, boats.key, boats.port, factory, game=GAME)
 
         rooms.listen = listen_at
