@@ -25,11 +25,11 @@ from botdrome.server.network.http import (
     HttpService,
     HttpSite,
 )
-from botdrome.server.network.request_head import LeavesNode
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.rate_limit import body_units
+from botdrome.server.network.request_head import LeavesNode
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import JobFailed
 

@@ -389,9 +389,7 @@ class BoatRoom(Room):
         self.changed()
         return game
 
-    def _notes(
-        self, settings: BoatRoomSettings, game: BoatGame, table: Table
-    ) -> tuple[Note, ...]:
+    def _notes(self, settings: BoatRoomSettings, game: BoatGame, table: Table) -> tuple[Note, ...]:
         """Return the statistics of a game that is over: nothing, if it never started."""
         if not game.roster.started:
             return ()

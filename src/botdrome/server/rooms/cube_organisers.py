@@ -19,7 +19,7 @@ from botdrome.server.lobby.clients import ConnectedClient, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import GatheredPlayer, house_bot
 from botdrome.server.lobby.registry import Admission, Denied
-from botdrome.server.lobby.url_bots import BotUnavailable, Invitations, CalledBot
+from botdrome.server.lobby.url_bots import BotUnavailable, CalledBot, Invitations
 from botdrome.server.network.connection import Connection
 from botdrome.server.rooms.cube_game import CubeGame, CubeSection, WatchedGame, Watcher
 from botdrome.server.session import Session
@@ -147,7 +147,9 @@ def _options(wanted: NewGame) -> dict[str, Any]:
     return wanted.setup.options | ({"starts": [list(cell) for _, cell in starts]} if starts else {})
 
 
-def _found(desk: Desk, player: CubePlayer, invited: Invited) -> HouseBot | Seeker | CalledBot | None:
+def _found(
+    desk: Desk, player: CubePlayer, invited: Invited
+) -> HouseBot | Seeker | CalledBot | None:
     """The house bot, waiting bot or invited bot that is meant; None: one that is called by URL."""
     if player.url.startswith(HOUSE):
         bot = house_bot(Battlecube.name, player.url)

@@ -27,6 +27,7 @@ from botdrome.store.outage import Outage
 from botdrome.store.store import Store
 from botdrome.wire.writers import match_status
 
+
 class Rows(Protocol):
     async def write(self, number: int, data: bytes) -> None: ...
 

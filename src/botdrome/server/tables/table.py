@@ -24,6 +24,7 @@ from botdrome.store.entries import AlreadyOver, Finish, MatchEntry, Note, Status
 from botdrome.store.store import Store
 from botdrome.wire.writers import MatchWriters, match_status
 
+
 class BoardBreak:
     """The table's clock stands still, and all events wait until the board is stored, or the match
     has moved.
