@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.network import network_meter, websocket
+from botdrome.server.network import network_meter, peer, websocket
 from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.network_meter import (
     LAST_DATA,
@@ -142,7 +142,7 @@ def test_it_measures_once_a_second() -> None:
 
 async def test_a_real_client_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network_meter, "tcp_round_trip", lambda transport: None)
-    monkeypatch.setattr(websocket, "is_local", lambda transport, address: False)
+    monkeypatch.setattr(peer, "is_local", lambda transport, address: False)
     async with post() as office:
         line, diary = await office.upgraded()
         assert diary.connection.network_time() == 0.0
