@@ -29,7 +29,7 @@ from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.takeover import keep_matches
 from botdrome.server.tables.table import Table
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 
 MATCHES, MOVES, PER_TURN, TURN = 300, 200, 100, 0.01
 ROUNDS = 9

@@ -28,8 +28,7 @@ from bench.server import Server, start_load
 from botdrome.app import RunningServer, open_server
 from botdrome.protocols import load_settings
 from botdrome.server.battlebot import BattlebotServer
-from botdrome.server.network.peer import Proxies, sharing
-from botdrome.server.network.shares import Shares
+from botdrome.server.network.peer import Proxies, Shares, sharing
 from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.cluster import Node, NodeId
 from botdrome.server.nodes.engines import NatsEngine

@@ -17,8 +17,7 @@ from tests.store.postgres import cpu_seconds, new_database, running_server
 
 from botdrome.match.events import BoardResult, Result
 from botdrome.store.entries import Finish, MatchEntry
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 
 PRODUCERS = 200
 SECONDS = 4.0

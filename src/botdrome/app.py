@@ -26,11 +26,11 @@ from botdrome.server.contests.contests import ServerContests
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.lobby.url_bots import UrlBots
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
+from botdrome.server.network.http_request import RequestHeaders
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol, stop_signal, unless
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.request_head import RequestHeaders
 from botdrome.server.network.steady_loop import LoopWatch
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import AnyNode, SingleServer, join_cluster, once_reached
@@ -40,15 +40,13 @@ from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.operator import Operator
 from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerParts
 from botdrome.server.rooms.boats import BoatRooms
-from botdrome.server.rooms.cube_organisers import Organisers
-from botdrome.server.rooms.duel_room import DuelRoom
+from botdrome.server.rooms.cube import Organisers
+from botdrome.server.rooms.duel import DuelRoom
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.tables.audience import Tables
 from botdrome.server.tables.running_tables import RunningTables
-from botdrome.store.entries import BadStoreUrl, StoreUnavailable
-from botdrome.store.identity import likeness
-from botdrome.store.opening import check_store, open_store
-from botdrome.store.store import Store
+from botdrome.store.entries import BadStoreUrl, StoreUnavailable, likeness
+from botdrome.store.store import Store, check_store, open_store
 
 # The rooms and contests of a game, of all protocols together. Of several nodes, one has them.
 

@@ -12,9 +12,9 @@ from botdrome.server.protocol import Protocol
 from botdrome.server.rooms.boat_settings import BoatsSection
 from botdrome.server.rooms.boats import open_boats
 from botdrome.server.rooms.bomber_api import open_bomber
-from botdrome.server.rooms.bomber_settings import BomberSection
-from botdrome.server.rooms.cube_game import CubeSection
-from botdrome.server.rooms.duel_room import DuelSection, open_duel
+from botdrome.server.rooms.bomber_room import BomberSection
+from botdrome.server.rooms.cube import CubeSection
+from botdrome.server.rooms.duel import DuelSection, open_duel
 from botdrome.server.settings import Note, ProtocolSection, Settings, read_settings
 
 PROTOCOLS = (

@@ -14,10 +14,9 @@ from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.nodes.asking import Asking
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
+from botdrome.server.rooms.duel import DuelLeaderboard
 from botdrome.server.settings import Settings
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.api.tables import HandTables
 from tests.server.clients import server
 

@@ -8,7 +8,7 @@ from typing import Any
 from botdrome.api.app import NO_SOCKET, Api
 from botdrome.api.http_server import http_factory
 from botdrome.api.request_checks import RequestChecks, RequestRate
-from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 

@@ -16,7 +16,7 @@ from botdrome.api.engineio import EngineConnection
 from botdrome.api.socketio import SocketIo, socketio_factory
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.origins import Origins
 from botdrome.server.session import Session
 from botdrome.wire.conversation import Command, Outs

@@ -8,7 +8,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from botdrome.api.http_server import http_stack
-from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.settings import Settings
 from tests.api.serving import under_way
 from tests.patience import until

@@ -9,8 +9,8 @@ from tools.socketio import node
 
 from botdrome.api.pages import STATIC
 from botdrome.api.rest.duel import ResultsPage, online_time
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard, DuelRecord
-from botdrome.store.opening import open_store
+from botdrome.server.rooms.duel import DuelLeaderboard, DuelRecord
+from botdrome.store.store import open_store
 from tests.server.clients import leap
 from tests.server.rooms.duel.clients import board_won_by, store_boards
 

@@ -13,7 +13,7 @@ from botdrome.api.rest.endpoint import MOST_FILES, TOO_MANY_FILES
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
-from botdrome.server.lobby.owners import bot_owner
+from botdrome.server.lobby.clients import bot_owner
 from botdrome.server.workers.jobs import WorkersBusy
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.server.workers.pool import Workers

@@ -15,10 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from botdrome.api.http_server import AppService, http_stack
 from botdrome.app import RunningServer
-from botdrome.server.network import http, rate_limit
-from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network import http, limits
 from botdrome.server.network.http import HttpLimits
-from botdrome.server.network.request_head import MOST_FIELDS
+from botdrome.server.network.http_request import MOST_FIELDS
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import JobFailed
 from tests.api.serving import under_way
@@ -169,8 +169,8 @@ async def test_who_waits_to_be_told_to_go_on_is_told(house: RunningServer) -> No
 async def test_long_bodies_that_are_not_whole_share_some_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rate_limit, "TOTAL", 8 * rate_limit.UNIT)
-    long = post(b" " * (4 * rate_limit.UNIT + 1), 99_000)
+    monkeypatch.setattr(limits, "TOTAL", 8 * limits.UNIT)
+    long = post(b" " * (4 * limits.UNIT + 1), 99_000)
     async with server(tmp_path) as house, line(house, long) as one, line(house, long) as two:
         refused = {asyncio.ensure_future(each.rest()): each for each in (one, two)}
         done, waiting = await asyncio.wait(
@@ -224,14 +224,14 @@ async def test_what_is_not_answered_when_the_server_ends_is_no_error(
 
 
 def test_memory_goes_to_the_address_that_has_less() -> None:
-    units = rate_limit.body_units()
-    much, little = rate_limit.BodyBudget(units), rate_limit.BodyBudget(units)
-    assert much.add(rate_limit.TOTAL // 2, "a")
-    assert not much.add(2 * rate_limit.UNIT, "a")
-    assert little.add(rate_limit.TOTAL // 8, "b")
+    units = limits.body_units()
+    much, little = limits.BodyBudget(units), limits.BodyBudget(units)
+    assert much.add(limits.TOTAL // 2, "a")
+    assert not much.add(2 * limits.UNIT, "a")
+    assert little.add(limits.TOTAL // 8, "b")
     much.drop()
     little.drop()
-    assert all(units.take("c") for _ in range(rate_limit.TOTAL // rate_limit.UNIT // 2)), (
+    assert all(units.take("c") for _ in range(limits.TOTAL // limits.UNIT // 2)), (
         "all is there again"
     )
 

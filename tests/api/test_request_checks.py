@@ -17,7 +17,7 @@ from websockets.exceptions import InvalidStatus
 from botdrome.api.request_checks import TOO_FAST, RequestChecks, RequestRate, WaitingRequest
 from botdrome.protocols import load_settings
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.shares import Shares
+from botdrome.server.network.peer import Shares
 from tests.server.clients import server
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.server.arena import Arena
-from botdrome.server.lobby.owners import NOBODY, bot_owner
+from botdrome.server.lobby.clients import NOBODY, bot_owner
 from botdrome.server.tables.flight_records import FlightRecord
 from botdrome.store.store import Store
 from tests.api.conftest import SharedArena

@@ -14,7 +14,7 @@ from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.progress import ContestProgress
 from botdrome.server.arena import Arena, ServerAddresses
 from botdrome.server.lobby.desk import Unplayed
-from botdrome.server.rooms.duel_leaderboard import BOARDS, DuelBoard, board_name
+from botdrome.server.rooms.duel import BOARDS, DuelBoard, board_name
 from botdrome.store.contest_journal import ContestJournal, result_note
 from botdrome.store.entries import BotEntry, Note
 from botdrome.store.store import Store

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from botdrome.server.rooms.cube_game import MUCH_UNREAD as MUCH
+from botdrome.server.rooms.cube import MUCH_UNREAD as MUCH
 from tests.api.socketio_rig import PATIENCE, Caller, rig, said
 
 pytestmark = pytest.mark.anyio

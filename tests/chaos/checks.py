@@ -15,8 +15,7 @@ from botdrome.server.tables.kept_table import NOBODY_BACK
 from botdrome.store.contest_archive import ArchiveDifference, check_archive, write_archive
 from botdrome.store.contest_journal import ContestJournal, StoredContest
 from botdrome.store.entries import MatchEntry, Wanted
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.chaos.load import BUMBLEBOTS, CUP, NOUGHTS
 from tests.faults.diary import Diary
 

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from botdrome.cli.app import app
-from botdrome.store.identity import hashed
-from botdrome.store.opening import open_store
+from botdrome.store.entries import hashed
+from botdrome.store.store import open_store
 from tests.store.entries import a_bot
 
 

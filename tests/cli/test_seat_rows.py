@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from botdrome.cli import admin
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.cli.commands import run
 from tests.store.entries import a_match, play
 

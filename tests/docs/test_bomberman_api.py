@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from botdrome.server.rooms.bomber_settings import KEYS
+from botdrome.server.rooms.bomber_room import KEYS
 from botdrome.store.entries import Wanted
 from botdrome.wire.bomber.rules import PARAMETERS
 from tests.docs.pages import DOCS, blocks

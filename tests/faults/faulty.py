@@ -11,7 +11,7 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 from msgspec import Struct
 
-from botdrome.store import opening
+from botdrome.store import store
 from botdrome.store.entries import StoreUnavailable
 from botdrome.store.sqlite import Sqlite
 
@@ -91,13 +91,13 @@ class Faults:
         """Stores that are opened from now on have a faulty database, until the function that this
         returns is called.
         """
-        patch, make = pytest.MonkeyPatch(), opening._database
+        patch, make = pytest.MonkeyPatch(), store._database
 
         def faulty(url: str) -> FaultyDatabase:
             self.databases.append(make(url))
             return FaultyDatabase(self.databases[-1], url, self)
 
-        patch.setattr(opening, "_database", faulty)
+        patch.setattr(store, "_database", faulty)
         return patch.undo
 
     async def called(self, database: Any, url: str, call: Call) -> Any:

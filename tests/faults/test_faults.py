@@ -10,7 +10,7 @@ import pytest
 from botdrome.app import open_server
 from botdrome.server.settings import BadSetting
 from botdrome.store.entries import StoreUnavailable
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.faults import running
 from tests.faults.faulty import Fault, Faults
 from tests.faults.load import PLAYING

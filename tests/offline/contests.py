@@ -14,8 +14,7 @@ from botdrome.offline.contest_players import PlayersHere, contest_plan
 from botdrome.offline.contest_run import ContestRun
 from botdrome.offline.isolation import Isolation
 from botdrome.store.contest_journal import ContestJournal, StoredContest
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 
 HERE = Isolation(in_process=True)
 FAILING = "def bot(view):\n    raise ValueError('no idea')\n"

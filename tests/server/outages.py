@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.store import journal, opening
+from botdrome.store import journal, store
 from botdrome.store.changes import Change, Outcome
 from botdrome.store.entries import StoreUnavailable
 from botdrome.store.store import Database
@@ -17,8 +17,8 @@ class Outage:
     """Belongs to all servers that are opened after it was made."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        make = opening._database
-        patch.setattr(opening, "_database", lambda url: Unsteady(make(url), self))
+        make = store._database
+        patch.setattr(store, "_database", lambda url: Unsteady(make(url), self))
         patch.setattr(journal, "SHORTEST_PAUSE", 0.001)
         patch.setattr(journal, "LONGEST_PAUSE", 0.001)
         self.writes = self.reads = True

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.network import peer, shares, steady_loop
+from botdrome.server.network import peer, steady_loop
 from tests.patience import until
 from tests.server.clients import Client, bot, pair, registered, server
 from tests.server.paths import SOURCES
@@ -88,9 +88,8 @@ def clocks_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is counted that depends on how long something takes."""
     now = monotonic()
     monkeypatch.setattr(steady_loop, "PERIOD", 3600.0)
-    monkeypatch.setattr(shares, "BURST", 3600.0)
-    for module in (peer, shares):
-        monkeypatch.setattr(module, "monotonic", lambda: now)
+    monkeypatch.setattr(peer, "BURST", 3600.0)
+    monkeypatch.setattr(peer, "monotonic", lambda: now)
 
 
 async def count_of(work: Callable[[], Awaitable[object]]) -> CallCount:

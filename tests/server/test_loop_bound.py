@@ -13,10 +13,10 @@ from botdrome.bots.house import HOUSE
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.server.lobby.house import HouseSeat
-from botdrome.server.rooms.duel_leaderboard import PLAYERS, DuelRecord
+from botdrome.server.rooms.duel import PLAYERS, DuelRecord
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.entries import BotEntry, Finish, Note
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.api.tables import NOON, entry_of, played_by_the_house
 from tests.patience import until
 from tests.server.clients import registered, server

@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.rooms.boat_settings import BoatsSection
-from botdrome.server.rooms.duel_room import DuelSection
+from botdrome.server.rooms.duel import DuelSection
 from botdrome.server.settings import RENAMED, BadSetting, LimitsSection, Settings, all_settings
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.store.postgres import new_database, running_server, spare_the_disk
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.store.entries import a_match, play
 
 RECORD = b'{"botdrome":1}\n' + b"\n".join(

@@ -7,7 +7,7 @@ import asyncio
 import sys
 from itertools import count
 
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.store.entries import a_match, an_end
 
 PRODUCERS = 20

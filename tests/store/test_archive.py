@@ -10,8 +10,7 @@ import pytest
 
 from botdrome.store import archive
 from botdrome.store.entries import BadExport, Note, Wanted
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.store.entries import GAME, a_bot, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -10,8 +10,7 @@ from botdrome.match.record import read, verify
 from botdrome.store.archive import AnyExportLine, ExportedBot
 from botdrome.store.archive import _line as archive_line
 from botdrome.store.battlebot import DECODER, translated
-from botdrome.store.entries import BotEntry
-from botdrome.store.identity import hashed
+from botdrome.store.entries import BotEntry, hashed
 from tests.store.battlebot_database import (
     LEFT_COLUMN,
     PASSWORD,

@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.store.entries import NameTaken, UnknownBot
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.store.entries import a_bot
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from botdrome.app import open_server
 from botdrome.protocols import load_settings
 from botdrome.server.network.listening import listen
 from botdrome.store.entries import BotEntry
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.store.entries import a_match
 
 pytestmark = pytest.mark.anyio

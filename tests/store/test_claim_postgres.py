@@ -12,9 +12,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from botdrome.store import postgres
-from botdrome.store.opening import open_store
 from botdrome.store.postgres import Claim
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.patience import PAUSE, until
 
 pytestmark = pytest.mark.anyio

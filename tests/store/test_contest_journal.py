@@ -16,8 +16,7 @@ from botdrome.store.contest_journal import (
     result_note,
 )
 from botdrome.store.entries import Note
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.store.entries import a_match, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,7 @@ from asyncio.subprocess import PIPE
 import pytest
 
 from botdrome.store.entries import Wanted
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.store.entries import GAME, a_match, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -14,8 +14,8 @@ from botdrome.app import open_server
 from botdrome.protocols import load_settings
 from botdrome.server.settings import BadSetting
 from botdrome.store.entries import BrokenMatch, StoreDamaged, StoreUnavailable, Wanted
-from botdrome.store.opening import check_store, open_store
 from botdrome.store.sqlite import check_file
+from botdrome.store.store import check_store, open_store
 from tests.store.damaging import RECORD, damage_record, file_of, make_unreadable
 from tests.store.entries import a_match, play
 

@@ -5,7 +5,7 @@ import pytest
 
 from botdrome.store.entries import Fenced
 from botdrome.store.nodes import InputRows
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 
 pytestmark = pytest.mark.anyio
 

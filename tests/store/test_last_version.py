@@ -14,8 +14,8 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 
 from botdrome.store.entries import Note, Wanted
-from botdrome.store.opening import open_store
 from botdrome.store.schema import statements
+from botdrome.store.store import open_store
 from tests.server.rooms.duel.clients import open_duel_leaderboard
 from tests.store.entries import a_bot, an_end
 

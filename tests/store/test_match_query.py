@@ -9,8 +9,7 @@ import pytest
 
 from botdrome.store import queries
 from botdrome.store.entries import ContestLine, MatchEntry, Status, Wanted
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.store.entries import GAME, a_match, an_end, play
 from tests.store.postgres import new_database
 

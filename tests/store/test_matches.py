@@ -14,9 +14,8 @@ from botdrome.store.entries import (
     Unstorable,
     Wanted,
 )
-from botdrome.store.opening import open_store
 from botdrome.store.rows import LONG, compressed, packed, unpacked
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.store.entries import GAME, a_bot, a_match, a_result, an_end, play
 
 pytestmark = pytest.mark.anyio

@@ -14,8 +14,8 @@ from structlog.testing import capture_logs
 
 from botdrome.store import schema
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable, Wanted
-from botdrome.store.opening import backup_sqlite, open_store
 from botdrome.store.sqlite import make_private
+from botdrome.store.store import backup_sqlite, open_store
 from tests.store.entries import a_bot, a_match, play
 
 pytestmark = pytest.mark.anyio

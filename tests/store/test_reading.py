@@ -2,10 +2,9 @@
 
 import pytest
 
-from botdrome.store import opening
+from botdrome.store import store as stores
 from botdrome.store.entries import StoreUnavailable, Unstorable
-from botdrome.store.opening import open_reader, reader
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_reader, reader
 from tests.store.entries import a_bot, a_match, an_end
 
 pytestmark = pytest.mark.anyio
@@ -40,4 +39,4 @@ async def test_one_reader_is_kept_open(store: Store) -> None:
     assert await reader(store.source) is one
     await one.close()
 
-    opening._open.clear()
+    stores._open.clear()

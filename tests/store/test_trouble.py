@@ -12,7 +12,7 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 
 from botdrome.store.entries import StoreUnavailable, Wanted
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.patience import PAUSE, until
 from tests.store.entries import a_bot, a_match, an_end, play
 

@@ -12,7 +12,7 @@ import structlog
 from botdrome.server import metrics
 from botdrome.server.network.connection import MALFORMED, NORMAL, Receiver, Traffic
 from botdrome.server.network.websocket import Socket
-from botdrome.server.rooms.cube_game import MUCH_UNREAD
+from botdrome.server.rooms.cube import MUCH_UNREAD
 from botdrome.server.session import Session
 from botdrome.wire.conversation import Removed
 from botdrome.wire.cube import CubeEvent

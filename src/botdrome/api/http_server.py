@@ -14,7 +14,6 @@ import structlog
 from starlette.types import ASGIApp, Message, Scope
 
 from botdrome.api.requests import LARGEST_BODY
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Dispatcher, Forwarding, MakeHttp, OpenWebSocket
 from botdrome.server.network.http import (
     DirectService,
@@ -25,11 +24,10 @@ from botdrome.server.network.http import (
     HttpService,
     HttpSite,
 )
-from botdrome.server.network.http_request import HttpRequest
+from botdrome.server.network.http_request import HttpRequest, LeavesNode
+from botdrome.server.network.limits import ConnectionLimits, body_units
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.rate_limit import body_units
-from botdrome.server.network.request_head import LeavesNode
 from botdrome.server.settings import Settings
 from botdrome.server.workers.jobs import JobFailed
 

@@ -23,8 +23,8 @@ from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, bounded
 from botdrome.store.entries import BotEntry, Epoch
-from botdrome.store.reader import StoreReader
 from botdrome.store.reports import Seating
+from botdrome.store.store import StoreReader
 
 # The versions of the bots of a game, and the keys under which they are rated.
 

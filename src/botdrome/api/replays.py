@@ -21,7 +21,7 @@ from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.audience import header_of as audience_header
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.entries import BrokenMatch, MatchEntry, Source
-from botdrome.store.opening import reader
+from botdrome.store.store import reader
 from botdrome.wire.battlebot.messages import Message, UpdateParts, update_of
 
 

@@ -27,9 +27,9 @@ from botdrome.api.probes import PATHS
 from botdrome.api.requests import bearer, json_response
 from botdrome.server import metrics
 from botdrome.server.network.connection import source_of
+from botdrome.server.network.limits import Buckets
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import PEER
-from botdrome.server.network.rate_limit import Buckets
 from botdrome.server.settings import Settings
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.server.workers.pool import FairTurns
@@ -72,7 +72,7 @@ class RequestRate:
 
 
 class WaitingRequest:
-    """A request of an address that has used up its budget (see `server/network/shares.py`)."""
+    """A request of an address that has used up its budget (see `server/network/peer.py`)."""
 
     later = 0.0005
     """Seconds of work on the loop for one request."""

@@ -23,9 +23,8 @@ from botdrome.server.lobby.registry import BadName
 from botdrome.server.lobby.tokens import NotOperator, TooMany
 from botdrome.server.nodes.asking import NoAnswer
 from botdrome.server.operator.cube_runs import BadRun, NotNow
-from botdrome.server.rooms.boat_orders import BadOrder
 from botdrome.server.rooms.boat_settings import BadRoomSettings
-from botdrome.server.rooms.boats import BadRoom
+from botdrome.server.rooms.boats import BadOrder, BadRoom
 from botdrome.server.workers.jobs import JobFailed, PiecewiseResult
 from botdrome.server.workers.pool import Job
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest

@@ -13,7 +13,7 @@ from botdrome.server.lobby.tokens import NotOperator
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.pool import ServerCall
-from botdrome.store.reader import StoreReader
+from botdrome.store.store import StoreReader
 
 OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
 

@@ -35,13 +35,12 @@ from botdrome.api.pages import STATIC
 from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.api.requests import Problem, body_of, json_response
 from botdrome.server.network.connection import GOING, Connection, Receiver
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
 from botdrome.server.protocol import ServedProtocol, ServerParts
-from botdrome.server.rooms.cube_game import MUCH_UNREAD, CubeSection
-from botdrome.server.rooms.cube_organisers import Organisers
+from botdrome.server.rooms.cube import MUCH_UNREAD, CubeSection, Organisers
 from botdrome.server.session import Session
 from botdrome.server.settings import Settings
 from botdrome.wire.conversation import CannotPlay

@@ -23,7 +23,7 @@ from botdrome.server.arena import Arena, glance
 from botdrome.server.failures import log_failure
 from botdrome.server.network.connection import INTERNAL, MALFORMED, POLICY, TRY_LATER, Connection
 from botdrome.server.network.dispatcher import SocketOptions
-from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.limits import Bucket
 from botdrome.server.network.websocket import PacedSocket, Socket
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.pool import Job

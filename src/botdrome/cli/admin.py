@@ -37,9 +37,8 @@ from botdrome.store.entries import (
     StoreUnavailable,
     Wanted,
 )
-from botdrome.store.opening import backup_sqlite, open_store
 from botdrome.store.sqlite import open_private
-from botdrome.store.store import Store
+from botdrome.store.store import Store, backup_sqlite, open_store
 
 store_command = partial(command, StoreUnavailable, BrokenMatch, ValueError, ServerProblem)
 Name = Annotated[str, Argument(help="The name of the node.")]

@@ -45,8 +45,7 @@ from botdrome.offline.contest_run import ContestRun
 from botdrome.offline.tournament import TournamentPlan
 from botdrome.store.contest_archive import write_archive
 from botdrome.store.contest_journal import ContestJournal, ContestState, StoredContest
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 
 Place = Annotated[
     str,

@@ -29,7 +29,7 @@ from botdrome.match.record import new_match, setup_of
 from botdrome.offline.remote_player import PlayedMatches, remote_player
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.operator.cube_runs import CubeRun
-from botdrome.server.rooms.cube_organisers import Organisers
+from botdrome.server.rooms.cube import Organisers
 from botdrome.server.tables.table import Subscriber, Table
 
 # The server of the trials, with an opponent for the bot, and the tables at which the bot sits.

@@ -12,19 +12,18 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
 from botdrome.server.contests.verbs import EnterContest, LeaveContest
+from botdrome.server.lobby.clients import is_bots, is_guests
 from botdrome.server.lobby.desk import Desk, Unplayed
-from botdrome.server.lobby.owners import is_bots, is_guests
 from botdrome.server.lobby.registry import check_name, check_spelling, holds
 from botdrome.server.lobby.tokens import OperatorKeys, TooMany
 from botdrome.server.lobby.url_bots import UrlBots
-from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.network.limits import Buckets
 from botdrome.server.nodes.asking import Asking
 from botdrome.server.nodes.cluster import Node
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard
+from botdrome.server.rooms.duel import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.store.entries import BotEntry, MatchEntry, NameTaken
-from botdrome.store.identity import hashed
+from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, hashed
 
 if TYPE_CHECKING:
     from botdrome.server.operator.contest_orders import ContestOrders

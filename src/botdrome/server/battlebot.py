@@ -7,8 +7,8 @@ from functools import partial
 from botdrome.contest.lobby import Wish, in_a_wish
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed
 from botdrome.server.calling.tunnels import BotTunnel, Tunnels
+from botdrome.server.lobby.clients import is_of_guest, seat_key
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.owners import is_of_guest, seat_key
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.websocket import MakeSession

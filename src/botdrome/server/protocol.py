@@ -11,13 +11,12 @@ from typing import Protocol as TypingProtocol
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.tokens import OperatorKeys
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.http import DirectService
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol, OpenPort, listen, secured, tolerated
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import Origin, Proxies, sharing
-from botdrome.server.network.shares import Shares
+from botdrome.server.network.peer import Origin, Proxies, Shares, sharing
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.settings import ProtocolSection, Settings
 

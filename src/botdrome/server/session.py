@@ -13,9 +13,8 @@ from botdrome.contest.lobby import Seeker
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.failures import STORE_AWAY, log_failure
-from botdrome.server.lobby.clients import ConnectedClient, no_login
+from botdrome.server.lobby.clients import NOBODY, ConnectedClient, bot_owner, no_login
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.owners import NOBODY, bot_owner
 from botdrome.server.lobby.registry import Admission, Banned, Denied, admission_of
 from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.network.connection import NORMAL, Connection

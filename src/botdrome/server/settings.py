@@ -27,12 +27,13 @@ class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
 
 
+AnyPort = Annotated[int, Meta(ge=-1, le=65535)]
+
+
 class ProtocolSection(Section, frozen=True, kw_only=True):
     """The settings of one protocol."""
 
-    port: Annotated[
-        int, Meta(description="the port; 0: off, -1: any free port", ge=-1, le=65535)
-    ] = 0
+    port: Annotated[AnyPort, Meta(description="the port; 0: off, -1: any free port")] = 0
 
 
 AnySection = TypeVar("AnySection", bound=ProtocolSection)
@@ -235,12 +236,10 @@ class ClusterSection(Section, frozen=True):
         ),
     ] = ""
     port: Annotated[
-        int,
+        AnyPort,
         Meta(
             description="with workers: the first node's own HTTP port, the next one has the next; "
-            "-1: any, 0: none",
-            ge=-1,
-            le=65535,
+            "-1: any, 0: none"
         ),
     ] = 0
     beat: Annotated[

@@ -33,8 +33,7 @@ from botdrome.store.archive import (
     ExportLine,
     written,
 )
-from botdrome.store.entries import BadExport, BotEntry, Epoch, MatchEntry
-from botdrome.store.identity import hashed
+from botdrome.store.entries import BadExport, BotEntry, Epoch, MatchEntry, hashed
 from botdrome.store.rows import short
 
 CHUNK = 1 << 20

@@ -20,8 +20,8 @@ from botdrome.store.entries import (
     NameTaken,
     UnknownBot,
     UnknownMatch,
+    look_alike,
 )
-from botdrome.store.identity import look_alike
 from botdrome.store.rows import (
     Row,
     bot_entry,

@@ -34,7 +34,7 @@ from botdrome.store.contest_journal import (
     LogLine,
     StoredContest,
 )
-from botdrome.store.reader import StoreReader
+from botdrome.store.store import StoreReader
 
 VERSION = 1
 MANIFEST = "manifest.json"

@@ -20,8 +20,7 @@ from botdrome.contest.formats.format import Entrant, EntrantNumber, FixtureResul
 from botdrome.contest.progress import ResultBook
 from botdrome.games.reading import plural
 from botdrome.store.entries import Epoch, Note
-from botdrome.store.reader import StoreReader
-from botdrome.store.store import Store
+from botdrome.store.store import Store, StoreReader
 
 
 def only_bots(old: ContestDocument, new: ContestDocument) -> bool:

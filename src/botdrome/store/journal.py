@@ -6,21 +6,62 @@ little to make batches larger.
 
 If the database refuses a batch, each of its changes is tried alone, so that a bad change fails
 alone. During an outage (StoreUnavailable), lasting changes stay in the queue, in order, and are
-retried with growing pauses without limit. All others fail at once. The first successful write ends
-the outage.
+retried with growing pauses without limit. All others fail at once. The first successful write
+ends the outage.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
-from time import process_time
+from time import monotonic, process_time
 from typing import Any
+
+import structlog
 
 from botdrome.games.reading import plural
 from botdrome.store.changes import Begin, Change, End, Outcome, probe
 from botdrome.store.entries import Fenced, StoreUnavailable
-from botdrome.store.outage import Outage
+
+log = structlog.get_logger()
+
+INTERVAL = 30.0
+"""Seconds between two log lines about the same outage."""
+
+
+class Outage:
+    """A time in which the store fails, logged when it begins, at intervals and when it ends."""
+
+    def __init__(self, verb: str) -> None:
+        """`verb` is "written" or "read"."""
+        self.trouble = ""
+        """Why the store fails at present, for the operator; empty: it works."""
+        self._verb = verb
+        self._began = self._logged = 0.0
+
+    def failed(self, problem: str, **figures: int) -> None:
+        now = monotonic()
+        if not self.trouble:
+            self._began = now
+        elif now - self._logged < INTERVAL:
+            return
+        self.trouble, self._logged = problem, now
+        log.error(
+            f"the store cannot be {self._verb}",
+            problem=problem,
+            seconds=round(now - self._began),
+            **figures,
+        )
+
+    def worked(self, **figures: int) -> None:
+        if self.trouble:
+            self.trouble = ""
+            log.warning(
+                f"the store can be {self._verb} again",
+                seconds=round(monotonic() - self._began),
+                **figures,
+            )
+
 
 LARGEST_BATCH = 1_000
 LONGEST_DELAY = 0.025

@@ -16,8 +16,7 @@ import msgspec
 
 from botdrome.match.events import Result
 from botdrome.match.record import SEED_DIGITS
-from botdrome.store.entries import BotEntry, Finish, MatchEntry, Note
-from botdrome.store.identity import likeness
+from botdrome.store.entries import BotEntry, Finish, MatchEntry, Note, likeness
 
 LONGEST = 400
 """Characters of a text that needs no digest."""

@@ -1,17 +1,236 @@
-"""The store of a server: reads, and changes that the journal writes in batches."""
+"""The store: its reads, its changes, which the journal writes in batches, and how it is opened."""
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+import os
+import re
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
 
+import structlog
 from msgspec.structs import replace
 
-from botdrome.store import archive, changes
+from botdrome.store import archive, changes, queries
 from botdrome.store.changes import Change, Outcome
-from botdrome.store.entries import BotEntry, Epoch, Finish, MatchEntry, Note
-from botdrome.store.journal import Journal
-from botdrome.store.reader import ReadableDatabase, StoreReader
-from botdrome.store.rows import bot_row, key, match_entry, note_row, plain
+from botdrome.store.entries import (
+    BadStoreUrl,
+    BotEntry,
+    BotOrder,
+    BrokenMatch,
+    ContestLine,
+    Epoch,
+    Finish,
+    MatchEntry,
+    Meetings,
+    Note,
+    Source,
+    StoreDamaged,
+    StoreUnavailable,
+    Unstorable,
+    Wanted,
+    look_alike,
+)
+from botdrome.store.journal import Journal, Outage
+from botdrome.store.postgres import Postgres, PostgresReader
+from botdrome.store.reports import Reports
+from botdrome.store.rows import (
+    UNREADABLE,
+    bot_entry,
+    bot_row,
+    key,
+    like,
+    match_entry,
+    note_entry,
+    note_row,
+    plain,
+    players_in,
+    unpacked,
+    whole,
+)
+from botdrome.store.sqlite import (
+    Sqlite,
+    SqliteReader,
+    check_file,
+    connected,
+    explained,
+    open_private,
+)
+
+log = structlog.get_logger()
+
+
+class ReadableDatabase(Protocol):
+    @property
+    def source(self) -> Source: ...
+
+    async def open(self) -> None:
+        """Raise StoreUnavailable if that fails."""
+
+    async def fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]: ...
+
+    async def close(self) -> None: ...
+
+
+class StoreReader:
+    """Reads what is on disk. Raises StoreUnavailable while the database cannot be read."""
+
+    def __init__(self, database: ReadableDatabase) -> None:
+        self._readable, self._reading = database, Outage("read")
+        self._closed = False
+        self.source = database.source
+        """The location, for other processes."""
+        self.reports = Reports(self._fetch)
+
+    async def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            await self._readable.close()
+
+    async def _fetch(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        return await self._fetch_stored(query, values)
+
+    async def _fetch_stored(self, query: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+        try:
+            found = await self._readable.fetch(query, values)
+        except StoreUnavailable as problem:
+            self._reading.failed(str(problem))
+            raise
+        self._reading.worked()
+        return found
+
+    # Bots. Logins need not wait for matches that begin, which would make batches small.
+
+    async def bot(self, name: str) -> BotEntry | None:
+        rows = await self._fetch_stored(queries.BOT_CALLED, {"name": key(name)})
+        return bot_entry(rows[0]) if rows else None
+
+    async def bot_and_alike(self, name: str) -> tuple[BotEntry | None, list[BotEntry]]:
+        """Return the bot, and the other bots whose names look like this one, oldest first.
+
+        A name has the same likeness as itself, so one read finds both.
+        """
+        rows = await self._fetch_stored(queries.BOTS_LIKE, {"likeness": like(name)})
+        found = [bot_entry(row) for row in rows]
+        same = next((bot for bot in found if bot.name == name), None)
+        return same, [bot for bot in found if look_alike(name, bot.name)]
+
+    async def bots(
+        self,
+        game: str | None = None,
+        owner: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        order: BotOrder = "registered",
+        falling: bool = False,
+    ) -> list[BotEntry]:
+        query = queries.bots_of(game is not None, owner is not None, order, falling)
+        values = {
+            "game": key(game or ""),
+            "owner": key(owner or ""),
+            "limit": queries.FARTHEST if limit is None else limit,
+            "offset": offset,
+        }
+        return [bot_entry(row) for row in await self._fetch(query, values)]
+
+    async def count_bots(self, game: str | None = None, owner: str | None = None) -> int:
+        query = queries.bots_counted(game is not None, owner is not None)
+        rows = await self._fetch(query, {"game": key(game or ""), "owner": key(owner or "")})
+        return int(rows[0][0])
+
+    # Matches.
+
+    async def match(self, match_id: str) -> MatchEntry | None:
+        with about_match(match_id):
+            rows = await self._fetch(queries.ENTRY, {"id": key(match_id)})
+            return match_entry(rows[0]) if rows else None
+
+    async def record(self, match_id: str) -> bytes | None:
+        """The match file; None while it runs."""
+        with about_match(match_id):
+            rows = await self._fetch(queries.RECORD, {"id": key(match_id)})
+            return bytes(rows[0][0]) if rows else None
+
+    async def flight(self, match_id: str, player: int) -> bytes | None:
+        with about_match(match_id):
+            rows = await self._fetch(queries.FLIGHTS, {"id": key(match_id)})
+            flights = unpacked(rows[0][0]) if rows else ()
+        return flights[player] if 0 <= player < len(flights) else None
+
+    async def matches(self, wanted: Wanted) -> list[MatchEntry]:
+        """Matches whose rows are broken are left out; a request for one of them says so."""
+        rows = await self._fetch(*await queries.matches_wanted(wanted, self._fetch))
+        return [entry for row in rows if (entry := _if_readable(row)) is not None]
+
+    async def count(self, wanted: Wanted) -> int:
+        """Return the number of matches, regardless of limit and offset."""
+        query = await queries.matches_counted(wanted, self._fetch)
+        return int((await self._fetch(*query))[0][0])
+
+    async def orphans(self, of_single_servers: bool) -> list[str]:
+        """Return the ids of running matches whose node is dead."""
+        rows = await self._fetch(queries.ORPHANS, {"single": of_single_servers})
+        return [row[0] for row in rows]
+
+    # Contests.
+
+    async def contests(self, game: str) -> list[str]:
+        """Return the names of the contests, in the order of their first matches."""
+        rows = await self._fetch(queries.CONTESTS, {"game": key(game)})
+        return [whole(*row) for row in rows]
+
+    async def contest_lines(self, game: str, contest: str) -> list[ContestLine]:
+        values = {"game": key(game), "contest": key(contest)}
+        rows = await self._fetch(queries.CONTEST_LINES, values)
+        return [ContestLine(whole(name, rest), *map(int, counts)) for name, rest, *counts in rows]
+
+    async def meetings(self, game: str, contest: str) -> tuple[Meetings, Meetings]:
+        """Return the meetings in ended matches and in running ones. Aborted ones do not count."""
+        values = {"game": key(game), "contest": key(contest)}
+        met: dict[str, dict[tuple[str, ...], int]] = {"ended": {}, "running": {}}
+        for players, status, times in await self._fetch(queries.MEETINGS, values):
+            met[status][players_in(players)] = int(times)
+        return met["ended"], met["running"]
+
+    # Notes, and everything.
+
+    async def notes(self, book: str) -> dict[str, dict[str, Any]]:
+        """Return the values of the notes of a book, by name."""
+        rows = await self._fetch(queries.NOTES, {"book": key(book)})
+        return {note.name: note.value for note in map(note_entry, rows)}
+
+    def export(self) -> AsyncIterator[bytes]:
+        """Yield everything as JSON lines."""
+        return archive.exported(self._fetch)
+
+
+@contextmanager
+def about_match(match_id: str) -> Iterator[None]:
+    """Raise BrokenMatch if what is stored of a match cannot be read."""
+    try:
+        yield
+    except Unstorable:
+        raise  # the id is to blame
+    except (StoreDamaged, *UNREADABLE) as error:
+        problem = f"{type(error).__name__}: {error}"
+        log.error("a match is broken in the store", match=match_id, problem=problem)
+        raise BrokenMatch(
+            f"match {match_id} is broken: the store is damaged there; "
+            "its operator may have a backup"
+        ) from error
+
+
+def _if_readable(row: Sequence[Any]) -> MatchEntry | None:
+    try:
+        return match_entry(row)
+    except UNREADABLE as problem:
+        log.error("a match is broken in the store", match=str(row[0]), problem=str(problem))
+        return None
 
 
 class Database(ReadableDatabase, Protocol):
@@ -144,3 +363,108 @@ class Store(StoreReader):
         """Import lines of `export`, and return the number of new entries. Existing entries stay
         unchanged. BadExport: the lines before the bad one were imported."""
         return await archive.restored(lines, self.journal.enter)
+
+
+IN_MEMORY = Path(":memory:")
+SQLITE = "this must be sqlite:///FILE"
+KNOWN = "a store is sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+
+
+async def open_store(url: str) -> Store:
+    """Open a store; create or migrate it if necessary."""
+    database = _database(url)
+    try:
+        await database.open()
+    except BaseException:
+        await database.close()
+        raise
+    return Store(database)
+
+
+def check_store(url: str) -> None:
+    """Raise StoreDamaged if an SQLite file is damaged. PostgreSQL checks its pages itself."""
+    file = _file_of(url)
+    if file is not None and file != IN_MEMORY and file.is_file():
+        with explained(_shown(url)):
+            connection = connected(file, must_exist=True)
+        check_file(connection, _shown(url))
+
+
+def backup_sqlite(url: str, target: Path) -> None:
+    """Write a consistent copy, also while a server writes. The file appears when it is complete."""
+    source = _file_of(url)
+    if source is None:
+        raise BadStoreUrl(f"{_shown(url)}: {SQLITE}")
+    if target.exists():
+        raise FileExistsError(f"{target} exists already")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    with explained(_shown(url)), closing(connected(source, must_exist=True)) as store:
+        os.close(open_private(part, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        with closing(sqlite3.connect(part)) as copy:
+            store.backup(copy)
+    _to_disk(part)
+    part.rename(target)
+
+
+def _to_disk(file: Path) -> None:
+    descriptor = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _database(url: str) -> Database:
+    file = _file_of(url)
+    if file is None:
+        return Postgres(url, _shown(url))
+    if file == IN_MEMORY:
+        folder = TemporaryDirectory(prefix="botdrome-")
+        return Sqlite(Path(folder.name) / "store.db", _shown(url), folder)
+    return Sqlite(file, _shown(url))
+
+
+def _file_of(url: str) -> Path | None:
+    """Return the file of a store in SQLite; None: the store is in PostgreSQL."""
+    kind, _, place = url.partition("://")
+    if kind == "sqlite" and "://" in url:
+        if not place.removeprefix("/") or not place.startswith("/") or "?" in place:
+            raise BadStoreUrl(f"{_shown(url)}: {SQLITE}")
+        return Path(unquote(place[1:]))
+    try:
+        if kind == "postgresql" and urlsplit(url).port != 0:
+            return None
+    except ValueError:
+        pass  # the port is no number
+    raise BadStoreUrl(f"{_shown(url)}: {KNOWN}")
+
+
+def _shown(url: str) -> str:
+    """Hide the password, even in an invalid URL."""
+    url = re.sub(r"(?<=[?&]password=)[^&]*", "***", url)
+    if url.startswith("sqlite:"):
+        return url
+    return re.sub(r"(://[^:@]*):.*@" if "://" in url else r"(^[^:/]*):.*@", r"\1:***@", url)
+
+
+async def open_reader(source: Source) -> StoreReader:
+    """Open a store that exists already, for a process that only reads."""
+    is_file = source.kind == "sqlite"
+    database = SqliteReader(Path(source.place)) if is_file else PostgresReader(source.place)
+    await database.open()
+    return StoreReader(database)
+
+
+_open: dict[Source, StoreReader] = {}
+
+
+async def reader(source: Source) -> StoreReader:
+    """Return a reader that is kept open, one at a time."""
+    if source not in _open:
+        for store in _open.values():
+            await store.close()
+        _open.clear()
+        _open[source] = await open_reader(source)
+    return _open[source]

@@ -354,7 +354,7 @@ async def test_a_handshake_for_graphql_that_fails_is_answered(house: RunningServ
 async def test_half_a_request_is_dropped_after_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.network.connection_limits.HEAD_TIMEOUT", 0.01)
+    monkeypatch.setattr("botdrome.server.network.limits.HEAD_TIMEOUT", 0.01)
     async with server(tmp_path) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
         writer.write(b"GET / HTTP/1.1\r\nUpgr")

@@ -11,7 +11,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.match.record import read, verify
 from botdrome.match.terms import PaceName, paced
 from botdrome.server.lobby import url_bots
-from botdrome.server.rooms.duel_leaderboard import book_of
+from botdrome.server.rooms.duel import book_of
 from tests.server.battlebot.people import SECRET, events, move, person, play_out, seated
 from tests.server.clients import bot, client, registered, server
 from tests.server.lobby.url_hosts import url_bot, with_address

@@ -8,8 +8,7 @@ import httpx
 import pytest
 
 from botdrome.server.lobby.registry import BadName, Denied
-from botdrome.store.entries import LooksAlike
-from botdrome.store.identity import likeness, look_alike
+from botdrome.store.entries import LooksAlike, likeness, look_alike
 from tests.server.clients import registered, server
 from tests.server.rooms.bomber.clients import STEPS, room
 

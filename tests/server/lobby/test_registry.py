@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from botdrome.server.lobby.registry import Admission, Denied
-from botdrome.store.identity import hashed
+from botdrome.store.entries import hashed
 from botdrome.wire.conversation import TokenNeeded
 from tests.server.clients import registered, server
 

@@ -12,9 +12,8 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
-from botdrome.store.entries import BotEntry
-from botdrome.store.identity import hashed
-from botdrome.store.opening import open_store
+from botdrome.store.entries import BotEntry, hashed
+from botdrome.store.store import open_store
 from tests.server.calling.hosts import Asked
 from tests.server.clients import NOTICES, bot, client, registered, server, unhurried
 from tests.server.lobby.url_hosts import url_bot, with_address

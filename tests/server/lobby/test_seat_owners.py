@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, is_bots, is_guests
+from botdrome.server.lobby.clients import NOBODY, bot_owner, guest_owner, is_bots, is_guests
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.store.entries import MatchEntry
 from tests.server.battlebot.people import person, play_out, seated

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from botdrome.protocols import load_settings
-from botdrome.server.network import connection_limits
-from botdrome.server.network import connection_limits as files
-from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network import limits as files
+from botdrome.server.network.limits import ConnectionLimits
 
 FULL = "too many connections"
 
@@ -40,7 +39,7 @@ def test_the_addresses_of_one_ipv6_network_count_as_one() -> None:
 
 
 def test_what_the_system_allows_bounds_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection_limits, "for_clients", lambda: 2)
+    monkeypatch.setattr(files, "for_clients", lambda: 2)
     inside = limits()
     assert [inside.admit("1.2.3.4") for _ in range(3)] == ["", "", FULL]
 
@@ -63,9 +62,7 @@ def test_that_connections_are_refused_is_logged_once_in_a_while(
     caplog: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[Any] = []
-    monkeypatch.setattr(
-        connection_limits.log, "warning", lambda *words, **more: said.append((words, more))
-    )
+    monkeypatch.setattr(files.log, "warning", lambda *words, **more: said.append((words, more)))
     inside = limits(limits_connections=1)
     for _ in range(5):
         inside.admit("1.2.3.4")

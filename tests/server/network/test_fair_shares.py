@@ -7,9 +7,17 @@ from typing import Any, cast
 
 import pytest
 
-from botdrome.server.network import shares as module
-from botdrome.server.network.peer import PIECE, Peer, Proxies
-from botdrome.server.network.shares import BURST, REMEMBERED, SHARED, Sharer, Shares
+from botdrome.server.network import peer as module
+from botdrome.server.network.peer import (
+    BURST,
+    PIECE,
+    REMEMBERED,
+    SHARED,
+    Peer,
+    Proxies,
+    Sharer,
+    Shares,
+)
 from botdrome.server.settings import Settings
 
 pytestmark = pytest.mark.anyio

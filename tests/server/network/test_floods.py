@@ -11,7 +11,7 @@ from botdrome.api.http_server import AppService
 from botdrome.app import RunningServer
 from botdrome.server.network import http
 from botdrome.server.network.http import HttpLimits
-from botdrome.server.network.request_head import LONGEST_HEAD
+from botdrome.server.network.http_request import LONGEST_HEAD
 from botdrome.wire.framing.websocket import MOST_PARTS
 from tests.server.clients import PATIENCE, bot, client, registered, server
 from tests.server.rooms.boats.clients import boat_server, sailor

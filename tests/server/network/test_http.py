@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import pytest
 
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.http import (
     Exchange,
     HttpConnection,
@@ -20,7 +19,7 @@ from botdrome.server.network.http import (
     HttpSite,
 )
 from botdrome.server.network.http_request import HttpRequest
-from botdrome.server.network.rate_limit import body_units
+from botdrome.server.network.limits import ConnectionLimits, body_units
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio

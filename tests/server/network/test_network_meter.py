@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.network import network_meter, peer, websocket
-from botdrome.server.network.connection_limits import ConnectionLimits
-from botdrome.server.network.network_meter import (
+from botdrome.server.network import connection, peer, websocket
+from botdrome.server.network.connection import (
     LAST_DATA,
     LEAST_ROUND_TRIP,
     NUMBER,
@@ -20,6 +19,7 @@ from botdrome.server.network.network_meter import (
     tcp_round_trip,
     unread_for,
 )
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.tcp import Tcp
 from botdrome.server.settings import Settings
 from botdrome.wire.framing.streams import Lines
@@ -85,7 +85,7 @@ def test_the_system_measures_the_round_trip(
 def test_the_system_knows_how_long_input_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unread_for(Wire(1, unread=25)) == 0.025
     assert unread_for(Wire()) == 0.0
-    monkeypatch.setattr(network_meter, "TCP_INFO", None)
+    monkeypatch.setattr(connection, "TCP_INFO", None)
     assert unread_for(Wire(1, unread=25)) == 0.0
 
 
@@ -141,7 +141,7 @@ def test_it_measures_once_a_second() -> None:
 
 
 async def test_a_real_client_is_pinged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_meter, "tcp_round_trip", lambda transport: None)
+    monkeypatch.setattr(connection, "tcp_round_trip", lambda transport: None)
     monkeypatch.setattr(peer, "is_local", lambda transport, address: False)
     async with post() as office:
         line, diary = await office.upgraded()
@@ -168,7 +168,7 @@ async def test_clients_on_this_machine_are_pinged_only_through_a_proxy(
         meters.append(NetworkMeter(*words))
         return meters[-1]
 
-    monkeypatch.setattr(network_meter, "tcp_round_trip", asked.append)
+    monkeypatch.setattr(connection, "tcp_round_trip", asked.append)
     monkeypatch.setattr(websocket, "NetworkMeter", meter)
     async with server(tmp_path, network_trusted_proxies=proxies) as house, pair(house):
         assert len(meters) == pings

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from botdrome.api.http_server import http_stack
 from botdrome.protocols import load_settings
 from botdrome.server.network import peer
-from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.peer import Proxies
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.clients import server

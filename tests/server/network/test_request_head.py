@@ -14,18 +14,17 @@ from structlog.testing import capture_logs
 
 from botdrome.api.http_server import http_factory
 from botdrome.protocols import load_settings
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
-from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import Proxies, sharing
-from botdrome.server.network.request_head import (
+from botdrome.server.network.http_request import (
     RequestHeaders,
     RequestLine,
     read_headers,
     read_line,
 )
-from botdrome.server.network.shares import Shares
+from botdrome.server.network.limits import ConnectionLimits
+from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.peer import Proxies, Shares, sharing
 from tests.server.clients import PATIENCE
 from tests.server.network.test_websocket import Diary
 

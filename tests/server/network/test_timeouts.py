@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.network.rate_limit import ConnectionTimeouts
+from botdrome.server.network.limits import ConnectionTimeouts
 
 
 class Clock:

@@ -12,8 +12,8 @@ import pytest
 from botdrome.protocols import load_settings
 from botdrome.server.network import websocket
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Dispatcher, MakeHttp, OpenWebSocket
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.origins import Origins
 from tests.patience import until
 from tests.server.clients import PATIENCE

@@ -73,7 +73,7 @@ async def test_a_close_of_ours_that_is_answered_with_nonsense() -> None:
 
 
 async def test_a_close_of_ours_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botdrome.server.network.connection_limits.CLOSE_TIMEOUT", 0.01)
+    monkeypatch.setattr("botdrome.server.network.limits.CLOSE_TIMEOUT", 0.01)
     async with post() as one:
         line, diary = await one.upgraded()
         await line.send(frame(TEXT, b"go"))
@@ -102,7 +102,7 @@ async def test_who_does_not_read_is_cut_off() -> None:
 async def test_who_says_goodbye_and_does_not_read_is_not_waited_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("botdrome.server.network.connection_limits.CLOSE_TIMEOUT", 0.01)
+    monkeypatch.setattr("botdrome.server.network.limits.CLOSE_TIMEOUT", 0.01)
     monkeypatch.setattr(websocket, "BACKLOG", 1 << 30)
     async with post(limits_connections=1) as one:
         line, _ = await one.upgraded()

@@ -10,8 +10,7 @@ from botdrome.server.nodes import membership
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.membership import Membership
 from botdrome.server.settings import ClusterSection
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.patience import until
 
 QUICK = ClusterSection(beat=0.02, death=0.5)

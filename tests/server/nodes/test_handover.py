@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from botdrome.server.network.peer import Origin
-from botdrome.server.network.shares import Shares
+from botdrome.server.network.peer import Origin, Shares
 from botdrome.server.nodes import moving
 from botdrome.server.nodes.cluster import Node
 from botdrome.server.nodes.moving import CannotPass, Handover, HandoverHeader

@@ -20,7 +20,7 @@ from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.settings import BadSetting
 from botdrome.store.entries import StoreUnavailable, Wanted
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.patience import until
 from tests.server.clients import bot, deaf_port, pair, registered, server
 from tests.server.nodes.joining import Member

@@ -11,7 +11,7 @@ from botdrome.server.nodes.membership import NO_NOTICE
 from botdrome.store import schema
 from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.nodes import CannotJoin
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.patience import PAUSE
 from tests.server.nodes.joining import QUICK, Member, cluster, joined
 from tests.store.entries import a_match, an_end

@@ -2,7 +2,7 @@
 
 import pytest
 
-from botdrome.server.network.request_head import read_line
+from botdrome.server.network.http_request import read_line
 from botdrome.server.nodes.cluster import Key, rooms_of
 from botdrome.server.nodes.joining import Routing
 

@@ -6,7 +6,7 @@ from botdrome.app import RunningServer
 from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import GAMES, PLAYERS
-from botdrome.server.rooms.duel_room import DuelRoom
+from botdrome.server.rooms.duel import DuelRoom
 from botdrome.server.tables import statistics
 from tests.patience import until
 from tests.server.holding import hold_back

@@ -14,12 +14,11 @@ from msgspec.structs import replace
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Dispatcher, MakeHttp
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import Proxies, sharing
-from botdrome.server.network.shares import Shares
+from botdrome.server.network.peer import Proxies, Shares, sharing
 from botdrome.server.network.steady_loop import run
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.nodes.cluster import Node

@@ -21,8 +21,7 @@ from botdrome.server.tables.kept_table import (
 from botdrome.server.tables.table import Subscriber
 from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.patience import PATIENCE
 from tests.server.tables.test_table import Hearer
 

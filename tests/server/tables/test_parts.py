@@ -11,11 +11,10 @@ from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
 from botdrome.match.events import Played, Refused
 from botdrome.server.lobby.house import house_bot
 from botdrome.server.lobby.registry import BadName, check_name, holds
-from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.limits import Bucket
 from botdrome.server.tables.audience import Audience
 from botdrome.server.tables.flight_records import FlightRecord, FlightRecords, written
-from botdrome.store.entries import BotEntry
-from botdrome.store.identity import hashed
+from botdrome.store.entries import BotEntry, hashed
 from botdrome.wire.writers import MatchHeader
 
 
@@ -131,7 +130,7 @@ def test_of_much_that_is_said_at_once_the_last_is_kept() -> None:
 
 def test_a_bucket_runs_dry_and_fills_again(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("botdrome.server.network.rate_limit.monotonic", lambda: clock[0])
+    monkeypatch.setattr("botdrome.server.network.limits.monotonic", lambda: clock[0])
     bucket = Bucket(rate=10, size=3)
     assert [bucket.take() for _ in range(4)] == [True, True, True, False]
     clock[0] = 0.1

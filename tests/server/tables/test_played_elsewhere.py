@@ -10,8 +10,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Began, Ended
 from botdrome.match.match import Match
 from botdrome.server.tables.audience import PlayedElsewhere
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.api.tables import HandTables, entry_of, mark
 
 pytestmark = pytest.mark.anyio

@@ -25,8 +25,7 @@ from botdrome.server.tables.kept_table import (
 from botdrome.server.tables.running_tables import RunningTables
 from botdrome.server.tables.table import Subscriber
 from botdrome.store.entries import MatchEntry
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.patience import PATIENCE
 from tests.server.clients import leap
 from tests.server.tables.test_input_keeper import MemoryRows

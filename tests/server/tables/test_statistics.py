@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.duel_leaderboard import ENTRIES, DuelLeaderboard
+from botdrome.server.rooms.duel import ENTRIES, DuelLeaderboard
 from botdrome.server.tables import statistics
 from botdrome.store.entries import Note, StoreUnavailable, Unstorable
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.patience import until
 from tests.server.rooms.duel.clients import board_won_by, open_duel_leaderboard, store_boards
 

@@ -12,12 +12,11 @@ from structlog.testing import capture_logs
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Player
 from botdrome.match.match import Match
-from botdrome.server.tables.seated_player import SeatedPlayer
+from botdrome.server.tables.audience import SeatedPlayer
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.store.entries import MatchEntry, Note
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from botdrome.wire.battlebot.messages import Battlebot
 from botdrome.wire.writers import MatchWriters
 

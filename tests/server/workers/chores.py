@@ -11,7 +11,7 @@ from typing import Any
 from botdrome.bots.house import HOUSE
 from botdrome.games.chance import Chance
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
-from botdrome.store import opening
+from botdrome.store import store
 from botdrome.store.entries import Source
 
 
@@ -107,7 +107,7 @@ def has_read(module: str) -> bool:
 
 
 def has_open(source: Source) -> bool:
-    return source in opening._open
+    return source in store._open
 
 
 def wait_at(gate: str) -> str:

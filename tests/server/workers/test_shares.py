@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from botdrome.server.network import rate_limit as bucket
+from botdrome.server.network import limits as bucket
 from botdrome.server.network.connection import source_of
-from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.network.limits import Buckets
 from botdrome.server.workers import pool
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.server.workers.pool import FairTurns

@@ -5,7 +5,7 @@ from hashlib import sha1
 
 import pytest
 
-from botdrome.server.network.request_head import read_headers
+from botdrome.server.network.http_request import read_headers
 from botdrome.wire.framing.websocket import BadHandshake, accepted
 
 # The handshake.

@@ -31,7 +31,7 @@ from botdrome.server import metrics
 from botdrome.server.arena import Arena
 from botdrome.server.network.connection import NORMAL, POLICY, Connection
 from botdrome.server.network.dispatcher import SocketOptions
-from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.limits import Bucket
 from botdrome.server.network.websocket import PacedSocket
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.pool import Job

@@ -59,7 +59,7 @@ from botdrome.api.requests import (
 )
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.entries import Source
-from botdrome.store.opening import reader
+from botdrome.store.store import reader
 
 # The cost of a query, computed before it is executed (see docs/decisions/0026-graphql-is-answered-
 # off-the-event-loop.md).

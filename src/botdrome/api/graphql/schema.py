@@ -54,7 +54,7 @@ from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller, WorkersBusy
 from botdrome.store.contest_journal import ContestReader
 from botdrome.store.entries import BotEntry, MatchEntry, Status, Wanted
-from botdrome.store.reader import StoreReader, about_match
+from botdrome.store.store import StoreReader, about_match
 
 # The context of one query in a worker process: a cache of its reads, and the truncated lists.
 

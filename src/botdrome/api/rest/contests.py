@@ -48,8 +48,8 @@ from botdrome.store.contest_journal import (
     UnknownContest,
 )
 from botdrome.store.entries import ContestLine, Meetings, Wanted
-from botdrome.store.reader import StoreReader
 from botdrome.store.reports import CONTEST_ORDERS
+from botdrome.store.store import StoreReader
 from botdrome.wire.battlebot.messages import game_type
 
 endpoint = Endpoints()

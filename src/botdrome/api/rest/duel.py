@@ -15,13 +15,7 @@ from botdrome.api.requests import Problem, iso
 from botdrome.api.rest.endpoint import PAGING, Endpoints, ListPage, Moment, RestRequest
 from botdrome.api.server_calls import ReadContext, count_duels
 from botdrome.server.arena import Arena
-from botdrome.server.rooms.duel_leaderboard import (
-    BOARDS,
-    DuelBoard,
-    DuelLeaderboard,
-    DuelRecord,
-    board_name,
-)
+from botdrome.server.rooms.duel import BOARDS, DuelBoard, DuelLeaderboard, DuelRecord, board_name
 
 endpoint = Endpoints()
 

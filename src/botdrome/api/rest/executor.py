@@ -13,7 +13,7 @@ from botdrome.api.rest.routes import ENDPOINTS
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.entries import Source
-from botdrome.store.opening import reader
+from botdrome.store.store import reader
 
 COMPRESSED = 2048
 """Bytes from which on an answer is compressed."""

@@ -32,7 +32,7 @@ from botdrome.api.rest.endpoint import (
 from botdrome.api.server_calls import ReadContext
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
-from botdrome.server.lobby.owners import is_bots
+from botdrome.server.lobby.clients import is_bots
 from botdrome.server.tables.flight_records import written
 from botdrome.store.entries import MatchEntry, Status, Wanted
 

@@ -43,9 +43,9 @@ from botdrome.server.lobby.tokens import SESSION, NotOperator
 from botdrome.server.network.origins import plain_origin
 from botdrome.server.operator.cube_runs import CubeRun, CubeScores, RunState
 from botdrome.server.operator.operator import ClientLine, FindClients, Operator
-from botdrome.server.rooms.boat_orders import shown
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
+from botdrome.server.rooms.boats import shown
 
 
 class SignIn(Struct, forbid_unknown_fields=True):

@@ -42,7 +42,7 @@ from botdrome.server.calling.bot_connection import (
 )
 from botdrome.server.calling.tunnels import SCHEME, Tunnels
 from botdrome.server.network.connection import source_of
-from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.limits import Bucket
 from botdrome.server.settings import BadSetting, Settings
 
 # The connection pool: keep-alive connections to each endpoint, and limits on the number of

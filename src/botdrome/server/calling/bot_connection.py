@@ -10,8 +10,7 @@ from typing import cast
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from msgspec import Struct
 
-from botdrome.server.network.connection import acknowledge
-from botdrome.server.network.network_meter import PERIOD, tcp_round_trip
+from botdrome.server.network.connection import PERIOD, acknowledge, tcp_round_trip
 
 # The result of a call to a bot: its answer, with the body decompressed, or the reason of the
 # failure.

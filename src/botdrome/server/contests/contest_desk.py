@@ -14,9 +14,9 @@ from botdrome.games.options import with_options
 from botdrome.server.contests.contests import ServerContests, check_version
 from botdrome.server.contests.running_contest import RunningContest
 from botdrome.server.failures import log_failure
+from botdrome.server.lobby.clients import NOBODY, is_another_bots
 from botdrome.server.lobby.contest_queue import ContestPlayer, ContestTable, TableOpener
 from botdrome.server.lobby.desk import Desk, WaitingClient
-from botdrome.server.lobby.owners import NOBODY, is_another_bots
 from botdrome.server.network.connection import NORMAL, TRY_LATER
 from botdrome.store.contest_journal import ContestRefusal
 

@@ -19,9 +19,7 @@ from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.server.workers.pool import Workers
 from botdrome.store.contest_journal import ContestReader
 from botdrome.store.entries import Source
-from botdrome.store.opening import reader
-from botdrome.store.reader import StoreReader
-from botdrome.store.store import Store
+from botdrome.store.store import Store, StoreReader, reader
 
 SMALL = 100
 """Entrants and results of a contest that the event loop plans itself: that takes at most 5 ms of

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from botdrome.server.network.connection import source_of
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.store.entries import Epoch, Note
-from botdrome.store.identity import look_alike
+from botdrome.store.entries import Epoch, Note, look_alike
 from botdrome.store.store import Store
 
 BOOK = "bans"

@@ -20,10 +20,9 @@ from botdrome.match.record import BadRecord, Resumption
 from botdrome.match.terms import PaceName, Terms, paced
 from botdrome.server import metrics
 from botdrome.server.failures import STORE_AWAY, log_failure
-from botdrome.server.lobby.clients import Logins
+from botdrome.server.lobby.clients import Logins, is_of_guest, seat_key, seat_of
 from botdrome.server.lobby.contest_queue import ContestQueue
 from botdrome.server.lobby.house import GatheredPlayer, HouseSeat, house_bot, house_players
-from botdrome.server.lobby.owners import is_of_guest, seat_key, seat_of
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
 from botdrome.server.settings import Settings
@@ -54,7 +53,7 @@ class WaitingClient(Candidate, Protocol):
 
     @property
     def owner(self) -> str:
-        """The owner of the seats that it takes (see `owners.py`)."""
+        """The owner of the seats that it takes (see `clients.py`)."""
 
     def wait_at_most(self, seconds: float, words: str) -> None: ...
 

@@ -10,7 +10,7 @@ from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
-from botdrome.server.lobby.owners import NOBODY
+from botdrome.server.lobby.clients import NOBODY
 from botdrome.server.tables.running_tables import Candidate
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.jobs import JobFailed, WorkersClosed

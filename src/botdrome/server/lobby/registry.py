@@ -8,12 +8,10 @@ from msgspec import Struct
 
 from botdrome.contest.lobby import Wish
 from botdrome.server.lobby.bans import Bans
-from botdrome.server.lobby.clients import ConnectedClients
-from botdrome.server.lobby.owners import NOBODY, bot_owner, guest_owner, seat_of
+from botdrome.server.lobby.clients import NOBODY, ConnectedClients, bot_owner, guest_owner, seat_of
 from botdrome.server.lobby.tokens import Guesses, TooMany
 from botdrome.server.network.peer import PEER
-from botdrome.store.entries import BotEntry
-from botdrome.store.identity import hashed, likeness
+from botdrome.store.entries import BotEntry, hashed, likeness
 from botdrome.store.store import Store
 from botdrome.wire.conversation import (
     Admit,
@@ -91,7 +89,7 @@ class Admission(Struct, frozen=True):
     bot: BotEntry | None = None
     """None: the client is a guest."""
     owner: str = NOBODY
-    """The owner of its seats (see `owners.py`)."""
+    """The owner of its seats (see `clients.py`)."""
     version: str = ""
     """The version of the bot; empty: it names none."""
 

@@ -9,10 +9,9 @@ from time import time
 from typing import Any
 
 from botdrome.server import metrics
-from botdrome.server.network.rate_limit import Buckets
+from botdrome.server.network.limits import Buckets
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.store.entries import Note, StoreUnavailable
-from botdrome.store.identity import hashed
+from botdrome.store.entries import Note, StoreUnavailable, hashed
 from botdrome.store.store import Store
 
 RATE, BURST = 1.0, 100

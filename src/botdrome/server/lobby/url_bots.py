@@ -26,9 +26,8 @@ from botdrome.match.terms import PaceName
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.tunnels import SCHEME, tunnel_url
-from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.clients import ConnectedClient, bot_owner
 from botdrome.server.lobby.desk import Desk
-from botdrome.server.lobby.owners import bot_owner
 from botdrome.server.network.connection import NORMAL, Traffic
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.table import Subscriber, Table

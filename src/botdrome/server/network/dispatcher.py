@@ -8,10 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, cast
 
 from botdrome.server import metrics
-from botdrome.server.network.connection_limits import ConnectionLimits, address_of
-from botdrome.server.network.origins import Origins
-from botdrome.server.network.peer import Peer
-from botdrome.server.network.request_head import (
+from botdrome.server.network.http_request import (
     EMPTY_LINE,
     FORWARDED_FOR,
     LONGEST_HEAD,
@@ -24,6 +21,9 @@ from botdrome.server.network.request_head import (
     read_line,
     wants_websocket,
 )
+from botdrome.server.network.limits import ConnectionLimits, address_of
+from botdrome.server.network.origins import Origins
+from botdrome.server.network.peer import Peer
 from botdrome.server.network.websocket import MakeSession, Socket, end_writing
 from botdrome.server.settings import Settings
 from botdrome.wire.framing.websocket import BadHandshake, accepted

@@ -21,17 +21,17 @@ from msgspec import Struct
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import acknowledge, source_of
-from botdrome.server.network.connection_limits import ConnectionLimits, address_of
 from botdrome.server.network.http_request import (
+    FORWARDED_FOR,
     BadHttpRequest,
     ForDispatcher,
     HttpRequest,
+    LeavesNode,
     RequestReader,
     plain_request,
 )
+from botdrome.server.network.limits import BodyBudget, Bucket, ConnectionLimits, address_of
 from botdrome.server.network.peer import Peer
-from botdrome.server.network.rate_limit import BodyBudget, Bucket
-from botdrome.server.network.request_head import FORWARDED_FOR, LeavesNode
 from botdrome.server.network.websocket import end_writing
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.wire.safe_headers import SAFE_HEADERS

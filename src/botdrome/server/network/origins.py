@@ -24,7 +24,7 @@ import structlog
 from msgspec import Struct
 
 from botdrome.server import metrics
-from botdrome.server.network.rate_limit import Bucket
+from botdrome.server.network.limits import Bucket
 from botdrome.server.settings import BadSetting, Settings
 
 log = structlog.get_logger()

@@ -11,7 +11,7 @@ import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import NORMAL, Receiver, acknowledge
-from botdrome.server.network.connection_limits import ConnectionLimits, address_of
+from botdrome.server.network.limits import ConnectionLimits, address_of
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.peer import ClientConnection
 from botdrome.server.network.websocket import BACKLOG

@@ -12,12 +12,12 @@ from botdrome.server.network.connection import (
     NORMAL,
     POLICY,
     Connection,
+    NetworkMeter,
     Receiver,
     acknowledge,
 )
-from botdrome.server.network.network_meter import NetworkMeter
+from botdrome.server.network.limits import Bucket, ConnectionTimeouts
 from botdrome.server.network.peer import ClientConnection
-from botdrome.server.network.rate_limit import Bucket, ConnectionTimeouts
 from botdrome.wire.framing import websocket as wire
 
 log = structlog.get_logger()

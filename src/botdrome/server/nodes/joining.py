@@ -15,8 +15,8 @@ from botdrome.server.battlebot import NATIVE
 from botdrome.server.calling.tunnels import Tunnels
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import Invitations
-from botdrome.server.network.connection_limits import ConnectionLimits
 from botdrome.server.network.dispatcher import Forwarding
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.asking import Asking, NodeAsking

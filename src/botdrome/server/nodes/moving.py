@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import TRY_LATER
-from botdrome.server.network.connection_limits import ConnectionLimits
+from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.peer import Origin, pack_up
 from botdrome.server.network.tcp import StreamReceiver, Tcp

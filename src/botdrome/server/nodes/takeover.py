@@ -19,9 +19,9 @@ from botdrome.match.inputs import DECODE
 from botdrome.match.record import UNPLAYABLE, BadRecord, Resumption
 from botdrome.match.terms import Milliseconds
 from botdrome.server.failures import log_failure
+from botdrome.server.lobby.clients import BOT, NOBODY, bot_owner
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
-from botdrome.server.lobby.owners import BOT, NOBODY, bot_owner
 from botdrome.server.lobby.url_bots import BotUnavailable, Callee, Invitations
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.membership import Membership

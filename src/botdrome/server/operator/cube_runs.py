@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from botdrome.server.network.connection import Traffic
-from botdrome.server.rooms.cube_organisers import Organisers
+from botdrome.server.rooms.cube import Organisers
 from botdrome.wire.cube import CubeEvent, Details, Fault, error, read_event
 
 MOST_GAMES = 1000

@@ -24,11 +24,10 @@ from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.joining import AnyNode
 from botdrome.server.operator.contest_orders import ContestOrders
 from botdrome.server.operator.cube_runs import CubeRun, CubeRuns, NotNow
-from botdrome.server.rooms.boat_orders import carry_out
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import room_settings
-from botdrome.server.rooms.boats import BoatRooms
-from botdrome.server.rooms.cube_organisers import Organisers
+from botdrome.server.rooms.boats import BoatRooms, carry_out
+from botdrome.server.rooms.cube import Organisers
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.store.entries import Epoch, Note
 from botdrome.store.store import Store

@@ -11,7 +11,7 @@ from botdrome.games.battleship import Battleship, boats_in
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_in, unusual, with_options
 from botdrome.match.terms import Pace, Terms
-from botdrome.server.settings import ProtocolSection
+from botdrome.server.settings import AnyPort, ProtocolSection
 from botdrome.wire.boats.lines import BLANKS, Offer
 
 LONGEST_TITLE = 60
@@ -30,7 +30,7 @@ class BoatRoomSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The settings of a room, checked when they are made."""
 
     title: str = "Botdrome"
-    port: Annotated[int, Meta(ge=-1, le=65535)] = 0
+    port: AnyPort = 0
     """0: the port shared by all rooms; -1: any free port."""
     width: int = 10
     height: int = 10
@@ -159,8 +159,7 @@ class BoatsSection(ProtocolSection, frozen=True):
     """Boat games (Xterm Boat Sinker)"""
 
     port: Annotated[
-        int,
-        Meta(description="Xterm Boat Sinker's lines; 0: off, -1: any free port", ge=-1, le=65535),
+        AnyPort, Meta(description="Xterm Boat Sinker's lines; 0: off, -1: any free port")
     ] = 7948
     rooms: Annotated[
         tuple[BoatRoomSettings, ...],

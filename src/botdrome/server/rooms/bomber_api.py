@@ -15,10 +15,10 @@ from botdrome.server.rooms.bomber_room import (
     PROTOCOL,
     BomberRoom,
     BomberRooms,
+    BomberSection,
     Moment,
     Wait,
 )
-from botdrome.server.rooms.bomber_settings import BomberSection
 from botdrome.server.session import Session
 from botdrome.wire.bomber.conversation import (
     BAD,

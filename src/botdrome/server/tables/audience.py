@@ -1,4 +1,7 @@
-"""Audience: the spectators of a match. Each message is encoded once for all of them."""
+"""Those at a table: its players, over any protocol, and its spectators.
+
+Each message is encoded once for all spectators.
+"""
 
 from collections.abc import Callable, Iterable
 from time import time
@@ -12,7 +15,7 @@ from botdrome.match.events import Ended, Event, Player, Result
 from botdrome.match.terms import Milliseconds, PaceName
 from botdrome.store.entries import Finish, MatchEntry, Status
 from botdrome.store.store import Store
-from botdrome.wire.writers import MatchHeader
+from botdrome.wire.writers import MatchHeader, MatchWriters
 
 
 class Spectator(Protocol):
@@ -236,3 +239,32 @@ class PlayedElsewhere:
     def _tell_watchers(self) -> None:
         for tell in tuple(self._watchers):
             tell()
+
+
+# SeatedPlayer: a player at a table, over any protocol.
+
+
+class SeatedPlayer(Protocol):
+    """Nothing here waits or raises."""
+
+    def take_seat(self, player: Player, writers: MatchWriters) -> None:
+        """Join one of the writers of the match."""
+
+    def tell(self, messages: list[bytes]) -> None:
+        """Send the messages."""
+
+    def network_time(self) -> float:
+        """Return the seconds that a question and its answer are on the way, as the server measures
+        it; 0: unknown.
+        """
+
+    def delay(self) -> float:
+        """Return the seconds by which the server was late with the question, or with reading the
+        answer that it has now.
+        """
+
+    def dismiss(self, failed: bool) -> None:
+        """The match is over and was told.
+
+        `failed`: it could not be stored, so no result was told.
+        """

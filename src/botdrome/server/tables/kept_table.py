@@ -18,12 +18,11 @@ from botdrome.match.events import Player, Returned
 from botdrome.match.match import News
 from botdrome.match.record import Resumption, Setup, setup_of
 from botdrome.match.terms import Milliseconds
-from botdrome.server.tables.seated_player import SeatedPlayer
+from botdrome.server.tables.audience import SeatedPlayer
 from botdrome.server.tables.table import BoardBreak, Table
 from botdrome.server.tables.timing import MoveTimes, TickTimers
 from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
-from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE
-from botdrome.store.outage import Outage
+from botdrome.store.journal import LONGEST_PAUSE, SHORTEST_PAUSE, Outage
 from botdrome.store.store import Store
 from botdrome.wire.writers import match_status
 

@@ -21,9 +21,8 @@ from botdrome.match.record import Resumption, seed_of
 from botdrome.match.terms import PaceName, Terms
 from botdrome.server import metrics
 from botdrome.server.settings import Settings
-from botdrome.server.tables.audience import LiveTable, Spectator
+from botdrome.server.tables.audience import LiveTable, SeatedPlayer, Spectator
 from botdrome.server.tables.kept_table import InputKeeper, KeptTable, ResumedTable
-from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.server.workers.pool import Workers
@@ -111,7 +110,7 @@ class RunningTables:
     ) -> Table:
         """Return a table for these players.
 
-        `owners` are the owners of their seats (see `owners.py`).
+        `owners` are the owners of their seats (see `clients.py`).
 
         `options` are those that the game was made with, and `pace` is the name of the pace of the
         terms. Without a seed, one is drawn. `versions` are those of players that are no candidates.

@@ -16,9 +16,15 @@ from botdrome.match.match import News
 from botdrome.match.record import unchecked_file, unchecked_pieces
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
-from botdrome.server.tables.audience import Audience, LiveTable, Spectator, header_of, live_table
+from botdrome.server.tables.audience import (
+    Audience,
+    LiveTable,
+    SeatedPlayer,
+    Spectator,
+    header_of,
+    live_table,
+)
 from botdrome.server.tables.flight_records import FlightRecords
-from botdrome.server.tables.seated_player import SeatedPlayer
 from botdrome.server.tables.timing import MoveTimes, TickTimers, Timer, Timers
 from botdrome.store.entries import AlreadyOver, Finish, MatchEntry, Note, Status, StoreUnavailable
 from botdrome.store.store import Store

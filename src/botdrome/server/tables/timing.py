@@ -15,7 +15,7 @@ from botdrome.match.match import Match, News
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.network.steady_loop import SteadyClock
-from botdrome.server.tables.seated_player import SeatedPlayer
+from botdrome.server.tables.audience import SeatedPlayer
 
 log = structlog.get_logger()
 

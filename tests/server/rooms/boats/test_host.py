@@ -330,7 +330,7 @@ async def test_who_could_be_several_in_as_many_games_is_not_guessed_at(tmp_path:
 async def test_of_many_games_some_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.rooms.boat_orders.LISTED", 1)
+    monkeypatch.setattr("botdrome.server.rooms.boats.LISTED", 1)
     async with (
         boat_server(tmp_path) as house,
         host(house) as one,

@@ -9,9 +9,9 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.cli.boats.host import _read_statistics
-from botdrome.server.rooms.boat_orders import shown
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.server.rooms.boat_statistics import ENTRIES, GAMES, PLAYERS, BoatStatistics
+from botdrome.server.rooms.boats import shown
 from botdrome.store.entries import Unstorable
 from tests.patience import until
 from tests.server.holding import hold_back, notes_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.bomber_settings import BomberSection, read_room_settings
+from botdrome.server.rooms.bomber_room import BomberSection, read_room_settings
 from botdrome.server.settings import BadSetting
 from tests.server.clients import PATIENCE, client, server
 from tests.server.rooms.bomber.clients import STEPS, Api, api, room, until_waiting

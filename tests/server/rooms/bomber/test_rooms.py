@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.match.record import read, verify
-from botdrome.server.rooms.bomber_settings import read_room_settings
+from botdrome.server.rooms.bomber_room import read_room_settings
 from tests.server.clients import Client, bot, registered
 from tests.server.rooms.bomber.clients import STEPS, Api, room
 

@@ -33,14 +33,14 @@ async def test_a_tick_goes_from_the_bots_to_the_organiser_and_back_to_the_bots(
                 await one.until("NEXT_TICK")
         await one.until("GAME_ENDED")
     calls.check(documented("A Battlecube tick"))
-    table = ["server/tables/table.py", "server/rooms/cube_game.py"]
+    table = ["server/tables/table.py", "server/rooms/cube.py"]
     sent = [*table, "api/engineio.py", "server/network/websocket.py"]
     assert calls.stacks["Socket.send"][-4:] == sent, (
         "no other module stands between the table and the socket"
     )
     assert calls.stacks["CubeBot.call_if_awaited"][-2:] == table
     asked = [
-        "server/rooms/cube_game.py",
+        "server/rooms/cube.py",
         "server/calling/bot_caller.py",
         "server/calling/bot_connection.py",
     ]

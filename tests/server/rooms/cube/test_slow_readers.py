@@ -14,7 +14,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.cube_game import STANDSTILL
+from botdrome.server.rooms.cube import STANDSTILL
 from tests.patience import until
 from tests.server.clients import PATIENCE, server
 from tests.server.rooms.cube.clients import Asked, Organiser, Reply, bot, organiser
@@ -97,7 +97,7 @@ async def test_a_game_that_waits_can_be_paused_changed_and_stopped(tmp_path: Pat
 async def test_an_organiser_that_never_reads_again_is_hung_up_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.rooms.cube_game.READING", 0.01)
+    monkeypatch.setattr("botdrome.server.rooms.cube.READING", 0.01)
     async with server(tmp_path, cube_keep=0.0) as house, bot(bomber) as bots, slow(house) as one:
         game_id = await start(one, bots.url)
         await until(lambda: house.desk.tables[game_id] is None)

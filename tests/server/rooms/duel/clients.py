@@ -11,8 +11,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.client.protocol_clients import DuelStream
 from botdrome.match.events import Cause
-from botdrome.server.rooms.duel_leaderboard import DuelLeaderboard, PlayedBoard
-from botdrome.server.rooms.duel_room import BoardIds
+from botdrome.server.rooms.duel import BoardIds, DuelLeaderboard, PlayedBoard
 from botdrome.server.tables.running_tables import RunningTables
 from botdrome.store.store import Store
 from tests.server.clients import PATIENCE, server

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from botdrome.server.rooms.duel_room import BLOCK, NoBoardIds
+from botdrome.server.rooms.duel import BLOCK, NoBoardIds
 from botdrome.store.entries import Note
-from botdrome.store.opening import open_store
-from botdrome.store.store import Store
+from botdrome.store.store import Store, open_store
 from tests.server.rooms.duel.clients import open_board_ids
 
 pytestmark = pytest.mark.anyio

@@ -36,8 +36,8 @@ async def test_a_match_is_two_boards_with_the_starter_swapped(tmp_path: Path) ->
 async def test_ids_of_questions_look_like_those_of_the_original(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("botdrome.server.rooms.duel_room.time", lambda: 1539438438.7700001)
-    monkeypatch.setattr("botdrome.server.rooms.duel_room.randrange", lambda below: below - 1)
+    monkeypatch.setattr("botdrome.server.rooms.duel.time", lambda: 1539438438.7700001)
+    monkeypatch.setattr("botdrome.server.rooms.duel.randrange", lambda below: below - 1)
     async with arena(tmp_path) as house, pair(house) as (one, two, first):
         assert first["id"] == "1539438438.77-100000"
         await one.answer(first, 7, 7)

@@ -11,7 +11,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.network.connection import Traffic
-from botdrome.server.rooms.duel_room import DuelRoom
+from botdrome.server.rooms.duel import DuelRoom
 from botdrome.wire.duel import SURPLUS
 from tests.patience import until
 from tests.server.rooms.duel.clients import (

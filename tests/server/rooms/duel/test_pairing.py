@@ -8,8 +8,8 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.lobby import desk
-from botdrome.server.rooms import duel_room
-from botdrome.server.rooms.duel_room import WISH, DuelRoom
+from botdrome.server.rooms import duel
+from botdrome.server.rooms.duel import WISH, DuelRoom
 from tests.patience import until
 from tests.server.clients import PATIENCE, Client, bot, client, leap, registered
 from tests.server.rooms.duel.clients import (
@@ -50,7 +50,7 @@ async def gathered(house: RunningServer, *several: Duellist) -> None:
 async def test_rather_somebody_else_than_the_last_opponent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duel_room, "REMATCH", PATIENCE)
+    monkeypatch.setattr(duel, "REMATCH", PATIENCE)
     async with (
         arena(tmp_path) as house,
         pair(house) as (ada, bob, first),
@@ -70,7 +70,7 @@ async def test_rather_somebody_else_than_the_last_opponent(
 async def test_the_last_opponent_again_if_nobody_else_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duel_room, "REMATCH", 0.05)
+    monkeypatch.setattr(duel, "REMATCH", 0.05)
     async with arena(tmp_path) as house, pair(house) as (one, two, question), free(house, "cid"):
         await play_out(one, two, question)
         for each in (one, two):
@@ -81,7 +81,7 @@ async def test_the_last_opponent_again_if_nobody_else_asks(
 async def test_the_last_opponent_again_at_once_if_there_is_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duel_room, "REMATCH", 10 * PATIENCE)
+    monkeypatch.setattr(duel, "REMATCH", 10 * PATIENCE)
     async with arena(tmp_path) as house, pair(house) as (one, two, question):
         await play_out(one, two, question)
         for each in (one, two):

@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms import duel_leaderboard as duel_table
-from botdrome.server.rooms import duel_room
-from botdrome.server.rooms.duel_leaderboard import ENTRIES
+from botdrome.server.rooms import duel
+from botdrome.server.rooms import duel as duel_table
+from botdrome.server.rooms.duel import ENTRIES
 from botdrome.store.entries import Note, Unstorable
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.patience import until
 from tests.server.holding import hold_back
 from tests.server.rooms.duel.clients import (
@@ -191,15 +191,15 @@ async def test_pairs_wait_while_there_are_no_ids_for_their_boards(
     """
     async with arena(tmp_path) as house, free(house, "ada") as ada, free(house, "bob") as bob:
         await until(lambda: house.arena.duel.players == 2)
-        hall: Any = house.server_of(duel_room.DuelRoom)
-        hall._ids.take(hall._ids.left - duel_room.SPARE_IDS)
+        hall: Any = house.server_of(duel.DuelRoom)
+        hall._ids.take(hall._ids.left - duel.SPARE_IDS)
         with monkeypatch.context() as outage:
             outage.setattr(house.arena.store, "keep", refused)
             await ada.send(FIND)
             await bob.send(FIND)
             await until(lambda: hall._gathered)
         _, _, question = await seated(ada, bob)
-        assert question["board"]["_id"] == duel_room.BLOCK - duel_room.SPARE_IDS + 1
+        assert question["board"]["_id"] == duel.BLOCK - duel.SPARE_IDS + 1
 
 
 async def test_a_board_outlives_a_killed_server_and_its_id_is_not_given_again(

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.store.opening import open_store
+from botdrome.store.store import open_store
 from tests.server.rooms.duel.clients import (
     FREE,
     Duellist,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.rooms.duel_room import WISH
+from botdrome.server.rooms.duel import WISH
 from tests.patience import until
 from tests.server.clients import PATIENCE, leap
 from tests.server.rooms.duel.clients import (
