@@ -606,7 +606,8 @@ class Desk:
         row, options = CATALOGUE[wish.game], msgspec.json.decode(wish.options)
         game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
         table = self.set_table(game, terms, players, options, wish.contest, wish.pace)
-        table.subscribe(Subscriber(over=over))
+        if over is not None:
+            table.subscribe(Subscriber(over=over))
         self.tables.start_table(table, [player.client for player in players])
 
     def set_table(

@@ -324,8 +324,9 @@ class Peer:
     ) -> None:
         """`origin` is that of a client which another node has accepted."""
         self._make, self._shares, self._proxies, self._origin = make, shares, proxies, origin
-        self._from: tuple[Any, ...] | None = None
+        self._from: tuple[Any, ...] = ("", 0)
         """The address and port of the client."""
+        self.address = ""
         self._begun = self._proxied = False
         self._first = b""
         """The first bytes from a proxy, which may be a PROXY header."""
@@ -376,9 +377,11 @@ class Peer:
         self._shares.connections.add(self)
         self.write = self._transport.write
         if self._origin is not None:
-            self._from, self._proxied = self._origin[:2], self._origin.proxied
+            self.address, self._proxied = self._origin.address, self._origin.proxied
+            self._from = self._origin[:2]
             return self._begin()
-        self._from = transport.get_extra_info("peername")
+        if found := transport.get_extra_info("peername"):
+            self._from, self.address = found, str(found[0])
         self._proxied = self._proxies.trust(self.address)
         if self._proxied:
             self._waiting = asyncio.get_running_loop().call_later(HEADER_WAIT, self._begin)
@@ -386,13 +389,9 @@ class Peer:
             self._begin()
         return None
 
-    @property
-    def address(self) -> str:
-        return str(self._from[0]) if self._from else ""
-
     def adopt(self, address: str) -> None:
         """Set the address of a client behind a proxy."""
-        self._from = (address, *(self._from or ("", 0))[1:])
+        self.address, self._from = address, (address, *self._from[1:])
         self._source = source_of(address)[0]
         self._sharer = self._shares.sharer(self._source)
         self._enter()
@@ -427,7 +426,7 @@ class Peer:
             return None
         address, port, length = found
         if address:
-            self._from = address, port
+            self._from, self.address = (address, port), address
         self._first = self._first[length:]
         return self._begin()
 
