@@ -7,14 +7,15 @@ import json
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
 from botdrome.cli.boats import host
-from botdrome.cli.boats.host import own_settings
+from botdrome.cli.boats.host import HostClient, own_settings
 from botdrome.server.network.steady_loop import SteadyClock
 from botdrome.server.rooms.boat_settings import BoatRoomSettings, BoatsSection
 from tests.cli.commands import run, run_beside
@@ -264,23 +265,47 @@ async def test_without_a_console_the_server_runs_on_until_a_signal(tmp_path: Pat
         assert log.exists()
 
 
-async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(tmp_path: Path) -> None:
+class TypedLines:
+    """Standard input with these lines, which stays open."""
+
+    def __init__(self, *lines: str) -> None:
+        self._lines: Queue[str] = Queue()
+        for line in lines:
+            self._lines.put(f"{line}\n")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines.get, "")
+
+    def isatty(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self._lines.put("")
+
+
+async def hosted(url: str, token: str, *lines: str) -> int:
+    """Host from afar in this process, and return the status."""
+    with pytest.MonkeyPatch.context() as patch, closing(TypedLines(*lines)) as typed:
+        patch.setattr(sys, "stdin", typed)
+        return await asyncio.wait_for(HostClient(url, token, "").sit(), PATIENCE)
+
+
+async def test_a_room_of_a_server_that_runs_is_hosted_from_afar(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with (
         boat_server(tmp_path, BoatRoomSettings(max=3, auto_start=False)) as house,
         sailor(house, "ann") as ann,
     ):
-        async with console("--server", house.url, "--token", TOKEN) as typist:
-            await typist.until("1 of 3 joined: ann")
-            typist.type("blacklist player bob", "p carl", "show", "boot ann", "leave")
-            await typist.until("blacklist: bob, carl")
-            await typist.until("ann is booted")
-            assert await typist.end() == 0
+        words = ("blacklist player bob", "p carl", "show", "boot ann", "leave")
+        assert await hosted(house.url, TOKEN, *words) == 0
+        said = capsys.readouterr().out
+        for expected in ("1 of 3 joined: ann", "blacklist: bob, carl", "ann is booted"):
+            assert expected in said
         assert await ann.rest() == ["booted"]
-        async with console("--server", house.url, "--token", "wrong") as typist:
-            await typist.until("that is not the token of this server")
-            assert await typist.end() == 1
-    async with console("--server", "http://127.0.0.1:1", "--token", "x") as typist:
-        assert await typist.end() == 1
+        assert await hosted(house.url, "wrong") == 1
+        assert "that is not the token of this server" in capsys.readouterr().out
+    assert await hosted("http://127.0.0.1:1", "x") == 1
 
 
 @pytest.mark.parametrize(
