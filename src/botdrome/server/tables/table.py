@@ -212,7 +212,7 @@ class Table:
             self._tick_timers.catch_up()
         if self._break is not None:
             return self._submit_in_break(player, raw, message)
-        now = int((self._loop.time() - self._began) * 1000)  # as in now()
+        now = self.now()
         uncharged = self._times.before_move(player, self._seated.get(player), now)
         step = self.match.steps
         news = self.match.submit(player, raw, now)
