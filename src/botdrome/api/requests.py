@@ -22,7 +22,7 @@ from botdrome.server.lobby.bans import BadBan
 from botdrome.server.lobby.registry import BadName
 from botdrome.server.lobby.tokens import NotOperator, TooMany
 from botdrome.server.nodes.asking import NoAnswer
-from botdrome.server.operator.cube_runs import BadRun, NotNow
+from botdrome.server.operator.cube_runs import BadRun, CannotChange
 from botdrome.server.rooms.boat_settings import BadRoomSettings
 from botdrome.server.rooms.boats import BadOrder, BadRoom
 from botdrome.server.workers.jobs import JobFailed, PiecewiseResult
@@ -43,8 +43,8 @@ from botdrome.wire.conversation import can_be_shown
 STATUSES: dict[type[Exception], int] = {
     BadBan: 400, BadDocument: 400, BadName: 400, BadRoom: 400, BadRoomSettings: 400, BadRun: 400,
     NotOperator: 401, PermissionError: 403, UnknownContest: 404, BadOrder: 409, ContestRefusal: 409,
-    LooksAlike: 409, NameTaken: 409, NotNow: 409, CallFailed: 422, TooMany: 429, BrokenMatch: 500,
-    StoreDamaged: 500, JobFailed: 503, NoAnswer: 503, StoreUnavailable: 503,
+    LooksAlike: 409, NameTaken: 409, CannotChange: 409, CallFailed: 422, TooMany: 429,
+    BrokenMatch: 500, StoreDamaged: 500, JobFailed: 503, NoAnswer: 503, StoreUnavailable: 503,
 }  # fmt: skip
 """Errors that are for the client, and their status. The first that fits counts."""
 TAKEN = "Bot already registered with that name"

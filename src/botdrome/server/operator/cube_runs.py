@@ -24,7 +24,7 @@ class BadRun(Exception):
     """A run cannot be started like this; the text says why."""
 
 
-class NotNow(Exception):
+class CannotChange(Exception):
     """A run or a room cannot be changed like this at present; the text says why."""
 
 
@@ -113,14 +113,14 @@ class CubeRun:
 
     def _do(self, event: str, payload: dict[str, Any]) -> None:
         if self.over:
-            raise NotNow(f"the run is {self.state}")
+            raise CannotChange(f"the run is {self.state}")
         if self.match is None:
-            raise NotNow("the next game is about to start; try again")
+            raise CannotChange("the next game is about to start; try again")
         self.error = ""
         self._send(event, payload | {"id": self.match})
         words, self.error = self.error, ""
         if words:
-            raise NotNow(words)
+            raise CannotChange(words)
 
     # Events of the host.
 

@@ -23,7 +23,7 @@ from botdrome.server.network.origins import public_origins
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.nodes.joining import AnyNode
 from botdrome.server.operator.contest_orders import ContestOrders
-from botdrome.server.operator.cube_runs import CubeRun, CubeRuns, NotNow
+from botdrome.server.operator.cube_runs import CannotChange, CubeRun, CubeRuns
 from botdrome.server.rooms.boat_room import BoatRoom
 from botdrome.server.rooms.boat_settings import room_settings
 from botdrome.server.rooms.boats import BoatRooms, carry_out
@@ -335,7 +335,7 @@ class Operator:
     async def change_run(
         self, run: CubeRun, setup: dict[str, Any] | None, paused: bool | None
     ) -> None:
-        """Change, pause or resume a run, or raise NotNow."""
+        """Change, pause or resume a run, or raise CannotChange."""
         if setup is not None:
             run.change(setup)
             await self.audit.note("change Battlecube", run.sid, _listed(setup))
@@ -356,14 +356,14 @@ class Operator:
         return room
 
     async def change_room(self, room: BoatRoom, values: dict[str, Any]) -> None:
-        """Change the settings of a room, or raise BadRoomSettings or NotNow."""
+        """Change the settings of a room, or raise BadRoomSettings or CannotChange."""
         settings = room_settings(
             asdict(room.settings)
             | values
             | {"title": room.settings.title, "port": room.settings.port}
         )
         if not room.change(settings):
-            raise NotNow(
+            raise CannotChange(
                 "players have joined by the present rules: start their game, or send them away "
                 "first"
             )
