@@ -1,6 +1,7 @@
 """Pairings, standings, and their confidence."""
 
 from collections import Counter
+from functools import partial
 from math import inf, isclose
 
 import pytest
@@ -17,7 +18,7 @@ from tests.contest.formats.examples import bots
 def play(entrants: int, seats: int, games: int, seed: int = 7) -> ContestProgress:
     game = "noughts-and-crosses" if seats < 3 else "bomberman"
     document = ContestDocument(name="play", game=game, players=seats, games=games, seed=seed)
-    return ContestProgress(document, bots(entrants), {}, format_=TurnsRoundRobin())
+    return ContestProgress(document, bots(entrants), {}, format_=TurnsRoundRobin)
 
 
 def test_all_groups_meet_in_each_turn_and_seats_rotate() -> None:
@@ -79,7 +80,7 @@ def test_a_match_alone_gives_no_points() -> None:
 def test_a_duel_plays_each_seed_in_all_its_seatings() -> None:
     document = ContestDocument(name="duel", game="bomberman", players=4, games=3, seed=5)
     for copies, size in ((None, 2), (1, 4)):
-        progress = ContestProgress(document, bots(8), {}, format_=DuelBlocks(copies))
+        progress = ContestProgress(document, bots(8), {}, format_=partial(DuelBlocks, copies))
         fixtures = list(progress.open.values())
         assert progress.expected == len(fixtures) == 3 * size
         assert [fixture.seed for fixture in fixtures] == [5] * size + [6] * size + [7] * size

@@ -6,7 +6,7 @@ import pytest
 
 from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.progress import ContestProgress, unplayed
-from tests.contest.formats.examples import bots, document, order, played, seeds_win
+from tests.contest.formats.examples import bots, document, order, played
 
 
 def test_a_result_counts_once() -> None:
@@ -44,13 +44,13 @@ def test_no_shows_and_crashes_are_counted_against_the_limit() -> None:
     progress = ContestProgress(strict, bots(3), {})
     progress.add("1.1.1", FixtureResult((2, 1), absent=(0,)))
     culprit = progress.fixtures["1.1.1"].entrants[0]
-    assert not progress.penalised(culprit)
+    assert not strict.penalties.withdraw(progress.faults[culprit])
     other = next(fixture for fixture in progress.open.values() if culprit in fixture.entrants)
     progress.add(other.key, FixtureResult((2, 1), crashed=(other.entrants.index(culprit),)))
-    assert progress.penalised(culprit)
+    assert strict.penalties.withdraw(progress.faults[culprit])
     assert all(result.places == () for result in progress.withdraw(culprit).values())
     assert progress.withdraw(culprit) == {}
-    assert not ContestProgress(document(), bots(3), progress.results).penalised(culprit)
+    assert not document().penalties.withdraw(100)
 
 
 def test_a_fixture_that_all_have_left_does_not_count() -> None:
@@ -62,19 +62,13 @@ def test_a_fixture_that_all_have_left_does_not_count() -> None:
     }
 
 
-def test_a_new_version_replaces_the_old_one() -> None:
-    progress = ContestProgress(document(), bots(2), {})
-    progress.replace_version(1, "v2")
-    assert progress.entrants[1].version == "v2"
-
-
-def test_forgotten_results_are_played_again() -> None:
+def test_annulled_results_are_played_again() -> None:
     progress = played(ContestProgress(document(), bots(3), {}))
-    before = progress.standings()
-    assert progress.forget(["1.2.1", "9.9.9"]) == {"1.2.1"}
-    assert list(progress.open) == ["1.2.1"]
-    progress.add("1.2.1", seeds_win(progress.open["1.2.1"]))
-    assert progress.standings() == before
+    before, results = progress.standings(), dict(progress.results)
+    own = [key for key, fixture in progress.fixtures.items() if 2 in fixture.entrants]
+    old = progress.annul([2], failed=False)
+    assert old == {key: results[key] for key in own} and sorted(progress.open) == sorted(own)
+    assert played(progress).standings() == before
 
 
 @pytest.mark.parametrize(
@@ -101,12 +95,21 @@ def test_an_entrant_that_leaves_forfeits_no_match_that_is_being_played() -> None
     assert progress.withdraw(0) == {} and list(progress.open) == ["1.1.1"]
 
 
-def test_fixtures_are_chosen_by_entrants_and_faults() -> None:
-    progress = ContestProgress(document(games=1), bots(3), {})
-    keys = list(progress.open)
-    progress.add(keys[0], FixtureResult((1, 2), crashed=(1,)))
-    progress.add(keys[1], FixtureResult((1, 2)))
-    own = [key for key in keys[:2] if 0 in progress.fixtures[key].entrants]
-    assert progress.with_results([], failed=False) == keys[:2]
-    assert progress.with_results([], failed=True) == keys[:1]
-    assert progress.with_results([0], failed=False) == own
+def test_results_are_annulled_by_entrants_and_faults() -> None:
+    keys = list(ContestProgress(document(games=1), bots(3), {}).open)
+    results = {keys[0]: FixtureResult((1, 2), crashed=(1,)), keys[1]: FixtureResult((1, 2))}
+
+    def annulled(*numbers: int, failed: bool) -> list[str]:
+        progress = ContestProgress(document(games=1), bots(3), results)
+        return [*progress.annul(numbers, failed)]
+
+    fixtures = ContestProgress(document(games=1), bots(3), {}).fixtures
+    assert annulled(failed=False) == sorted(keys[:2])
+    assert annulled(failed=True) == keys[:1]
+    assert annulled(0, failed=False) == [key for key in results if 0 in fixtures[key].entrants]
+
+
+def test_forfeits_of_the_plan_alone_are_not_among_annulled_results() -> None:
+    entrants = [*bots(2), Entrant("gone", left=2)]
+    progress = ContestProgress(document(games=1), entrants, {})
+    assert progress.forfeits and progress.annul([2], failed=False) == {}

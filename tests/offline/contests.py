@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from botdrome.contest.document import ContestDocument, OfflineEntrant, Penalties
-from botdrome.contest.formats.format import Standing
+from botdrome.contest.formats.format import StandingsLine
 from botdrome.contest.progress import ContestProgress
 from botdrome.offline.contest_opening import open_contest
 from botdrome.offline.contest_players import PlayersHere, contest_plan
@@ -60,5 +60,5 @@ async def stored(folder: Path) -> StoredContest:
     return found
 
 
-def standings_of(contest: StoredContest) -> list[Standing]:
+def standings_of(contest: StoredContest) -> list[StandingsLine]:
     return ContestProgress(contest.entry.document, contest.entrants, contest.results).standings()

@@ -34,7 +34,7 @@ from botdrome.cli.verify import sign
 from botdrome.client.rest import CONFLICT, ServerProblem, segment
 from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.format import Standing
+from botdrome.contest.formats.format import StandingsLine
 from botdrome.contest.progress import ContestProgress
 from botdrome.contest.strength import Ratings, rate_counted
 from botdrome.games.reading import plural
@@ -441,7 +441,7 @@ class ContestReport:
             for round_ in progress.rounds
         ]
 
-    def _standing(self, standing: Standing) -> dict[str, Any]:
+    def _standing(self, standing: StandingsLine) -> dict[str, Any]:
         entrant = self.progress.entrants[standing.entrant]
         elo, margin = elo_of(self.ratings, entrant.name)
         counts: dict[str, Any] = msgspec.to_builtins(standing)
@@ -467,7 +467,7 @@ def standings_table(
     return table_of(headings, (_cells(progress, one, ratings) for one in standings))
 
 
-def _cells(progress: ContestProgress, standing: Standing, ratings: Ratings | None) -> list[str]:
+def _cells(progress: ContestProgress, standing: StandingsLine, ratings: Ratings | None) -> list[str]:
     entrant = progress.entrants[standing.entrant]
     counts = (standing.wins, standing.draws, standing.losses, standing.no_shows + standing.crashes)
     notes = [

@@ -217,17 +217,13 @@ def _new_document(game: str, format_: str, file: Path) -> str:
 
 def _house_entrants(document: ContestDocument) -> list[OfflineEntrant]:
     """Return as many house bots as the format needs, best first."""
-    bots, format_ = [*reversed(house_bots(document.game))], CONTEST_FORMATS[document.format_]
+    bots = [*reversed(house_bots(document.game))]
+    refusal = CONTEST_FORMATS[document.format_](document, (), {}).refusal
     count = next(
-        (
-            count
-            for count in range(max(FEWEST, len(bots)), MOST)
-            if not format_.refusal(document, count)
-        ),
-        0,
+        (count for count in range(max(FEWEST, len(bots)), MOST) if not refusal(count)), 0
     )
     if not count:
-        raise CommandError(f"{document.format_}: {format_.refusal(document, FEWEST)}")
+        raise CommandError(f"{document.format_}: {refusal(FEWEST)}")
     names = [bots[number % len(bots)] for number in range(count)]
     return [
         OfflineEntrant(

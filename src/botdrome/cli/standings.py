@@ -18,7 +18,7 @@ from rich.text import Text
 
 from botdrome.cli.terminal import Terminal, progress_bar, table_of, unbroken
 from botdrome.contest.block_counts import BlockCounts, Repetition
-from botdrome.contest.formats.format import Fixture, Scores, Standing
+from botdrome.contest.formats.format import Fixture, Scores, StandingsLine
 from botdrome.contest.formats.round_robin import ranked_by_points
 from botdrome.contest.progress import fixture_result
 from botdrome.contest.strength import MEAN, Ratings, rate_counted
@@ -156,7 +156,7 @@ class TournamentReport:
         insort(self.unplayed, (number, f"match {number + 1}, seed {fixture.seed}, {bots}: {why}"))
 
     @property
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[StandingsLine]:
         """Best first."""
         return ranked_by_points(self.scores, len(self.plan.entrants))
 
@@ -272,7 +272,7 @@ class TournamentReport:
         }
         return data | ({"file": outcome.file} if outcome.file else {})
 
-    def _standing(self, line: Standing) -> dict[str, Any]:
+    def _standing(self, line: StandingsLine) -> dict[str, Any]:
         return {
             "bot": self.plan.names[line.entrant],
             "version": bot_version(self.plan.entrants[line.entrant]),
@@ -350,7 +350,7 @@ def _counts(line: Standing) -> list[str]:
     return [*map(str, (line.wins, line.draws, line.losses)), f"{line.score:.4g}"]
 
 
-def _cells(report: TournamentReport, line: Standing) -> list[str]:
+def _cells(report: TournamentReport, line: StandingsLine) -> list[str]:
     faults = ", ".join(f"{cause} {count}" for cause, count in report.faults(line.entrant).items())
     points, low, high = report.elo(line.entrant)
     sure = report.beats_next.get(line.entrant)

@@ -459,6 +459,10 @@ class Penalties(DocumentPart, frozen=True):
         Meta(description="no-shows and crashes after which a bot is withdrawn; none: never"),
     ] = None
 
+    def withdraw(self, faults: int) -> bool:
+        """Return True if a bot with so many no-shows and crashes is to be withdrawn."""
+        return self.withdraw_after is not None and faults >= self.withdraw_after
+
 
 class ClockRules(DocumentPart, frozen=True):
     """The time control; without it, that of the game."""

@@ -5,22 +5,12 @@ itself. Everything is derived from the document, the entrants and the results, s
 continues from what its journal holds.
 """
 
-from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.contest.document import ContestDocument
@@ -35,13 +25,13 @@ from botdrome.contest.formats.format import (
     PlannedFixtures,
     Results,
     Round,
-    Standing,
+    StandingsLine,
     played_in,
     players_of,
 )
 from botdrome.contest.formats.groups import Groups
 from botdrome.contest.formats.ladder import Ladder
-from botdrome.contest.formats.round_robin import Gauntlet, RoundRobin, champion_of
+from botdrome.contest.formats.round_robin import Gauntlet, RoundRobin
 from botdrome.contest.formats.swiss import Swiss
 from botdrome.games.chance import SEED_BITS
 from botdrome.match.events import Result
@@ -50,17 +40,17 @@ if TYPE_CHECKING:
     Cells = array[int]
     "A number for each fixture of a round, in the order of the plan; 0: it has no such result."
 
-# The formats of contests by the names that documents use.
-
-CONTEST_FORMATS: dict[str, ContestFormat] = {
-    "round-robin": RoundRobin(),
-    "gauntlet": Gauntlet(),
-    "knockout": Knockout(),
-    "double-elimination": DoubleElimination(),
-    "swiss": Swiss(),
-    "ladder": Ladder(),
-    "groups": Groups(),
+MakeFormat = Callable[[ContestDocument, Sequence[Entrant], Results], ContestFormat]
+CONTEST_FORMATS: dict[str, type[ContestFormat]] = {
+    "round-robin": RoundRobin,
+    "gauntlet": Gauntlet,
+    "knockout": Knockout,
+    "double-elimination": DoubleElimination,
+    "swiss": Swiss,
+    "ladder": Ladder,
+    "groups": Groups,
 }
+"""By the names that documents use."""
 
 
 # The fixtures of a round that have no results yet. They are not kept: the plan makes them when
@@ -193,62 +183,39 @@ class ResultBook(MutableMapping[str, FixtureResult]):
         return number
 
 
+# Entrants that come late, leave or fail.
+
+
 class LateEntry(ValueError):
     """The format takes no entrants after the start."""
 
 
-class PlannedContest(ABC):
-    """A contest that follows a plan, which this process or another one has computed.
+def entered(document: ContestDocument, entrant: Entrant, round_: int) -> Entrant:
+    """Return a bot as an entrant that comes during this round; 0: before the first one.
 
-    It decides what becomes of entrants that come late, leave or fail.
+    Raise LateEntry if the format takes none after the start.
     """
-
-    def __init__(self, document: ContestDocument, entrants: list[Entrant]) -> None:
-        self.document, self.entrants = document, entrants
-        self.faults: Counter[EntrantNumber] = Counter()
-        """The no-shows and crashes of each entrant."""
-
-    @property
-    @abstractmethod
-    def round(self) -> int:
-        """The latest round that has begun; 0: none."""
-
-    def enter(self, entrant: Entrant) -> EntrantNumber:
-        """Add an entrant and return its number.
-
-        Raise LateEntry if the format takes none after the start.
-        """
-        late = CONTEST_FORMATS[self.document.format_].late
-        if self.round and late == "never":
-            raise LateEntry(
-                f"{self.document.format_} takes no entrants after the start; round-robin, swiss "
-                "and ladder do"
-            )
-        joined = self.round + (late == "next") if self.round else 0
-        self.entrants.append(replace(entrant, joined=joined))
-        return len(self.entrants) - 1
-
-    def leave(self, number: EntrantNumber) -> Entrant:
-        """Let an entrant play no more, and return it."""
-        if self.entrants[number].left is None:
-            self.entrants[number] = replace(self.entrants[number], left=self.round + 1)
-        return self.entrants[number]
-
-    def penalised(self, number: EntrantNumber) -> bool:
-        """Return True if an entrant has so many no-shows and crashes that it is to be withdrawn."""
-        limit = self.document.penalties.withdraw_after
-        return limit is not None and self.faults[number] >= limit
-
-    def _count_faults(self, fixture: Fixture, result: FixtureResult) -> None:
-        for seat in (*result.absent, *result.crashed):
-            self.faults[fixture.entrants[seat]] += 1
+    late = CONTEST_FORMATS[document.format_].late
+    if round_ and late == "never":
+        raise LateEntry(
+            f"{document.format_} takes no entrants after the start; round-robin, swiss and ladder "
+            "do"
+        )
+    return replace(entrant, joined=round_ + (late == "next") if round_ else 0)
 
 
-class ContestProgress(PlannedContest):
-    """A contest that is being played, and plans itself.
+def withdrawn(entrant: Entrant, round_: int) -> Entrant:
+    """Return an entrant that plays no more after this round, unless it has left before."""
+    return replace(entrant, left=round_ + 1) if entrant.left is None else entrant
 
-    It is told what happens, and never waits.
-    """
+
+def faulty(fixture: Fixture, result: FixtureResult) -> list[EntrantNumber]:
+    """Return the entrants that did not show up, and those that crashed."""
+    return [fixture.entrants[seat] for seat in (*result.absent, *result.crashed)]
+
+
+class ContestProgress:
+    """A contest that is being played. It is told what happens, and never waits."""
 
     def __init__(
         self,
@@ -256,15 +223,18 @@ class ContestProgress(PlannedContest):
         entrants: Sequence[Entrant],
         results: Mapping[str, FixtureResult],
         underway: Collection[str] = (),
-        format_: ContestFormat | None = None,
+        format_: MakeFormat | None = None,
     ) -> None:
         """`underway` are the fixtures that are being played.
 
         An entrant that leaves does not forfeit them.
         """
-        super().__init__(document, list(entrants))
+        self.document, self.entrants = document, list(entrants)
         self.results = ResultBook(document.games_per_meeting, results)
-        self.format = format_ or CONTEST_FORMATS[document.format_]
+        make_format = format_ or CONTEST_FORMATS[document.format_]
+        self.format = make_format(document, self.entrants, self.results)
+        self.faults: Counter[EntrantNumber] = Counter()
+        """The no-shows and crashes of each entrant."""
         self.refusal = ""
         """Why the contest cannot go on; empty: it can, or it is over."""
         self.underway = underway
@@ -276,6 +246,7 @@ class ContestProgress(PlannedContest):
 
     @property
     def round(self) -> int:
+        """The latest round that has begun; 0: none."""
         return max(self._rounds, default=0)
 
     @property
@@ -299,11 +270,7 @@ class ContestProgress(PlannedContest):
     def expected(self) -> int:
         """About how many matches the contest has in all; at least those that are planned."""
         planned = sum(len(round_.fixtures) for round_ in self._rounds.values())
-        return (
-            planned
-            if self.over
-            else max(planned, self.format.expected(self.document, len(self.entrants)))
-        )
+        return planned if self.over else max(planned, self.format.expected(len(self.entrants)))
 
     def add(self, key: str, result: FixtureResult) -> bool:
         """Count a result and return True.
@@ -321,14 +288,18 @@ class ContestProgress(PlannedContest):
             )
         self.results[key] = result
         self.open.left -= 1
-        self._count_faults(fixture, result)
+        self.faults.update(faulty(fixture, result))
         self._go_on()
         return True
 
     def enter(self, entrant: Entrant) -> EntrantNumber:
-        number = super().enter(entrant)
+        """Add an entrant and return its number.
+
+        Raise LateEntry if the format takes none after the start.
+        """
+        self.entrants.append(entered(self.document, entrant, self.round))
         self._plan_anew()
-        return number
+        return len(self.entrants) - 1
 
     def withdraw(self, number: EntrantNumber) -> dict[str, FixtureResult]:
         """Let an entrant play no more.
@@ -337,43 +308,35 @@ class ContestProgress(PlannedContest):
         """
         if self.entrants[number].left is not None:
             return {}
-        self.leave(number)
+        self.entrants[number] = withdrawn(self.entrants[number], self.round)
         self._plan_anew()
         return self.forfeits
 
-    def replace_version(self, number: EntrantNumber, version: str) -> None:
-        self.entrants[number] = replace(self.entrants[number], version=version)
-
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[StandingsLine]:
         """Return the standings, best first."""
-        return self.format.ranked(self.document, self.entrants, self.rounds, self.results)
+        return self.format.ranked(self.rounds)
 
-    def with_results(self, numbers: Collection[EntrantNumber], failed: bool) -> list[str]:
-        """Return the fixtures of these entrants (none: of all) with results; `failed`: only with
-        no-shows or crashes.
+    def annul(self, numbers: Collection[EntrantNumber], failed: bool) -> dict[str, FixtureResult]:
+        """Let the fixtures of these entrants (none: of all) be played again; `failed`: only those
+        with no-shows or crashes.
+
+        Return the results that no longer count, without forfeits that only this plan has. Where
+        the pairing depends on results, those of later rounds do not count either.
         """
-        return [
+        dropped = {
             fixture.key
             for fixture, result in played_in(self.rounds, self.results)
-            if (not numbers or set(numbers) & set(fixture.entrants))
+            if (not numbers or not set(numbers).isdisjoint(fixture.entrants))
             and (not failed or result.crashed or result.absent)
-        ]
-
-    def forget(self, keys: Iterable[str]) -> set[str]:
-        """Take results back, so that their fixtures are open again.
-
-        Return all keys that lost their results.
-
-        The results of later rounds are lost too where the pairing depends on the results.
-        """
-        dropped = {key for key in keys if key in self.results}
+        }
         if dropped and self.format.late != "now":  # else the plan does not depend on results
             first = min(int(key.split(".")[0]) for key in dropped)
             dropped |= {key for key in self.results if int(key.split(".")[0]) > first}
-        for key in dropped:
-            del self.results[key]
+        old = {key: self.results.pop(key) for key in sorted(dropped)}
+        for key in self.forfeits:
+            old.pop(key, None)
         self._plan_anew()
-        return dropped
+        return old
 
     def _plan_anew(self) -> None:
         self._rounds: dict[int, Round] = {}
@@ -381,7 +344,7 @@ class ContestProgress(PlannedContest):
         self.faults.clear()
         self.forfeits: dict[str, FixtureResult] = {}
         """The results that followed from this plan alone, since entrants have left."""
-        self._plan: Iterator[Round] = self.format.rounds(self.document, self.entrants, self.results)
+        self._plan: Iterator[Round] = self.format.rounds()
         self._go_on()
 
     def _go_on(self) -> None:
@@ -411,7 +374,7 @@ class ContestProgress(PlannedContest):
             if result is None:
                 left += 1
             elif fixture.key not in counted:
-                self._count_faults(fixture, result)
+                self.faults.update(faulty(fixture, result))
         self.open = OpenRound(round_.fixtures, self.results, left)
 
     def _forfeit(self, fixture: Fixture, round_: int) -> FixtureResult | None:
@@ -430,14 +393,14 @@ class ContestProgress(PlannedContest):
 
 def start_refusal(document: ContestDocument, entrants: Sequence[Entrant]) -> str:
     """Return why a contest cannot start with these entrants; empty: it can."""
-    players = players_of(entrants, 1)
-    refusal = CONTEST_FORMATS[document.format_].refusal(document, len(players))
-    if document.champion and not refusal and not document.entry.late:
-        try:
-            champion_of(document, entrants, players)
-        except CannotContinue as reason:
-            return str(reason)
-    return refusal
+    format_ = CONTEST_FORMATS[document.format_](document, entrants, {})
+    try:
+        players = format_.checked(players_of(entrants, 1))
+        if isinstance(format_, Gauntlet) and not document.entry.late:
+            format_.champion(players)
+    except CannotContinue as reason:
+        return str(reason)
+    return ""
 
 
 def unplayed(document: ContestDocument, fixture: Fixture, absent: Collection[int]) -> FixtureResult:
@@ -450,84 +413,6 @@ def unplayed(document: ContestDocument, fixture: Fixture, absent: Collection[int
         return FixtureResult((), tuple(absent))
     places = [present + 1 if seat in absent else 1 for seat in range(len(fixture.entrants))]
     return FixtureResult(tuple(places), tuple(absent))
-
-
-# Plans: the fixtures of a contest that can be played now, as plain data that another process may
-# have computed.
-
-
-class PlanSummary(Struct, frozen=True):
-    """A plan without its fixtures."""
-
-    number: int
-    """Unique among all plans of a server; 0: nothing is planned yet."""
-    round: int = 0
-    """The latest round that has begun."""
-    fixtures: int = 0
-    """How many are open."""
-    results: int = 0
-    """How many results it follows from."""
-    refusal: str = ""
-    """Why the contest cannot continue; empty: it can, or it is over."""
-    faults: dict[EntrantNumber, int] = {}
-    """The no-shows and crashes of each entrant."""
-
-    @property
-    def over(self) -> bool:
-        return bool(self.number) and not self.fixtures and not self.refusal
-
-
-def plan_summary(number: int, progress: ContestProgress) -> PlanSummary:
-    counts = progress.round, len(progress.open), len(progress.results)
-    return PlanSummary(number, *counts, progress.refusal, dict(progress.faults))
-
-
-class OpenFixtures(PlannedContest):
-    """A contest with a plan of another process: the fixtures that have no results yet."""
-
-    def __init__(
-        self, plan: PlanSummary, document: ContestDocument, entrants: list[Entrant]
-    ) -> None:
-        super().__init__(document, entrants)
-        self.plan = plan
-        self.by_key: dict[str, Fixture] = {}
-        self.of: dict[str, dict[str, Fixture]] = {}
-        """By the name of an entrant, and by key."""
-        self.added: dict[str, FixtureResult] = {}
-        """The results since the plan."""
-        self.faults.update(plan.faults)
-
-    @property
-    def round(self) -> int:
-        return self.plan.round
-
-    @property
-    def results(self) -> int:
-        return self.plan.results + len(self.added)
-
-    @property
-    def all_played(self) -> bool:
-        """True if the next plan is due."""
-        return bool(self.plan.fixtures) and not self.by_key
-
-    def open(self, fixtures: Iterable[Fixture]) -> None:
-        for fixture in fixtures:
-            self.by_key[fixture.key] = fixture
-            for number in fixture.entrants:
-                self.of.setdefault(self.entrants[number].name, {})[fixture.key] = fixture
-
-    def add(self, key: str, result: FixtureResult) -> None:
-        """Count a result.
-
-        Ignore it if the fixture is not open: the plan knows the result already.
-        """
-        fixture = self.by_key.pop(key, None)
-        if fixture is None:
-            return
-        self.added[key] = result
-        for number in fixture.entrants:
-            self.of[self.entrants[number].name].pop(key, None)
-        self._count_faults(fixture, result)
 
 
 # The result of a fixture from its match.

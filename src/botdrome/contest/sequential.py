@@ -132,17 +132,17 @@ class DuelFixtures(PlannedFixtures):
     The first entrants are the new bot, once per seat; the others are the old bot, once per seat.
     """
 
-    def __init__(self, seats: int, copies: int | None, blocks: int, seed: int) -> None:
-        self._seats, self._copies, self._blocks, self._seed = seats, copies, blocks, seed
-        self.size = 2 if copies is None else seats
+    def __init__(self, document: ContestDocument, copies: int | None) -> None:
+        self._document, self._seats, self._copies = document, document.seats, copies
+        self.size = 2 if copies is None else document.seats
         """The number of matches in a block."""
 
     def __len__(self) -> int:
-        return self._blocks * self.size
+        return self._document.games_per_meeting * self.size
 
     def _at(self, place: int) -> Fixture:
         block, turn = divmod(place, self.size)
-        seed = self._seed + block
+        seed = self._document.seed + block
         seating = seatings(self._seats, self._copies, Chance(seed, SEATING_STEP))[turn]
         entrants = tuple(seat if new else self._seats + seat for seat, new in enumerate(seating))
         return Fixture(f"1.{block + 1}.{turn + 1}", entrants, seed)
@@ -156,21 +156,22 @@ class DuelBlocks(ContestFormat):
 
     late = "never"
 
-    def __init__(self, copies: int | None) -> None:
+    def __init__(
+        self,
+        copies: int | None,
+        document: ContestDocument,
+        entrants: Sequence[Entrant],
+        results: Results,
+    ) -> None:
         """`copies` of the new bot sit at a table; None: half of the seats."""
-        self._copies = copies
+        super().__init__(document, entrants, results)
+        self._fixtures = DuelFixtures(document, copies)
 
-    def expected(self, document: ContestDocument, entrants: int) -> int:
-        return len(self._fixtures(document))
+    def expected(self, entrants: int) -> int:
+        return len(self._fixtures)
 
-    def rounds(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Iterator[Round]:
-        yield Round(1, self._fixtures(document))
-
-    def _fixtures(self, document: ContestDocument) -> DuelFixtures:
-        games = document.games_per_meeting
-        return DuelFixtures(document.seats, self._copies, games, document.seed)
+    def rounds(self) -> Iterator[Round]:
+        yield Round(1, self._fixtures)
 
 
 def block_score(games: Iterable[tuple[Seating, Sequence[int]]]) -> float:

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.format import ContestFormat, Entrant, Fixture
+from botdrome.contest.formats.format import Entrant, Fixture
 from botdrome.contest.formats.round_robin import TurnsRoundRobin
-from botdrome.contest.progress import ContestProgress, fixture_result
+from botdrome.contest.progress import ContestProgress, MakeFormat, fixture_result
 from botdrome.contest.sequential import DuelBlocks, Seating, block_score
 from botdrome.games.chance import Chance
 from botdrome.games.game import random_opening
@@ -77,9 +77,9 @@ class TournamentPlan(Struct, frozen=True):
 
     def progress(self) -> ContestProgress:
         """Return the contest before its first match. Its format is that of `botdrome play`."""
-        return self._in_format(TurnsRoundRobin())
+        return self._in_format(TurnsRoundRobin)
 
-    def _in_format(self, format_: ContestFormat) -> ContestProgress:
+    def _in_format(self, format_: MakeFormat) -> ContestProgress:
         entrants = [Entrant(name) for name in self.names]
         return ContestProgress(self.document, entrants, {}, format_=format_)
 
@@ -312,7 +312,7 @@ class DuelPlan(TournamentPlan, frozen=True):
         return 2 if self.copies is None else self.seats
 
     def progress(self) -> ContestProgress:
-        return self._in_format(DuelBlocks(self.copies))
+        return self._in_format(partial(DuelBlocks, self.copies))
 
     def number(self, fixture: Fixture) -> int:
         _, block, game = fixture.place

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.contest.block_counts import contest_ratings
 from botdrome.contest.document import BadDocument, ContestDocument, check_document, stored_document
-from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult, Standing
+from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult, StandingsLine
 from botdrome.contest.progress import ContestProgress, fixture_result, match_seed, unplayed
 from botdrome.games.options import options_in, with_options
 from botdrome.games.reading import UNREADABLE
@@ -79,7 +79,7 @@ class ArchivedContest(Struct, frozen=True):
     document: ContestDocument
     entrants: list[Entrant]
     results: dict[str, FixtureResult]
-    standings: list[Standing]
+    standings: list[StandingsLine]
     ratings: dict[str, ArchivedRating]
     log: list[LogLine]
 

@@ -7,7 +7,7 @@ import pytest
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.elimination import DoubleElimination
 from botdrome.contest.formats.format import Fixture, FixtureResult
-from tests.contest.formats.examples import by_chance, contest, order, seeds_win
+from tests.contest.formats.examples import bots, by_chance, contest, document, order, seeds_win
 
 
 @pytest.mark.parametrize("entrants", range(2, 18))
@@ -44,9 +44,8 @@ def test_the_final_is_played_again_if_the_unbeaten_one_loses() -> None:
 
 
 def test_larger_tables_are_refused() -> None:
-    reason = DoubleElimination().refusal(
-        ContestDocument(name="cup", game="bomberman", players=4), 8
-    )
+    four = ContestDocument(name="cup", game="bomberman", players=4)
+    reason = DoubleElimination(four, (), {}).refusal(8)
     assert (
         reason
         == "double elimination is played in pairs, not at tables of 4; use knockout, swiss or "
@@ -56,7 +55,8 @@ def test_larger_tables_are_refused() -> None:
 
 def test_meetings_have_places_in_the_drawing() -> None:
     progress = contest("double-elimination", 5)
-    bracket = DoubleElimination().followed(progress.document, progress.entrants, progress.results)
+    assert isinstance(progress.format, DoubleElimination)
+    bracket = progress.format.followed()
     places = bracket.places
     assert (
         set(places)
@@ -72,5 +72,5 @@ def test_meetings_have_places_in_the_drawing() -> None:
 
 
 def test_without_enough_entrants_nothing_is_drawn() -> None:
-    progress = contest("double-elimination", 1)
-    assert DoubleElimination().followed(progress.document, progress.entrants, {}).places == {}
+    alone = DoubleElimination(document("double-elimination"), bots(1), {})
+    assert alone.followed().places == {}

@@ -82,7 +82,7 @@ def test_a_contest_ends_and_continues_from_any_part_of_its_results(
     contest: Any, referee: Referee, random: Any
 ) -> None:
     whole = play_on(begun(*contest), referee)
-    reason = whole.format.refusal(whole.document, contest[1])
+    reason = whole.format.refusal(contest[1])
     assert bool(reason) == bool(whole.refusal)
     lines = whole.standings()
     assert sorted(line.entrant for line in lines) == list(range(contest[1]))
@@ -133,9 +133,9 @@ def test_nobody_plays_twice_in_a_round(format_: str) -> None:
 
 @pytest.mark.parametrize("format_", sorted(CONTEST_FORMATS))
 def test_nobody_enters_an_empty_contest_in_vain(format_: str) -> None:
-    chosen = CONTEST_FORMATS[format_]
-    assert chosen.expected(document(format_), 0) == 0
-    assert "cannot fill" in chosen.refusal(document(format_), 1)
+    chosen = CONTEST_FORMATS[format_](document(format_), (), {})
+    assert chosen.expected(0) == 0
+    assert "cannot fill" in chosen.refusal(1)
     alone = ContestProgress(document(format_), bots(1), {})
     assert "cannot fill" in alone.refusal and not alone.open
     assert [line.place for line in alone.standings()] == [1]

@@ -1,6 +1,6 @@
 """Groups, then knockout."""
 
-from botdrome.contest.formats.groups import Groups, groups_in, parted
+from botdrome.contest.formats.groups import Groups, parted
 from botdrome.contest.progress import ContestProgress
 from tests.contest.formats.examples import bots, contest, document, order, played
 
@@ -9,7 +9,7 @@ def test_the_best_of_each_group_go_on() -> None:
     progress = contest("groups", 8)
     first = {number for fixture in progress.rounds[0].fixtures[:12] for number in fixture.entrants}
     assert first == {0, 3, 4, 7}
-    assert groups_in(document("groups"), bots(8)) == [[0, 3, 4, 7], [1, 2, 5, 6]]
+    assert Groups(document("groups"), bots(8), {}).groups() == [[0, 3, 4, 7], [1, 2, 5, 6]]
     assert order(progress)[:4] == [0, 1, 2, 3]
     notes = [line.note for line in progress.standings()[4:]]
     assert notes == [
@@ -47,11 +47,11 @@ def test_standings_during_the_group_stage_are_those_of_the_groups() -> None:
 
 def test_groups_that_cannot_be_filled_are_refused() -> None:
     assert (
-        Groups().refusal(document("groups", groups=4), 7)
+        Groups(document("groups", groups=4), (), {}).refusal(7)
         == "7 entrants cannot fill 4 groups of at least 2; 8 are needed"
     )
     few = document("groups", groups=2, advance=1, players=4)
     assert (
-        Groups().refusal(few, 16)
+        Groups(few, (), {}).refusal(16)
         == "1 from each of 2 groups cannot fill a table of 4; let more advance"
     )

@@ -37,7 +37,7 @@ def test_every_group_meets_once_with_balanced_seats(seats: int) -> None:
 
 
 def test_each_meeting_has_seeds_of_its_own_and_each_seed_one_match_per_seating() -> None:
-    (round_,) = RoundRobin().rounds(document(games=4), bots(4), {})
+    (round_,) = RoundRobin(document(games=4), bots(4), {}).rounds()
     meetings = {
         seed: {f.meeting for f in round_.fixtures if f.seed == seed}
         for seed in {f.seed for f in round_.fixtures}

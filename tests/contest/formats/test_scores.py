@@ -1,7 +1,7 @@
 """Scores and tie-breaks."""
 
 from botdrome.contest.document import TieBreak
-from botdrome.contest.formats.format import FixtureResult, Standing, points_of
+from botdrome.contest.formats.format import FixtureResult, StandingsLine, points_of
 from botdrome.contest.progress import ContestProgress
 from tests.contest.formats.examples import bots, document
 
@@ -9,7 +9,7 @@ WINNERS = {(0, 1): 0, (1, 2): 1, (0, 2): 2, (0, 3): 0, (1, 3): 1, (2, 3): 3}
 """0, 1 and 2 beat each other in a circle; only 2 loses to the last."""
 
 
-def lines(*tie_breaks: TieBreak, seats: int = 2) -> list[Standing]:
+def lines(*tie_breaks: TieBreak, seats: int = 2) -> list[StandingsLine]:
     progress = ContestProgress(document(games=1, tie_breaks=tie_breaks), bots(4), {})
     for fixture in list(progress.open.values()):
         winner = WINNERS[tuple(sorted(fixture.entrants))]  # type: ignore[index]

@@ -54,8 +54,9 @@ def pairings(players: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 
 def drawn_history(chance: Chance, players: int, rounds: int) -> SwissHistory:
     """Return the history of a Swiss in which chance decided everything, also who met whom."""
-    history = SwissHistory(
-        points={player: 2 * chance.below(rounds + 1) for player in range(players)}
+    history = SwissHistory()
+    history.points = Counter(
+        {player: 2 * chance.below(rounds + 1) for player in range(players)}
     )
     for _ in range(rounds):
         order = chance.sample(range(players), players)
@@ -116,8 +117,9 @@ def test_seats_alternate_down_the_list() -> None:
         (2, 6),
         (7, 3),
     ]
-    history = SwissHistory(lean={0: 1, 1: 1, 2: -1, 3: -1})
-    history.met = {frozenset((one, two)): 1 for one in (0, 1) for two in (2, 3)}
+    history = SwissHistory()
+    history.lean = Counter({0: 1, 1: 1, 2: -1, 3: -1})
+    history.met.update(frozenset((one, two)) for one in (0, 1) for two in (2, 3))
     assert swiss_pairs(range(4), history) == ([(1, 0), (2, 3)], None), (
         "the higher player gets the seat that both are due"
     )

@@ -34,9 +34,9 @@ from botdrome.contest.formats.format import (
     Fixture,
     FixtureResult,
     Scores,
-    Standing,
+    StandingsLine,
 )
-from botdrome.contest.formats.groups import Groups, groups_in
+from botdrome.contest.formats.groups import Groups
 from botdrome.contest.progress import ContestProgress, commitment
 from botdrome.contest.strength import Ratings, rate_counted
 from botdrome.store.contest_journal import (
@@ -124,7 +124,7 @@ async def _progress(store: StoreReader, game: str, name: str) -> ContestProgress
     return ContestProgress(stored.entry.document, stored.entrants, stored.results)
 
 
-def _rank(one: Standing | ContestLine, bot: str, **given: Any) -> Rank:
+def _rank(one: StandingsLine | ContestLine, bot: str, **given: Any) -> Rank:
     return copied(Rank, one, bot=bot, played=one.wins + one.draws + one.losses, **given)
 
 
@@ -601,14 +601,14 @@ def _meetings(
 def _groups(progress: ContestProgress) -> dict[EntrantNumber, int]:
     if not isinstance(progress.format, Groups):
         return {}
-    groups = groups_in(progress.document, progress.entrants)
-    return {number: at for at, group in enumerate(groups, 1) for number in group}
+    groups = enumerate(progress.format.groups(), 1)
+    return {number: at for at, group in groups for number in group}
 
 
 def _bracket(progress: ContestProgress) -> Bracket | None:
     if not isinstance(progress.format, Knockout):
         return None
-    return progress.format.followed(progress.document, progress.entrants, progress.results)
+    return progress.format.followed()
 
 
 def _shown(

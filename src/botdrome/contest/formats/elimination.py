@@ -7,22 +7,16 @@ from typing import Literal
 
 from msgspec import Struct
 
-from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
     CannotContinue,
     ContestFormat,
-    Entrant,
     EntrantNumber,
     Fixture,
-    MeetingPlanner,
-    Results,
     Round,
-    Standing,
+    StandingsLine,
     counted,
-    is_open,
     players_of,
     points_of,
-    scores_of,
 )
 
 FURTHER_BLOCKS = 2
@@ -33,82 +27,72 @@ After that the higher seed advances.
 
 
 class Series:
-    """A meeting of a knockout. The entrants are given by seed, highest first."""
+    """A meeting of a bracket. The entrants are given by seed, highest first."""
 
-    def __init__(
-        self,
-        planner: MeetingPlanner,
-        document: ContestDocument,
-        place: tuple[int, int],
-        seeds: Sequence[EntrantNumber],
-    ) -> None:
-        self.seeds = tuple(seeds)
+    def __init__(self, bracket: "Bracket", meeting: int, seeds: Sequence[EntrantNumber]) -> None:
+        self.seeds, self._contest = tuple(seeds), bracket.contest
+        self._round, self._meeting = bracket.round, meeting
+        document = self._contest.document
+        self._length = document.best_of or document.games_per_meeting
         self.fixtures: list[Fixture] = []
-        self._planner, self._length = planner, document.best_of or document.games_per_meeting
-        self._round, self._meeting = place
 
-    def prolong(self, entrants: Sequence[Entrant], results: Results) -> bool:
+    def prolong(self) -> bool:
         """Add the matches that are certain to matter. Return False if the series is decided."""
-        count = self._needed(entrants, results)
         first = len(self.fixtures) + 1
-        games = range(first, first + count)
+        games = range(first, first + self._needed())
         if games:
-            self.fixtures += self._planner.fixtures(self._round, self._meeting, self.seeds, games)
+            self.fixtures += self._contest.planner.fixtures(
+                self._round, self._meeting, self.seeds, games
+            )
         return bool(games)
 
-    def ranking(self, entrants: Sequence[Entrant], results: Results) -> list[EntrantNumber]:
+    def ranking(self) -> list[EntrantNumber]:
         """Return the entrants, best first.
 
         Entrants that left before come last; level ones are ordered by seed.
         """
-        points = self.points(results)
-        return sorted(
-            self.seeds, key=lambda number: (self._left(entrants[number]), -points[number])
-        )
+        points = self.points()
+        return sorted(self.seeds, key=lambda number: (self._left(number), -points[number]))
 
-    def by_seed(self, entrants: Sequence[Entrant], results: Results) -> bool:
-        """Return True if only the seeding decided."""
-        return not self._lead(results) and self._staying(entrants) != 1
+    @property
+    def by_seed(self) -> bool:
+        """Whether only the seeding decided."""
+        return not self._lead() and self._staying() != 1
 
-    def points(self, results: Results) -> Counter[EntrantNumber]:
+    def points(self) -> Counter[EntrantNumber]:
         points: Counter[EntrantNumber] = Counter()
         for fixture in self.fixtures:
-            result = results.get(fixture.key)
-            for seat in range(len(result.places) if result else 0):
-                points[fixture.entrants[seat]] += points_of(result.places, seat) if result else 0
+            result = self._contest.results.get(fixture.key)
+            places = result.places if result else ()
+            for seat in range(len(places)):
+                points[fixture.entrants[seat]] += points_of(places, seat)
         return points
 
-    def _lead(self, results: Results) -> int:
+    def _lead(self) -> int:
         """Return by how many points the first is ahead of the second."""
-        points = self.points(results)
+        points = self.points()
         first, second, *_ = sorted((points[number] for number in self.seeds), reverse=True)
         return first - second
 
-    @property
-    def _rest(self) -> int:
-        return max(0, self._length - len(self.fixtures))
-
-    def _decided(self, results: Results) -> bool:
-        """Return True if the remaining matches cannot change the winner."""
-        return self._lead(results) > 2 * (len(self.seeds) - 1) * self._rest
-
-    def _needed(self, entrants: Sequence[Entrant], results: Results) -> int:
-        size = len(self.seeds)
-        if self._decided(results) or self._staying(entrants) < 2:
+    def _needed(self) -> int:
+        """Return how many further matches are certain to matter."""
+        size, lead = len(self.seeds), self._lead()
+        rest = max(0, self._length - len(self.fixtures))
+        if lead > 2 * (size - 1) * rest or self._staying() < 2:
             return 0
-        if self._rest:
-            return (2 * self._rest - self._lead(results)) // 4 + 1 if size == 2 else self._rest
+        if rest:
+            return (2 * rest - lead) // 4 + 1 if size == 2 else rest
         return size if len(self.fixtures) < self._length + FURTHER_BLOCKS * size else 0
 
-    def _staying(self, entrants: Sequence[Entrant]) -> int:
-        return sum(not self._left(entrants[number]) for number in self.seeds)
+    def _staying(self) -> int:
+        return sum(not self._left(number) for number in self.seeds)
 
-    def _left(self, entrant: Entrant) -> bool:
+    def _left(self, number: EntrantNumber) -> bool:
         """Return True if an entrant left before the series began.
 
         One that leaves later forfeits its matches.
         """
-        return not entrant.plays_in(self._round)
+        return not self._contest.entrants[number].plays_in(self._round)
 
 
 Slot = EntrantNumber | None
@@ -143,21 +127,22 @@ class Bracket:
     """
 
     def __init__(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        results: Results,
-        players: Sequence[EntrantNumber],
-        first_round: int = 1,
+        self, contest: ContestFormat, players: Sequence[EntrantNumber], first_round: int = 1
     ) -> None:
         self.exits: dict[EntrantNumber, Exit] = {}
         self.places: dict[str, BracketPlace] = {}
         """By the keys of the meetings, such as `3.2`."""
         self.winners: dict[str, EntrantNumber] = {}
         """Of the meetings in rounds that are over."""
-        self.players, self.round = players, first_round
-        self.document, self.entrants, self.results = document, entrants, results
-        self.planner = MeetingPlanner(document)
+        self.contest, self.players, self.round = contest, players, first_round
+
+    def followed(self) -> "Bracket":
+        """Follow the results as far as they go."""
+        with suppress(CannotContinue):
+            for round_ in self.rounds():
+                if self.contest.is_open(round_):
+                    break
+        return self
 
     def rounds(self) -> Iterator[Round]:
         """Yield the rounds. `exits` holds the entrants that are out."""
@@ -165,13 +150,11 @@ class Bracket:
         while len(slots) > 1:
             name = stage_name(len(slots))
             pairs = list(zip(slots[::2], slots[1::2], strict=True))
-            full = self.full("winners", pairs)
-            yield from self.played(
-                full, [one for one, two in pairs if one is not None and two is None]
-            )
+            byes = [one for one, two in pairs if one is not None and two is None]
+            yield from self.played(self.full("winners", pairs), byes)
             winners: dict[EntrantNumber, EntrantNumber] = {}
             for one in self.series:
-                winner, loser = self.ranking(one)
+                winner, loser = one.ranking()
                 winners[winner] = winners[loser] = winner
                 self.leave(loser, f"lost {name}", one)
                 final = one
@@ -186,17 +169,14 @@ class Bracket:
 
         `self.series` holds them afterwards.
         """
-        series = [
-            Series(self.planner, self.document, (self.round, meeting), group)
-            for meeting, group in enumerate(groups, 1)
-        ]
-        while sum(one.prolong(self.entrants, self.results) for one in series):
+        series = [Series(self, meeting, group) for meeting, group in enumerate(groups, 1)]
+        while sum(one.prolong() for one in series):
             yield Round(
                 self.round, [fixture for one in series for fixture in one.fixtures], tuple(byes)
             )
         self.series = series
         self.winners |= {
-            f"{self.round}.{meeting}": self.ranking(one)[0] for meeting, one in enumerate(series, 1)
+            f"{self.round}.{meeting}": one.ranking()[0] for meeting, one in enumerate(series, 1)
         }
         self.round += 1
 
@@ -216,23 +196,15 @@ class Bracket:
             self.places[f"{self.round}.{meeting}"] = BracketPlace(side, slot, len(pairs))
         return [pair for _, pair in found]
 
-    def ranking(self, one: Series) -> list[EntrantNumber]:
-        return one.ranking(self.entrants, self.results)
-
     def leave(self, entrant: EntrantNumber, note: str, one: Series) -> None:
         """Note where an entrant went out, and whether the seeding decided."""
-        seeded = one.by_seed(self.entrants, self.results)
-        self.exits[entrant] = Exit(
-            self.round, f"{note}, level: the higher seed advanced" if seeded else note
-        )
+        level = ", level: the higher seed advanced" if one.by_seed else ""
+        self.exits[entrant] = Exit(self.round, note + level)
 
     def win(self, entrant: EntrantNumber, one: Series) -> None:
         self.round += 1
-        seeded = one.by_seed(self.entrants, self.results)
-        self.exits[entrant] = Exit(
-            self.round,
-            "won the final as the higher seed: it was level" if seeded else "won the final",
-        )
+        level = " as the higher seed: it was level" if one.by_seed else ""
+        self.exits[entrant] = Exit(self.round, f"won the final{level}")
 
     def by_seed(self, *pair: EntrantNumber) -> list[EntrantNumber]:
         return sorted(pair, key=self.players.index)
@@ -262,7 +234,8 @@ class Heats(Bracket):
     """
 
     def rounds(self) -> Iterator[Round]:
-        size, alive, byes = self.document.seats, list(self.players), Counter[EntrantNumber]()
+        size, alive = self.contest.document.seats, list(self.players)
+        byes = Counter[EntrantNumber]()
         while True:
             alive = self._present(alive)
             resting = sorted(alive, key=byes.__getitem__)[: len(alive) % size]
@@ -275,7 +248,7 @@ class Heats(Bracket):
                 break
             alive = self._survivors(alive, resting)
         (final,) = self.series
-        winner, *others = self.ranking(final)
+        winner, *others = final.ranking()
         for place, number in enumerate(others, 2):
             self.exits[number] = Exit(
                 self.round - place / (size + 1), f"place {place} in the final"
@@ -287,7 +260,8 @@ class Heats(Bracket):
 
         If they are too few for a table, the last ones that went out return.
         """
-        size, playing = self.document.seats, set(players_of(self.entrants, self.round))
+        size = self.contest.document.seats
+        playing = set(players_of(self.contest.entrants, self.round))
         for number in set(alive) - playing:
             self.exits[number] = Exit(self.round, "left")
         out = sorted(
@@ -309,13 +283,13 @@ class Heats(Bracket):
     ) -> list[EntrantNumber]:
         points = Counter[EntrantNumber]()
         for one in self.series:
-            points.update(one.points(self.results))
-        through = {*resting, *(self.ranking(one)[0] for one in self.series)}
+            points.update(one.points())
+        through = {*resting, *(one.ranking()[0] for one in self.series)}
         losers = sorted(
             (number for number in alive if number not in through),
             key=lambda number: -points[number],
         )
-        through.update(losers[: max(0, self.document.seats - len(through))])
+        through.update(losers[: max(0, self.contest.document.seats - len(through))])
         for one in self.series:
             for number in one.seeds:
                 if number not in through:
@@ -337,74 +311,42 @@ class Knockout(ContestFormat):
 
     late = "never"
 
-    def expected(self, document: ContestDocument, entrants: int) -> int:
-        meetings = max(0, entrants - 1) if document.seats == 2 else entrants // (document.seats - 1)
-        return meetings * (
-            (3 * document.best_of + 3) // 4 if document.best_of else document.games_per_meeting
-        )
+    def expected(self, entrants: int) -> int:
+        seats, best_of = self.document.seats, self.document.best_of
+        meetings = max(0, entrants - 1) if seats == 2 else entrants // (seats - 1)
+        return meetings * ((3 * best_of + 3) // 4 if best_of else self.document.games_per_meeting)
 
-    def bracket(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Bracket:
-        kind = Bracket if document.seats == 2 else Heats
-        return kind(document, entrants, results, players_of(entrants, 1))
+    def bracket(self) -> Bracket:
+        kind = Bracket if self.document.seats == 2 else Heats
+        return kind(self, players_of(self.entrants, 1))
 
-    def rounds(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Iterator[Round]:
-        bracket = self.bracket(document, entrants, results)
-        self._check(document, len(bracket.players))
-        yield from bracket.rounds()
+    def rounds(self) -> Iterator[Round]:
+        self.checked(players_of(self.entrants, 1))
+        yield from self.bracket().rounds()
 
-    def ranked(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        rounds: Sequence[Round],
-        results: Results,
-    ) -> list[Standing]:
-        return ranked_by_exit(
-            document, entrants, rounds, results, self.followed(document, entrants, results).exits
-        )
+    def ranked(self, rounds: Sequence[Round]) -> list[StandingsLine]:
+        return ranked_by_exit(self, rounds, self.followed().exits)
 
-    def followed(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Bracket:
+    def followed(self) -> Bracket:
         """Return the bracket after all results."""
-        bracket = self.bracket(document, entrants, results)
-        if not self.refusal(document, len(bracket.players)):
-            play_to_open_round(bracket.rounds(), results)
-        return bracket
-
-
-def play_to_open_round(rounds: Iterator[Round], results: Results) -> None:
-    """Let a bracket follow the results as far as they go."""
-    with suppress(CannotContinue):
-        for round_ in rounds:
-            if is_open(round_, results):
-                return
+        bracket = self.bracket()
+        return bracket if self.refusal(len(bracket.players)) else bracket.followed()
 
 
 def ranked_by_exit(
-    document: ContestDocument,
-    entrants: Sequence[Entrant],
-    rounds: Sequence[Round],
-    results: Results,
-    exits: dict[EntrantNumber, Exit],
-) -> list[Standing]:
+    contest: ContestFormat, rounds: Sequence[Round], exits: dict[EntrantNumber, Exit]
+) -> list[StandingsLine]:
     """Return the standings: entrants that are still in share the first place, those that left in
     one stage share theirs.
     """
-    scores = scores_of(document, rounds, results)
+    scores = contest.scores(rounds)
     still = Exit(float("inf"), "still in")
-    order = sorted(range(len(entrants)), key=lambda number: -exits.get(number, still).stage)
-    lines: list[Standing] = []
+    order = sorted(range(len(contest.entrants)), key=lambda number: -exits.get(number, still).stage)
+    lines: list[StandingsLine] = []
     for index, number in enumerate(order):
         own = exits.get(number, still)
         level = lines and exits.get(order[index - 1], still).stage == own.stage
-        lines.append(
-            scores.standing(number, lines[-1].place if level else index + 1, note=own.note)
-        )
+        lines.append(scores.line(number, lines[-1].place if level else index + 1, note=own.note))
     return lines
 
 
@@ -413,22 +355,20 @@ class DoubleElimination(Knockout):
     the unbeaten one loses.
     """
 
-    def refusal(self, document: ContestDocument, entrants: int) -> str:
-        if document.seats > 2:
+    def refusal(self, entrants: int) -> str:
+        seats = self.document.seats
+        if seats > 2:
             return (
-                f"double elimination is played in pairs, not at tables of {document.seats}; "
-                "use "
-                "knockout, swiss or groups"
+                f"double elimination is played in pairs, not at tables of {seats}; "
+                "use knockout, swiss or groups"
             )
-        return super().refusal(document, entrants)
+        return super().refusal(entrants)
 
-    def expected(self, document: ContestDocument, entrants: int) -> int:
-        return 2 * super().expected(document, entrants)
+    def expected(self, entrants: int) -> int:
+        return 2 * super().expected(entrants)
 
-    def bracket(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Bracket:
-        return DoubleBracket(document, entrants, results, players_of(entrants, 1))
+    def bracket(self) -> Bracket:
+        return DoubleBracket(self, players_of(self.entrants, 1))
 
 
 class DoubleBracket(Bracket):
@@ -466,7 +406,7 @@ class DoubleBracket(Bracket):
             if (one is None) != (two is None)
         ]
         yield from self.played(full, [number for number in byes if number is not None])
-        self._won = {frozenset(one.seeds): self.ranking(one) for one in self.series}
+        self._won = {frozenset(one.seeds): one.ranking() for one in self.series}
         self._met = {number: one for one in self.series for number in one.seeds}
 
     def _winner(self, pair: tuple[Slot, Slot]) -> Slot:
@@ -490,10 +430,10 @@ class DoubleBracket(Bracket):
         seeds: list[EntrantNumber] = [unbeaten, challenger]
         self.places[f"{self.round}.1"] = BracketPlace("final", 0, 1)
         yield from self.played([seeds])
-        if self.ranking(self.series[0])[0] == challenger:
+        if self.series[0].ranking()[0] == challenger:
             self.places[f"{self.round}.1"] = BracketPlace("final", 0, 1)
             yield from self.played([self.by_seed(*seeds)])
-        winner, loser = self.ranking(self.series[0])
+        winner, loser = self.series[0].ranking()
         self.leave(loser, "lost the final", self.series[0])
         self.win(winner, self.series[0])
 

@@ -1,5 +1,5 @@
-"""The interface of the formats of contests: pure functions of the document, the entrants and the
-results so far.
+"""The interface of the formats of contests: their plans and standings follow from the document, the
+entrants and the results so far.
 
 A format plans in rounds, numbered from 1. All fixtures of a round may be played at once and in any
 order; the next round is planned when all of them have results. So the plan depends only on results,
@@ -11,7 +11,8 @@ from abc import ABC, abstractmethod
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from functools import partial
+from itertools import chain, permutations
 from typing import Literal, TypeVar, overload
 
 from msgspec import Struct
@@ -103,8 +104,8 @@ class Round(Struct, frozen=True):
     byes: tuple[EntrantNumber, ...] = ()
 
 
-class Standing(Struct, frozen=True):
-    """The line of one entrant."""
+class StandingsLine(Struct, frozen=True):
+    """The line of one entrant in the standings."""
 
     entrant: EntrantNumber
     place: int
@@ -265,8 +266,10 @@ class MeetingFixtures(PlannedFixtures):
 
 # Scores: the results of each entrant summed up, and the order by score and tie-breaks.
 
-Played = Callable[[], Iterable[tuple[Fixture, FixtureResult]]]
-"""Returns the matches that count, as often as it is called."""
+Duels = Callable[[], Iterable[tuple[EntrantNumber, EntrantNumber, int]]]
+"""Yields each entrant of a match with each opponent, and its points: 2 for a win, 1 if they were
+level. It is called once for each tie-break.
+"""
 Values = Mapping[EntrantNumber, float]
 
 
@@ -341,15 +344,16 @@ class Scores:
             score.draws += place == 1 and shared
             score.losses += place > 1
 
-    def add_bye(self, entrant: EntrantNumber) -> None:
-        self.of[entrant].byes += 1
+    def add_byes(self, byes: Iterable[EntrantNumber]) -> None:
+        for entrant in byes:
+            self.of[entrant].byes += 1
 
-    def standing(
+    def line(
         self, entrant: EntrantNumber, place: int, tie_breaks: Sequence[float] = (), note: str = ""
-    ) -> Standing:
+    ) -> StandingsLine:
         own = self.of[entrant]
         counts = (own.wins, own.draws, own.losses, self._byes(entrant), own.no_shows, own.crashes)
-        return Standing(
+        return StandingsLine(
             entrant, place, self.score(entrant), *counts, tie_breaks=tuple(tie_breaks), note=note
         )
 
@@ -363,54 +367,18 @@ def played_in(rounds: Sequence[Round], results: Results) -> Iterator[tuple[Fixtu
                 yield fixture, result
 
 
-def scores_of(document: ContestDocument, rounds: Sequence[Round], results: Results) -> Scores:
-    scores = Scores(document)
+def _duels(
+    rounds: Sequence[Round], results: Results
+) -> Iterator[tuple[EntrantNumber, EntrantNumber, int]]:
     for fixture, result in played_in(rounds, results):
-        scores.add(fixture, result)
-    for round_ in rounds:
-        for entrant in round_.byes:
-            scores.add_bye(entrant)
-    return scores
-
-
-def ranked_by_score(
-    document: ContestDocument,
-    numbers: Sequence[EntrantNumber],
-    rounds: Sequence[Round],
-    results: Results,
-    *,
-    by_share: bool = False,
-) -> list[Standing]:
-    """Return the standings of these entrants by score, or by the score per match, then by the
-    document's tie-breaks.
-    """
-    scores = scores_of(document, rounds, results)
-    groups = _split(
-        [list(numbers)], lambda number: scores.share(number) if by_share else scores.points(number)
-    )
-    values: list[Values] = []
-
-    def counting() -> Iterable[tuple[Fixture, FixtureResult]]:
-        return (
-            (fixture, result) for fixture, result in played_in(rounds, results) if result.places
-        )
-
-    for tie_break in document.tie_breaks:
-        found = tie_break_values(tie_break, groups, scores, counting)
-        values.append(found)
-        groups = _split(groups, lambda number, found=found: found.get(number, 0.0))  # type: ignore[misc]
-    lines, place = [], 1
-    for group in groups:
-        lines += [
-            scores.standing(number, place, [value.get(number, 0.0) for value in values])
-            for number in group
-        ]
-        place += len(group)
-    return lines
+        if result.places:
+            sides = zip(fixture.entrants, result.places, strict=True)
+            for (one, mine), (two, theirs) in permutations(sides, 2):
+                yield one, two, 2 * (mine < theirs) + (mine == theirs)
 
 
 def tie_break_values(
-    name: TieBreak, groups: Sequence[Sequence[EntrantNumber]], scores: Scores, played: Played
+    name: TieBreak, groups: Sequence[Sequence[EntrantNumber]], scores: Scores, duels: Duels
 ) -> Values:
     """Return the values of a tie-break; more is better.
 
@@ -421,53 +389,33 @@ def tie_break_values(
     if name == "games":
         return {number: float(score.played) for number, score in scores.of.items()}
     if name == "direct":
-        return _direct(groups, played)
-    total, met = _against(scores, played, by_points=name == "sonneborn-berger")
-    if name == "opponents":
-        return {number: total[number] / met[number] for number in total}
-    return total
-
-
-def _against(
-    scores: Scores, played: Played, *, by_points: bool
-) -> tuple[dict[EntrantNumber, float], Counter[EntrantNumber]]:
-    """Return the sum of the opponents' scores, and their number.
-
-    By points, those beaten count in full and level ones half.
-    """
+        return _direct(groups, duels)
     total: defaultdict[EntrantNumber, float] = defaultdict(float)
     met: Counter[EntrantNumber] = Counter()
-    for fixture, result in played():
-        for number, mine in zip(fixture.entrants, result.places, strict=True):
-            for other, theirs in zip(fixture.entrants, result.places, strict=True):
-                if other != number:
-                    met[number] += 1
-                    total[number] += scores.score(other) * (
-                        (mine < theirs) + (mine == theirs) / 2 if by_points else 1
-                    )
-    return total, met
+    for one, two, points in duels():
+        met[one] += 1
+        total[one] += scores.score(two) * (points / 2 if name == "sonneborn-berger" else 1)
+    return {one: total[one] / met[one] for one in total} if name == "opponents" else total
 
 
-def _direct(groups: Sequence[Sequence[EntrantNumber]], played: Played) -> Values:
+def _direct(groups: Sequence[Sequence[EntrantNumber]], duels: Duels) -> Values:
     """Return the share of points against the tied entrants, for groups in which all have met each
     other.
     """
     group_of = {
         number: index for index, group in enumerate(groups) for number in group if len(group) > 1
     }
-    points: Counter[EntrantNumber] = Counter()
+    total: Counter[EntrantNumber] = Counter()
     met: defaultdict[EntrantNumber, Counter[EntrantNumber]] = defaultdict(Counter)
-    for fixture, result in played():
-        for number, mine in zip(fixture.entrants, result.places, strict=True):
-            for other, theirs in zip(fixture.entrants, result.places, strict=True):
-                if other != number and group_of.get(number, -1) == group_of.get(other, -2):
-                    met[number][other] += 1
-                    points[number] += 2 * (mine < theirs) + (mine == theirs)
+    for one, two, points in duels():
+        if group_of.get(one, -1) == group_of.get(two, -2):
+            met[one][two] += 1
+            total[one] += points
     complete = [
         group for group in groups if all(len(met[number]) == len(group) - 1 for number in group)
     ]
     return {
-        number: points[number] / 2 / met[number].total()
+        number: total[number] / 2 / met[number].total()
         for group in complete
         for number in group
         if met[number]
@@ -488,55 +436,85 @@ def _split(
 
 
 class ContestFormat(ABC):
-    """One format. All methods are pure; entrants are given in the order of their seeding."""
+    """The format of one contest, whose entrants and results may grow.
+
+    Entrants are given in the order of their seeding.
+    """
 
     late: Literal["now", "next", "never"]
     """When a late entrant begins to play: in the current round, in the next one, or never."""
 
-    def refusal(self, document: ContestDocument, entrants: int) -> str:
+    def __init__(
+        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
+    ) -> None:
+        self.document, self.entrants, self.results = document, entrants, results
+        self.planner = MeetingPlanner(document)
+
+    def refusal(self, entrants: int) -> str:
         """Return why that many entrants cannot play at these tables; empty: they can."""
-        seats = document.seats
+        seats = self.document.seats
         if entrants >= seats:
             return ""
         return f"{counted(entrants)} cannot fill a table of {seats}; at least {seats} are needed"
 
     @abstractmethod
-    def expected(self, document: ContestDocument, entrants: int) -> int:
+    def expected(self, entrants: int) -> int:
         """Return about how many matches that many entrants play; 0: there is no end."""
 
     @abstractmethod
-    def rounds(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Iterator[Round]:
+    def rounds(self) -> Iterator[Round]:
         """Yield the rounds. Ask for the next one only when all fixtures of the last one have
         results.
 
-        A round is yielded again, with more fixtures, if its results demand further matches. The
-        arguments may grow meanwhile. Raise CannotContinue if too few entrants are left.
+        A round is yielded again, with more fixtures, if its results demand further matches. Raise
+        CannotContinue if too few entrants are left.
         """
 
-    def ranked(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        rounds: Sequence[Round],
-        results: Results,
-    ) -> list[Standing]:
+    def ranked(self, rounds: Sequence[Round]) -> list[StandingsLine]:
         """Return the standings after these rounds, best first."""
-        return ranked_by_score(document, range(len(entrants)), rounds, results)
+        return self.ranked_by_score(range(len(self.entrants)), rounds)
 
-    def _check(self, document: ContestDocument, entrants: int) -> None:
+    def scores(self, rounds: Sequence[Round]) -> Scores:
+        scores = Scores(self.document)
+        for fixture, result in played_in(rounds, self.results):
+            scores.add(fixture, result)
+        for round_ in rounds:
+            scores.add_byes(round_.byes)
+        return scores
+
+    def ranked_by_score(
+        self, numbers: Sequence[EntrantNumber], rounds: Sequence[Round], *, by_share: bool = False
+    ) -> list[StandingsLine]:
+        """Return the standings of these entrants by score, or by the score per match, then by the
+        document's tie-breaks.
+        """
+        scores, duels = self.scores(rounds), partial(_duels, rounds, self.results)
+        groups = _split([list(numbers)], scores.share if by_share else scores.points)
+        values: list[Values] = []
+        for tie_break in self.document.tie_breaks:
+            found = tie_break_values(tie_break, groups, scores, duels)
+            values.append(found)
+            groups = _split(groups, lambda number, found=found: found.get(number, 0.0))  # type: ignore[misc]
+        lines, place = [], 1
+        for group in groups:
+            lines += [
+                scores.line(number, place, [value.get(number, 0.0) for value in values])
+                for number in group
+            ]
+            place += len(group)
+        return lines
+
+    def checked(self, players: list[EntrantNumber]) -> list[EntrantNumber]:
         """Raise CannotContinue if that many entrants cannot play."""
-        reason = self.refusal(document, entrants)
-        if reason:
+        if reason := self.refusal(len(players)):
             raise CannotContinue(reason)
+        return players
+
+    def is_open(self, round_: Round) -> bool:
+        return any(fixture.key not in self.results for fixture in round_.fixtures)
 
 
-def is_open(round_: Round, results: Results) -> bool:
-    return any(fixture.key not in results for fixture in round_.fixtures)
-
-
-def players_of(entrants: Sequence[Entrant], round_: int) -> list[int]:
+def players_of(entrants: Sequence[Entrant], round_: int) -> list[EntrantNumber]:
     """Return the numbers of the entrants that play in a round."""
     return [number for number, entrant in enumerate(entrants) if entrant.plays_in(round_)]
 

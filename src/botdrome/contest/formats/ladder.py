@@ -7,28 +7,24 @@ entrants, neighbours that have met least play each other.
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import count
 from math import exp, sqrt
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
     ContestFormat,
-    Entrant,
     EntrantNumber,
     Fixture,
-    MeetingFixtures,
-    MeetingPlanner,
     Results,
     Round,
-    Standing,
+    StandingsLine,
     played_in,
     players_of,
-    scores_of,
 )
 from botdrome.contest.formats.pairs import SwissHistory
-from botdrome.contest.formats.swiss import ladder_pairs, ladder_tables
+from botdrome.contest.formats.swiss import ladder_pairs, ladder_tables, seated_round
 from botdrome.contest.matchmaking import MOST_KNOWN, Knowledge
 
 # Live rating: a rating that each match updates at once, to order a ladder. It is no measurement:
@@ -85,57 +81,34 @@ class Ladder(ContestFormat):
 
     late = "next"
 
-    def expected(self, document: ContestDocument, entrants: int) -> int:
+    def expected(self, entrants: int) -> int:
         return 0
 
-    def rounds(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Iterator[Round]:
-        planner, history, ratings, number = (
-            MeetingPlanner(document),
-            SwissHistory(),
-            Ratings(LiveRating),
-            0,
-        )
-        knowledge = Knowledge()
-        level = document.rotate and document.games_per_meeting % document.seats == 0
-        while True:
-            number += 1
-            players = players_of(entrants, number)
-            self._check(document, len(players))
+    def rounds(self) -> Iterator[Round]:
+        history, ratings, knowledge = SwissHistory(), Ratings(LiveRating), Knowledge()
+        for number in count(1):
+            players = self.checked(players_of(self.entrants, number))
             ranked = sorted(players, key=lambda player: (-ratings[player].mean, player))
-            small = document.seats == 2 and len(players) <= MOST_KNOWN
-            tables, waiting = (
+            seats = self.document.seats
+            seatings = (
                 ladder_pairs(ranked, history, knowledge)
-                if small
-                else ladder_tables(ranked, document.seats, history)
+                if seats == 2 and len(players) <= MOST_KNOWN
+                else ladder_tables(ranked, seats, history)
             )
-            fixtures = MeetingFixtures(planner, number, tables)
-            for seats in tables:
-                history.add(seats, level=level)
-            history.add_byes(waiting)
-            yield Round(number, fixtures, tuple(waiting))
-            rate([Round(number, fixtures)], results, ratings)
-            _learn(fixtures, results, knowledge)
+            round_ = seated_round(self, number, seatings, history)
+            yield round_
+            rate([round_], self.results, ratings)
+            _learn(round_.fixtures, self.results, knowledge)
 
-    def ranked(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        rounds: Sequence[Round],
-        results: Results,
-    ) -> list[Standing]:
+    def ranked(self, rounds: Sequence[Round]) -> list[StandingsLine]:
         """Return the order by live rating. Byes bring no points."""
-        ratings = rate(rounds, results, Ratings(LiveRating))
-        scores = scores_of(document, [replace(round_, byes=()) for round_ in rounds], results)
-        values = [ratings[number].ordinal for number in range(len(entrants))]
-        order, rising = (
-            sorted(range(len(entrants)), key=lambda number: -values[number]),
-            sorted(values),
-        )
+        ratings = rate(rounds, self.results, Ratings(LiveRating))
+        scores = self.scores([replace(round_, byes=()) for round_ in rounds])
+        values = [ratings[number].ordinal for number in range(len(self.entrants))]
+        order, rising = sorted(range(len(values)), key=lambda one: -values[one]), sorted(values)
         places = [1 + len(rising) - bisect_right(rising, values[number]) for number in order]
         return [
-            scores.standing(number, place, note=f"rating {values[number]:.1f}")
+            scores.line(number, place, note=f"rating {values[number]:.1f}")
             for number, place in zip(order, places, strict=True)
         ]
 

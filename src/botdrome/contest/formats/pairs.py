@@ -1,11 +1,11 @@
 """Swiss pairs: nobody meets twice, then scores are close, then seats are balanced."""
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, combinations
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from botdrome.contest.formats.format import EntrantNumber
 
@@ -201,52 +201,47 @@ class _Search:
 Pair = tuple[EntrantNumber, EntrantNumber]
 
 
-class SwissHistory(Struct):
+class SwissHistory:
     """What the pairing of a round must know of the rounds before."""
 
-    points: dict[EntrantNumber, int] = field(default_factory=dict)
-    met: dict[frozenset[EntrantNumber], int] = field(default_factory=dict)
-    lean: dict[EntrantNumber, int] = field(default_factory=dict)
-    """How often an entrant had the first seat more than the second."""
-    seats: dict[tuple[EntrantNumber, int], int] = field(default_factory=dict)
-    """How often an entrant had a seat in the first match of a meeting, if meetings leave seats
-    unbalanced.
-    """
-    byes: dict[EntrantNumber, int] = field(default_factory=dict)
-    missing: set[EntrantNumber] = field(default_factory=set)
-    """The entrants that were absent from all their matches. They get no bye."""
+    def __init__(self) -> None:
+        self.points: Counter[EntrantNumber] = Counter()
+        self.met: Counter[frozenset[EntrantNumber]] = Counter()
+        self.lean: Counter[EntrantNumber] = Counter()
+        """How often an entrant had the first seat more than the second."""
+        self.seats: Counter[tuple[EntrantNumber, int]] = Counter()
+        """How often an entrant had a seat in the first match of a meeting, if meetings leave seats
+        unbalanced.
+        """
+        self.byes: Counter[EntrantNumber] = Counter()
+        self.missing: set[EntrantNumber] = set()
+        """The entrants that were absent from all their matches. They get no bye."""
 
     def add(self, seats: Sequence[EntrantNumber], *, level: bool) -> None:
         """Remember a meeting. Level: each of its entrants has each seat equally often."""
-        for one, two in combinations(seats, 2):
-            pair = frozenset((one, two))
-            self.met[pair] = self.met.get(pair, 0) + 1
+        self.met.update(map(frozenset, combinations(seats, 2)))
         for seat, number in enumerate(() if level else seats):
-            self.seats[number, seat] = self.seat_count(number, seat) + 1
-            self.lean[number] = self.lean.get(number, 0) + (1 if seat == 0 else -1)
-
-    def add_byes(self, byes: Iterable[EntrantNumber]) -> None:
-        for number in byes:
-            self.byes[number] = self.byes.get(number, 0) + 1
-
-    def seat_count(self, number: EntrantNumber, seat: int) -> int:
-        return self.seats.get((number, seat), 0)
+            self.seats[number, seat] += 1
+            self.lean[number] += 1 if seat == 0 else -1
 
     def times_met(self, one: EntrantNumber, two: EntrantNumber) -> int:
-        return self.met.get(frozenset((one, two)), 0)
+        return self.met[frozenset((one, two))]
 
     def strain(self, one: EntrantNumber, two: EntrantNumber) -> int:
         """Return the lean of the one that does not get the seat that both are due; 0: both get the
         seat they are due.
         """
-        first, second = self.lean.get(one, 0), self.lean.get(two, 0)
-        return min(abs(first), abs(second)) if first * second > 0 else 0
+        return _strain(self.lean[one], self.lean[two])
 
     def bye_rank(self, number: EntrantNumber) -> tuple[bool, int]:
         """Return a value that is smallest for those that get the next bye: entrants that have
         appeared, with the fewest byes.
         """
-        return number in self.missing, self.byes.get(number, 0)
+        return number in self.missing, self.byes[number]
+
+
+def _strain(one: int, two: int) -> int:
+    return min(abs(one), abs(two)) if one * two > 0 else 0
 
 
 def swiss_pairs(
@@ -292,9 +287,9 @@ def _paired(
             for row in met
         ]
         _prefer(matching, rematches.__getitem__)
-    scores = [history.points.get(number, 0) for number in rest]
-    _prefer(matching, _nearest(scores))
-    _prefer(matching, _balanced([history.lean.get(number, 0) for number in rest]))
+    scores, leans = [history.points[one] for one in rest], [history.lean[one] for one in rest]
+    _prefer(matching, _nearest(scores, lambda one, two: abs(one - two)))
+    _prefer(matching, _nearest(leans, _strain))
     pairs = [(rest[one], rest[two]) for one, two in _best(matching, scores)]
     return list(_seated(pairs, history)), bye
 
@@ -334,32 +329,20 @@ def _by_value(values: Sequence[int]) -> dict[int, Vertices]:
     return found
 
 
-def _nearest(scores: Sequence[int]) -> Callable[[Vertex], list[Vertices]]:
-    """Return for a player the others by the difference in score, the smallest first."""
-    groups = _by_value(scores)
+def _nearest(
+    values: Sequence[int], distance: Callable[[int, int], int]
+) -> Callable[[Vertex], list[Vertices]]:
+    """Return for a player the others by the distance of their values, the smallest first."""
+    groups = _by_value(values)
 
     @cache
     def choices(own: int) -> list[Vertices]:
         found: defaultdict[int, Vertices] = defaultdict(int)
-        for score, group in groups.items():
-            found[abs(score - own)] |= group
-        return [found[difference] for difference in sorted(found)]
+        for value, group in groups.items():
+            found[distance(value, own)] |= group
+        return [found[one] for one in sorted(found)]
 
-    return lambda place: choices(scores[place])
-
-
-def _balanced(leans: Sequence[int]) -> Callable[[Vertex], list[Vertices]]:
-    """Return for a player the others by the strain of their seats, the smallest first."""
-    groups = _by_value(leans)
-
-    @cache
-    def choices(own: int) -> list[Vertices]:
-        found: defaultdict[int, Vertices] = defaultdict(int)
-        for lean, group in groups.items():
-            found[min(abs(lean), abs(own)) if lean * own > 0 else 0] |= group
-        return [found[strain] for strain in sorted(found)]
-
-    return lambda place: choices(leans[place])
+    return lambda place: choices(values[place])
 
 
 def _best(matching: Matching, scores: Sequence[int]) -> Iterator[tuple[Vertex, Vertex]]:
@@ -394,7 +377,7 @@ def _seated(pairs: Iterable[Pair], history: SwissHistory) -> Iterator[Pair]:
     """
     turned = False
     for one, two in pairs:
-        first, second = history.lean.get(one, 0), history.lean.get(two, 0)
+        first, second = history.lean[one], history.lean[two]
         if first == second == 0:
             yield (two, one) if turned else (one, two)
             turned = not turned
@@ -473,10 +456,9 @@ def _wishes_1(
     """Return the possible opponents, best first: the one half a score group below, those below it,
     those above it, the rest.
     """
-    points: Mapping[EntrantNumber, int] = graph.history.points
-    own = points.get(first, 0)
+    points = graph.history.points
     group = next(
-        (place for place, number in enumerate(rest) if points.get(number, 0) != own), len(rest)
+        (place for place, number in enumerate(rest) if points[number] != points[first]), len(rest)
     )
     half = group // 2
     order = [*rest[half:group], *reversed(rest[:half]), *rest[group:]]
@@ -491,6 +473,6 @@ def _wishes_1(
 
 def _seated_1(pair: Pair, history: SwissHistory) -> Pair:
     one, two = pair
-    first, second = history.lean.get(one, 0), history.lean.get(two, 0)
+    first, second = history.lean[one], history.lean[two]
     turned = first > second or (first == second and (one + two) % 2 == 1)
     return (two, one) if turned else (one, two)

@@ -9,19 +9,14 @@ from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
     CannotContinue,
     ContestFormat,
-    Entrant,
     EntrantNumber,
     Fixture,
     MeetingFixtures,
-    MeetingPlanner,
     PlannedFixtures,
-    Results,
     Round,
     Scores,
-    Standing,
+    StandingsLine,
     moved_on,
-    ranked_by_score,
-    scores_of,
 )
 
 LARGEST_ROUND = 20_000
@@ -42,38 +37,27 @@ class RoundRobin(ContestFormat):
 
     late: Literal["now", "never"] = "now"
 
-    def expected(self, document: ContestDocument, entrants: int) -> int:
-        return comb(entrants, document.seats) * document.games_per_meeting
+    def expected(self, entrants: int) -> int:
+        return comb(entrants, self.document.seats) * self.document.games_per_meeting
 
-    def rounds(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Iterator[Round]:
-        players = [
-            number
-            for number, entrant in enumerate(entrants)
-            if entrant.left is None or entrant.left > 1
-        ]
-        self._check(document, len(players))
-        groups, planner, number = (
-            self.groups(document, entrants, players),
-            MeetingPlanner(document),
-            1,
+    def rounds(self) -> Iterator[Round]:
+        players = self.checked(
+            [
+                number
+                for number, entrant in enumerate(self.entrants)
+                if entrant.left is None or entrant.left > 1
+            ]
         )
+        groups, number = self.groups(players), 1
         while part := list(islice(groups, LARGEST_ROUND)):
-            seats = (seated(document, group) for group in part)
-            yield Round(
-                number, MeetingFixtures(planner, number, seats, turns=turns_of(part, players))
-            )
+            seats = (seated(self.document, group) for group in part)
+            turns = turns_of(part, players)
+            yield Round(number, MeetingFixtures(self.planner, number, seats, turns=turns))
             number += 1
 
-    def groups(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        players: Sequence[EntrantNumber],
-    ) -> Iterator[tuple[EntrantNumber, ...]]:
+    def groups(self, players: Sequence[EntrantNumber]) -> Iterator[tuple[EntrantNumber, ...]]:
         """Yield the groups that meet."""
-        return all_groups(players, document.seats)
+        return all_groups(players, self.document.seats)
 
 
 def all_groups(players: Sequence[EntrantNumber], size: int) -> Iterator[tuple[EntrantNumber, ...]]:
@@ -122,9 +106,9 @@ class TurnFixtures(PlannedFixtures):
     block: its matches depend on each other, and matches of different blocks do not.
     """
 
-    def __init__(self, entrants: int, seats: int, games: int, seed: int) -> None:
-        self._groups, self._games = list(combinations(range(entrants), seats)), games
-        self._seed = seed
+    def __init__(self, entrants: int, document: ContestDocument) -> None:
+        self._groups = list(combinations(range(entrants), document.seats))
+        self._games, self._seed = document.games_per_meeting, document.seed
 
     def __len__(self) -> int:
         return len(self._groups) * self._games
@@ -144,31 +128,22 @@ class TurnsRoundRobin(RoundRobin):
 
     late = "never"
 
-    def rounds(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Iterator[Round]:
-        self._check(document, len(entrants))
-        games = document.games_per_meeting
-        yield Round(1, TurnFixtures(len(entrants), document.seats, games, document.seed))
+    def rounds(self) -> Iterator[Round]:
+        players = self.checked([*range(len(self.entrants))])
+        yield Round(1, TurnFixtures(len(players), self.document))
 
-    def ranked(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        rounds: Sequence[Round],
-        results: Results,
-    ) -> list[Standing]:
-        return ranked_by_points(scores_of(document, rounds, results), len(entrants))
+    def ranked(self, rounds: Sequence[Round]) -> list[StandingsLine]:
+        return ranked_by_points(self.scores(rounds), len(self.entrants))
 
 
-def ranked_by_points(scores: Scores, entrants: int) -> list[Standing]:
+def ranked_by_points(scores: Scores, entrants: int) -> list[StandingsLine]:
     """Return the standings by points, wins and losses."""
 
     def value(number: EntrantNumber) -> tuple[int, int, int]:
         return -scores.points(number), -scores.of[number].wins, scores.of[number].losses
 
     order = sorted(range(entrants), key=value)
-    return [scores.standing(number, place) for place, number in enumerate(order, 1)]
+    return [scores.line(number, place) for place, number in enumerate(order, 1)]
 
 
 # Gauntlet: one entrant, the champion, meets every group of the others.
@@ -177,53 +152,32 @@ def ranked_by_points(scores: Scores, entrants: int) -> list[Standing]:
 class Gauntlet(RoundRobin):
     """The champion plays far more than the others, so the order is by the share of points."""
 
-    def expected(self, document: ContestDocument, entrants: int) -> int:
-        return (
-            comb(entrants - 1, document.seats - 1) * document.games_per_meeting if entrants else 0
-        )
+    def expected(self, entrants: int) -> int:
+        seats, games = self.document.seats, self.document.games_per_meeting
+        return comb(entrants - 1, seats - 1) * games if entrants else 0
 
-    def groups(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        players: Sequence[EntrantNumber],
-    ) -> Iterator[tuple[EntrantNumber, ...]]:
-        champion = champion_of(document, entrants, players)
+    def groups(self, players: Sequence[EntrantNumber]) -> Iterator[tuple[EntrantNumber, ...]]:
+        champion = self.champion(players)
         others = [number for number in players if number != champion]
-        return ((champion, *group) for group in all_groups(others, document.seats - 1))
+        return ((champion, *group) for group in all_groups(others, self.document.seats - 1))
 
-    def ranked(
-        self,
-        document: ContestDocument,
-        entrants: Sequence[Entrant],
-        rounds: Sequence[Round],
-        results: Results,
-    ) -> list[Standing]:
-        return ranked_by_score(document, range(len(entrants)), rounds, results, by_share=True)
+    def champion(self, players: Sequence[EntrantNumber]) -> EntrantNumber:
+        """Return the champion: the player of that name, the bot that the document gives that name,
+        or the house bot of that name; by default the first player.
 
-
-def champion_of(
-    document: ContestDocument, entrants: Sequence[Entrant], players: Sequence[EntrantNumber]
-) -> EntrantNumber:
-    """Return the champion: the player of that name, the bot that the document gives that name, or
-    the house bot of that name.
-
-    Raise CannotContinue if it does not play.
-    """
-    name = document.champion
-    names = (
-        [name, *(one.bot for one in document.entrants if one.name == name), f"house:{name}"]
-        if name
-        else []
-    )
-    by_name = {entrants[number].name: number for number in players}
-    found = (
-        next((by_name[one] for one in names if one in by_name), None)
-        if name
-        else next(iter(players), None)
-    )
-    if found is None:
+        Raise CannotContinue if it does not play.
+        """
+        name = self.document.champion
+        if not name:
+            return players[0]
+        by_name = {self.entrants[number].name: number for number in players}
+        given = [one.bot for one in self.document.entrants if one.name == name]
+        for one in (name, *given, f"house:{name}"):
+            if one in by_name:
+                return by_name[one]
         raise CannotContinue(
             f"champion: {name!r} has not entered; let it enter, or name one of the entrants"
         )
-    return found
+
+    def ranked(self, rounds: Sequence[Round]) -> list[StandingsLine]:
+        return self.ranked_by_score(range(len(self.entrants)), rounds, by_share=True)

@@ -1,16 +1,13 @@
 """Swiss: in each round entrants with similar scores meet, and nobody is out."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
-from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import (
     ContestFormat,
-    Entrant,
     EntrantNumber,
     MeetingFixtures,
-    MeetingPlanner,
-    Results,
     Round,
     Scores,
     players_of,
@@ -25,7 +22,8 @@ STEPS, REST, NEAR = 100, 5, 20
 """The largest number of swaps, the steps for which a swapped player stays, and how many tables away
 a partner may sit.
 """
-Seatings = tuple[list[tuple[EntrantNumber, ...]], list[EntrantNumber]]
+Seatings = tuple[Sequence[tuple[EntrantNumber, ...]], list[EntrantNumber]]
+"""The entrants of each table by seat, and those with a bye."""
 
 
 def swiss_tables(ranked: Sequence[EntrantNumber], size: int, history: SwissHistory) -> Seatings:
@@ -57,7 +55,7 @@ def ladder_pairs(
     """
     waiting = _byes(ranked, 2, history)
     players = [
-        WaitingPlayer(str(number), -history.byes.get(number, 0))
+        WaitingPlayer(str(number), -history.byes[number])
         for number in ranked
         if number not in waiting
     ]
@@ -160,9 +158,22 @@ def _seated(table: Sequence[EntrantNumber], history: SwissHistory) -> tuple[Entr
     """Give each seat to the player that has had it least often."""
     rest, seats = list(table), list[EntrantNumber]()
     for seat in range(len(table)):
-        seats.append(min(rest, key=lambda number: history.seat_count(number, seat)))
+        seats.append(min(rest, key=lambda number: history.seats[number, seat]))
         rest.remove(seats[-1])
     return tuple(seats)
+
+
+def seated_round(
+    contest: ContestFormat, number: int, seatings: Seatings, history: SwissHistory
+) -> Round:
+    """Return a round with these seatings, and remember them."""
+    tables, byes = seatings
+    document = contest.document
+    level = document.rotate and document.games_per_meeting % document.seats == 0
+    for seats in tables:
+        history.add(seats, level=level)
+    history.byes.update(byes)
+    return Round(number, MeetingFixtures(contest.planner, number, tables), tuple(byes))
 
 
 class Swiss(ContestFormat):
@@ -170,68 +181,36 @@ class Swiss(ContestFormat):
 
     late = "next"
 
-    def expected(self, document: ContestDocument, entrants: int) -> int:
-        return (
-            self.rounds_of(document, entrants)
-            * (entrants // document.seats)
-            * document.games_per_meeting
-        )
+    def expected(self, entrants: int) -> int:
+        tables = entrants // self.document.seats
+        return self._rounds(entrants) * tables * self.document.games_per_meeting
 
-    def rounds_of(self, document: ContestDocument, entrants: int) -> int:
+    def _rounds(self, entrants: int) -> int:
         """Return the number of rounds: by default the logarithm of the entrants, twice that at
         larger tables.
         """
-        if document.rounds:
-            return document.rounds
-        fields = next(power for power in range(64) if document.seats**power >= entrants)
-        return max(1, fields if document.seats == 2 else 2 * fields)
+        seats = self.document.seats
+        if self.document.rounds:
+            return self.document.rounds
+        fields = next(power for power in range(64) if seats**power >= entrants)
+        return max(1, fields if seats == 2 else 2 * fields)
 
-    def rounds(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> Iterator[Round]:
-        swiss = SwissRounds(document, entrants, results)
-        for number in range(1, self.rounds_of(document, len(players_of(entrants, 1))) + 1):
-            players = players_of(entrants, number)
-            self._check(document, len(players))
-            yield swiss.paired(number, players)
-            swiss.add_results()
+    def rounds(self) -> Iterator[Round]:
+        scores, history = Scores(self.document), SwissHistory()
+        for number in range(1, self._rounds(len(players_of(self.entrants, 1))) + 1):
+            players = self.checked(players_of(self.entrants, number))
+            history.points = Counter({player: scores.points(player) for player in players})
+            history.missing = {player for player in players if scores.missing(player)}
+            ranked = sorted(players, key=lambda player: (-history.points[player], player))
+            round_ = seated_round(self, number, self._seatings(ranked, history), history)
+            yield round_
+            for fixture in round_.fixtures:
+                scores.add(fixture, self.results[fixture.key])
+            scores.add_byes(round_.byes)
 
-
-class SwissRounds:
-    """Pair round after round, and remember what was played."""
-
-    def __init__(
-        self, document: ContestDocument, entrants: Sequence[Entrant], results: Results
-    ) -> None:
-        self.scores, self.history = Scores(document), SwissHistory()
-        self.round = Round(0, ())
-        self._document, self._results, self._planner = document, results, MeetingPlanner(document)
-        self._level = document.rotate and document.games_per_meeting % document.seats == 0
-        """True if each meeting has everyone on each seat equally often."""
-
-    def paired(self, number: int, players: Sequence[EntrantNumber]) -> Round:
-        self.history.points = points = {player: self.scores.points(player) for player in players}
-        self.history.missing = {player for player in players if self.scores.missing(player)}
-        ranked = sorted(players, key=lambda player: (-points[player], player))
-        tables, byes = self._seatings(ranked)
-        for seats in tables:
-            self.history.add(seats, level=self._level)
-        self.history.add_byes(byes)
-        self.round = Round(number, MeetingFixtures(self._planner, number, tables), tuple(byes))
-        return self.round
-
-    def _seatings(
-        self, ranked: Sequence[EntrantNumber]
-    ) -> tuple[Sequence[tuple[EntrantNumber, ...]], list[EntrantNumber]]:
-        if self._document.seats > 2:
-            return swiss_tables(ranked, self._document.seats, self.history)
-        paired = swiss_pairs_1 if self._document.pairing == 1 else swiss_pairs
-        pairs, bye = paired(ranked, self.history)
+    def _seatings(self, ranked: Sequence[EntrantNumber], history: SwissHistory) -> Seatings:
+        if self.document.seats > 2:
+            return swiss_tables(ranked, self.document.seats, history)
+        paired = swiss_pairs_1 if self.document.pairing == 1 else swiss_pairs
+        pairs, bye = paired(ranked, history)
         return pairs, [] if bye is None else [bye]
-
-    def add_results(self) -> None:
-        """Count the results of the last round."""
-        for fixture in self.round.fixtures:
-            self.scores.add(fixture, self._results[fixture.key])
-        for entrant in self.round.byes:
-            self.scores.add_bye(entrant)
