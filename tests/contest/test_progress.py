@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from botdrome.contest.formats.format import Entrant, FixtureResult
-from botdrome.contest.progress import ContestProgress, unplayed
+from botdrome.contest.progress import ContestProgress, LateEntry, entered, unplayed, withdrawn
 from tests.contest.formats.examples import bots, document, order, played
 
 
@@ -113,3 +113,13 @@ def test_forfeits_of_the_plan_alone_are_not_among_annulled_results() -> None:
     entrants = [*bots(2), Entrant("gone", left=2)]
     progress = ContestProgress(document(games=1), entrants, {})
     assert progress.forfeits and progress.annul([2], failed=False) == {}
+
+
+def test_late_entrants_and_leavers_count_from_the_round_that_is_played() -> None:
+    swiss, dee = document("swiss"), Entrant("dee")
+    assert entered(swiss, dee, 0) == dee and entered(swiss, dee, 2).joined == 3
+    assert entered(document(), dee, 2).joined == 2
+    with pytest.raises(LateEntry):
+        entered(document("groups"), dee, 1)
+    gone = withdrawn(dee, 1)
+    assert gone.left == 2 and withdrawn(gone, 5) == gone

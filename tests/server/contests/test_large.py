@@ -19,8 +19,8 @@ BOTS = 1000
 async def planned(house: RunningServer, round_: int, absent: int) -> None:
     """Return when a round is planned and waits for that many bots."""
     while (contest := house.contests.running("cup")) is None or (
-        contest._plan.in_work
-        or (contest._plan.fixtures.plan.round, len(contest.awaited)) != (round_, absent)
+        contest._planning
+        or (contest._plan.summary.round, len(contest.awaited)) != (round_, absent)
     ):
         await asyncio.sleep(0.01)
 

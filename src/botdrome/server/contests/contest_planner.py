@@ -6,17 +6,18 @@ are in the plan, or are added to it when it arrives.
 """
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from itertools import count
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from botdrome.contest.formats.format import EntrantNumber, Fixture, FixtureResult
-from botdrome.contest.progress import ContestProgress, OpenFixtures, plan_summary
+from botdrome.contest.progress import ContestProgress, faulty
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
-from botdrome.server.workers.pool import Workers
+from botdrome.server.workers.pool import JobResult, Workers
 from botdrome.store.contest_journal import ContestReader
 from botdrome.store.entries import Source
 from botdrome.store.store import Store, StoreReader, reader
@@ -40,6 +41,54 @@ LONGEST = 600.0
 _numbers = count(1)
 
 
+class PlanSummary(Struct, frozen=True):
+    """What a plan says besides its fixtures."""
+
+    number: int = 0
+    """Unique among all plans of a server; 0: nothing is planned yet."""
+    size: int = 0
+    """How many entrants and results the contest has."""
+    round: int = 0
+    """The latest round that has begun."""
+    over: bool = False
+    refusal: str = ""
+    """Why the contest cannot continue; empty: it can, or it is over."""
+    faults: dict[EntrantNumber, int] = {}
+    """The no-shows and crashes of each entrant."""
+
+
+class ContestPlan:
+    """The fixtures that can be played now, and the results since they were planned."""
+
+    def __init__(self, summary: PlanSummary) -> None:
+        self.summary, self.faults = summary, Counter(summary.faults)
+        self.of: defaultdict[EntrantNumber, dict[str, Fixture]] = defaultdict(dict)
+        """The fixtures without results, by entrant and key."""
+        self.added: dict[Fixture, FixtureResult] = {}
+        self._left = 0
+
+    @property
+    def all_played(self) -> bool:
+        """True if the next plan is due."""
+        return bool(self.added) and not self._left
+
+    def open(self, fixtures: Iterable[Fixture]) -> None:
+        for fixture in fixtures:
+            self._left += 1
+            for number in fixture.entrants:
+                self.of[number][fixture.key] = fixture
+
+    def add(self, fixture: Fixture, result: FixtureResult) -> None:
+        """Count a result, unless the plan knows it already."""
+        if fixture.key not in self.of.get(fixture.entrants[0], ()):
+            return
+        self._left -= 1
+        for number in fixture.entrants:
+            del self.of[number][fixture.key]
+        self.added[fixture] = result
+        self.faults.update(faulty(fixture, result))
+
+
 class PlanRequest(Struct, frozen=True):
     contest: str
     number: int
@@ -56,40 +105,42 @@ class ContestPlanner:
         self._store, self._workers = store, workers
 
     async def plan(
-        self, before: OpenFixtures, changed: bool, underway: Collection[str]
-    ) -> OpenFixtures:
+        self, contest: str, before: ContestPlan, changed: bool, underway: Collection[str]
+    ) -> ContestPlan:
         """Plan the fixtures to play now. `changed`: not only results were added since `before`."""
-        after = 0 if changed or len(before.added) > MOST_ADDED else before.plan.number
-        added = msgspec.msgpack.encode(before.added if after else {})
-        name, document, entrants = before.document.name, before.document, before.entrants
-        request = PlanRequest(name, next(_numbers), after, added, list(underway))
-        await self._store.journal.settled()
-        if len(entrants) + before.results <= SMALL:
-            progress = await _progress(self._store, request)
-            fixtures = OpenFixtures(plan_summary(request.number, progress), document, entrants)
-            fixtures.open(progress.open.values())
-            return fixtures
-        target = f"{__name__}:plan_in_worker"
-        job = await self._workers.run(
-            CLIENT, target, self._store.source, request, long=True, limit=LONGEST
+        after = 0 if changed or len(before.added) > MOST_ADDED else before.summary.number
+        added = {fixture.key: result for fixture, result in before.added.items()} if after else {}
+        request = PlanRequest(
+            contest, next(_numbers), after, msgspec.msgpack.encode(added), list(underway)
         )
-        fixtures = OpenFixtures(job.value, document, entrants)
+        await self._store.journal.settled()
+        if before.summary.size + len(before.added) <= SMALL:
+            progress = await _progress(self._store, request)
+            plan = ContestPlan(_summary(request, progress))
+            plan.open(progress.open.values())
+            return plan
+        job = await self._run("plan_in_worker", request)
+        plan = ContestPlan(job.value)
         async for piece in job.pieces():
-            fixtures.open(msgspec.msgpack.decode(piece, type=list[Fixture]))
+            plan.open(msgspec.msgpack.decode(piece, type=list[Fixture]))
             await asyncio.sleep(0)
-        return fixtures
+        return plan
 
-    async def matches_of(
+    async def annulled(
         self, contest: str, numbers: Sequence[EntrantNumber], failed: bool
     ) -> dict[str, FixtureResult]:
         """Return the results that are annulled if matches are played again: those of these
         entrants, or those that failed.
         """
         await self._store.journal.settled()
-        target = f"{__name__}:annulled_in_worker"
-        args = self._store.source, contest, numbers, failed
-        job = await self._workers.run(CLIENT, target, *args, long=True, limit=LONGEST)
+        job = await self._run("annulled_in_worker", contest, numbers, failed)
         return msgspec.msgpack.decode(job.value, type=dict[str, FixtureResult])
+
+    async def _run(self, function: str, *args: Any) -> JobResult:
+        target = f"{__name__}:{function}"
+        return await self._workers.run(
+            CLIENT, target, self._store.source, *args, long=True, limit=LONGEST
+        )
 
 
 _kept: OrderedDict[str, tuple[int, ContestProgress]] = OrderedDict()
@@ -100,8 +151,17 @@ async def plan_in_worker(_: ServerCaller, source: Source, request: PlanRequest) 
     progress = await _progress(await reader(source), request)
     fixtures = list(progress.open.values())
     parts = [fixtures[start : start + PIECE] for start in range(0, len(fixtures), PIECE)]
-    return PiecewiseResult(
-        plan_summary(request.number, progress), list(map(msgspec.msgpack.encode, parts))
+    return PiecewiseResult(_summary(request, progress), list(map(msgspec.msgpack.encode, parts)))
+
+
+def _summary(request: PlanRequest, progress: ContestProgress) -> PlanSummary:
+    return PlanSummary(
+        request.number,
+        len(progress.entrants) + len(progress.results),
+        progress.round,
+        progress.over,
+        progress.refusal,
+        dict(progress.faults),
     )
 
 
@@ -128,7 +188,4 @@ async def annulled_in_worker(
 ) -> bytes:
     stored = await ContestReader(await reader(source)).load(contest)
     progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
-    dropped = progress.forget(progress.with_results(numbers, failed))
-    return msgspec.msgpack.encode(
-        {key: stored.results[key] for key in sorted(dropped) if key in stored.results}
-    )
+    return msgspec.msgpack.encode(progress.annul(numbers, failed))

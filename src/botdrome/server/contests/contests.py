@@ -404,7 +404,7 @@ class ServerContests:
                 f"the contest still has {plural(running, 'running match', 'es')}: wait until none "
                 "runs"
             )
-        old = await self._planner.matches_of(name, numbers_of(stored, bots, failed), failed)
+        old = await self._planner.annulled(name, numbers_of(stored, bots, failed), failed)
         if not old:
             raise ContestRefusal("there are no such matches to play again")
         await self.journal.annul_results(name, old, author, "played again")

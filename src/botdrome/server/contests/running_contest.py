@@ -4,7 +4,7 @@ players that do not come.
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -14,14 +14,14 @@ import structlog
 from botdrome.contest.document import ContestDocument, Penalties
 from botdrome.contest.formats.format import Entrant, EntrantNumber, Fixture, FixtureResult
 from botdrome.contest.progress import (
-    OpenFixtures,
-    PlanSummary,
+    entered,
     fixture_result,
     match_seed,
     unplayed,
+    withdrawn,
 )
 from botdrome.match.record import fingerprint
-from botdrome.server.contests.contest_planner import ContestPlanner
+from botdrome.server.contests.contest_planner import ContestPlan, ContestPlanner, PlanSummary
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.contest_queue import ContestPlayer, contest_table
 from botdrome.server.tables.table import Subscriber, Table
@@ -132,43 +132,24 @@ class ContestMatches:
         self.playing[fixture.key] = None
         players = self.players.sit_down(names)
         after = [player.on_seat() for player in players]
-        table = contest_table(
-            document,
-            match_seed(secret, fixture.seed),
-            partial(self._prepare, fixture, names, after),
-        )
+
+        def prepare(table: Table) -> None:
+            self.playing[fixture.key] = table
+            table.subscribe(Subscriber(notes=partial(_notes, fixture), over=over))
+
+        def over(table: Table) -> None:
+            self.players.stand_up(names)
+            del self.playing[fixture.key]
+            self._ended(fixture, _result(table) if table.stored else None)
+            for call in after:
+                call()
+
+        table = contest_table(document, match_seed(secret, fixture.seed), prepare)
         max(players, key=lambda player: player.opener.rank).opener.open_for_contest(table, players)
 
     def abort(self, why: str) -> None:
         for table in [table for table in self.playing.values() if table is not None]:
             table.abort(why)
-
-    def _prepare(
-        self,
-        fixture: Fixture,
-        names: Sequence[str],
-        after: Sequence[Callable[[], None]],
-        table: Table,
-    ) -> None:
-        self.playing[fixture.key] = table
-        table.subscribe(
-            Subscriber(
-                notes=partial(_notes, fixture), over=partial(self._over, fixture, names, after)
-            )
-        )
-
-    def _over(
-        self,
-        fixture: Fixture,
-        names: Sequence[str],
-        after: Sequence[Callable[[], None]],
-        table: Table,
-    ) -> None:
-        self.players.stand_up(names)
-        del self.playing[fixture.key]
-        self._ended(fixture, _result(table) if table.stored else None)
-        for call in after:
-            call()
 
 
 def _result(table: Table) -> FixtureResult | None:
@@ -236,98 +217,8 @@ class NoShows:
             self._timer = None
 
 
-# CurrentPlan: the open fixtures of a running contest, and the next plan while it is made.
-
-
-class CurrentPlan:
-    """No match begins while a plan is made. Results that arrive meanwhile count for both plans."""
-
-    def __init__(
-        self,
-        planner: ContestPlanner,
-        playing: Collection[str],
-        tell: Callable[[OpenFixtures], None],
-    ) -> None:
-        """`playing` are the fixtures that are played or being stored.
-
-        `tell` is called with the plan before, after a new one.
-        """
-        self._planner, self._playing, self._tell = planner, playing, tell
-        self._ordered = self._changed = False
-        self.in_work, self.made = False, asyncio.Event()
-        """`made` is set when there is a plan, though another one may be in work."""
-
-    def reset(self, document: ContestDocument, entrants: list[Entrant], results: int) -> None:
-        """Drop the plan. The contest has about that many results."""
-        self._changed, self._ordered = True, self.in_work
-        self.made.clear()
-        self.fixtures = OpenFixtures(PlanSummary(0, results=results), document, entrants)
-
-    def order(self, *, changed: bool) -> bool:
-        """Order a plan, and return True if the caller must await `make`.
-
-        `changed`: not only results were added.
-        """
-        self._ordered, self._changed = True, self._changed or changed
-        starts, self.in_work = not self.in_work, True
-        return starts
-
-    async def make(self) -> None:
-        """Make the plan that is ordered, until no other is ordered meanwhile."""
-        while self._ordered:
-            changed, self._ordered, self._changed = self._changed, False, False
-            try:
-                fixtures = await self._planner.plan(self.fixtures, changed, self._playing)
-            except WorkersClosed:
-                return
-            except Exception:
-                log_failure("a contest could not be planned")
-                self.order(changed=changed)
-                await asyncio.sleep(RETRY)
-                continue
-            if self._ordered:
-                self._changed = True  # this plan is out of date
-        before, self.fixtures, self.in_work = self.fixtures, fixtures, False
-        for key, result in before.added.items():
-            self.fixtures.add(key, result)
-        self.made.set()
-        self._tell(before)
-
-
-# PendingChanges: changes of the entrants of a contest that are being stored.
-
 Start = Callable[[Coroutine[Any, Any, None]], None]
 """Starts a background task."""
-
-
-class PendingChanges:
-    """No match begins while there are any, since the next pairing depends on them."""
-
-    def __init__(self) -> None:
-        self._left = 0
-
-    def __bool__(self) -> bool:
-        return self._left > 0
-
-    async def store(self, change: Callable[[], Awaitable[object]]) -> None:
-        """Try until it is stored: the plan of the contest has changed already."""
-        self._left += 1
-        try:
-            while not await _done(change):
-                await asyncio.sleep(RETRY)
-        finally:
-            self._left -= 1
-
-
-async def _done(change: Callable[[], Awaitable[object]]) -> bool:
-    try:
-        await change()
-    except Exception:
-        log_failure("a change of a contest could not be stored")
-        return False
-    return True
-
-
 log = structlog.get_logger()
 
 BEFORE_THE_START = 0
@@ -355,34 +246,33 @@ class RunningContest:
         self._matches = ContestMatches(self._match_over)
         self.players, self._playing = self._matches.players, self._matches.playing
         self.name = stored.entry.document.name
-        self._plan = CurrentPlan(planner, self._playing, self._planned)
+        self._journal, self._planner, self._start_task = journal, planner, start
+        self._refusal, self._on_over = refusal, on_over
+        self._planning, self._has_plan = False, asyncio.Event()
         self._read(stored, results)
         self.paused, self.started = True, False
-        self._journal, self._start_task, self._refusal, self._on_over = (
-            journal,
-            start,
-            refusal,
-            on_over,
-        )
+        self._pending = 0
+        """Changes of entrants that are being stored. No match begins meanwhile, since the next
+        pairing depends on them.
+        """
         self._to_look: dict[str, None] = {}
         """The bots whose fixtures may be able to start."""
         self._looks: asyncio.Handle | None = None
-        self._no_shows, self._pending = NoShows(self._wake), PendingChanges()
-        self._refusal_told = ""
+        self._no_shows, self._refusal_told = NoShows(self._wake), ""
 
     def _read(self, stored: EnteredContest, results: int) -> None:
-        self.document, self._secret, self.entrants = (
-            stored.entry.document,
-            stored.entry.secret,
-            list(stored.entrants),
-        )
+        """Take these entrants, and drop the plan."""
+        self.document, self._secret = stored.entry.document, stored.entry.secret
+        self.entrants = list(stored.entrants)
         self._numbers = {entrant.name: number for number, entrant in enumerate(self.entrants)}
-        self._plan.reset(self.document, self.entrants, results)
+        self._changed, self._ordered = True, self._planning
+        self._has_plan.clear()
+        self._plan = ContestPlan(PlanSummary(size=len(self.entrants) + results))
 
     @property
     def over(self) -> bool:
         """True if all fixtures have results."""
-        return self._plan.fixtures.plan.over
+        return self._plan.summary.over
 
     @property
     def playing(self) -> int:
@@ -399,7 +289,7 @@ class RunningContest:
     def start(self, stored: EnteredContest) -> None:
         """Start with these entrants. No match begins before `resume`."""
         self.started = True
-        self.reset(stored, self._plan.fixtures.results)
+        self.reset(stored, self._plan.summary.size - len(self.entrants))
 
     def reset(self, stored: EnteredContest, results: int) -> None:
         """Forget results that are annulled. Players that wait stay."""
@@ -447,39 +337,62 @@ class RunningContest:
             self._no_shows.leave(name)
             self._watch()
 
-    # Plans.
+    # Plans. No match begins while one is made. Results that arrive meanwhile count for both plans.
 
     def _plan_anew(self, *, changed: bool) -> None:
         """Plan the open fixtures. `changed`: not only results were added."""
-        if self._plan.order(changed=changed):
-            self._start_task(self._plan.make())
+        self._ordered, self._changed = True, self._changed or changed
+        if not self._planning:
+            self._planning = True
+            self._start_task(self._make_plan())
 
-    def _planned(self, before: OpenFixtures) -> None:
-        """A plan was made. Its absent players are expected from now on."""
-        if not self.started:
-            return
-        for name in self._plan.fixtures.of:
-            if not before.of.get(name) and name not in self.players:
+    async def _make_plan(self) -> None:
+        """Plan until no other plan is ordered meanwhile."""
+        while self._ordered:
+            changed, self._ordered, self._changed = self._changed, False, False
+            try:
+                plan = await self._planner.plan(self.name, self._plan, changed, self._playing)
+            except WorkersClosed:
+                return
+            except Exception:
+                log_failure("a contest could not be planned")
+                self._plan_anew(changed=changed)
+                await asyncio.sleep(RETRY)
+                continue
+            if self._ordered:
+                self._changed = True  # this plan is out of date
+        before, self._plan, self._planning = self._plan, plan, False
+        for fixture, result in before.added.items():
+            plan.add(fixture, result)
+        self._has_plan.set()
+        if self.started:
+            self._expect_new(before)
+            self._go_on()
+
+    def _expect_new(self, before: ContestPlan) -> None:
+        """Expect absent players that had no fixtures before, from now on."""
+        for number in self._plan.of:
+            name = self.entrants[number].name
+            if not before.of.get(number) and name not in self.players:
                 self._no_shows.expect(name)
-        self._go_on()
 
     def _go_on(self, names: Iterable[str] | None = None) -> None:
         """Start what can start, of these bots or of all, plan the next fixtures, or end the
         contest.
         """
-        if self._plan.in_work:
+        if self._planning:
             return None
         if self.over:
             self._no_shows.stop()
             return self._on_over(self)
-        if self._plan.fixtures.all_played:
+        if self._plan.all_played:
             return self._plan_anew(changed=False)
         self._tell_refusal()
         return self._look(names)
 
     def _tell_refusal(self) -> None:
         """Write down once why the contest cannot continue: the organiser has to act."""
-        refusal, told = self._plan.fixtures.plan.refusal, self._refusal_told
+        refusal, told = self._plan.summary.refusal, self._refusal_told
         self._refusal_told = refusal
         if refusal and refusal != told:
             log.warning("a contest cannot continue", contest=self.name, why=refusal)
@@ -490,7 +403,7 @@ class RunningContest:
     @property
     def _waits(self) -> bool:
         """True if no match may begin, and no forfeit be decided."""
-        return self.paused or self.over or self._plan.in_work or bool(self._pending)
+        return self.paused or self.over or self._planning or self._pending > 0
 
     def _look(self, names: Iterable[str] | None = None) -> None:
         """Start the fixtures whose players all wait: those of these bots, or all."""
@@ -518,9 +431,8 @@ class RunningContest:
         """Start the fixtures of a bot that waits, and return the cost: the number of fixtures, and
         more for each start.
         """
-        fixtures = (
-            list(self._plan.fixtures.of.get(name, {}).values()) if self.players.next(name) else []
-        )
+        number = self._numbers.get(name) if self.players.next(name) else None
+        fixtures = [] if number is None else list(self._plan.of.get(number, {}).values())
         started = 0
         for fixture in fixtures:
             names = self._names(fixture)
@@ -545,9 +457,10 @@ class RunningContest:
 
     def _count(self, results: Mapping[Fixture, FixtureResult]) -> None:
         for fixture, result in results.items():
-            self._plan.fixtures.add(fixture.key, result)
+            self._plan.add(fixture, result)
         numbers = {number for fixture in results for number in fixture.entrants}
-        penalised = set(filter(self._plan.fixtures.penalised, numbers))
+        withdraw, faults = self.document.penalties.withdraw, self._plan.faults
+        penalised = {number for number in numbers if withdraw(faults[number])}
         for number in penalised:
             self._start_task(self._withdraw_penalised(number))
         if not penalised:
@@ -567,9 +480,10 @@ class RunningContest:
         """Take a bot out: it forfeits its matches that have not begun, and is paired no more."""
         if not self.started:
             return await self._journal.withdraw(self.name, number, BEFORE_THE_START, author, why)
-        await self._plan.made.wait()
-        entrant = self._plan.fixtures.leave(number)
-        await self._pending.store(
+        await self._has_plan.wait()
+        entrant = withdrawn(self.entrants[number], self._plan.summary.round)
+        self.entrants[number] = entrant
+        await self._store(
             lambda: self._journal.withdraw(self.name, number, entrant.left or 0, author, why)
         )
         self.players.release([entrant.name])
@@ -580,24 +494,37 @@ class RunningContest:
         if not self.started:
             await self._journal.enter(self.name, entrant, author)
             return
-        await self._plan.made.wait()
-        number = self._numbers[entrant.name] = self._plan.fixtures.enter(entrant)
-        late = self.entrants[number]
-        await self._pending.store(lambda: self._journal.enter(self.name, late, author))
+        await self._has_plan.wait()
+        late = entered(self.document, entrant, self._plan.summary.round)
+        self._numbers[late.name] = len(self.entrants)
+        self.entrants.append(late)
+        await self._store(lambda: self._journal.enter(self.name, late, author))
         self._plan_anew(changed=True)
+
+    async def _store(self, change: Callable[[], Awaitable[object]]) -> None:
+        """Try until it is stored: the entrants of the contest have changed already."""
+        self._pending += 1
+        try:
+            while not await self._stored(change):
+                await asyncio.sleep(RETRY)
+        finally:
+            self._pending -= 1
+
+    async def _stored(self, change: Callable[[], Awaitable[object]]) -> bool:
+        try:
+            await change()
+        except Exception:
+            log_failure("a change of a contest could not be stored")
+            return False
+        return True
 
     # Players that do not come.
 
     @property
     def awaited(self) -> list[str]:
         """The bots that have fixtures and are not here, by name."""
-        return sorted(
-            [
-                name
-                for name, open_ in self._plan.fixtures.of.items()
-                if open_ and name in self._no_shows
-            ]
-        )
+        busy = (self.entrants[number].name for number, open_ in self._plan.of.items() if open_)
+        return sorted(name for name in busy if name in self._no_shows)
 
     def _watch(self) -> None:
         if not self.paused:
@@ -612,11 +539,11 @@ class RunningContest:
         if self._waits:
             return
         names = self._no_shows.overdue(self.awaited, self.document.penalties)
-        of, results = self._plan.fixtures.of, dict[Fixture, FixtureResult]()
+        results = dict[Fixture, FixtureResult]()
         overdue = (
             fixture
             for name in names
-            for fixture in of[name].values()
+            for fixture in self._plan.of[self._numbers[name]].values()
             if fixture.key not in self._playing
         )
         for fixture in list(islice(overdue, DECIDED)):
