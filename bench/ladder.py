@@ -17,6 +17,7 @@ from msgspec import Struct
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE
+from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Fixture
 from botdrome.contest.formats.round_robin import TurnFixtures
 from botdrome.contest.strength import rate
@@ -85,7 +86,11 @@ class Ladder:
 
     def climb(self) -> None:
         """Play all matches."""
-        plan = list(TurnFixtures(len(self.names), 2, MATCHES.get(self.game, 100), SEED))
+        games = MATCHES.get(self.game, 100)
+        document = ContestDocument(
+            name="ladder", game=self.game, players=2, games=games, seed=SEED
+        )
+        plan = list(TurnFixtures(len(self.names), document))
         for played in in_processes(partial(play, self.game), plan, cpu_count() or 1):
             (one, two), (first, second) = played.fixture.entrants, played.places
             self.scores[one, two][

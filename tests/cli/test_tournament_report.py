@@ -30,6 +30,8 @@ def report(names: str, *won: tuple[int, int], times: int = 8) -> TournamentRepor
         found.add(
             MatchOutcome(
                 Fixture(f"1.{number + 1}.1", pair, number),
+                0,
+                0,
                 result,
                 (Effort(), Effort()),
                 (0, 0),

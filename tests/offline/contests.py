@@ -3,16 +3,18 @@ afterwards.
 """
 
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from botdrome.contest.document import ContestDocument, OfflineEntrant, Penalties
 from botdrome.contest.formats.format import StandingsLine
 from botdrome.contest.progress import ContestProgress
-from botdrome.offline.contest_opening import open_contest
-from botdrome.offline.contest_players import PlayersHere, contest_plan
-from botdrome.offline.contest_run import ContestRun
+from botdrome.offline.batches import Batches, timed
+from botdrome.offline.contest_run import ContestRun, contest_plan, open_contest
 from botdrome.offline.isolation import Isolation
+from botdrome.offline.tournament import play_portion
 from botdrome.store.contest_journal import ContestJournal, StoredContest
 from botdrome.store.store import Store, open_store
 
@@ -43,12 +45,25 @@ async def in_store(folder: Path, work: Callable[[Store], Any]) -> Any:
         await store.close()
 
 
+class PlayHere(Executor):
+    """Plays in this process, and blocks it meanwhile."""
+
+    workers = 1
+
+    def submit(self, work: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(work(*args))
+        return future
+
+
 async def run_in(
-    store: Store, document: ContestDocument, players: type[PlayersHere] = PlayersHere, **other: Any
+    store: Store, document: ContestDocument, pool: PlayHere | None = None, **other: Any
 ) -> str:
     contest = await open_contest(ContestJournal(store), document, "olga", HERE)
-    plan = contest_plan(document, contest.entrants, HERE)
-    return await ContestRun(store, contest, players(plan), "olga", **other).play()
+    work = partial(timed, partial(play_portion, contest_plan(document, contest.entrants, HERE)))
+    here = pool or PlayHere()
+    matches = Batches(here, work, lambda: here.workers, most=1)
+    return await ContestRun(store, contest, matches, "olga", **other).play()
 
 
 async def run(folder: Path, document: ContestDocument, **other: Any) -> str:

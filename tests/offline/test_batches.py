@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from botdrome.offline import batches
-from botdrome.offline.batches import IN_FLIGHT, in_batches, timed
+from botdrome.offline.batches import IN_FLIGHT, Batches, in_batches, timed
 
 
 class LatestFirst(Executor):
@@ -54,16 +54,15 @@ def same(numbers: Sequence[int]) -> tuple[list[int], float]:
 
 def test_a_bounded_number_of_batches_is_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, items, got = LatestFirst(monkeypatch), Numbers(), 0
-    for got, _ in enumerate(in_batches(pool, same, items, lambda: 3, most=1000), 1):
+    for got, _ in enumerate(in_batches(Batches(pool, same, lambda: 3, most=1000), items), 1):
         assert items.taken - got < (IN_FLIGHT * 3 + 1) * 1000
     assert got == 1_000_000 and pool.most == IN_FLIGHT * 3
 
 
 def test_more_workers_get_more_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     pool, workers = LatestFirst(monkeypatch), iter([1] * 3 + [5] * 1000)
-    assert sorted(in_batches(pool, same, range(100), lambda: next(workers), most=1)) == [
-        *range(100)
-    ]
+    found = Batches(pool, same, lambda: next(workers), most=1)
+    assert sorted(in_batches(found, range(100))) == [*range(100)]
     assert pool.most == IN_FLIGHT * 5
 
 
@@ -71,7 +70,6 @@ def test_a_batch_takes_about_as_long_as_it_should(monkeypatch: pytest.MonkeyPatc
     clock = iter(range(1_000_000))
     monkeypatch.setattr(batches, "perf_counter", lambda: next(clock))  # each batch takes a second
     pool = LatestFirst(monkeypatch)
-    assert sorted(in_batches(pool, same, range(1000), lambda: 1, most=50, seconds=4)) == [
-        *range(1000)
-    ]
+    found = Batches(pool, same, lambda: 1, most=50, seconds=4)
+    assert sorted(in_batches(found, range(1000))) == [*range(1000)]
     assert pool.sizes[:6] == [1, 1, 4, 16, 50, 50] and pool.sizes[-1] == 1

@@ -3,9 +3,10 @@ changed documents.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from msgspec.structs import replace
@@ -19,14 +20,12 @@ from botdrome.contest.document import (
     OfflineEntrant,
     Penalties,
 )
-from botdrome.contest.formats.format import Fixture
 from botdrome.contest.progress import ContestProgress, fixture_result
 from botdrome.match.record import read, verify
 from botdrome.match.terms import Bank
 from botdrome.offline import contest_run
-from botdrome.offline.contest_opening import open_contest
-from botdrome.offline.contest_players import PlayedFixture, PlayersHere, contest_plan
-from botdrome.offline.contest_run import ContestRun
+from botdrome.offline.contest_run import ContestRun, contest_plan, open_contest
+from botdrome.offline.tournament import play_fixture
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal, result_note
 from botdrome.store.entries import Note, Wanted
 from botdrome.store.store import Store
@@ -34,6 +33,7 @@ from tests.offline.contests import (
     FAILING,
     FIRST,
     HERE,
+    PlayHere,
     a_document,
     in_store,
     run,
@@ -92,21 +92,22 @@ async def test_a_bot_with_too_many_faults_is_withdrawn_and_forfeits_the_rest(
     assert (last.entrant, last.crashes, last.no_shows, last.score) == (3, 2, 4, 0)
 
 
-class LatestFirst(PlayersHere):
+class LatestFirst(PlayHere):
     """Like several workers that finish in the opposite order."""
 
-    jobs = 4
-    waiting: list[tuple[asyncio.Future[list[PlayedFixture]], list[PlayedFixture]]]
+    workers = 4
 
-    def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[list[PlayedFixture]] = loop.create_future()
-        self.waiting = [*getattr(self, "waiting", []), (future, super().play(fixtures).result())]
-        loop.call_soon(self._finish_latest)
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Future[Any], Any]] = []
+
+    def submit(self, work: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._waiting.append((future, work(*args)))
+        asyncio.get_running_loop().call_soon(self._finish_latest)
         return future
 
     def _finish_latest(self) -> None:
-        future, played = self.waiting.pop()
+        future, played = self._waiting.pop()
         future.set_result(played)
 
 
@@ -114,9 +115,9 @@ async def test_withdrawals_do_not_depend_on_the_order_in_which_matches_end(tmp_p
     (tmp_path / "bad.py").write_text(FAILING)
     document = a_document(str(tmp_path / "bad.py"), *HOUSE, games=4, penalties=withdrawing(3))
     found = []
-    for players in (PlayersHere, LatestFirst):
-        folder = tmp_path / players.__name__
-        await run(folder, document, players=players)
+    for pool in (PlayHere(), LatestFirst()):
+        folder = tmp_path / type(pool).__name__
+        await run(folder, document, pool=pool)
         contest = await stored(folder)
         found.append({key: replace(result, match="") for key, result in contest.results.items()})
     assert found[0] == found[1] and sum(bool(result.absent) for result in found[0].values()) == 9
@@ -180,15 +181,24 @@ async def test_it_pauses_between_matches_until_it_is_resumed(
 
     async def paused_and_resumed(store: Store) -> str:
         journal, tasks = ContestJournal(store), set[asyncio.Task[None]]()
+        held: list[tuple[Future[Any], Any]] = []
 
-        class Pausing(PlayersHere):
-            def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]:
-                return asyncio.ensure_future(self._pause_at_third(fixtures))
+        class Pausing(PlayHere):
+            """Ends the third and the fourth match when the contest is paused."""
 
-            async def _pause_at_third(self, fixtures: Sequence[Fixture]) -> list[PlayedFixture]:
-                if fixtures[0].key == "1.2.1":
-                    await journal.change_state("cup", "paused", "olga")
-                return await super().play(fixtures)
+            def submit(self, work: Any, /, *args: Any, **_: Any) -> Future[Any]:
+                played = super().submit(work, *args)
+                if args[0][0].key not in ("1.2.1", "1.2.2"):
+                    return played
+                held.append((Future(), played.result()))
+                if len(held) == 2:
+                    tasks.add(asyncio.ensure_future(pause()))
+                return held[-1][0]
+
+        async def pause() -> None:
+            await journal.change_state("cup", "paused", "olga")
+            for future, result in held:
+                future.set_result(result)
 
         def resume(run: ContestRun) -> None:
             if run.paused:
@@ -196,10 +206,10 @@ async def test_it_pauses_between_matches_until_it_is_resumed(
                 if len(counts) == 3:
                     tasks.add(asyncio.ensure_future(journal.change_state("cup", "running", "olga")))
 
-        return await run_in(store, a_document(*HOUSE), Pausing, watch=resume)
+        return await run_in(store, a_document(*HOUSE), Pausing(), watch=resume)
 
     assert await in_store(tmp_path, paused_and_resumed) == ""
-    assert len(counts) >= 3 and set(counts) == {3}
+    assert len(counts) >= 3 and set(counts) == {4}
     assert [line.action for line in (await stored(tmp_path)).log] == [
         "created",
         "running",
@@ -295,18 +305,12 @@ async def test_a_contest_that_began_under_older_rules_goes_on_under_them(tmp_pat
         (note,) = (await store.notes("contests")).values()
         del note["document"]["pairing"], note["document"]["bye"]  # as older versions stored it
         await store.keep([Note("contests", "cup", note)])
-        players = PlayersHere(contest_plan(document, contest.entrants, HERE))
-        stop = ContestRun(store, contest, players, "olga")
+        plan = contest_plan(document, contest.entrants, HERE)
+        progress = ContestProgress(contest.entry.document, contest.entrants, {})
         await ContestJournal(store).change_state("cup", "running", "olga")
-        played = [
-            one
-            for fixture in stop.progress.open.fixtures()
-            for one in players.play([fixture]).result()
-        ]
-        for one in played:
-            assert one.outcome is not None
-            result = fixture_result(one.outcome.result, "")
-            await store.keep([result_note("cup", one.fixture.key, result)])
+        for fixture in progress.rounds[0].fixtures:
+            result = fixture_result(play_fixture(plan, fixture).result, "")
+            await store.keep([result_note("cup", fixture.key, result)])
 
     await in_store(tmp_path, halfway)
     assert await run(tmp_path, document) == ""

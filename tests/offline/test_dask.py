@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from botdrome.offline import dask_pool
-from botdrome.offline.dask_pool import BotBundle, BundlePlayer, DaskExecutor, UnplayedMatch
+from botdrome.offline.dask_pool import BotBundle, BundlePlayer, DaskExecutor
+from botdrome.offline.tournament import UnplayedMatch
 from tests.cli.commands import run
 from tests.offline import programs
 from tests.offline.dask_cluster import Cluster, cluster

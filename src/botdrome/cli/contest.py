@@ -34,15 +34,13 @@ from botdrome.cli.verify import sign
 from botdrome.client.rest import CONFLICT, ServerProblem, segment
 from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument
-from botdrome.contest.formats.format import StandingsLine
+from botdrome.contest.formats.format import Fixture, StandingsLine
 from botdrome.contest.progress import ContestProgress
 from botdrome.contest.strength import Ratings, rate_counted
 from botdrome.games.reading import plural
-from botdrome.offline.batches import PoolTrouble
-from botdrome.offline.contest_opening import open_contest
-from botdrome.offline.contest_players import ContestPlayers, contest_plan, players_in_processes
-from botdrome.offline.contest_run import ContestRun
-from botdrome.offline.tournament import TournamentPlan
+from botdrome.offline.batches import Batches, PoolTrouble
+from botdrome.offline.contest_run import ContestRun, contest_plan, open_contest
+from botdrome.offline.tournament import PlayedMatch, TournamentPlan, matches_in_processes
 from botdrome.store.contest_archive import write_archive
 from botdrome.store.contest_journal import ContestJournal, ContestState, StoredContest
 from botdrome.store.store import Store, open_store
@@ -524,9 +522,9 @@ async def _play(contest: ContestHere, playing: PlayOptions, as_json: bool) -> in
     status = 0
     try:
         plan = contest_plan(document, stored.entrants, playing.isolation)
-        with _players(plan, playing, file) as players, LiveStandings() as live:
+        with _matches(plan, playing, file) as matches, LiveStandings() as live:
             why = await ContestRun(
-                contest.store, stored, players, contest.author, partial(_drawn, live)
+                contest.store, stored, matches, contest.author, partial(_drawn, live)
             ).play()
         if why:
             complain(
@@ -544,15 +542,15 @@ async def _play(contest: ContestHere, playing: PlayOptions, as_json: bool) -> in
     return status
 
 
-def _players(
+def _matches(
     plan: TournamentPlan, playing: PlayOptions, store: Path | None
-) -> AbstractContextManager[ContestPlayers]:
+) -> AbstractContextManager[Batches[Fixture, PlayedMatch]]:
     if not playing.dask:
-        return players_in_processes(plan, playing.jobs)
-    from botdrome.offline.dask_pool import players_on_dask
+        return matches_in_processes(plan, playing.jobs)
+    from botdrome.offline.dask_pool import matches_on_dask
 
     files = [*store.parent.glob(f"{store.name}*")] if store else []
-    return players_on_dask(plan, playing.dask, files, complain)
+    return matches_on_dask(plan, playing.dask, files, complain)
 
 
 async def _interrupted(contest: ContestHere) -> None:

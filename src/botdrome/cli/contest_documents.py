@@ -34,7 +34,7 @@ from botdrome.games.reading import plural
 from botdrome.kit.rehearsal import RehearsalPlan, RehearsalReport, rehearse
 from botdrome.kit.synthetic_bots import FaultRates
 from botdrome.match.terms import Terms
-from botdrome.offline.contest_opening import offline_entrants
+from botdrome.offline.contest_run import offline_entrants
 from botdrome.offline.seats import check_bot
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable

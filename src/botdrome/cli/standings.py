@@ -346,7 +346,7 @@ def apart(ratings: Ratings) -> list[list[str]]:
     return groups if len(groups) > 1 else []
 
 
-def _counts(line: Standing) -> list[str]:
+def _counts(line: StandingsLine) -> list[str]:
     return [*map(str, (line.wins, line.draws, line.losses)), f"{line.score:.4g}"]
 
 

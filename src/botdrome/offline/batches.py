@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -37,40 +37,62 @@ class Items(Sized, Iterable[T_co], Protocol[T_co]):
     """Things to work on, which need not be in memory."""
 
 
-def in_batches(
-    pool: Executor,
-    work: Callable[[Sequence[T]], tuple[list[R], float]],
-    items: Items[T],
-    workers: Callable[[], int],
-    most: int,
-    seconds: float = 0.0,
-) -> Generator[R, None, None]:
-    """Yield what the work makes of the items, as it comes in.
+class Batches(Generic[T, R]):
+    """An executor that works on items in batches. Its workers are kept busy, and end together."""
 
-    The work also tells the mean seconds per item.
+    def __init__(
+        self,
+        pool: Executor,
+        work: Callable[[Sequence[T]], tuple[list[R], float]],
+        workers: Callable[[], int],
+        most: int,
+        seconds: float = 0.0,
+    ) -> None:
+        """The work also tells the mean seconds per item.
 
-    `workers` is asked again and again, since it may change. `seconds`: about how long a batch
-    takes; 0: batches are as large as `most` allows. The last ones are small, so that all workers
-    end together.
-    """
-    waiting, left, each = iter(items), len(items), seconds
+        `workers` is asked again and again, since it may change. `seconds`: about how long a batch
+        takes; 0: batches are as large as `most` allows. The last ones are small.
+        """
+        self._pool, self._work, self.workers = pool, work, workers
+        self._most, self._seconds, self._each = most, seconds, seconds
+
+    def size(self, left: int) -> int:
+        """Return the size of the next batch if that many items are left."""
+        usual, least = self._most, 1
+        if self._each:
+            usual = int(self._seconds / self._each)
+            least = int(SMALLEST * self._seconds / self._each)
+        return max(1, min(self._most, usual, max(left // (4 * self.workers()), least)))
+
+    def send(
+        self, items: Iterator[T], left: int, running: int
+    ) -> Iterator[tuple[list[T], Future[tuple[list[R], float]]]]:
+        """Send batches while that many are running, and yield them with their futures."""
+        while left and running < IN_FLIGHT * self.workers():
+            batch = list(islice(items, self.size(left)))
+            if not batch:
+                return
+            left, running = left - len(batch), running + 1
+            yield batch, self._pool.submit(self._work, batch)
+
+    def results(self, told: tuple[list[R], float]) -> list[R]:
+        """Return the results of a future, and learn how long an item takes."""
+        results, spent = told
+        self._each = spent if self._seconds else 0.0
+        return results
+
+
+def in_batches(batches: Batches[T, R], items: Items[T]) -> Generator[R, None, None]:
+    """Yield what the work makes of the items, as it comes in."""
+    waiting, left = iter(items), len(items)
     running: set[Future[tuple[list[R], float]]] = set()
     while left or running:
-        while left and len(running) < IN_FLIGHT * workers():
-            usual = int(seconds / each) if each else most
-            size = min(
-                most,
-                usual,
-                max(left // (4 * workers()), int(SMALLEST * seconds / each) if each else 1),
-            )
-            batch = list(islice(waiting, max(1, size)))
+        for batch, future in batches.send(waiting, left, len(running)):
             left -= len(batch)
-            running.add(pool.submit(work, batch))
+            running.add(future)
         done, running = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
-            results, spent = future.result()
-            each = spent if seconds else each
-            yield from results
+            yield from batches.results(future.result())
 
 
 def timed(work: Callable[[Sequence[T]], Iterable[R]], batch: Sequence[T]) -> tuple[list[R], float]:
@@ -81,26 +103,22 @@ def timed(work: Callable[[Sequence[T]], Iterable[R]], batch: Sequence[T]) -> tup
 
 
 def in_processes(
-    work: Callable[[Sequence[T]], Iterable[R]],
-    items: Items[T],
-    jobs: int,
-    most: int = 50,
-    seconds: float = 0.0,
-    ready: Callable[[], None] | None = None,
+    work: Callable[[Sequence[T]], Iterable[R]], items: Items[T], jobs: int, most: int = 50
 ) -> Generator[R, None, None]:
     """What the work makes of the items, as it comes in; closing the generator ends what still runs.
-    `ready` is called first in each process.
     """
-    with worker_pool(jobs, ready) as pool:
-        yield from in_batches(
-            pool, partial(unless_ended, partial(timed, work)), items, lambda: jobs, most, seconds
-        )
+    with process_batches(work, jobs, most) as batches:
+        yield from in_batches(batches, items)
 
 
 @contextmanager
-def worker_pool(
-    jobs: int, ready: Callable[[], None] | None = None
-) -> Iterator[ProcessPoolExecutor]:
+def process_batches(
+    work: Callable[[Sequence[T]], Iterable[R]],
+    jobs: int,
+    most: int,
+    seconds: float = 0.0,
+    ready: Callable[[], None] | None = None,
+) -> Iterator[Batches[T, R]]:
     """Processes that work; an exception ends what still runs.
 
     `ready` is called first in each process.
@@ -108,7 +126,8 @@ def worker_pool(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(ready,))
     try:
-        yield pool
+        timed_work = partial(unless_ended, partial(timed, work))
+        yield Batches(pool, timed_work, lambda: jobs, most, seconds)
     except BaseException:
         for worker in multiprocessing.active_children():
             worker.terminate()

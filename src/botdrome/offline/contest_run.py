@@ -1,5 +1,5 @@
-"""A contest that runs offline: plays the open fixtures and stores each result before the next round
-is planned.
+"""A contest that runs offline: opens it in the store, plays the open fixtures and stores each result
+before the next round is planned.
 
 The plan depends only on stored results, so a run that was killed continues where the store stands.
 If bots may be withdrawn for their faults, results are stored in the order of the plan: then the
@@ -9,28 +9,163 @@ at the same points.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from botdrome.contest.formats.format import FixtureResult
-from botdrome.contest.progress import ContestProgress, fixture_result, unplayed
+from botdrome.client.program import CannotStart
+from botdrome.contest.document import BadDocument, ContestDocument
+from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult
+from botdrome.contest.progress import ContestProgress, LateEntry, fixture_result, unplayed
 from botdrome.match.record import seed_text
-from botdrome.offline.contest_players import ContestPlayers, PlayedFixture
-from botdrome.store.contest_journal import ARENA, ContestJournal, StoredContest, result_note
+from botdrome.offline.batches import Batches
+from botdrome.offline.entrants import bot_version, distinct_names
+from botdrome.offline.isolation import Isolation
+from botdrome.offline.seats import check_bot
+from botdrome.offline.tournament import MatchOutcome, PlayedMatch, TournamentPlan, UnplayedMatch
+from botdrome.store.contest_journal import (
+    ARENA,
+    BEFORE,
+    ContestJournal,
+    ContestRefusal,
+    EnteredContest,
+    StoredContest,
+    result_note,
+)
 from botdrome.store.entries import Finish, MatchEntry
 from botdrome.store.store import Store
 
-PORTION_SECONDS = 0.5
-"""About how long a worker plays before it hands in results."""
-LARGEST_PORTION = 500
 AHEAD = 4
-"""Portions per worker that may wait for an earlier result, where results are stored in the order of
+"""Batches per worker that may wait for an earlier result, where results are stored in the order of
 the plan.
 """
 POLL = 0.5
 """Seconds between two looks at the state of a paused contest."""
+
+# Create a contest in the store, or check that the stored one may go on with this document and its
+# bots.
+
+
+def offline_entrants(document: ContestDocument) -> list[Entrant]:
+    """Return the entrants of a document with the versions of their files.
+
+    An entrant without a name is called like its file. Raise BadDocument if it cannot run offline.
+    """
+    if not document.entrants:
+        raise BadDocument(
+            "entrants: a contest that runs offline names its bots, as in [[entrants]] and bot = "
+            '"my_bot.py"'
+        )
+    derived = distinct_names([given.bot for given in document.entrants])
+    names = [given.name or name for given, name in zip(document.entrants, derived, strict=True)]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadDocument(f"entrants: two are called {name!r}; give each a `name` of its own")
+    pairs = zip(names, document.entrants, strict=True)
+    return [Entrant(name, given.owner, bot_version(given.bot)) for name, given in pairs]
+
+
+async def open_contest(
+    journal: ContestJournal, document: ContestDocument, author: str, isolation: Isolation
+) -> StoredContest:
+    """Create the contest, or continue it.
+
+    Raise ContestRefusal if its document or its bots do not allow that.
+    """
+    name, entrants = document.name, offline_entrants(document)
+    if refusal := ContestProgress(document, entrants, {}).refusal:
+        raise ContestRefusal(refusal)
+    if name not in await journal.contests():
+        _check_bots(document, entrants, isolation)
+        await journal.create(document, author, entrants, offline=True)
+        return await journal.load_small(name)
+    stored = await journal.entered(name)
+    if stored.entry.state not in BEFORE:
+        document = replace(document, pairing=stored.entry.document.pairing)
+    try:
+        if stored.entry.document != document:
+            await _change(journal, document, entrants, author)
+            stored = await journal.entered(name)
+        _check_bots(document, stored.entrants, isolation)
+        await _renew(journal, stored, entrants, author)
+    except ContestRefusal as refused:
+        if stored.entry.state == "running":
+            await journal.change_state(name, "paused", author, str(refused))
+        raise
+    return await journal.load_small(name)
+
+
+def _check_bots(
+    document: ContestDocument, entrants: Sequence[Entrant], isolation: Isolation
+) -> None:
+    """Raise ContestRefusal that names all bots that cannot start. Withdrawn bots need not."""
+    problems = []
+    for given, entrant in zip(document.entrants, entrants, strict=True):
+        try:
+            if entrant.left is None:
+                check_bot(given.bot, document.game, isolation)
+        except CannotStart as problem:
+            problems.append(f"{entrant.name} cannot start: {problem}")
+    if problems:
+        raise ContestRefusal("; ".join(problems))
+
+
+async def _change(
+    journal: ContestJournal, document: ContestDocument, entrants: Sequence[Entrant], author: str
+) -> None:
+    """Take a changed document before the start; after it, only new bots that the
+    document allows.
+    """
+    stored = await journal.load_small(document.name)
+    await journal.change_document(document.name, document, author)
+    if stored.entry.state in BEFORE:
+        await journal.replace_entrants(document.name, entrants, author)
+        return
+    progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
+    for entrant in entrants[len(stored.entrants) :]:
+        try:
+            number = progress.enter(entrant)
+        except LateEntry as late:
+            raise ContestRefusal(str(late)) from None
+        await journal.enter(document.name, progress.entrants[number], author)
+
+
+async def _renew(
+    journal: ContestJournal, stored: EnteredContest, entrants: Sequence[Entrant], author: str
+) -> None:
+    """Replace the versions of changed bots.
+
+    Raise ContestRefusal if the document does not allow that.
+    """
+    for number, (old, new) in enumerate(zip(stored.entrants, entrants, strict=True)):
+        if old.version != new.version and old.left is None:
+            if not new.version:
+                raise ContestRefusal(
+                    f"{old.name} cannot start: there is no file "
+                    f"{stored.entry.document.entrants[number].bot!r}"
+                )
+            await journal.replace_version(stored.entry.document.name, number, new.version, author)
+
+
+def contest_plan(
+    document: ContestDocument, entrants: Sequence[Entrant], isolation: Isolation
+) -> TournamentPlan:
+    """Return the settings of the contest's matches.
+
+    The entrants are those of the document, in its order.
+    """
+    return TournamentPlan(
+        document.game,
+        tuple(entrant.bot for entrant in document.entrants),
+        tuple(entrant.name for entrant in entrants),
+        document.seats,
+        matches=1,
+        seed=document.seed,
+        options=document.options,
+        isolation=isolation,
+        records=True,
+        pace=document.terms.pace,
+    )
 
 
 class ContestWaits(Exception):
@@ -42,24 +177,23 @@ class ContestRun:
         self,
         store: Store,
         contest: StoredContest,
-        players: ContestPlayers,
+        matches: Batches[Fixture, PlayedMatch],
         author: str,
         watch: Callable[["ContestRun"], None] = lambda _: None,
     ) -> None:
         """`watch` is called after each change."""
-        self._store, self._journal, self._players = store, ContestJournal(store), players
+        self._store, self._journal, self._matches = store, ContestJournal(store), matches
         self.document, self._author, self._watch = contest.entry.document, author, watch
         self.progress = ContestProgress(self.document, contest.entrants, contest.results)
         self._in_order = self.document.penalties.withdraw_after is not None
         self._open = self.progress.open
         self._free = self._open.fixtures()
         """The open fixtures that nobody was given yet."""
-        self._running: set[asyncio.Future[list[PlayedFixture]]] = set()
+        self._running: set[asyncio.Future[tuple[list[PlayedMatch], float]]] = set()
         self._taken: set[str] = set()
         """The fixtures that are being played, or wait to be stored."""
-        self._ready: dict[str, PlayedFixture] = {}
-        """Played fixtures that are not stored yet."""
-        self._match_seconds = PORTION_SECONDS
+        self._ready: dict[str, PlayedMatch] = {}
+        """Played matches that are not stored yet."""
         self.paused = False
 
     async def play(self) -> str:
@@ -104,40 +238,30 @@ class ContestRun:
                 done, self._running = await asyncio.wait(
                     self._running, return_when=asyncio.FIRST_COMPLETED
                 )
-                await self._take_in(played for future in done for played in future.result())
+                for future in done:
+                    await self._take_in(self._matches.results(future.result()))
             else:
                 await asyncio.sleep(POLL)
             self._watch(self)
         return ""
 
     def _hand_out(self) -> None:
-        """Keep all workers busy, each with a portion in reserve."""
-        jobs = self._players.jobs
         if self._open is not self.progress.open:  # there is a new plan
             self._open = self.progress.open
             self._free = (
                 fixture for fixture in self._open.fixtures() if fixture.key not in self._taken
             )
-        left = len(self._open) - len(self._taken)
-        size = max(
-            1, min(LARGEST_PORTION, int(PORTION_SECONDS / self._match_seconds), left // (8 * jobs))
-        )
-        while len(self._running) < 2 * jobs and not (
-            self._in_order and len(self._ready) >= AHEAD * size * jobs
-        ):
-            portion = list(islice(self._free, size))
-            if not portion:
-                return
-            self._taken |= {fixture.key for fixture in portion}
-            self._running.add(self._players.play(portion))
-            if jobs == 1:
-                return  # it is played already
+        matches, left = self._matches, len(self._open) - len(self._taken)
+        most_ready = AHEAD * matches.size(left) * matches.workers()
+        if self._in_order and len(self._ready) >= most_ready:
+            return
+        for batch, future in matches.send(self._free, left, len(self._running)):
+            self._taken.update(fixture.key for fixture in batch)
+            self._running.add(asyncio.wrap_future(future))
 
-    async def _take_in(self, fixtures: Iterable[PlayedFixture]) -> None:
-        for played in fixtures:
+    async def _take_in(self, matches: Iterable[PlayedMatch]) -> None:
+        for played in matches:
             self._ready[played.fixture.key] = played
-            seconds = max(0.001, (played.ended - played.started) / 1000)
-            self._match_seconds += (seconds - self._match_seconds) / 8
         while batch := self._next_batch():
             results = [self._result(played) for played in batch]
             await asyncio.gather(*map(self._store_result, batch, results))
@@ -145,12 +269,12 @@ class ContestRun:
                 self.progress.add(played.fixture.key, replace(result, match=""))
             await self._withdraw_penalised()
 
-    def _next_batch(self) -> list[PlayedFixture]:
-        """Take the played fixtures that can be stored at once.
+    def _next_batch(self) -> list[PlayedMatch]:
+        """Take the played matches that can be stored at once.
 
         Results of fixtures that are no longer open are dropped.
         """
-        batch: list[PlayedFixture] = []
+        batch: list[PlayedMatch] = []
         open_ = self.progress.open
         for key in open_ if self._in_order else [*self._ready]:
             played = self._ready.get(key)
@@ -161,58 +285,58 @@ class ContestRun:
             del self._ready[key]
             self._taken.discard(key)
             if self._in_order and (
-                played.outcome is None or fixture_result(played.outcome.result, "").crashed
+                isinstance(played, UnplayedMatch) or fixture_result(played.result, "").crashed
             ):
                 break  # its bot may be withdrawn, which decides later fixtures
         return batch
 
-    def _result(self, played: PlayedFixture) -> FixtureResult:
-        if played.outcome is not None:
-            return fixture_result(
-                played.outcome.result, os.urandom(8).hex(), played.outcome.fingerprint
-            )
+    def _result(self, played: PlayedMatch) -> FixtureResult:
+        if isinstance(played, MatchOutcome):
+            return fixture_result(played.result, os.urandom(8).hex(), played.fingerprint)
         if self.document.penalties.no_show == "wait":
-            raise ContestWaits("; ".join(filter(None, played.absent.values())))
-        return unplayed(self.progress.document, played.fixture, played.absent)
+            raise ContestWaits(self._why(played))
+        seats = range(len(played.fixture.entrants))
+        return unplayed(self.document, played.fixture, played.absent or seats)
 
-    async def _store_result(self, played: PlayedFixture, result: FixtureResult) -> None:
-        name, fixture, outcome = self.document.name, played.fixture, played.outcome
-        if outcome is None:
-            await self._journal.keep_results(
-                name, {fixture.key: result}, ARENA, "; ".join(filter(None, played.absent.values()))
-            )
+    def _why(self, match: UnplayedMatch) -> str:
+        names = (self.progress.entrants[number].name for number in match.fixture.entrants)
+        return match.why if match.absent else f"{' and '.join(names)} could not play: {match.why}"
+
+    async def _store_result(self, played: PlayedMatch, result: FixtureResult) -> None:
+        name, fixture = self.document.name, played.fixture
+        if isinstance(played, UnplayedMatch):
+            why = self._why(played)
+            await self._journal.keep_results(name, {fixture.key: result}, ARENA, why)
             return
         entrants = [self.progress.entrants[number] for number in fixture.entrants]
-        players, versions = (
-            tuple(entrant.name for entrant in entrants),
-            tuple(entrant.version for entrant in entrants),
-        )
+        players = tuple(entrant.name for entrant in entrants)
+        versions = tuple(entrant.version for entrant in entrants)
         seed, options, game = seed_text(fixture.seed), self.document.options, self.document.game
-        entry = MatchEntry(
-            result.match, game, players, played.started, name, options, seed, versions=versions
-        )
-        self._store.begin(entry)
-        note = result_note(name, fixture.key, result)
-        await self._store.finish(
-            Finish(
-                result.match,
-                "ended",
-                played.ended,
-                outcome.result,
-                outcome.view,
-                outcome.record,
-                notes=(note,),
+        self._store.begin(
+            MatchEntry(
+                result.match, game, players, played.started, name, options, seed, versions=versions
             )
         )
+        end = Finish(
+            result.match,
+            "ended",
+            played.ended,
+            played.result,
+            played.view,
+            played.record,
+            notes=(result_note(name, fixture.key, result),),
+        )
+        await self._store.finish(end)
 
     async def _withdraw_penalised(self) -> None:
         """Withdraw the bots that have too many faults. They forfeit their open fixtures."""
+        penalties = self.document.penalties
         for number, entrant in enumerate(self.progress.entrants):
-            if entrant.left is None and self.progress.penalised(number):
+            if entrant.left is None and penalties.withdraw(self.progress.faults[number]):
                 forfeits = self.progress.withdraw(number)
                 left = self.progress.entrants[number].left
                 assert left is not None
-                why = f"{self.document.penalties.withdraw_after} no-shows and crashes"
+                why = f"{penalties.withdraw_after} no-shows and crashes"
                 await self._journal.withdraw(self.document.name, number, left, ARENA, why)
                 await self._keep_forfeits(forfeits)
 

@@ -33,7 +33,7 @@ from importlib import import_module
 from itertools import count, takewhile
 from pathlib import Path
 from threading import Lock, Timer
-from time import monotonic, time
+from time import monotonic
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -41,15 +41,23 @@ from msgspec.structs import replace
 
 from botdrome.client.program import CannotStart, check_sandbox
 from botdrome.contest.formats.format import Fixture
-from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, PoolTrouble, in_batches, timed
+from botdrome.offline.batches import (
+    BATCH_SECONDS,
+    LARGEST_BATCH,
+    Batches,
+    PoolTrouble,
+    in_batches,
+    timed,
+)
 from botdrome.offline.bot import folder_of, parts_of
-from botdrome.offline.contest_players import PlayedFixture, play_portion
 from botdrome.offline.entrants import PROGRAM, module_files
 from botdrome.offline.isolation import close_idle
 from botdrome.offline.seats import PREFIX, file_and_player, is_python, load_fault
 from botdrome.offline.tournament import (
     MatchOutcome,
+    PlayedMatch,
     TournamentPlan,
+    UnplayedMatch,
     check_plan,
     play_fixture,
     saved,
@@ -251,18 +259,13 @@ class BundlePlayer:
         if self._plan.isolation.sandbox:
             check_sandbox()
 
-    def play(self, fixture: Fixture) -> MatchOutcome | PlayedFixture:
+    def play(self, fixture: Fixture) -> MatchOutcome:
         """Raise CannotStart if a bot cannot play here, although it can where the tournament was
         started.
         """
         for number in fixture.entrants:
             self._load(self._plan.entrants[number])
-        if not self._plan.records:
-            return self._as_at_home(play_fixture(self._plan, fixture))
-        (played,) = play_portion(self._plan, [fixture])
-        if played.absent:
-            raise CannotStart("; ".join(played.absent.values()))
-        return played
+        return self._as_at_home(play_fixture(self._plan, fixture))
 
     def _load(self, entrant: str) -> None:
         if entrant in self._unloaded:
@@ -291,13 +294,6 @@ class BundlePlayer:
 
 class WorkerRefusal(Exception):
     """A worker cannot play, and another try would not help; the text says what to do."""
-
-
-class UnplayedMatch(Struct, frozen=True):
-    """A match that cannot be played, because it ends the processes that play it."""
-
-    fixture: Fixture
-    why: str
 
 
 _playing = Lock()
@@ -676,67 +672,34 @@ def bundle_of(plan: TournamentPlan, without: Collection[Path] = ()) -> BotBundle
     return pack(plan, sound, without)
 
 
+@contextmanager
+def matches_on_dask(
+    plan: TournamentPlan, address: str, without: Collection[Path], notice: Told
+) -> Iterator[Batches[Fixture, PlayedMatch]]:
+    """Connect to a cluster that plays; an exception cancels the matches that are not played yet.
+
+    Raise PoolTrouble if the cluster cannot be used.
+    """
+    work: Any = play_batch  # the executor adds the bundle
+    with dask_pool(address, bundle_of(plan, without), notice) as pool:
+        yield Batches(pool, work, pool.workers, LARGEST_BATCH, BATCH_SECONDS)
+
+
 def play_on_dask(
     plan: TournamentPlan, address: str, unplayed: Callable[[UnplayedMatch], None], notice: Told
 ) -> Generator[MatchOutcome, None, None]:
-    """The outcomes as they come in.
-
-    Raise PoolTrouble if the cluster cannot be used. Closing the generator cancels the rest.
-    """
+    """The outcomes as they come in. Closing the generator cancels the rest."""
     check_plan(plan)
-    return _play(
-        plan, address, bundle_of(plan, [Path(plan.save)] if plan.save else ()), unplayed, notice
-    )
+    return _play(plan, address, unplayed, notice)
 
 
 def _play(
-    plan: TournamentPlan,
-    address: str,
-    bundle: BotBundle,
-    unplayed: Callable[[UnplayedMatch], None],
-    notice: Told,
+    plan: TournamentPlan, address: str, unplayed: Callable[[UnplayedMatch], None], notice: Told
 ) -> Generator[MatchOutcome, None, None]:
-    work: Any = play_batch
-    with dask_pool(address, bundle, notice) as pool:
-        fixtures = plan.progress().rounds[0].fixtures
-        for played in in_batches(pool, work, fixtures, pool.workers, LARGEST_BATCH, BATCH_SECONDS):
+    without = [Path(plan.save)] if plan.save else ()
+    with matches_on_dask(plan, address, without, notice) as batches:
+        for played in in_batches(batches, plan.progress().rounds[0].fixtures):
             if isinstance(played, UnplayedMatch):
                 unplayed(played)
             else:
                 yield saved(plan, played)
-
-
-class PlayersOnDask:
-    """Plays the fixtures of a contest on the workers of a cluster."""
-
-    def __init__(self, pool: DaskExecutor, names: Sequence[str]) -> None:
-        self._pool, self._names = pool, names
-
-    @property
-    def jobs(self) -> int:
-        return self._pool.workers()
-
-    def play(self, fixtures: Sequence[Fixture]) -> asyncio.Future[list[PlayedFixture]]:
-        return asyncio.ensure_future(self._play(fixtures))
-
-    async def _play(self, fixtures: Sequence[Fixture]) -> list[PlayedFixture]:
-        results, _ = await asyncio.wrap_future(self._pool.submit(play_batch, fixtures))
-        return [self._unplayed(one) if isinstance(one, UnplayedMatch) else one for one in results]
-
-    def _unplayed(self, match: UnplayedMatch) -> PlayedFixture:
-        """No bot of such a match has shown up, as far as the contest is concerned."""
-        now, entrants = int(time() * 1000), match.fixture.entrants
-        bots = " and ".join(self._names[entrant] for entrant in entrants)
-        absent = dict.fromkeys(range(1, len(entrants)), "")
-        return PlayedFixture(
-            match.fixture, now, now, absent={0: f"{bots} could not play: {match.why}", **absent}
-        )
-
-
-@contextmanager
-def players_on_dask(
-    plan: TournamentPlan, address: str, without: Collection[Path], notice: Told
-) -> Iterator[PlayersOnDask]:
-    """Connect to a cluster; an exception cancels the matches that are not played yet."""
-    with dask_pool(address, bundle_of(plan, without), notice) as pool:
-        yield PlayersOnDask(pool, plan.names)

@@ -1,17 +1,19 @@
 """Tournament: many matches of the same bots, in this process or in several."""
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing
 from functools import partial
 from math import comb
 from pathlib import Path
 from tempfile import TemporaryFile
+from time import time
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from botdrome.catalogue import CATALOGUE
+from botdrome.client.program import CannotStart
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, Fixture
 from botdrome.contest.formats.round_robin import TurnsRoundRobin
@@ -25,11 +27,18 @@ from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import fingerprint, match_file
 from botdrome.match.terms import Milliseconds, Pace, Terms, offline
-from botdrome.offline.batches import BATCH_SECONDS, LARGEST_BATCH, in_processes
+from botdrome.offline.batches import (
+    BATCH_SECONDS,
+    LARGEST_BATCH,
+    Batches,
+    in_batches,
+    process_batches,
+)
 from botdrome.offline.isolation import ISOLATED, Isolation, close_idle
 from botdrome.offline.scenes import SceneQueue, Show, Stage
 from botdrome.offline.seats import Effort, ProgramSeat, Seat, check_bot, make_seat
 from botdrome.offline.table import OfflineTable, play_match
+from botdrome.store.entries import Epoch
 
 OPENING_STEP = -2_000_000
 """The step of the chance that draws openings. No match and no bot uses it."""
@@ -103,6 +112,8 @@ class MatchOutcome(Struct, frozen=True):
     """The outcome of one match, by seat."""
 
     fixture: Fixture
+    started: Epoch
+    ended: Epoch
     result: Result
     efforts: tuple[Effort, ...]
     refused: tuple[int, ...]
@@ -126,7 +137,20 @@ class MatchOutcome(Struct, frozen=True):
     fingerprint: int = 0
 
 
+class UnplayedMatch(Struct, frozen=True):
+    """A match that could not be played."""
+
+    fixture: Fixture
+    why: str
+    absent: tuple[int, ...] = ()
+    """The seats of bots that cannot start; empty: it ends the processes that play it."""
+
+
+PlayedMatch = MatchOutcome | UnplayedMatch
+
+
 def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = None) -> MatchOutcome:
+    started = _now()
     match = Match(
         with_options(CATALOGUE[plan.game].game, plan.game_options(fixture)),
         plan.seats,
@@ -145,12 +169,17 @@ def play_fixture(plan: TournamentPlan, fixture: Fixture, show: Show | None = Non
     table = play_match(match, names, seat, stage)
     if stage is not None:
         stage.close()
-    return _outcome(plan, fixture, match, names, table)
+    return _outcome(plan, fixture, started, match, names, table)
+
+
+def _now() -> Epoch:
+    return int(time() * 1000)
 
 
 def _outcome(
     plan: TournamentPlan,
     fixture: Fixture,
+    started: Epoch,
     match: Match,
     names: tuple[str, ...],
     table: OfflineTable,
@@ -167,6 +196,8 @@ def _outcome(
             files[f"{name}.{player}.{kind}"] = log.encode(errors="replace")
     return MatchOutcome(
         fixture,
+        started,
+        _now(),
         match.result,
         tuple(seat.effort for seat in seats),
         tuple(table.refused),
@@ -253,24 +284,27 @@ def play_all(
     progress = plan.progress()
     if scenes is None and jobs == 1:
         return counted(plan, _play_here(plan, progress.open.fixtures()), progress)
-    close_idle()
-    work, fixtures = partial(_play_portion, plan), progress.rounds[0].fixtures
-    if scenes is not None:
-        outcomes = in_processes(work, fixtures, jobs, most=1, ready=partial(_show_on, scenes))
-    else:
-        outcomes = in_processes(work, fixtures, jobs, most, BATCH_SECONDS)
-    return counted(plan, outcomes, progress)
+    matches = (
+        matches_in_processes(plan, jobs, most)
+        if scenes is None
+        else matches_in_processes(plan, jobs, 1, partial(_show_on, scenes))
+    )
+    return counted(plan, _play_in(matches, progress.rounds[0].fixtures), progress)
 
 
 def counted(
-    plan: TournamentPlan, outcomes: Generator[MatchOutcome, None, None], progress: ContestProgress
+    plan: TournamentPlan, played: Generator[PlayedMatch, None, None], progress: ContestProgress
 ) -> Generator[MatchOutcome, None, None]:
-    """Save the matches, add their results to the contest, and yield their outcomes."""
-    with closing(outcomes):
-        for outcome in outcomes:
-            result = fixture_result(outcome.result, "", outcome.fingerprint)
-            progress.add(outcome.fixture.key, result)
-            yield saved(plan, outcome)
+    """Save the matches, add their results to the contest, and yield their outcomes.
+
+    Raise CannotStart if a match could not be played.
+    """
+    with closing(played):
+        for one in played:
+            if isinstance(one, UnplayedMatch):
+                raise CannotStart(one.why)
+            progress.add(one.fixture.key, fixture_result(one.result, "", one.fingerprint))
+            yield saved(plan, one)
 
 
 def _play_here(
@@ -283,6 +317,25 @@ def _play_here(
         close_idle()
 
 
+def _play_in(
+    matches: AbstractContextManager[Batches[Fixture, PlayedMatch]], fixtures: Sequence[Fixture]
+) -> Generator[PlayedMatch, None, None]:
+    with matches as batches:
+        yield from in_batches(batches, fixtures)
+
+
+def matches_in_processes(
+    plan: TournamentPlan,
+    jobs: int,
+    most: int = LARGEST_BATCH,
+    ready: Callable[[], None] | None = None,
+) -> AbstractContextManager[Batches[Fixture, PlayedMatch]]:
+    """Start processes that play; an exception ends the matches that still run."""
+    close_idle()
+    seconds = BATCH_SECONDS if most > 1 else 0.0
+    return process_batches(partial(play_portion, plan), jobs, most, seconds, ready)
+
+
 _shows: list[Show] = []
 """The queue of this process for scenes."""
 
@@ -291,8 +344,30 @@ def _show_on(scenes: SceneQueue) -> None:
     _shows.append(scenes.put)
 
 
-def _play_portion(plan: TournamentPlan, portion: Sequence[Fixture]) -> list[MatchOutcome]:
-    return [play_fixture(plan, fixture, *_shows) for fixture in portion]
+def play_portion(plan: TournamentPlan, portion: Sequence[Fixture]) -> list[PlayedMatch]:
+    return [_played(plan, fixture) for fixture in portion]
+
+
+def _played(plan: TournamentPlan, fixture: Fixture) -> PlayedMatch:
+    try:
+        return play_fixture(plan, fixture, *_shows)
+    except CannotStart:
+        absent = {
+            seat: why
+            for seat, entrant in enumerate(fixture.entrants)
+            if (why := _cannot_start(plan, entrant))
+        }
+        if not absent:
+            raise
+        return UnplayedMatch(fixture, "; ".join(dict.fromkeys(absent.values())), tuple(absent))
+
+
+def _cannot_start(plan: TournamentPlan, entrant: int) -> str:
+    try:
+        check_bot(plan.entrants[entrant], plan.game, plan.isolation)
+    except CannotStart as problem:
+        return str(problem)
+    return ""
 
 
 # Duel: a new and an old version of a bot, block by block, for the sequential test.
