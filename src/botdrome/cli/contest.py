@@ -39,7 +39,8 @@ from botdrome.contest.progress import ContestProgress
 from botdrome.contest.strength import Ratings, rate_counted
 from botdrome.games.reading import plural
 from botdrome.offline.batches import Batches, PoolTrouble
-from botdrome.offline.contest_run import ContestRun, contest_plan, open_contest
+from botdrome.offline.contest_run import ContestRun, annul, contest_plan, open_contest
+from botdrome.offline.contest_run import withdraw as withdraw_bot
 from botdrome.offline.tournament import PlayedMatch, TournamentPlan, matches_in_processes
 from botdrome.store.contest_archive import write_archive
 from botdrome.store.contest_journal import ContestJournal, ContestState, StoredContest
@@ -143,7 +144,11 @@ async def repeat(
         )
     async with opened(place_of(place, name, db)) as contest:
         await contest.claim()
-        await _annul(contest, bot or [], only)
+        stored = await contest.journal.load(contest.name)
+        progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
+        numbers = numbers_of(progress, bot or [])
+        if not await annul(contest.journal, progress, numbers, bool(only), contest.author):
+            raise CommandError("there are no such matches to play again")
         return await _play(contest, playing, json)
 
 
@@ -207,14 +212,8 @@ async def withdraw(
         (number,) = numbers_of(progress, [bot])
         if progress.entrants[number].left is not None:
             raise CommandError(f"{bot} has been withdrawn already")
-        forfeits = progress.withdraw(number)
-        left = progress.entrants[number].left or 0
-        await contest.journal.withdraw(contest.name, number, left, contest.author, why)
-        if forfeits:
-            await contest.journal.keep_results(
-                contest.name, forfeits, contest.author, "forfeits after a withdrawal"
-            )
-        say(f"{bot} plays no more, and forfeits {plural(len(forfeits), 'match', 'es')}.")
+        forfeits = await withdraw_bot(contest.journal, progress, number, contest.author, why)
+        say(f"{bot} plays no more, and forfeits {plural(forfeits, 'match', 'es')}.")
     return 0
 
 
@@ -489,25 +488,6 @@ def numbers_of(progress: ContestProgress, bots: Sequence[str]) -> list[int]:
             there = ", ".join(names)
             raise CommandError(f"there is no bot {bot!r} in this contest; there are {there}")
     return sorted({names.index(bot) for bot in bots})
-
-
-async def _annul(contest: ContestHere, bots: Sequence[str], only: str) -> None:
-    """Take back the results of these bots, or those with faults, or both: then the faults of these
-    bots.
-    """
-    stored = await contest.journal.load(contest.name)
-    progress = ContestProgress(stored.entry.document, stored.entrants, stored.results)
-    wanted = numbers_of(progress, bots)
-    keys = progress.with_results(set(wanted), bool(only))
-    back = [number for number in wanted if stored.entrants[number].left is not None]
-    if not keys and not back:
-        raise CommandError("there are no such matches to play again")
-    dropped = progress.forget(keys)
-    why = " ".join(filter(None, [f"of {', '.join(bots)}" if bots else "", only]))
-    old = {key: stored.results[key] for key in sorted(dropped) if key in stored.results}
-    for number in back:
-        await contest.journal.reinstate(contest.name, number, contest.author)
-    await contest.journal.annul_results(contest.name, old, contest.author, f"played again: {why}")
 
 
 async def _play(contest: ContestHere, playing: PlayOptions, as_json: bool) -> int:

@@ -9,13 +9,13 @@ at the same points.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from botdrome.client.program import CannotStart
 from botdrome.contest.document import BadDocument, ContestDocument
-from botdrome.contest.formats.format import Entrant, Fixture, FixtureResult
+from botdrome.contest.formats.format import Entrant, EntrantNumber, Fixture, FixtureResult
 from botdrome.contest.progress import ContestProgress, LateEntry, fixture_result, unplayed
 from botdrome.match.record import seed_text
 from botdrome.offline.batches import Batches
@@ -168,6 +168,50 @@ def contest_plan(
     )
 
 
+# Changes of a contest, by its organiser or by the run itself.
+
+
+async def withdraw(
+    journal: ContestJournal, progress: ContestProgress, number: EntrantNumber, author: str, why: str
+) -> int:
+    """Take a bot out of a contest, and return how many matches it forfeits."""
+    name, forfeits = progress.document.name, progress.withdraw(number)
+    await journal.withdraw(name, number, progress.entrants[number].left or 0, author, why)
+    await _keep_forfeits(journal, name, forfeits, author)
+    return len(forfeits)
+
+
+async def _keep_forfeits(
+    journal: ContestJournal, name: str, forfeits: Mapping[str, FixtureResult], author: str
+) -> None:
+    if forfeits:
+        await journal.keep_results(name, forfeits, author, "forfeits after a withdrawal")
+
+
+async def annul(
+    journal: ContestJournal,
+    progress: ContestProgress,
+    numbers: Sequence[EntrantNumber],
+    failed: bool,
+    author: str,
+) -> bool:
+    """Let matches of these entrants, or those that failed, be played again, and let withdrawn ones
+    of these entrants come back.
+
+    Return False if there is nothing to play again.
+    """
+    name, entrants = progress.document.name, progress.entrants
+    back = [number for number in numbers if entrants[number].left is not None]
+    old = progress.annul(numbers, failed)
+    for number in back:
+        await journal.reinstate(name, number, author)
+    if old or back:
+        bots = ", ".join(entrants[number].name for number in numbers)
+        why = " ".join(filter(None, [f"of {bots}" if bots else "", "failed" if failed else ""]))
+        await journal.annul_results(name, old, author, f"played again: {why}")
+    return bool(old or back)
+
+
 class ContestWaits(Exception):
     """The contest cannot continue without its organiser; the text says why."""
 
@@ -222,7 +266,7 @@ class ContestRun:
         name = self.document.name
         if (await self._journal.entry(name)).state != "running":
             await self._journal.change_state(name, "running", self._author)
-        await self._keep_forfeits(self.progress.forfeits)
+        await _keep_forfeits(self._journal, name, self.progress.forfeits, ARENA)
         await self._withdraw_penalised()
         self._watch(self)
 
@@ -330,18 +374,8 @@ class ContestRun:
 
     async def _withdraw_penalised(self) -> None:
         """Withdraw the bots that have too many faults. They forfeit their open fixtures."""
-        penalties = self.document.penalties
-        for number, entrant in enumerate(self.progress.entrants):
-            if entrant.left is None and penalties.withdraw(self.progress.faults[number]):
-                forfeits = self.progress.withdraw(number)
-                left = self.progress.entrants[number].left
-                assert left is not None
+        penalties, progress = self.document.penalties, self.progress
+        for number, entrant in enumerate(progress.entrants):
+            if entrant.left is None and penalties.withdraw(progress.faults[number]):
                 why = f"{penalties.withdraw_after} no-shows and crashes"
-                await self._journal.withdraw(self.document.name, number, left, ARENA, why)
-                await self._keep_forfeits(forfeits)
-
-    async def _keep_forfeits(self, forfeits: dict[str, FixtureResult]) -> None:
-        if forfeits:
-            await self._journal.keep_results(
-                self.document.name, forfeits, ARENA, "forfeits after a withdrawal"
-            )
+                await withdraw(self._journal, progress, number, ARENA, why)

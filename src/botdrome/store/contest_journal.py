@@ -119,6 +119,10 @@ class EnteredContest(Struct, frozen=True):
     entry: ContestEntry
     entrants: list[Entrant]
 
+    def number_of(self, bot: str) -> EntrantNumber | None:
+        """Return the number of the entrant with this name; None: there is none."""
+        return next((at for at, one in enumerate(self.entrants) if one.name == bot), None)
+
 
 class StoredContest(EnteredContest, frozen=True):
     """All that the store has about a contest."""

@@ -144,18 +144,12 @@ def checked_house_bot(game: str, bot: str) -> str:
     return bot
 
 
-def number_of(stored: EnteredContest, bot: str) -> EntrantNumber | None:
-    return next(
-        (number for number, entrant in enumerate(stored.entrants) if entrant.name == bot), None
-    )
-
-
 def numbers_of(stored: EnteredContest, bots: Sequence[str], failed: bool) -> list[EntrantNumber]:
     """Return the numbers of bots whose matches are played again.
 
     `failed`: there may be none, since only failed matches are.
     """
-    numbers = [number for bot in bots if (number := number_of(stored, bot)) is not None]
+    numbers = [number for bot in bots if (number := stored.number_of(bot)) is not None]
     if len(numbers) < len(bots) or not (bots or failed):
         name, named = stored.entry.document.name, ", ".join(bots) or "nobody"
         raise ContestRefusal(
@@ -376,7 +370,7 @@ class ServerContests:
 
     async def withdraw(self, name: str, bot: str, author: str, why: str = "") -> EnteredContest:
         """Take a bot out of a contest. It forfeits its matches of this round."""
-        number = number_of(self._of_server(name), bot)
+        number = self._of_server(name).number_of(bot)
         if number is None:
             raise ContestRefusal(f"{bot} is not in the contest {name!r}")
         running = self._running.get(name)
@@ -432,7 +426,7 @@ class ServerContests:
         """
         async with self._entries:
             stored = self._of_server(name)
-            number = number_of(stored, bot.name)
+            number = stored.number_of(bot.name)
             if number is not None and stored.entrants[number].left is None:
                 await self._renew(stored, number, version, author)
                 return
