@@ -17,7 +17,6 @@ from msgspec import Struct
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE
-from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Fixture
 from botdrome.contest.formats.round_robin import TurnFixtures
 from botdrome.contest.strength import rate
@@ -86,11 +85,7 @@ class Ladder:
 
     def climb(self) -> None:
         """Play all matches."""
-        games = MATCHES.get(self.game, 100)
-        document = ContestDocument(
-            name="ladder", game=self.game, players=2, games=games, seed=SEED
-        )
-        plan = list(TurnFixtures(len(self.names), document))
+        plan = list(TurnFixtures(len(self.names), 2, MATCHES.get(self.game, 100), SEED))
         for played in in_processes(partial(play, self.game), plan, cpu_count() or 1):
             (one, two), (first, second) = played.fixture.entrants, played.places
             self.scores[one, two][
@@ -111,7 +106,8 @@ class Ladder:
         )
 
     def table(self) -> str:
-        rated = rate(self.blocks.values()).strengths
+        blocks = ([tuple(one.items()) for one in block] for block in self.blocks.values())
+        rated = rate((block, 1, 1.0) for block in blocks).strengths
         lines = [
             "| bot | rating | 95 % | against the bot above | mean | p99 | slowest |",
             "|---|---|---|---|---|---|---|",

@@ -10,9 +10,12 @@ import pytest
 from botdrome.contest import block_counts
 from botdrome.contest.block_counts import BlockCounts, Repetition
 from botdrome.contest.formats.round_robin import TurnFixtures
-from botdrome.contest.strength import Places, rate, rate_counted
+from botdrome.contest.strength import rate
+from tests.contest.worlds import Places, rated
 
 NAMES = ("ada", "bob", "cid", "dan")
+BOTH = [(("ada", 1), ("bob", 2)), (("ada", 2), ("bob", 1))]
+"""A block in which the first seat wins."""
 
 
 def test_counted_blocks_are_rated_like_single_ones_in_any_order() -> None:
@@ -27,7 +30,7 @@ def test_counted_blocks_are_rated_like_single_ones_in_any_order() -> None:
             blocks[fixture.seed].append(
                 dict(zip((NAMES[one] for one in fixture.entrants), places, strict=True))
             )
-        expected = rate(blocks.values()).strengths
+        expected = rated(blocks.values()).strengths
         counted = []
         for _ in range(2):
             counts = BlockCounts(NAMES)
@@ -37,7 +40,7 @@ def test_counted_blocks_are_rated_like_single_ones_in_any_order() -> None:
             random.shuffle(played)
         assert counted[0] == counted[1]
         assert sum(times for _, times, _ in counted[0]) == len(blocks)
-        found = rate_counted(counted[0]).strengths
+        found = rate(counted[0]).strengths
         assert {name: round(one.rating, 6) for name, one in found.items()} == {
             name: round(one.rating, 6) for name, one in expected.items()
         }
@@ -48,7 +51,7 @@ def test_memory_does_not_grow_with_the_matches() -> None:
     counts = BlockCounts(NAMES[:2])
     for fixture in TurnFixtures(2, 2, 1000, 1):
         counts.add(fixture.seed, fixture.entrants, (1, 2))
-    assert list(counts.counted()) == [([{"ada": 1, "bob": 2}, {"ada": 2, "bob": 1}], 500, 1.0)]
+    assert list(counts.counted()) == [(BOTH, 500, 1.0)]
 
 
 def test_repeated_games_count_once() -> None:
@@ -56,12 +59,12 @@ def test_repeated_games_count_once() -> None:
     counts = BlockCounts(NAMES[:2])
     for fixture in TurnFixtures(2, 2, 200, 1):
         counts.add(fixture.seed, fixture.entrants, (1, 2), fingerprint=1 + fixture.entrants[0])
-    assert list(counts.counted()) == [([{"ada": 1, "bob": 2}, {"ada": 2, "bob": 1}], 100, 0.01)]
+    assert list(counts.counted()) == [(BOTH, 100, 0.01)]
     assert (
         counts.repetition().words()
         == "2 distinct games in 200: the interval counts 1 of 100 blocks."
     )
-    strength = rate_counted(counts.counted()).strengths["ada"]
+    strength = rate(counts.counted()).strengths["ada"]
     assert strength.games == 200 and strength.margin is None
 
 
@@ -82,7 +85,7 @@ def test_an_interval_is_that_of_the_distinct_blocks() -> None:
         if fixture.seed < 8:
             once.add(fixture.seed, fixture.entrants, places, fingerprint=1 + game)
     assert once.repetition().words() == "" and often.repetition().counted == 8
-    one, many = (rate_counted(counts.counted()).strengths["ada"] for counts in (once, often))
+    one, many = (rate(counts.counted()).strengths["ada"] for counts in (once, often))
     assert many.rating == pytest.approx(one.rating) and many.margin == pytest.approx(one.margin)
 
 

@@ -11,19 +11,24 @@ import pytest
 from botdrome.contest import strength
 from botdrome.contest.strength import (
     MEAN,
-    Block,
-    Places,
     Ratings,
     SingleMatch,
     Strength,
     expected,
     performance,
     rate,
-    rate_blocks,
-    rate_matches,
     student,
 )
-from tests.contest.worlds import CROSSED, PLAIN, tournament, true_ratings
+from tests.contest.worlds import (
+    CROSSED,
+    PLAIN,
+    Block,
+    Places,
+    rated,
+    rated_matches,
+    tournament,
+    true_ratings,
+)
 
 SIX = [-250.0, -100, -40, 30, 100, 450]
 EIGHT = [-300.0, -150, -60, 0, 60, 120, 200, 450]
@@ -66,7 +71,7 @@ def test_the_intervals_hold_the_truth_in_95_of_100_cases(
 ) -> None:
     truth, random = true_ratings(CROSSED, strengths, seats), Random(seats)
     runs = [tournament(CROSSED, strengths, seats, seeds, random) for _ in range(200)]
-    found = [found for blocks in runs for found in held(rate(blocks), truth)]
+    found = [found for blocks in runs for found in held(rated(blocks), truth)]
     assert 0.93 <= sum(found) / len(found) <= 0.99
 
 
@@ -79,7 +84,7 @@ def test_intervals_of_players_that_won_or_lost_everything_hold_the_truth(
     truth, random, found = true_ratings(CROSSED, strengths, seats), Random(seats), []
     for _ in range(200):
         blocks = tournament(CROSSED, strengths, seats, seeds, random)
-        inside = held(rate(blocks), truth)
+        inside = held(rated(blocks), truth)
         found += [inside[player] for player in range(len(truth)) if perfect(str(player), blocks)]
     assert len(found) >= 50 and sum(found) / len(found) >= 0.93
 
@@ -92,13 +97,13 @@ def test_matches_of_one_block_are_not_independent() -> None:
     found = [
         inside
         for blocks in runs
-        for inside in held(rate([[one] for block in blocks for one in block]), truth)
+        for inside in held(rated([[one] for block in blocks for one in block]), truth)
     ]
     assert sum(found) / len(found) < 0.9
 
 
 def test_ratings_are_those_at_which_the_results_were_to_be_expected() -> None:
-    found = rate_matches({match("a", "b"): 300, match("b", "a"): 100}).strengths
+    found = rated_matches({match("a", "b"): 300, match("b", "a"): 100}).strengths
     assert found["a"].rating - found["b"].rating == pytest.approx(
         190, abs=8
     )  # the prior draws them together a little
@@ -109,13 +114,13 @@ def test_matches_that_are_counted_together_are_rated_like_single_ones() -> None:
     counted = Counter(
         {match("a", "b"): 3, match("b", "a"): 1, draw("a", "b"): 2, draw("a", "b", "c"): 2}
     )
-    one, two = rate([[dict(places)] for places in counted.elements()]), rate_matches(counted)
+    one, two = rated([[dict(places)] for places in counted.elements()]), rated_matches(counted)
     assert one.strengths == two.strengths
     assert (one.strengths["a"].games, one.strengths["a"].draws) == (8, 4)
 
 
 def test_a_player_that_won_everything_has_a_finite_rating_with_a_wide_interval() -> None:
-    found = rate_matches(
+    found = rated_matches(
         {match("a", "b"): 5, match("b", "c"): 2, match("c", "b"): 2, draw("b", "c"): 1}
     ).strengths
     assert found["b"].rating < found["a"].rating < MEAN + 1500
@@ -123,13 +128,13 @@ def test_a_player_that_won_everything_has_a_finite_rating_with_a_wide_interval()
 
 
 def test_one_block_makes_no_interval() -> None:
-    found = rate([[{"a": 1, "b": 2}, {"a": 1, "b": 2}]])
+    found = rated([[{"a": 1, "b": 2}, {"a": 1, "b": 2}]])
     assert [one.margin for one in found.strengths.values()] == [None, None]
     assert found.beats("a", "b") is None
 
 
 def test_players_that_never_met_are_in_different_groups() -> None:
-    found = rate_matches(
+    found = rated_matches(
         {
             match("a", "b"): 3,
             match("b", "a"): 2,
@@ -149,17 +154,17 @@ def test_players_that_never_met_are_in_different_groups() -> None:
         "z": 1,
     }
     assert found.beats("a", "y") is None
-    joined = rate_matches({match("a", "b"): 1, match("c", "d"): 1, match("b", "c"): 1})
+    joined = rated_matches({match("a", "b"): 1, match("c", "d"): 1, match("b", "c"): 1})
     assert joined.groups() == [["a", "b", "c", "d"]]
 
 
 def test_nothing_played_gives_no_ratings() -> None:
-    assert rate([]).strengths == {} and rate([]).groups() == []
-    assert rate_matches({(("alone", 1),): 3}).strengths["alone"].games == 3
+    assert rated([]).strengths == {} and rated([]).groups() == []
+    assert rated_matches({(("alone", 1),): 3}).strengths["alone"].games == 3
 
 
 def test_the_probability_that_one_beats_the_other() -> None:
-    found = rate_matches(
+    found = rated_matches(
         {match("a", "b"): 60, match("b", "a"): 40, match("b", "c"): 50, match("c", "b"): 50}
     )
     sure = found.beats("a", "b")
@@ -174,21 +179,21 @@ def test_the_probability_that_one_beats_the_other() -> None:
 def test_95_percent_sure_is_wrong_in_at_most_5_of_100_cases() -> None:
     random, wrong = Random(4), 0
     for _ in range(300):
-        sure = rate(tournament(PLAIN, [0, 0, 0], 2, 6, random)).beats("0", "1")
+        sure = rated(tournament(PLAIN, [0, 0, 0], 2, 6, random)).beats("0", "1")
         wrong += not 0.05 <= (sure or 0) <= 0.95
     assert wrong / 300 <= 0.1
 
 
 def test_a_new_version_starts_from_its_parent_with_a_wider_interval() -> None:
     results = {match("a", "b"): 30, match("b", "a"): 10}
-    found = rate_matches(results, {"a2": "a", "a3": "a2"}).strengths
+    found = rated_matches(results, {"a2": "a", "a3": "a2"}).strengths
     assert (
         found["a"].rating == pytest.approx(found["a2"].rating) == pytest.approx(found["a3"].rating)
     )
     margins = [found[name].margin or 0 for name in ("a", "a2", "a3")]
     assert margins[0] + 150 < margins[1] and margins[1] + 50 < margins[2]
     assert found["a2"].games == 0 and found["a2"].group == found["a"].group
-    played = rate_matches(
+    played = rated_matches(
         results | {match("a2", "b"): 60, match("b", "a2"): 60}, {"a2": "a"}
     ).strengths
     assert played["a2"].rating - played["b"].rating == pytest.approx(0, abs=12)
@@ -197,30 +202,30 @@ def test_a_new_version_starts_from_its_parent_with_a_wider_interval() -> None:
 
 def test_a_version_is_not_its_own_ancestor() -> None:
     with pytest.raises(ValueError, match="'b' is its own ancestor"):
-        rate([], {"a": "b", "b": "c", "c": "b"})
+        rated([], {"a": "b", "b": "c", "c": "b"})
 
 
 def test_level_players_need_no_step() -> None:
-    assert rate_matches({match("a", "b"): 3, match("b", "a"): 3}).strengths["a"].rating == MEAN
+    assert rated_matches({match("a", "b"): 3, match("b", "a"): 3}).strengths["a"].rating == MEAN
 
 
 def test_large_groups_have_no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strength, "LARGEST", 2)
-    found = rate_matches({match("a", "b"): 3, match("b", "c"): 3})
+    found = rated_matches({match("a", "b"): 3, match("b", "c"): 3})
     assert [one.margin for one in found.strengths.values()] == [None] * 3
 
 
 def test_the_number_of_steps_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strength, "STEPS", 1)
     monkeypatch.setattr(strength, "STEPS", 1)
-    found = rate(tournament(PLAIN, [-300, 0, 300], 2, 9, Random(3))).strengths
+    found = rated(tournament(PLAIN, [-300, 0, 300], 2, 9, Random(3))).strengths
     assert found["0"].rating < found["2"].rating
 
 
 def test_the_last_point_of_a_history_is_the_rating() -> None:
     blocks = tournament(PLAIN, [-100, 0, 30, 90], 4, 9, Random(3))
     single = [[places] for block in blocks for places in block]
-    found = rate(single).strengths
+    found = rated(single).strengths
 
     def against(name: str, places: Places) -> tuple[float, float]:
         return found[name].rating, (places["0"] < places[name]) + (places["0"] == places[name]) / 2
@@ -252,7 +257,7 @@ HOUSE = {"house": 1400.0, "strong": 1900.0}
 
 
 def anchored(matches: Mapping[SingleMatch, int], anchors: Mapping[str, float] = HOUSE) -> Ratings:
-    return rate_blocks({(one,): times for one, times in matches.items()}, {}, anchors)
+    return rated_matches(matches, anchors=anchors)
 
 
 def test_anchors_keep_their_ratings_and_give_the_others_a_scale() -> None:
@@ -290,7 +295,7 @@ def test_thirty_beginners_do_not_lift_an_idle_bot() -> None:
     )
     assert after == pytest.approx(before, abs=0.1)
     free = [
-        rate_matches(results).strengths["idle"].rating for results in (settled, settled | beginners)
+        rated_matches(results).strengths["idle"].rating for results in (settled, settled | beginners)
     ]
     assert free[1] - free[0] > 300
 
@@ -341,7 +346,7 @@ def test_intervals_around_anchors_contain_the_truth() -> None:
     for _ in range(300):
         played = tournament(CROSSED, (0.0, 120.0), 2, 40, random)
         blocks = [tuple(tuple(sorted(places.items())) for places in block) for block in played]
-        found = rate_blocks(Counter(blocks), {}, {"0": 1500.0}).strengths["1"]
+        found = rate(((block, 1, 1.0) for block in blocks), {}, {"0": 1500.0}).strengths["1"]
         assert found.margin is not None
         inside += abs(found.rating - 1500 - apart) <= found.margin
     assert inside / 300 >= 0.92

@@ -6,7 +6,7 @@ seat and of the seed on that player, plus chance. Players whose performances fal
 grid are level.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, permutations
 from math import exp, log, log1p
 from random import Random
@@ -16,8 +16,30 @@ from msgspec import Struct
 
 from botdrome.contest.formats.format import moved_on
 from botdrome.contest.sequential import block_score, seatings
-from botdrome.contest.strength import POINTS, Block, elo_points, expected
+from botdrome.contest.strength import POINTS, Ratings, SingleMatch, elo_points, expected, rate
 from botdrome.games.chance import Chance
+
+
+Places = Mapping[str, int]
+"""The places of the players of one match."""
+Block = Sequence[Places]
+
+
+def rated(blocks: Iterable[Block], parents: Mapping[str, str] | None = None) -> Ratings:
+    """Rate players by blocks that each count once."""
+    matches = ([tuple(places.items()) for places in block] for block in blocks)
+    return rate(((block, 1, 1.0) for block in matches), parents)
+
+
+def rated_matches(
+    matches: Mapping[SingleMatch, int],
+    parents: Mapping[str, str] | None = None,
+    anchors: Mapping[str, float] | None = None,
+) -> Ratings:
+    """Rate players by matches that are each a block of their own, given with the number of times
+    each result occurred.
+    """
+    return rate((([match], times, 1.0) for match, times in matches.items()), parents, anchors)
 
 
 class World(Struct, frozen=True):

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from botdrome.bots.house import HOUSE_RATINGS
 from botdrome.catalogue import CATALOGUE
-from botdrome.contest.strength import LARGEST, MEAN, Ratings, SingleMatch, rate, rate_blocks
+from botdrome.contest.strength import LARGEST, MEAN, Ratings, SingleMatch, rate
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, bounded
@@ -264,9 +264,9 @@ class TableResults:
         if self.matches and self._rated_state != state and monotonic() >= self._rest_until:
             began = process_time()
             self.chains = VersionChains(self._versions, self.lines, LARGEST)
-            self._ratings = rate_blocks(
-                _moved(self._blocks(), self.chains.stand_ins), self.chains.parents, self._anchors
-            )
+            moved = _moved(self._blocks(), self.chains.stand_ins)
+            blocks = ((block, times, 1.0) for block, times in moved.items())
+            self._ratings = rate(blocks, self.chains.parents, self._anchors)
             self._rated_state, self.rated_at = state, int(time() * 1000)
             self._rest_until = monotonic() + PAUSES * (process_time() - began)
         return self._ratings

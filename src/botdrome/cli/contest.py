@@ -36,7 +36,7 @@ from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Fixture, StandingsLine
 from botdrome.contest.progress import ContestProgress
-from botdrome.contest.strength import Ratings, rate_counted
+from botdrome.contest.strength import Ratings, rate
 from botdrome.games.reading import plural
 from botdrome.offline.batches import Batches, PoolTrouble
 from botdrome.offline.contest_run import ContestRun, annul, contest_plan, open_contest
@@ -378,7 +378,7 @@ class ContestReport:
         self.entry, self.log = contest.entry, contest.log
         self.progress = ContestProgress(self.entry.document, contest.entrants, contest.results)
         blocks = contest_blocks(self.progress)
-        self.ratings, self.repetition = rate_counted(blocks.counted()), blocks.repetition()
+        self.ratings, self.repetition = rate(blocks.counted()), blocks.repetition()
 
     def print(self, as_json: bool) -> None:
         """Print the standings, or everything as JSON."""

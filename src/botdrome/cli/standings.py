@@ -21,7 +21,7 @@ from botdrome.contest.block_counts import BlockCounts, Repetition
 from botdrome.contest.formats.format import Fixture, Scores, StandingsLine
 from botdrome.contest.formats.round_robin import ranked_by_points
 from botdrome.contest.progress import fixture_result
-from botdrome.contest.strength import MEAN, Ratings, rate_counted
+from botdrome.contest.strength import MEAN, Ratings, rate
 from botdrome.games.reading import plural
 from botdrome.offline.entrants import bot_version
 from botdrome.offline.seats import Effort
@@ -166,7 +166,7 @@ class TournamentReport:
 
         A meeting on one seed is a block.
         """
-        return rate_counted(self._blocks.counted())
+        return rate(self._blocks.counted())
 
     @cached_property
     def repetition(self) -> Repetition:

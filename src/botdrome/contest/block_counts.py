@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from botdrome.contest.formats.format import played_in
 from botdrome.contest.progress import ContestProgress
-from botdrome.contest.strength import CountedBlock, Places, Ratings, rate_counted
+from botdrome.contest.strength import CountedBlock, Ratings, SingleMatch, rate
 from botdrome.games.reading import plural
 
 MOST_COMPARED = 200_000
@@ -126,11 +126,10 @@ class BlockCounts:
             _add(block, meetings)
         return meetings
 
-    def _block(self, meeting: tuple[int, ...], key: bytes) -> list[Places]:
+    def _block(self, meeting: tuple[int, ...], key: bytes) -> list[SingleMatch]:
         names, seats = [self._names[entrant] for entrant in meeting], len(meeting)
-        return [
-            dict(zip(names, key[at : at + seats], strict=True)) for at in range(0, len(key), seats)
-        ]
+        places = (key[at : at + seats] for at in range(0, len(key), seats))
+        return [tuple(zip(names, one, strict=True)) for one in places]
 
 
 def _add(block: list[_PlayedMatch], meetings: dict[tuple[int, ...], _MeetingBlocks]) -> None:
@@ -151,4 +150,4 @@ def contest_blocks(progress: ContestProgress) -> BlockCounts:
 
 
 def contest_ratings(progress: ContestProgress) -> Ratings:
-    return rate_counted(contest_blocks(progress).counted())
+    return rate(contest_blocks(progress).counted())

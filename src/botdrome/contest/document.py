@@ -191,26 +191,12 @@ def _moment_problems(document: "ContestDocument") -> Iterator[str]:
 
 def _seconds(moment: str) -> float | None:
     """Return the seconds from a fixed moment; None if the calendar has no such moment."""
-    year, month, day, hour, minute = (int(part) for part in re.findall(r"\d+", moment)[:5])
-    found = re.search(r":(\d\d(?:\.\d+)?)(?:Z|[+-])", moment[16:])
-    seconds = float(found[1]) if found else 0.0
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    lengths = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    if not (
-        1 <= month <= 12
-        and 1 <= day <= lengths[month - 1]
-        and hour < 24
-        and minute < 60
-        and seconds < 60
-    ):
+    whole = re.sub(r"(?<=[T ]\d\d:\d\d)(?=[Z+-])", ":00", moment)
+    try:
+        seconds: float = tomllib.loads(f"moment = {whole}")["moment"].timestamp()
+    except ValueError:
         return None
-    before = year - 1
-    days = (
-        365 * before + before // 4 - before // 100 + before // 400 + sum(lengths[: month - 1]) + day
-    )
-    zone = re.search(r"([+-])(\d\d):(\d\d)$", moment)
-    offset = (1 if zone[1] == "+" else -1) * (60 * int(zone[2]) + int(zone[3])) if zone else 0
-    return ((days * 24 + hour) * 60 + minute - offset) * 60 + seconds
+    return seconds
 
 
 def _entrant_problems(document: "ContestDocument") -> Iterator[str]:

@@ -261,16 +261,14 @@ VERSION = (POINTS / 200) ** 2
 more.
 """
 
-Places = Mapping[str, int]
-"""The places of the players of one match; 1 is the best, and players that are level share a place.
+SingleMatch = tuple[tuple[str, int], ...]
+"""The players of one match and their places; 1 is the best, and players that are level share a
+place.
 """
-Block = Sequence[Places]
-CountedBlock = tuple[Block, int, float]
+CountedBlock = tuple[Sequence[SingleMatch], int, float]
 """A block, the number of times it occurred, and the share of these times that count: repeated games
 tell nothing new.
 """
-SingleMatch = tuple[tuple[str, int], ...]
-"""The places of one match. Sort them, so that equal results are counted together."""
 
 _PairResult = tuple[int, int, float, int]
 """Two players, the points of the first, and the number of their matches."""
@@ -350,49 +348,20 @@ class Ratings:
         ]
 
 
-def rate(blocks: Iterable[Block], parents: Mapping[str, str] | None = None) -> Ratings:
-    """Rate players.
-
-    `parents` names the earlier version of a player, from whose rating it starts.
-    """
-    return rate_counted(((block, 1, 1.0) for block in blocks), parents)
-
-
-def rate_counted(
+def rate(
     blocks: Iterable[CountedBlock],
     parents: Mapping[str, str] | None = None,
     anchors: Mapping[str, float] | None = None,
 ) -> Ratings:
     """Rate players.
 
-    `anchors` are players with fixed ratings: through them all players have one scale, whoever
-    joins.
+    `parents` names the earlier version of a player, from whose rating it starts. `anchors` are
+    players with fixed ratings: through them all players have one scale, whoever joins.
     """
     pool = _Pool(parents or {}, anchors or {})
-    for block, times, share in blocks:
-        pool.add([tuple(places.items()) for places in block], times, share)
+    for block in blocks:
+        pool.add(*block)
     return Ratings(pool)
-
-
-def rate_blocks(
-    blocks: Mapping[tuple[SingleMatch, ...], int],
-    parents: Mapping[str, str],
-    anchors: Mapping[str, float],
-) -> Ratings:
-    """Rate players by blocks, given with the number of times each result occurred."""
-    pool = _Pool(parents, anchors)
-    for block, times in blocks.items():
-        pool.add(block, times)
-    return Ratings(pool)
-
-
-def rate_matches(
-    matches: Mapping[SingleMatch, int], parents: Mapping[str, str] | None = None
-) -> Ratings:
-    """Rate players by matches that are each a block of their own, given with the number of times
-    each result occurred.
-    """
-    return rate_blocks({(match,): times for match, times in matches.items()}, parents or {}, {})
 
 
 class _Pool:
@@ -430,7 +399,7 @@ class _Pool:
             self.blocks_of.append(0.0)
         return place
 
-    def add(self, matches: Sequence[SingleMatch], times: int, share: float = 1.0) -> None:
+    def add(self, matches: Sequence[SingleMatch], times: int, share: float) -> None:
         pairs: dict[tuple[int, int], tuple[float, int]] = {}
         players = set[int]()
         for match in matches:

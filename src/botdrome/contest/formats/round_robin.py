@@ -106,9 +106,9 @@ class TurnFixtures(PlannedFixtures):
     block: its matches depend on each other, and matches of different blocks do not.
     """
 
-    def __init__(self, entrants: int, document: ContestDocument) -> None:
-        self._groups = list(combinations(range(entrants), document.seats))
-        self._games, self._seed = document.games_per_meeting, document.seed
+    def __init__(self, entrants: int, seats: int, games: int, seed: int) -> None:
+        self._groups, self._games = list(combinations(range(entrants), seats)), games
+        self._seed = seed
 
     def __len__(self) -> int:
         return len(self._groups) * self._games
@@ -130,7 +130,9 @@ class TurnsRoundRobin(RoundRobin):
 
     def rounds(self) -> Iterator[Round]:
         players = self.checked([*range(len(self.entrants))])
-        yield Round(1, TurnFixtures(len(players), self.document))
+        document = self.document
+        games = document.games_per_meeting
+        yield Round(1, TurnFixtures(len(players), document.seats, games, document.seed))
 
     def ranked(self, rounds: Sequence[Round]) -> list[StandingsLine]:
         return ranked_by_points(self.scores(rounds), len(self.entrants))
