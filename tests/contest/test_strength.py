@@ -295,7 +295,8 @@ def test_thirty_beginners_do_not_lift_an_idle_bot() -> None:
     )
     assert after == pytest.approx(before, abs=0.1)
     free = [
-        rated_matches(results).strengths["idle"].rating for results in (settled, settled | beginners)
+        rated_matches(results).strengths["idle"].rating
+        for results in (settled, settled | beginners)
     ]
     assert free[1] - free[0] > 300
 

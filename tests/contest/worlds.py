@@ -19,7 +19,6 @@ from botdrome.contest.sequential import block_score, seatings
 from botdrome.contest.strength import POINTS, Ratings, SingleMatch, elo_points, expected, rate
 from botdrome.games.chance import Chance
 
-
 Places = Mapping[str, int]
 """The places of the players of one match."""
 Block = Sequence[Places]

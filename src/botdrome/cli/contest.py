@@ -464,7 +464,9 @@ def standings_table(
     return table_of(headings, (_cells(progress, one, ratings) for one in standings))
 
 
-def _cells(progress: ContestProgress, standing: StandingsLine, ratings: Ratings | None) -> list[str]:
+def _cells(
+    progress: ContestProgress, standing: StandingsLine, ratings: Ratings | None
+) -> list[str]:
     entrant = progress.entrants[standing.entrant]
     counts = (standing.wins, standing.draws, standing.losses, standing.no_shows + standing.crashes)
     notes = [

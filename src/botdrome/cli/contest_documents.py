@@ -219,9 +219,7 @@ def _house_entrants(document: ContestDocument) -> list[OfflineEntrant]:
     """Return as many house bots as the format needs, best first."""
     bots = [*reversed(house_bots(document.game))]
     refusal = CONTEST_FORMATS[document.format_](document, (), {}).refusal
-    count = next(
-        (count for count in range(max(FEWEST, len(bots)), MOST) if not refusal(count)), 0
-    )
+    count = next((count for count in range(max(FEWEST, len(bots)), MOST) if not refusal(count)), 0)
     if not count:
         raise CommandError(f"{document.format_}: {refusal(FEWEST)}")
     names = [bots[number % len(bots)] for number in range(count)]

@@ -67,11 +67,13 @@ class Batches(Generic[T, R]):
     def send(
         self, items: Iterator[T], left: int, running: int
     ) -> Iterator[tuple[list[T], Future[tuple[list[R], float]]]]:
-        """Send batches while that many are running, and yield them with their futures."""
-        while left and running < IN_FLIGHT * self.workers():
-            batch = list(islice(items, self.size(left)))
-            if not batch:
-                return
+        """Send batches while that many are running, and yield them with their futures.
+
+        About that many items are left.
+        """
+        while running < IN_FLIGHT * self.workers() and (
+            batch := list(islice(items, self.size(left)))
+        ):
             left, running = left - len(batch), running + 1
             yield batch, self._pool.submit(self._work, batch)
 
@@ -105,8 +107,7 @@ def timed(work: Callable[[Sequence[T]], Iterable[R]], batch: Sequence[T]) -> tup
 def in_processes(
     work: Callable[[Sequence[T]], Iterable[R]], items: Items[T], jobs: int, most: int = 50
 ) -> Generator[R, None, None]:
-    """What the work makes of the items, as it comes in; closing the generator ends what still runs.
-    """
+    """What the work makes of the items, as it comes in; closing the generator ends what still runs."""
     with process_batches(work, jobs, most) as batches:
         yield from in_batches(batches, items)
 

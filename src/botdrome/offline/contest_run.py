@@ -1,5 +1,5 @@
-"""A contest that runs offline: opens it in the store, plays the open fixtures and stores each result
-before the next round is planned.
+"""A contest that runs offline: it is opened in the store, and the open fixtures are played; each
+result is stored before the next round is planned.
 
 The plan depends only on stored results, so a run that was killed continues where the store stands.
 If bots may be withdrawn for their faults, results are stored in the order of the plan: then the
@@ -292,6 +292,9 @@ class ContestRun:
     def _hand_out(self) -> None:
         if self._open is not self.progress.open:  # there is a new plan
             self._open = self.progress.open
+            for key in [key for key in self._ready if key not in self._open]:
+                del self._ready[key]
+                self._taken.discard(key)
             self._free = (
                 fixture for fixture in self._open.fixtures() if fixture.key not in self._taken
             )

@@ -55,9 +55,7 @@ def pairings(players: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 def drawn_history(chance: Chance, players: int, rounds: int) -> SwissHistory:
     """Return the history of a Swiss in which chance decided everything, also who met whom."""
     history = SwissHistory()
-    history.points = Counter(
-        {player: 2 * chance.below(rounds + 1) for player in range(players)}
-    )
+    history.points = Counter({player: 2 * chance.below(rounds + 1) for player in range(players)})
     for _ in range(rounds):
         order = chance.sample(range(players), players)
         for one, two in zip(order[::2], order[1::2], strict=False):

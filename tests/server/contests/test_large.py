@@ -19,8 +19,7 @@ BOTS = 1000
 async def planned(house: RunningServer, round_: int, absent: int) -> None:
     """Return when a round is planned and waits for that many bots."""
     while (contest := house.contests.running("cup")) is None or (
-        contest._planning
-        or (contest._plan.summary.round, len(contest.awaited)) != (round_, absent)
+        contest._planning or (contest._plan.summary.round, len(contest.awaited)) != (round_, absent)
     ):
         await asyncio.sleep(0.01)
 

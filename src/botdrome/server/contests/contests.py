@@ -4,7 +4,7 @@ import asyncio
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from time import time
@@ -55,18 +55,8 @@ LONGEST_TIMER = 86_400.0
 
 
 class ContestMoments:
-    def __init__(
-        self,
-        start: Start,
-        entry: Callable[[str], ContestEntry | None],
-        act: Callable[[str, Moment], Awaitable[object]],
-        let_wait: Callable[[str, str, str], Awaitable[None]],
-    ) -> None:
-        """`entry` returns a contest of this node, and `let_wait` stores why it cannot follow its
-        document.
-        """
-        self._start, self._entry, self._act, self._let_wait = start, entry, act, let_wait
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, contests: "ServerContests") -> None:
+        self._contests, self._loop = contests, asyncio.get_running_loop()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self.acting: Counter[str] = Counter()
         """Contests that are being started or ended, by game."""
@@ -77,32 +67,32 @@ class ContestMoments:
         self.forget(name)
         action: Moment = "start" if entry.state == "open" else "end"
         seconds = seconds_to(entry, action)
-        waits = (
-            bool(entry.why) and action == "start"
-        )  # the moment has passed: the organiser starts it, or changes the document
-        if seconds is not None and entry.state in ("open", "running", "paused") and not waits:
-            self.ring_in(seconds, name, action)
+        if entry.why and action == "start":
+            return  # the moment has passed: the organiser starts it, or changes the document
+        if seconds is not None and entry.state in ("open", "running", "paused"):
+            self._ring_in(seconds, name, action)
 
     def forget(self, name: str) -> None:
         if (timer := self._timers.pop(name, None)) is not None:
             timer.cancel()
 
-    def ring_in(self, seconds: float, name: str, action: Moment) -> None:
-        self._timers[name] = self._loop.call_later(
-            min(max(0.0, seconds), LONGEST_TIMER), self._ring, name, action
-        )
+    def _ring_in(self, seconds: float, name: str, action: Moment) -> None:
+        def ring() -> None:
+            self._contests.start(self._follow(name, action))
 
-    def _ring(self, name: str, action: Moment) -> None:
-        self._start(self._follow(name, action))
+        seconds = min(max(0.0, seconds), LONGEST_TIMER)
+        self._timers[name] = self._loop.call_later(seconds, ring)
 
     async def _follow(self, name: str, action: Moment) -> None:
-        entry = self._entry(name)
-        if entry is None or (seconds_to(entry, action) or 0) > 0:
-            return None if entry is None else self.watch(entry)
-        game = entry.document.game
+        stored = self._contests[name] if self._contests.running(name) else None
+        if stored is None:
+            return None  # another node attends to it now
+        if (seconds_to(stored.entry, action) or 0) > 0:
+            return self.watch(stored.entry)
+        game = stored.entry.document.game
         self.acting[game] += 1
         try:
-            await self._act(name, action)
+            await self._contests.act(name, action, RULES)
         except ContestRefusal as problem:
             log.warning(
                 "a contest cannot follow its document",
@@ -110,12 +100,12 @@ class ContestMoments:
                 action=action,
                 why=str(problem),
             )
-            await self._let_wait(
+            await self._contests.let_wait(
                 name, f"cannot {action}", f"it cannot {action} as its document says: {problem}"
             )
         except Exception:
             log_failure("a contest could not follow its document")
-            self.ring_in(RETRY, name, action)
+            self._ring_in(RETRY, name, action)
         finally:
             self.acting[game] -= 1
         return None
@@ -251,17 +241,11 @@ class ServerContests:
         house: Callable[[str], ContestPlayer],
     ) -> None:
         self.journal, self._planner = ContestJournal(store), ContestPlanner(store, workers)
-        self._start, self._refusal, self._house, self._guesses = (
-            start,
-            refusal,
-            house,
-            PasswordGuesses(),
-        )
+        self.start, self._refusal, self._house = start, refusal, house
+        self._guesses = PasswordGuesses()
         self._stored: dict[str, EnteredContest] = {}
         self._running: dict[str, RunningContest] = {}
-        self.moments = ContestMoments(
-            start, self._entry_here, partial(self.act, author=RULES), self._let_wait
-        )
+        self.moments = ContestMoments(self)
         self._left = set[str]()
         """Games whose contests another node attends to."""
         self.on_change: list[Callable[[], None]] = []
@@ -489,7 +473,7 @@ class ServerContests:
             return
         refusal = partial(self._refusal, stored.entry.document.game)
         self._running[stored.entry.document.name] = RunningContest(
-            stored, self.journal, self._planner, self._start, refusal, self._over, results
+            stored, self.journal, self._planner, self.start, refusal, self._over, results
         )
 
     def _follow(self, stored: EnteredContest) -> None:
@@ -516,11 +500,11 @@ class ServerContests:
 
     def _over(self, contest: RunningContest) -> None:
         """All fixtures have results."""
-        self._start(self._store_end(contest, ALL_PLAYED))
+        self.start(self._store_end(contest))
 
-    async def _store_end(self, contest: RunningContest, reason: str) -> None:
+    async def _store_end(self, contest: RunningContest) -> None:
         try:
-            await self.journal.change_state(contest.name, "over", RULES, reason)
+            await self.journal.change_state(contest.name, "over", RULES, ALL_PLAYED)
             await self._reload(contest.name)
         except ContestRefusal:
             return  # its organiser has ended it meanwhile
@@ -540,12 +524,7 @@ class ServerContests:
         for tell in self.on_change:
             tell()
 
-    # Moments of the document.
-
-    def _entry_here(self, name: str) -> ContestEntry | None:
-        """Return the entry of a contest, unless another node attends to it now."""
-        return self._stored[name].entry if name in self._running else None
-
-    async def _let_wait(self, name: str, what: str, why: str) -> None:
+    async def let_wait(self, name: str, what: str, why: str) -> None:
+        """Store why a contest cannot follow its document."""
         await self.journal.wait(name, RULES, what, why)
         await self._reload(name)
