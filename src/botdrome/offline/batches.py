@@ -107,7 +107,7 @@ def timed(work: Callable[[Sequence[T]], Iterable[R]], batch: Sequence[T]) -> tup
 def in_processes(
     work: Callable[[Sequence[T]], Iterable[R]], items: Items[T], jobs: int, most: int = 50
 ) -> Generator[R, None, None]:
-    """What the work makes of the items, as it comes in; closing the generator ends what still runs."""
+    """Yield what the work makes of the items; closing the generator ends what still runs."""
     with process_batches(work, jobs, most) as batches:
         yield from in_batches(batches, items)
 
