@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from botdrome.contest.document import ContestDocument, FormatName
-from botdrome.offline import contest_run
 from botdrome.store import sqlite
 from botdrome.store.contest_journal import ContestJournal, StoredContest
 from botdrome.store.store import Store
@@ -71,7 +70,6 @@ async def test_killed_at_a_hundred_points_it_ends_as_if_undisturbed(
     monkeypatch.setattr(
         sqlite, "SETTINGS", ("synchronous = OFF",)
     )  # a killed process loses nothing that the system has taken
-    monkeypatch.setattr(contest_run, "LARGEST_PORTION", 1)
     (tmp_path / "bad.py").write_text(FAILING)
     points = 0
     for format_, settings in CONTESTS.items():
