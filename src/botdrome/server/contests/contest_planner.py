@@ -17,7 +17,7 @@ from msgspec import Struct
 from botdrome.contest.formats.format import EntrantNumber, Fixture, FixtureResult
 from botdrome.contest.progress import ContestProgress, faulty
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
-from botdrome.server.workers.pool import JobResult, Workers
+from botdrome.server.workers.pool import Job, Workers
 from botdrome.store.contest_journal import ContestReader
 from botdrome.store.entries import Source
 from botdrome.store.store import Store, StoreReader, reader
@@ -136,7 +136,7 @@ class ContestPlanner:
         job = await self._run("annulled_in_worker", contest, numbers, failed)
         return msgspec.msgpack.decode(job.value, type=dict[str, FixtureResult])
 
-    async def _run(self, function: str, *args: Any) -> JobResult:
+    async def _run(self, function: str, *args: Any) -> Job:
         target = f"{__name__}:{function}"
         return await self._workers.run(
             CLIENT, target, self._store.source, *args, long=True, limit=LONGEST
