@@ -9,9 +9,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 
 import httpx
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.patience import PATIENCE
 
@@ -46,43 +49,52 @@ def clean_copy(target: Path) -> Path:
     return target
 
 
-def pinned(target: Path) -> Path:
-    """The versions of the lock file, without hashes: the wheel itself has none there."""
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    target.write_text(
-        "\n".join(
-            line.split("\\")[0] for line in lines if re.match(r"[\w.-]+(\[[\w,]+\])?==", line)
-        )
-    )
-    return target
+def fetched(clone: Path) -> Path:
+    """What the build would fetch from npm, in the versions of the lock files, is here already."""
+    if (packages := ROOT / "web" / "node_modules").exists():
+        (clone / "web" / "node_modules").symlink_to(packages)
+    static = Path("src/botdrome/api/static/graphiql")
+    shutil.copytree(ROOT / static, clone / static, dirs_exist_ok=True)
+    return clone
+
+
+def required(wheel: Distribution) -> list[Distribution]:
+    """The distributions of this environment that a wheel names as its requirements, and theirs."""
+    found: dict[tuple[str, str], Distribution] = {}
+    left = [(wheel, "")]
+    while left:
+        one, extra = left.pop()
+        for requirement in map(Requirement, one.requires or ()):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+                for wanted in ("", *requirement.extras):
+                    key = canonicalize_name(requirement.name), wanted
+                    if key not in found:
+                        found[key] = distribution(requirement.name)
+                        left.append((found[key], wanted))
+    return [one for (_, extra), one in found.items() if not extra]
+
+
+def link(one: Distribution, packages: Path) -> None:
+    """Make a distribution of this environment one of another environment."""
+    for file in one.files or ():
+        if ".." not in file.parts:
+            (packages / file).parent.mkdir(parents=True, exist_ok=True)
+            (packages / file).symlink_to(str(one.locate_file(file)))
 
 
 def installed(folder: Path) -> Path:
-    """The command of an environment with the wheel and its requirements."""
-    run(
-        sys.executable,
-        "-m",
-        "hatchling",
-        "build",
-        "-t",
-        "wheel",
-        "-d",
-        folder / "dist",
-        folder=clean_copy(folder / "clone"),
-    )
+    """The command of an environment with the wheel and its requirements, and nothing else."""
+    clone = fetched(clean_copy(folder / "clone"))
+    build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist")
+    run(*build, folder=clone)
     (wheel,) = (folder / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", "--without-pip", folder / "env", folder=folder)
-    pip = (
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        folder / "env",
-        "install",
-        "--quiet",
-        "--no-compile",
-    )
-    run(*pip, "-c", pinned(folder / "constraints.txt"), wheel, folder=folder)
+    pip = (sys.executable, "-m", "pip", "--python", folder / "env", "install", "--quiet")
+    run(*pip, "--no-deps", "--no-index", "--no-compile", wheel, folder=folder)
+    (packages,) = (folder / "env" / "lib").glob("python*/site-packages")
+    (botdrome,) = distributions(name="botdrome", path=[str(packages)])
+    for one in required(botdrome):
+        link(one, packages)
     return folder / "env" / "bin" / "botdrome"
 
 
