@@ -73,6 +73,7 @@ def test_sapper_digs_through_to_one_that_does_nothing_and_kills_it() -> None:
         assert last.round < 300, "before walls close in"
 
 
+@pytest.mark.no_cover
 def test_sapper_reads_views_that_have_been_json() -> None:
     chance = Chance(5)
     position = Bomberman().start(4, chance)

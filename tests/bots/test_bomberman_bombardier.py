@@ -121,6 +121,7 @@ def test_it_opens_crates_and_takes_upgrades() -> None:
     assert sum(user.upgrades for user in last.users) > 2
 
 
+@pytest.mark.no_cover
 def test_it_reads_views_that_have_been_json() -> None:
     chance = Chance(5)
     position = Bomberman(9, 9, upgrades=100).start(4, chance)
