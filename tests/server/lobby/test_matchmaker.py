@@ -9,6 +9,7 @@ from prometheus_client import REGISTRY
 from botdrome.app import RunningServer
 from botdrome.server.lobby import desk
 from botdrome.store.entries import Wanted
+from tests.patience import until
 from tests.server.clients import bot, leap, play_noughts, registered, server
 
 pytestmark = pytest.mark.anyio
@@ -20,8 +21,7 @@ def waited() -> float:
 
 async def waiting(house: RunningServer, number: int) -> None:
     """Return when that many bots wait."""
-    while len(house.desk.seekers(9)) != number:
-        await asyncio.sleep(0)
+    await until(lambda: len(house.desk.seekers(9)) == number)
 
 
 async def test_bots_are_gathered_until_the_time_of_one_is_up(tmp_path: Path) -> None:

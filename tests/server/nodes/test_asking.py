@@ -10,6 +10,7 @@ from botdrome.server.lobby.desk import Tasks
 from botdrome.server.nodes import asking
 from botdrome.server.nodes.asking import Asking, LateAnswer, NoAnswer, NodeAsking
 from botdrome.server.workers.limits import CLIENT_SOURCE
+from tests.patience import until
 from tests.server.nodes.fixed_members import FixedMembers, node
 from tests.server.nodes.memory_links import MemoryLinks, Network
 
@@ -66,11 +67,9 @@ async def test_a_node_that_cannot_answer_is_named(monkeypatch: pytest.MonkeyPatc
     bee.on(Double, double)
     with pytest.raises(LateAnswer, match="the node bee did not answer within"):
         await ant.ask(BEE.id, Double("wait"), str, 0.01)
-    while bee._answering:
-        await asyncio.sleep(0)
+    await until(lambda: not bee._answering)
     waiting = asyncio.ensure_future(ant.ask(BEE.id, Double("wait"), str, 60))
-    while not bee._answering:
-        await asyncio.sleep(0)
+    await until(lambda: bee._answering)
     network.cut(ANT.id, BEE.id)
     with pytest.raises(NoAnswer, match="the link to it was lost"):
         await waiting
@@ -87,8 +86,6 @@ async def test_nobody_works_on_an_answer_that_is_not_wanted() -> None:
     ant, bee, _ = two()
     bee.on(Double, double)
     waiting = asyncio.ensure_future(ant.ask(BEE.id, Double("wait"), str, 60))
-    while not bee._answering:
-        await asyncio.sleep(0)
+    await until(lambda: bee._answering)
     waiting.cancel()
-    while bee._answering:
-        await asyncio.sleep(0)
+    await until(lambda: not bee._answering)
