@@ -292,7 +292,7 @@ class BotReply(Struct):
     headers: dict[str, str] = field(default_factory=dict)
 
 
-class CalledBot:
+class UrlBotClient:
     """A bot with a URL."""
 
     def __init__(self, answer: Callable[[HttpMessage], Awaitable[BotReply]]) -> None:

@@ -18,11 +18,11 @@ from botdrome.client.protocol_clients import (
     BoatsStream,
     BomberClient,
     BotReply,
-    CalledBot,
     ConnectionLost,
     DuelStream,
     HttpMessage,
     ServerLink,
+    UrlBotClient,
     linked,
 )
 from botdrome.client.rest import RestServer, ServerProblem, segment, socket_url
@@ -180,7 +180,7 @@ class HttpBot:
             return _said(self._move(bot, message["state"]))
 
         with contextlib.suppress(ServerProblem):
-            async with CalledBot(answer).serving() as called:
+            async with UrlBotClient(answer).serving() as called:
                 await asyncio.to_thread(_enter, bot, f"{called.url}/")
                 await asyncio.Event().wait()
 

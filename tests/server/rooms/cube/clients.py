@@ -10,7 +10,7 @@ from msgspec import Struct
 from websockets.exceptions import ConnectionClosed
 
 from botdrome.app import RunningServer
-from botdrome.client.protocol_clients import BotReply, CalledBot, CubeOrganiser, HttpMessage
+from botdrome.client.protocol_clients import BotReply, CubeOrganiser, HttpMessage, UrlBotClient
 from tests.server.clients import PATIENCE
 
 Reply = BotReply
@@ -39,7 +39,7 @@ def saying(*plans: Any) -> Answering:
     return answer
 
 
-class Bot(CalledBot):
+class Bot(UrlBotClient):
     """A bot with a URL, which keeps its calls."""
 
     def __init__(self, answer: Answering) -> None:
