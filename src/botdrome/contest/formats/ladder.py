@@ -7,7 +7,6 @@ entrants, neighbours that have met least play each other.
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import count
 from math import exp, sqrt
 
 from msgspec import Struct
@@ -86,7 +85,9 @@ class Ladder(ContestFormat):
 
     def rounds(self) -> Iterator[Round]:
         history, ratings, knowledge = SwissHistory(), Ratings(LiveRating), Knowledge()
-        for number in count(1):
+        number = 0
+        while True:
+            number += 1
             players = self.checked(players_of(self.entrants, number))
             ranked = sorted(players, key=lambda player: (-ratings[player].mean, player))
             seats = self.document.seats
