@@ -67,6 +67,11 @@ BURY = """WITH dead AS
     freed AS (DELETE FROM homes WHERE node = $1 || '.' || $2::bigint AND EXISTS (SELECT FROM dead))
     SELECT name FROM dead"""
 """Of several nodes that notice a death, one gets an answer."""
+BLOCKED = 0.5
+"""Seconds that the declaration of a death waits for transactions before it ends them."""
+UNBLOCK = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid = ANY (pg_blocking_pids($1)) AND state_change < clock_timestamp() - interval '1 s'"""
+"""Ends the transactions for which a process of PostgreSQL waits, and which do nothing."""
 CLEAN = f"""DELETE FROM nodes WHERE NOT alive AND beat < {NOW} - $1 AND name <> $2
     AND epoch < (SELECT max(epoch) FROM nodes)"""
 
@@ -235,9 +240,23 @@ class NodeRows:
     async def bury(self, name: str, epoch: int) -> bool:
         """Declare a node dead: raise its epoch, and free its homes. False: another node did."""
         async with self._explained():
-            won = await self._get(BURY, name, epoch) is not None
+            won = await self._bury(name, epoch)
             await self._run(TELL)
             return won
+
+    async def _bury(self, name: str, epoch: int) -> bool:
+        """A process that froze in a transaction holds the row of its node, since each transaction
+        makes sure that its node lives.
+        """
+        won = asyncio.ensure_future(self._get(BURY, name, epoch))
+        try:
+            if not (await asyncio.wait([won], timeout=BLOCKED))[0]:
+                other = await connect(self._url)
+                await other.execute(UNBLOCK, self._connection.get_server_pid())
+                await other.close()
+            return await won is not None
+        finally:
+            won.cancel()
 
     async def change(self, name: str, epoch: int, url: str, handover: str, draining: bool) -> None:
         async with self._explained():
@@ -301,7 +320,7 @@ class NodeRows:
                 )
             before = None if now is None else before
         if before is not None:
-            await self._get(BURY, name, before["epoch"])
+            await self._bury(name, before["epoch"])
 
     async def _of_name(self, name: str) -> Any:
         return await self._connection.fetchrow(f"{SEEN} AND name = $1", name)

@@ -12,7 +12,7 @@ from botdrome.store import schema
 from botdrome.store.entries import Fenced, MatchEntry, StoreUnavailable
 from botdrome.store.nodes import CannotJoin
 from botdrome.store.store import open_store
-from tests.patience import PAUSE
+from tests.patience import PAUSE, until
 from tests.server.nodes.joining import QUICK, Member, cluster, joined
 from tests.store.entries import a_match, an_end
 
@@ -95,6 +95,18 @@ async def test_a_frozen_node_learns_that_it_is_dead(postgres_url: str) -> None:
         await bee.sees(bee.id)
         await ant.members._keep_beating()
         assert ant.members.fenced is not None
+
+
+async def test_a_node_that_froze_in_a_transaction_is_declared_dead(postgres_url: str) -> None:
+    """Its transaction holds the row that says that it lives."""
+    async with cluster(postgres_url, "ant", "bee") as (ant, bee):
+        frozen = await asyncpg.connect(postgres_url)
+        await frozen.execute("BEGIN")
+        await frozen.execute("SELECT FROM nodes WHERE name = 'ant' FOR KEY SHARE")
+        await ant.freeze()
+        await bee.lose_patience(ant.id)
+        await bee.sees(bee.id)
+        await until(frozen.is_closed)
 
 
 async def test_matches_are_aborted_where_nothing_else_is_planned(postgres_url: str) -> None:
