@@ -217,7 +217,8 @@ def _without(pair: list[Hex], ground: int, width: int) -> int:
     for row, column in pair:
         place = row * width + column
         ground &= ~(1 << place)
-        if not _is_joined(_arcs(place, ground, width), ground, width):
+        arcs = _arcs(place, ground, width)
+        if len(arcs) > 1 and not _is_joined(arcs, ground, width):
             return 0
     return ground
 

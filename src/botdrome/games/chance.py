@@ -56,8 +56,9 @@ class Chance:
         return items[(self.bits() >> 11) * len(items) >> 53]
 
     def shuffle(self, items: MutableSequence[T]) -> None:
+        bits = self.bits
         for last in range(len(items) - 1, 0, -1):
-            other = self.below(last + 1)
+            other = (bits() >> 11) * (last + 1) >> 53  # below(), without the call
             items[last], items[other] = items[other], items[last]
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
