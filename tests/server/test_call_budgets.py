@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from botdrome.app import RunningServer
 from botdrome.server.network import peer, steady_loop
 from botdrome.server.tables import timing
 from tests.patience import until
@@ -101,15 +102,23 @@ async def count_of(work: Callable[[], Awaitable[object]]) -> CallCount:
     return count
 
 
-async def counted(what: str, work: Callable[[], Awaitable[object]], times: int = 1) -> None:
-    (await count_of(work)).check(what, times)
+async def counted(
+    what: str, house: RunningServer, work: Callable[[], Awaitable[object]], times: int = 1
+) -> None:
+    """Nothing else is under way, and no timer rings."""
+    await house.arena.store.journal.settled()
+    loop = asyncio.get_running_loop()
+    now = loop.time()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "time", lambda: now)
+        (await count_of(work)).check(what, times)
 
 
 async def test_a_move_of_noughts_and_crosses(tmp_path: Path) -> None:
     async with server(tmp_path) as house, pair(house) as (ada, bob):
         await turn(ada, bob, "X", 0, 0)
         await turn(bob, ada, "O", 1, 0)
-        await counted("a move of noughts and crosses", lambda: turn(ada, bob, "X", 0, 1))
+        await counted("a move of noughts and crosses", house, lambda: turn(ada, bob, "X", 0, 1))
 
 
 async def turn(one: Client, two: Client, mark: str, row: int, column: int) -> None:
@@ -123,7 +132,7 @@ async def test_the_end_of_a_match(tmp_path: Path) -> None:
         for row in range(2):
             await turn(ada, bob, "X", row, 0)
             await turn(bob, ada, "O", row, 1)
-        await counted("the end of a match", lambda: turn(ada, bob, "X", 2, 0))
+        await counted("the end of a match", house, lambda: turn(ada, bob, "X", 2, 0))
 
 
 async def test_a_login_with_pairing(tmp_path: Path) -> None:
@@ -137,7 +146,7 @@ async def test_a_login_with_pairing(tmp_path: Path) -> None:
 
         await log_in(*[await registered(house, name) for name in ("eve", "dan")])
         ada, bob = [await registered(house, name) for name in ("ada", "bob")]
-        await counted("a login with pairing", lambda: log_in(ada, bob), 2)
+        await counted("a login with pairing", house, lambda: log_in(ada, bob), 2)
 
 
 async def test_a_duel_move(tmp_path: Path) -> None:
@@ -151,7 +160,7 @@ async def test_a_duel_move(tmp_path: Path) -> None:
             return await two.receive()
 
         asked = await move(bob, ada, await move(ada, bob, question, 7, 7), 0, 7)
-        await counted("a duel move", lambda: move(ada, bob, asked, 7, 8))
+        await counted("a duel move", house, lambda: move(ada, bob, asked, 7, 8))
 
 
 async def test_a_boat_shot(tmp_path: Path) -> None:
@@ -167,7 +176,7 @@ async def test_a_boat_shot(tmp_path: Path) -> None:
 
         await shoot(ada, bob, "bob", "1|1")
         await shoot(bob, ada, "ada", "1|1")
-        await counted("a boat shot", lambda: shoot(ada, bob, "bob", "1|2"))
+        await counted("a boat shot", house, lambda: shoot(ada, bob, "bob", "1|2"))
 
 
 async def test_a_bomberman_action(tmp_path: Path) -> None:
@@ -183,7 +192,7 @@ async def test_a_bomberman_action(tmp_path: Path) -> None:
             assert b"ACCEPTED" in await reader.readuntil(b"}")
 
         await act()
-        await counted("a Bomberman action", act)
+        await counted("a Bomberman action", house, act)
         writer.close()
         await writer.wait_closed()
 
