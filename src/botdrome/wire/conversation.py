@@ -1,9 +1,10 @@
 """Conversation: one client's side of a protocol, from its first byte to its last, without I/O.
 
-A conversation is told what the client sent, what happened at its table, what the server decided,
-and the time. It returns bytes for the client and commands for the server. `server/session.py`
-connects it to a socket and executes the commands that all protocols share; the protocol's host
-executes the others. Commands and replies are plain data.
+A conversation is told what the client sent, what the server decided, and the time. It returns bytes
+for the client and commands for the server. With its seat it joins a writer, which is told what
+happens at the table. `server/session.py` connects a conversation to a socket and executes the
+commands that all protocols share; the protocol's server executes the others. Commands and replies
+are plain data.
 """
 
 import re
