@@ -2,13 +2,13 @@
 
 import asyncio
 import secrets
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import structlog
 
 from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.games.chance import SEED_BITS, Chance
-from botdrome.games.game import Raw, View
+from botdrome.games.game import Game, Raw, Seat, View
 from botdrome.match.events import Player
 from botdrome.server.lobby.clients import NOBODY
 from botdrome.server.tables.running_tables import Candidate
@@ -70,10 +70,9 @@ class HouseSeat:
             self._stop()
             if self._player in match.awaited:
                 self._answered = match.steps
+                seat = match.seat_of(self._player)
                 self._thinking = asyncio.ensure_future(
-                    self._answer(
-                        match.steps, house_view(match.position, match.seat_of(self._player))
-                    )
+                    self._answer(match.steps, match.position, seat)
                 )
 
     def _stop(self) -> None:
@@ -82,9 +81,10 @@ class HouseSeat:
             self._thinking.cancel()
             self._thinking = None
 
-    async def _answer(self, step: int, view: View) -> None:
+    async def _answer(self, step: int, position: Game[Any], seat: Seat) -> None:
+        """The views of many house bots are made one by one, since making all of them takes long."""
         try:
-            move, self._chance = await self._thought(view)
+            move, self._chance = await self._thought(house_view(position, seat))
         except WorkersClosed:
             return
         except Exception:
