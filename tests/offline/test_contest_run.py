@@ -20,12 +20,14 @@ from botdrome.contest.document import (
     OfflineEntrant,
     Penalties,
 )
+from botdrome.contest.formats.format import Fixture
 from botdrome.contest.progress import ContestProgress, fixture_result
 from botdrome.match.record import read, verify
 from botdrome.match.terms import Bank
 from botdrome.offline import contest_run
+from botdrome.offline.batches import Batches
 from botdrome.offline.contest_run import ContestRun, contest_plan, open_contest
-from botdrome.offline.tournament import play_fixture
+from botdrome.offline.tournament import UnplayedMatch, play_fixture
 from botdrome.store.contest_journal import ContestJournal, ContestRefusal, result_note
 from botdrome.store.entries import Note, Wanted
 from botdrome.store.store import Store
@@ -323,3 +325,22 @@ async def test_a_contest_that_began_under_older_rules_goes_on_under_them(tmp_pat
     expected = ContestProgress(replace(document, pairing=1), contest.entrants, contest.results)
     assert expected.over, "all results belong to pairs of the older rules"
     assert await run(tmp_path, document) == "", "the same file is no change of the document"
+
+
+async def test_a_result_that_a_withdrawal_has_decided_meanwhile_is_forgotten(
+    tmp_path: Path,
+) -> None:
+    """Kept results would count as played ahead, and nothing more would be handed out."""
+
+    async def taken_in(store: Store) -> None:
+        document = a_document(*HOUSE, penalties=withdrawing(2))
+        contest = await open_contest(ContestJournal(store), document, "olga", HERE)
+        matches: Batches[Any, Any] = Batches(PlayHere(), lambda _: ([], 0.0), lambda: 1, most=1)
+        run = ContestRun(store, contest, matches, "olga")
+        key = next(iter(run.progress.open))
+        decided = Fixture("99.1.1", (0, 1), 5)
+        run._taken |= {decided.key, key}
+        await run._take_in([UnplayedMatch(decided, "a bot crashed")])
+        assert not run._ready and run._taken == {key}
+
+    await in_store(tmp_path, taken_in)

@@ -308,7 +308,11 @@ class ContestRun:
 
     async def _take_in(self, matches: Iterable[PlayedMatch]) -> None:
         for played in matches:
-            self._ready[played.fixture.key] = played
+            key = played.fixture.key
+            if key in self.progress.open:
+                self._ready[key] = played
+            else:  # decided by a withdrawal meanwhile
+                self._taken.discard(key)
         while batch := self._next_batch():
             results = [self._result(played) for played in batch]
             await asyncio.gather(*map(self._store_result, batch, results))
