@@ -70,8 +70,9 @@ BURY = """WITH dead AS
 BLOCKED = 0.5
 """Seconds that the declaration of a death waits for transactions before it ends them."""
 UNBLOCK = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE pid = ANY (pg_blocking_pids($1)) AND state_change < clock_timestamp() - interval '1 s'"""
-"""Ends the transactions for which a process of PostgreSQL waits, and which do nothing."""
+    WHERE pid = ANY (pg_blocking_pids($1)) AND wait_event_type = 'Client'
+    AND state_change < clock_timestamp() - interval '1 s'"""
+"""Ends transactions that block a process of PostgreSQL, and have waited long for their client."""
 CLEAN = f"""DELETE FROM nodes WHERE NOT alive AND beat < {NOW} - $1 AND name <> $2
     AND epoch < (SELECT max(epoch) FROM nodes)"""
 
@@ -251,9 +252,11 @@ class NodeRows:
         won = asyncio.ensure_future(self._get(BURY, name, epoch))
         try:
             if not (await asyncio.wait([won], timeout=BLOCKED))[0]:
-                other = await connect(self._url)
-                await other.execute(UNBLOCK, self._connection.get_server_pid())
-                await other.close()
+                other = await connect(self._url, "botdrome bury")
+                try:
+                    await other.execute(UNBLOCK, self._connection.get_server_pid())
+                finally:
+                    other.terminate()
             return await won is not None
         finally:
             won.cancel()
