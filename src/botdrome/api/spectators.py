@@ -431,7 +431,7 @@ class WatchEvents:
         try:
             if scope["method"] == "HEAD":
                 async with aclosing(viewing.messages()) as messages:
-                    await anext(messages)
+                    await anext(messages, b"")
                 ending = "the match is over"
             else:
                 ending = await viewing.attend(stream.data, stream.gone)
@@ -465,7 +465,8 @@ class EventStream:
                 async with asyncio.timeout(HEARTBEAT):
                     message = await self._receive()
             except TimeoutError:
-                await self._write(b": still here\n\n")
+                if self.begun:  # until then the answer may be an error
+                    await self._write(b": still here\n\n")
             else:
                 if message["type"] == "http.disconnect":
                     return
