@@ -129,7 +129,7 @@ class RunningServer:
         return self._parts.served
 
     def server_of(self, kind: type[AnyServer]) -> AnyServer:
-        """Return the host of a protocol, by its class."""
+        """Return the server of a protocol, by its class."""
         return self._parts.server_of(kind)
 
     @property

@@ -446,7 +446,7 @@ class Penalties(DocumentPart, frozen=True):
     ] = None
 
     def withdraw(self, faults: int) -> bool:
-        """Return True if a bot with so many no-shows and crashes is to be withdrawn."""
+        """Return True if a bot with this number of no-shows and crashes is to be withdrawn."""
         return self.withdraw_after is not None and faults >= self.withdraw_after
 
 

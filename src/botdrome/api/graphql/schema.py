@@ -126,7 +126,7 @@ class QueryContext(ReadContext):
         offset: int | None = None,
         most: int = LONGEST_LIST,
     ) -> Sequence[T]:
-        """Return the part of a list that is asked for, at most so many entries of it."""
+        """Return the part of a list that is asked for, with at most `most` entries."""
         wanted = whole[original_offset(offset) :][: original_limit(limit)]
         self.truncate(info, wanted[:most], len(wanted))
         return wanted[:most]

@@ -42,7 +42,7 @@ _numbers = count(1)
 
 
 class PlanSummary(Struct, frozen=True):
-    """What a plan says besides its fixtures."""
+    """A plan without its fixtures."""
 
     number: int = 0
     """Unique among all plans of a server; 0: nothing is planned yet."""

@@ -106,7 +106,7 @@ REMEMBERED = 10_000
 
 
 class OpenConnection(Protocol):
-    """What is asked of a transport when the server closes."""
+    """A transport that the server can close."""
 
     def get_write_buffer_size(self) -> int: ...
 
