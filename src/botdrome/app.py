@@ -31,7 +31,6 @@ from botdrome.server.network.http_request import RequestHeaders
 from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol, stop_signal, unless
 from botdrome.server.network.origins import Origins
-from botdrome.server.network.steady_loop import LoopWatch
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import AnyNode, SingleServer, join_cluster, once_reached
 from botdrome.server.nodes.rooms import Rooms
@@ -371,9 +370,6 @@ async def serve(
         gc.collect()
         gc.freeze()
         gc.set_threshold(*COLLECTIONS)
-        watch = LoopWatch()
-        server.desk.tables.behind = watch.behind
         await server.node.serve_until(wanted)
         log.info("stopping", seconds_for_running_matches=settings.drain)
         await server.close()
-        watch.close()

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.network import peer, steady_loop
+from botdrome.server.network import peer
+from botdrome.server.network.steady_loop import AWAKE, SteadyUvLoop
 from botdrome.server.tables import timing
 from tests.patience import until
 from tests.server.clients import Client, bot, pair, registered, server
@@ -39,8 +40,11 @@ BUDGETS = {
     "a Battlecube tick of two bots": 210,
     "a login with pairing": 264,
     "the end of a match": 138,
+    "an idle second": 2,
 }
-"""Calls of functions of the package in the server's event loop, on Python 3.11."""
+"""Calls of functions of the package in the server's event loop, on Python 3.11; for the idle second,
+wake-ups of the loop.
+"""
 
 RESUMED = CO_ASYNC_GENERATOR | CO_COROUTINE | CO_GENERATOR
 CLIENTS = f"{SOURCES}client/"
@@ -107,7 +111,6 @@ def outermost(frame: FrameType | None) -> str:
 def clocks_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is counted that depends on how long something takes."""
     now = monotonic()
-    monkeypatch.setattr(steady_loop, "PERIOD", 3600.0)
     monkeypatch.setattr(peer, "BURST", 3600.0)
     monkeypatch.setattr(peer, "monotonic", lambda: now)
     monkeypatch.setattr(timing, "PERIOD", 3_600_000)
@@ -255,3 +258,49 @@ async def test_a_battlecube_tick(tmp_path: Path) -> None:
         for _ in range(40):
             answers.release()
         await one.until("GAME_ENDED")
+
+
+class SteppedClock:
+    """The system's clock, until it is stopped and set by the test."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        self.stopped: float | None = None
+
+    def __call__(self) -> float:
+        return monotonic() + self.ahead if self.stopped is None else self.stopped
+
+    @contextmanager
+    def stepping(self) -> Iterator[None]:
+        self.stopped = self()
+        try:
+            yield
+        finally:
+            self.ahead, self.stopped = self.stopped - monotonic(), None
+
+
+async def wake_ups(clock: SteppedClock, seconds: float) -> int:
+    """Step from timer to timer. Return the number of steps."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SteadyUvLoop)
+    until, steps = loop.time() + seconds, 0
+    while (due := loop._timers._heap[0][0]) <= until:
+        clock.stopped, steps = due + loop.clock.left_out, steps + 1
+        loop._timers.ring()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    return steps
+
+
+def test_an_idle_second(tmp_path: Path) -> None:
+    clock = SteppedClock()
+
+    async def idle() -> float:
+        async with server(tmp_path) as house:
+            await house.arena.store.journal.settled()
+            with clock.stepping():
+                await wake_ups(clock, 2 * AWAKE)
+                return await wake_ups(clock, 60) / 60
+
+    with asyncio.Runner(loop_factory=lambda: SteadyUvLoop(clock)) as runner:
+        assert runner.run(idle()) <= BUDGETS["an idle second"]

@@ -2,13 +2,23 @@
 once a minute.
 """
 
-from collections.abc import AsyncIterator
+import asyncio
 
 import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from botdrome.server.network.steady_loop import BEHIND, PERIOD, WINDOW, LoopWatch
+from botdrome.server.network.steady_loop import (
+    AWAKE,
+    BEHIND,
+    HEARTBEAT,
+    IDLE,
+    PERIOD,
+    STALL,
+    WINDOW,
+    LoopWatch,
+    SteadyClock,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -27,10 +37,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def watch(clock: Clock) -> AsyncIterator[LoopWatch]:
-    watch = LoopWatch(clock)
-    yield watch
-    watch.close()
+async def watch(clock: Clock) -> LoopWatch:
+    return LoopWatch(asyncio.get_running_loop(), SteadyClock(clock), clock)
 
 
 async def test_the_longest_block_is_shown_for_a_minute_or_two(
@@ -48,27 +56,71 @@ async def test_the_longest_block_is_shown_for_a_minute_or_two(
     assert watch.longest() == 0
 
 
-async def test_a_timer_that_comes_late_has_seen_a_block(watch: LoopWatch, clock: Clock) -> None:
-    clock.now += 5
+async def test_a_heartbeat_that_comes_late_has_seen_a_block(watch: LoopWatch, clock: Clock) -> None:
+    clock.now += 5 + IDLE
     with capture_logs() as logs:
-        watch._look()
-    assert round(watch.longest(), 2) == 4.99
+        watch._beat()
+    assert round(watch.longest(), 2) == 5
     assert [(line["event"], line["milliseconds"]) for line in logs] == [
-        ("the event loop was blocked", 4990)
+        ("the event loop was blocked", 5000)
     ]
 
 
-async def test_the_loop_is_behind_after_a_late_check_and_while_one_is_overdue(
+def beats(watch: LoopWatch, clock: Clock, times: int, period: float = PERIOD) -> None:
+    for _ in range(times):
+        clock.now += period
+        watch._beat()
+
+
+async def test_the_loop_is_not_behind_after_two_fast_heartbeats(
     watch: LoopWatch, clock: Clock
 ) -> None:
+    assert watch.behind(), "nobody knows: it was idle"
+    beats(watch, clock, 1)
+    assert watch.behind(), "the input may have arrived before the first heartbeat"
+    beats(watch, clock, 1)
     assert not watch.behind()
-    clock.now += PERIOD + BEHIND + 0.001
-    assert watch.behind(), "the next check is overdue"
-    watch._look()
-    assert watch.behind(), "the last check was late"
-    clock.now += PERIOD
-    watch._look()
+    clock.now += BEHIND - PERIOD - 0.001
     assert not watch.behind()
+
+
+@pytest.mark.parametrize("before", [0.0, 0.001, 0.004, PERIOD - 0.001])
+@pytest.mark.parametrize("ahead", [0.0, 0.006, 0.012, BEHIND])
+async def test_input_that_waited_for_20_ms_is_never_missed(
+    watch: LoopWatch, clock: Clock, before: float, ahead: float
+) -> None:
+    """It arrives right after the loop has looked for input. Then work blocks the loop, the
+    heartbeat rings, and more work blocks it, until the sockets are read again.
+    """
+    watch.wake()
+    beats(watch, clock, 3)
+    assert not watch.behind()
+    clock.now += before
+    clock.now += ahead
+    if before + ahead >= PERIOD:
+        watch._beat()
+    clock.now += BEHIND - ahead + 0.0001
+    assert watch.behind()
+
+
+async def test_the_heartbeat_is_fast_with_input_slower_with_matches_and_slow_without(
+    watch: LoopWatch, clock: Clock
+) -> None:
+    runs = [False]
+    watch.busy.append(lambda: runs[0])
+    watch._beat()
+    assert (watch._period, round(watch._clock.stall, 3)) == (IDLE, 0.6)
+    watch.wake()
+    assert (watch._period, round(watch._clock.stall, 3)) == (PERIOD, STALL)
+    clock.now += AWAKE
+    runs[0] = True
+    watch._beat()
+    assert (watch._period, round(watch._clock.stall, 3)) == (HEARTBEAT, STALL)
+    assert watch.behind() and watch._period == PERIOD, "a move is input, too"
+    clock.now += AWAKE
+    runs[0] = False
+    watch._beat()
+    assert watch._period == IDLE
 
 
 async def test_long_blocks_are_logged_once_a_minute(watch: LoopWatch, clock: Clock) -> None:

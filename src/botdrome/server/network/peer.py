@@ -42,6 +42,7 @@ from botdrome.server.network.connection import (
     unread_for,
 )
 from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.wire.framing.streams import BadHeader, may_be_header, read_header
@@ -123,6 +124,7 @@ class Shares:
         self._sharers: WeakValueDictionary[tuple[str, str], Sharer] = WeakValueDictionary()
         self._line: deque[Budget] = deque()
         self._loop = asyncio.get_running_loop()
+        self._watch = watch_of(self._loop)
         self.connections: set[OpenConnection] = set()
         """All that are open."""
         self._serving = False
@@ -167,6 +169,8 @@ class Shares:
         if now > self._period_end:
             self.period, self._period_end = self.period + 1, now + PERIOD
             self._active, self._counted = max(1, self._counted), 0
+            if self._watch is not None:
+                self._watch.wake()
 
     def spent(self, began: float) -> float:
         """Return the loop time that was spent since then on the current input."""

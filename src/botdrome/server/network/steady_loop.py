@@ -5,6 +5,9 @@ meanwhile, but the server reads nothing. With an ordinary clock all timeouts wou
 before the first message is read. So the loop has a heartbeat. A gap much longer than the heartbeat
 is left out of the loop's clock, and so out of all timeouts. All timeouts in `server/` and `api/`
 therefore use the loop's clock, not the system's.
+
+The heartbeat also measures how late the loop is (`LoopWatch`). It is fast while clients send input,
+slower while matches run without any, and slow on an idle server.
 """
 
 import asyncio
@@ -27,10 +30,10 @@ if sys.platform != "win32":
 
 log = structlog.get_logger()
 
-HEARTBEAT = 0.05
-"""Seconds between two heartbeats of an idle loop."""
+HEARTBEAT: Final = 0.05
+"""Seconds between two heartbeats while matches run."""
 STALL: Final = 0.15
-"""A gap of this many seconds is a stall.
+"""A gap of this many seconds is a stall while matches run.
 
 More than a heartbeat, since a busy machine may wake the process late.
 """
@@ -39,22 +42,21 @@ LONG_STALL = 1.0
 
 
 class SteadyClock:
-    """A clock that leaves out stalls of the loop.
+    """A clock that leaves out stalls of the loop. It must be read at every heartbeat."""
 
-    It must be read at least every HEARTBEAT seconds.
-    """
-
-    __slots__ = ("_read", "_seen", "left_out")
+    __slots__ = ("_read", "_seen", "left_out", "stall")
 
     def __init__(self, read: Callable[[], float] = monotonic) -> None:
         self._read, self._seen = read, read()
+        self.stall = STALL
+        """A gap of this many seconds is a stall."""
         self.left_out = 0.0
         """Seconds of all stalls."""
 
     def now(self) -> float:
         now = self._read()
         gap, self._seen = now - self._seen, now
-        if gap > STALL:
+        if gap > self.stall:
             self.left_out += gap
             metrics.STALLED.inc(gap)
             if gap > LONG_STALL:
@@ -75,11 +77,7 @@ class Steady:
         self.clock = SteadyClock(read)
         self.time = self.clock.now  # not a method: a call less for each message
         super().__init__()
-        _beat(cast(asyncio.AbstractEventLoop, self))
-
-
-def _beat(loop: asyncio.AbstractEventLoop) -> None:
-    loop.call_later(HEARTBEAT, _beat, loop)
+        self.watch = LoopWatch(cast(asyncio.AbstractEventLoop, self), self.clock, read)
 
 
 class SteadyLoop(Steady, asyncio.SelectorEventLoop):
@@ -190,6 +188,8 @@ class LoopTimers:
             while self._heap and self._heap[0][0] <= due:
                 self._ring(heappop(self._heap)[2])
         finally:
+            while self._heap and self._heap[0][2].cancelled():
+                self._ring(heappop(self._heap)[2])  # the loop need not wake up for it
             self._alarm_at = inf
             if self._heap:
                 self._set_alarm()
@@ -256,38 +256,67 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return runner.run(work)
 
 
-# Loop watch: measures how long the event loop is blocked, for the metrics and the log.
+# Loop watch: the heartbeat, which measures how long the event loop is blocked.
 
-PERIOD = 0.01
-"""Seconds between two checks. A block may be measured as shorter by up to this time."""
+PERIOD = 0.008
+"""Seconds between two heartbeats while clients send input. A block may be measured as shorter by up
+to this time.
+"""
+IDLE: Final = 0.5
+"""Seconds between two heartbeats of an idle server."""
+AWAKE: Final = 1.0
+"""Seconds after input in which more is expected."""
 WINDOW = 60.0
 """Seconds for which the longest block is kept, and between two warnings."""
 LONG_BLOCK = 0.1
 """Seconds."""
 BEHIND: Final = 0.02
-"""Seconds by which a check is late while the loop is behind with its work."""
+"""Seconds for which input may wait until the loop is behind with its work."""
 
 
 class LoopWatch:
-    """A timer that measures its own lateness."""
+    """The heartbeat of a loop, a timer that measures its own lateness."""
 
-    def __init__(self, now: Callable[[], float] = monotonic) -> None:
-        self._now, self._loop = now, asyncio.get_running_loop()
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        clock: SteadyClock,
+        now: Callable[[], float],
+    ) -> None:
+        """`now` is the system's clock."""
+        self._loop, self._clock, self._now = loop, clock, now
+        self.busy: list[Callable[[], bool]] = []
+        """Say whether matches run."""
         self._longest = self._longest_before = 0.0
         self._window_began, self._warned = now(), now() - WINDOW
-        self._due = self._late = 0.0
-        self._timer: asyncio.TimerHandle
-        self._set_timer()
+        self._awake_until, self._last, self._read_before = -inf, -inf, -inf
+        """`_last` is the last heartbeat, and `_read_before` the one before it: input that had
+        arrived by then was read, since the loop reads all sockets between two heartbeats.
+        """
+        self._set_timer(IDLE)
         metrics.LONGEST_BLOCK.set_function(self.longest)
 
-    def _set_timer(self) -> None:
-        self._due = self._now() + PERIOD
-        self._timer = self._loop.call_later(PERIOD, self._look)
+    def _set_timer(self, period: float) -> None:
+        self._due, self._period = self._now() + period, period
+        self._timer = self._loop.call_later(period, self._beat)  # this reads the clock
+        self._clock.stall = max(STALL, period + STALL - HEARTBEAT)
 
-    def _look(self) -> None:
-        self._late = self._now() - self._due
-        self.note(self._late)
-        self._set_timer()
+    def _beat(self) -> None:
+        now = self._now()
+        self.note(now - self._due)
+        if now < self._awake_until:
+            self._read_before, self._last = self._last, now
+            self._set_timer(PERIOD)
+        else:
+            self._read_before = self._last = -inf
+            self._set_timer(HEARTBEAT if any(runs() for runs in self.busy) else IDLE)
+
+    def wake(self) -> None:
+        """Beat fast for a while: input arrives, or a match begins."""
+        self._awake_until = self._now() + AWAKE
+        if self._period > PERIOD:
+            self._timer.cancel()
+            self._set_timer(PERIOD)
 
     def note(self, late: float) -> None:
         now = self._now()
@@ -299,10 +328,12 @@ class LoopWatch:
             log.warning("the event loop was blocked", milliseconds=round(late * 1000))
 
     def behind(self) -> bool:
-        """Return whether input may have waited for the loop: the last check was late, or the next
-        one is.
+        """Return whether input may have waited for the loop. This is certain only if the last two
+        heartbeats were fast.
         """
-        return self._late > BEHIND or self._now() - self._due > BEHIND
+        if self._period > PERIOD:
+            self.wake()
+        return self._now() - self._read_before > BEHIND
 
     def longest(self) -> float:
         """Return the longest block of the last one to two minutes."""
@@ -315,5 +346,7 @@ class LoopWatch:
             self._longest_before, self._longest = self._longest if is_next else 0.0, 0.0
             self._window_began = now
 
-    def close(self) -> None:
-        self._timer.cancel()
+
+def watch_of(loop: asyncio.AbstractEventLoop) -> LoopWatch | None:
+    """Return the watch of a steady loop; None: it is another loop."""
+    return getattr(loop, "watch", None)

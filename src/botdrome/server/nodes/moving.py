@@ -32,6 +32,7 @@ from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
 from botdrome.server.network.peer import Origin, pack_up
+from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.network.tcp import StreamReceiver, Tcp
 from botdrome.server.network.websocket import Socket, end_writing
 from botdrome.server.nodes import carrying as carry
@@ -296,7 +297,8 @@ class Mover:
         self._members, self._links = members, links
         self.arrivals: dict[str, Arrival] = {}
         """By protocol."""
-        self.behind: Callable[[], bool] = never
+        watch = watch_of(asyncio.get_running_loop())
+        self.behind = never if watch is None else watch.behind
         """Whether this node is late with reading."""
         self.before_loss: Callable[[StreamReceiver], None] = do_nothing
         """Called with a session here whose client is about to be lost, because the node of its

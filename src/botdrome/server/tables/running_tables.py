@@ -20,6 +20,7 @@ from botdrome.match.match import Match
 from botdrome.match.record import Resumption, seed_of
 from botdrome.match.terms import PaceName, Terms
 from botdrome.server import metrics
+from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import LiveTable, SeatedPlayer, Spectator
 from botdrome.server.tables.kept_table import InputKeeper, KeptTable, ResumedTable
@@ -65,8 +66,11 @@ class RunningTables:
         self._watchers: set[Callable[[], None]] = set()
         self._loop = asyncio.get_running_loop()
         self.tick_timers = TickTimers()
-        self.behind: Callable[[], bool] = never
-        """Whether the loop is late with its work; see `LoopWatch`."""
+        self._watch = watch_of(self._loop)
+        self.behind = never if self._watch is None else self._watch.behind
+        """Whether the loop is late with its work."""
+        if self._watch is not None:
+            self._watch.busy.append(lambda: bool(self._tables))
         self.keeper: InputKeeper | None = None
         """Stores the inputs of all matches, on a node of a cluster."""
         self.workers = Workers(settings.processes)
@@ -141,6 +145,8 @@ class RunningTables:
         return entry, times, self._store, settings.flight_bytes, self.tick_timers
 
     def _enter(self, table: Table) -> Table:
+        if self._watch is not None:
+            self._watch.wake()
         table.subscribe(Subscriber(over=self._clear))
         self._tables[table.entry.id] = table
         return table

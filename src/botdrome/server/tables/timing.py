@@ -109,6 +109,9 @@ PERIOD: Final[Milliseconds] = 1000
 LATE: Final[Milliseconds] = 2
 """A timer that is later than this may be so because the loop was busy."""
 
+DELAY: Final[Milliseconds] = 20
+"""A delay of the arena that is recorded even if it decides nothing."""
+
 Uncharged = tuple[Milliseconds, Milliseconds]
 """The network's and the arena's part of the time of a move."""
 NOTHING: Final[Uncharged] = (0, 0)
@@ -138,7 +141,7 @@ class MoveTimes:
     ) -> None:
         """`cap` is the highest credit for the network.
 
-        `behind` says whether the loop is late with its work.
+        `behind` says whether input may have waited for the loop.
         """
         pace = match.terms.pace
         self.match, self._cap, self._behind = match, cap, behind
@@ -182,8 +185,10 @@ class MoveTimes:
         if now >= self._looks[player]:
             self._look(player, seated, now)
         due = self.match.deadline
-        if self._banked or (due is not None and now > due) or self._behind():
+        if self._banked or (due is not None and now > due):
             return self._charge_nothing_for_delays(player, seated, now)
+        if self._behind():
+            return self._charge_nothing_for_delays(player, seated, now, DELAY)
         return self._known[player]
 
     def _look(self, player: Player, seated: SeatedPlayer, now: Milliseconds) -> None:
@@ -194,10 +199,10 @@ class MoveTimes:
             self.match.credit(player, network, 0, now)
 
     def _charge_nothing_for_delays(
-        self, player: Player, seated: SeatedPlayer, now: Milliseconds
+        self, player: Player, seated: SeatedPlayer, now: Milliseconds, least: Milliseconds = 1
     ) -> Uncharged:
         known, arena = self._known[player], int(seated.delay() * 1000)
-        if arena and player in self.match.awaited:
+        if arena >= least and player in self.match.awaited:
             self.match.credit(player, known[0], arena, now)
             return known[0], arena
         return known
