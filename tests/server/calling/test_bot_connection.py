@@ -4,7 +4,7 @@ raises.
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import pytest
@@ -50,14 +50,21 @@ def mutated(luck: random.Random) -> Iterator[bytes]:
         del said[:length]
 
 
-def outcome(connection: BotConnection, pieces: Iterator[bytes]) -> BotAnswer | CallFailed:
-    waiter = connection.ask(b"", asyncio.get_running_loop().time() + 100)
+def made() -> BotConnection:
+    connection = BotConnection(1000, lambda _: None)
+    connection.connection_made(cast(asyncio.Transport, Wire()))
+    return connection
+
+
+def asked(connection: BotConnection, pieces: Iterable[bytes]) -> BotAnswer | CallFailed | None:
+    """The outcome of a request that gets these bytes; None: there is none yet."""
+    told: list[BotAnswer | CallFailed] = []
+    now = asyncio.get_running_loop().time()
+    connection.ask(b"", now, now + 100, told.append)
     for piece in pieces:
         connection.data_received(piece)
-    connection.connection_lost(None)
-    problem = waiter.exception()
-    assert problem is None or isinstance(problem, CallFailed)
-    return problem or waiter.result()
+    assert len(told) <= 1
+    return told[0] if told else None
 
 
 async def test_answers_that_were_tampered_with() -> None:
@@ -66,7 +73,13 @@ async def test_answers_that_were_tampered_with() -> None:
         lost: list[BotConnection] = []
         connection = BotConnection(1000, lost.append)
         connection.connection_made(cast(asyncio.Transport, Wire()))
-        result = outcome(connection, mutated(luck))
+        told: list[BotAnswer | CallFailed] = []
+        now = asyncio.get_running_loop().time()
+        connection.ask(b"", now, now + 100, told.append)
+        for piece in mutated(luck):
+            connection.data_received(piece)
+        connection.connection_lost(None)
+        (result,) = told
         answers += isinstance(result, BotAnswer)
         failures += isinstance(result, CallFailed)
         assert lost == [connection] and not connection.usable
@@ -74,3 +87,38 @@ async def test_answers_that_were_tampered_with() -> None:
             assert len(result.body) <= 1000
     assert answers > 300
     assert failures > 300
+
+
+async def test_a_head_that_is_known_is_read_as_the_parser_reads_it() -> None:
+    """One connection has had the answer before in one piece, and so remembers its head; the other
+    had it byte by byte.
+    """
+    luck, answers = random.Random(7), 0
+    for _ in range(3000):
+        first, seed = luck.choice([*SAYINGS.values()]), luck.random()
+        connections = [made() for _ in range(2)]
+        told = [
+            asked(connections[0], [first]),
+            asked(connections[1], [bytes((byte,)) for byte in first]),
+        ]
+        assert told[0] == told[1]
+        again = [asked(one, changed(first, random.Random(seed))) for one in connections]
+        assert str(again[0]) == str(again[1])
+        assert connections[0].usable == connections[1].usable
+        answers += isinstance(again[0], BotAnswer)
+    assert 300 < answers < 2700
+
+
+def changed(said: bytes, luck: random.Random) -> list[bytes]:
+    """An answer, often with one byte changed, added or left out, mostly in one piece."""
+    at, pieces = luck.randrange(len(said)), luck.choice([1, 1, 1, 2])
+    said = luck.choice(
+        [
+            said,
+            said[:at] + bytes((luck.randrange(256),)) + said[at + 1 :],
+            said[:at] + luck.choice([b"\r\n", b" ", b"1"]) + said[at:],
+            said[:at] + said[at + 1 :],
+            said + luck.choice([b"\r\n", b"x", said]),
+        ]
+    )
+    return [said] if pieces == 1 else [said[:at], said[at:]]

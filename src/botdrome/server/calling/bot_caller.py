@@ -10,7 +10,7 @@ import socket
 import ssl
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -35,6 +35,7 @@ from botdrome.server.calling.bot_connection import (
     CallFailed,
     Misread,
     NotAllowed,
+    Outcome,
     Silent,
     TooLate,
     decompressed,
@@ -207,6 +208,8 @@ class ConnectionPool:
         if not source_of(endpoint.address)[1]:
             connection.connecting = loop.time() - began
         self._connections[connection] = endpoint
+        if self._sweep is None:
+            self._sweep = loop.call_later(IDLE_TIMEOUT, self._close_idle)
         if transport.get_extra_info("peername")[0].partition("%")[0] != endpoint.address:
             connection.abort()
             raise CallFailed("the connection went astray")
@@ -217,10 +220,7 @@ class ConnectionPool:
         if not connection.usable or self._closed or not endpoint.keep_alive:
             return connection.abort()
         connection.round = self._round
-        endpoint.idle.append(connection)
-        if self._sweep is None:
-            self._sweep = asyncio.get_running_loop().call_later(IDLE_TIMEOUT, self._close_idle)
-        return None
+        return endpoint.idle.append(connection)
 
     def close(self) -> None:
         self._closed = True
@@ -282,13 +282,13 @@ class Resolver:
         self._pending: dict[str, asyncio.Future[list[Address]]] = {}
         self._loop = asyncio.get_running_loop()
 
-    def cached(self, target: Target) -> list[BotEndpoint] | None:
+    def cached(self, target: Target, now: float) -> list[BotEndpoint] | None:
         known = self._cache.get(target.origin)
-        return known[1] if known is not None and known[0] > self._loop.time() else None
+        return known[1] if known is not None and known[0] > now else None
 
     async def resolve(self, target: Target) -> list[BotEndpoint]:
         """Raise NotAllowed if the filter allows no address of the host."""
-        endpoints = self.cached(target)
+        endpoints = self.cached(target, self._loop.time())
         if endpoints is None:
             found = [target.address] if target.address else await self._addresses(target.host)
             endpoints = self._allowed(found, target)
@@ -351,6 +351,71 @@ LOGS_RATE, LOGS_BURST = 1 / 60, 10
 REDIRECTS = {301, 302, 303, 307, 308}
 
 
+class BotCall:
+    """A call under way. Its outcome goes to `tell`, unless it is cancelled before."""
+
+    __slots__ = ("_pool", "_task", "_tell", "connection", "endpoint", "go_on")
+
+    def __init__(self, tell: Callable[[Outcome], None], pool: ConnectionPool) -> None:
+        self._tell, self._pool = tell, pool
+        self.connection: BotConnection | None = None
+        """The idle connection on which the request was sent."""
+        self.endpoint: BotEndpoint
+        self.go_on: Callable[[Outcome | None], Coroutine[Any, Any, BotAnswer]]
+        """Make the rest of the call, given the outcome on that connection."""
+        self._task: asyncio.Task[BotAnswer] | None = None
+
+    def hear(self, outcome: Outcome) -> None:
+        """Take the outcome on an idle connection, which nearly always is that of the call."""
+        connection, endpoint, self.connection = self.connection, self.endpoint, None
+        if connection is not None:
+            self._pool.put_back(connection, endpoint)
+            endpoint.release()
+        if (
+            isinstance(outcome, BotAnswer)
+            and not outcome.encoding
+            and outcome.status not in REDIRECTS
+        ):
+            return self._tell(outcome)
+        if isinstance(outcome, Misread):
+            endpoint.stop_keep_alive()
+        return self.wait_for(self.go_on(outcome))
+
+    def wait_for(self, answer: Coroutine[Any, Any, BotAnswer]) -> None:
+        self._task = asyncio.get_running_loop().create_task(answer)
+        self._task.add_done_callback(self._waited)
+
+    def _waited(self, task: asyncio.Task[BotAnswer]) -> None:
+        if task is not self._task or task.cancelled():
+            return None
+        self._task, problem = None, task.exception()
+        if problem is None:
+            return self._tell(task.result())
+        if not isinstance(problem, CallFailed):
+            log.error("a call failed", exc_info=problem)
+            problem = CallFailed("the server could not make the call")
+        return self._tell(problem)
+
+    def cancel(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+        if self.connection is not None:
+            self.connection.abort()
+            self._pool.put_back(self.connection, self.endpoint)
+            self.endpoint.release()
+            self.connection = None
+
+
+def _settle(waiter: asyncio.Future[BotAnswer], outcome: Outcome) -> None:
+    if waiter.done():
+        return
+    if isinstance(outcome, BotAnswer):
+        waiter.set_result(outcome)
+    else:
+        waiter.set_exception(outcome)
+
+
 class BotCaller:
     def __init__(self, settings: Settings, lookup: Lookup = system_lookup) -> None:
         """Raise BadSetting if the configuration is invalid."""
@@ -363,51 +428,81 @@ class BotCaller:
         self._logged = Bucket(LOGS_RATE, LOGS_BURST)
         self._loop = asyncio.get_running_loop()
 
-    def post(
+    async def post(
         self,
         url: str,
         body: bytes,
         limit_seconds: float,
         headers: Mapping[str, str] | None = None,
         tail: bytes = b"",
-    ) -> Coroutine[Any, Any, BotAnswer]:
+    ) -> BotAnswer:
         """Return the answer with any status.
 
         Raise CallFailed, with a text for the bot's author, if there is none.
+        """
+        waiter: asyncio.Future[BotAnswer] = self._loop.create_future()
+        call = self.call(url, body, limit_seconds, partial(_settle, waiter), headers, tail)
+        try:
+            return await waiter
+        finally:
+            call.cancel()
+
+    def call(
+        self,
+        url: str,
+        body: bytes,
+        limit_seconds: float,
+        tell: Callable[[Outcome], None],
+        headers: Mapping[str, str] | None = None,
+        tail: bytes = b"",
+    ) -> BotCall:
+        """Start a call, of which `tell` gets the answer or CallFailed.
+
+        With an idle connection and below the call limits, the request is sent at once.
 
         `tail` is the rest of a large body that several bots share.
         A call to `connect:NAME` goes through the tunnel of that bot (`botdrome connect`).
         """
+        now, call = self._loop.time(), BotCall(tell, self._pool)
         if url.startswith(SCHEME):
-            return self.tunnels.post(url, body + tail, limit_seconds, headers or {})
-        return self._post(url, body, tail, limit_seconds, checked(headers) if headers else ())
+            call.wait_for(self.tunnels.post(url, body + tail, limit_seconds, headers or {}))
+            return call
+        until, fields = now + limit_seconds, checked(headers) if headers else ()
+        call.go_on = partial(self._post, url, body, tail, limit_seconds, until, fields)
+        try:
+            request = BotRequest("POST", target_of(url), body, fields, tail)
+            endpoints = self._resolver.cached(request.target, now)
+        except NotAllowed:
+            endpoints = None
+        if endpoints and (connection := endpoints[0].acquire_idle()):
+            call.connection, call.endpoint = connection, endpoints[0]
+            connection.ask(request.encoded(), now, until, call.hear, tail)
+        else:
+            call.wait_for(call.go_on(None))
+        return call
 
     async def _post(
-        self, url: str, body: bytes, tail: bytes, limit_seconds: float, headers: Headers
+        self,
+        url: str,
+        body: bytes,
+        tail: bytes,
+        limit_seconds: float,
+        until: float,
+        headers: Headers,
+        outcome: Outcome | None,
     ) -> BotAnswer:
-        """The hot path: with an idle connection and below the call limits, it waits for the answer
-        only.
+        """Return the answer, given the outcome of the call on an idle connection, if there was
+        one.
         """
-        until = self._loop.time() + limit_seconds
-        answer = connection = None
         try:
             request = BotRequest("POST", target_of(url), body, headers, tail)
-            endpoints = self._resolver.cached(request.target)
-            if endpoints and (connection := endpoints[0].acquire_idle()):
-                try:
-                    answer = await connection.ask(request.encoded(), until, request.tail)
-                except Silent:
-                    pass
-                except Misread:
-                    endpoints[0].stop_keep_alive()
-                finally:
-                    self._pool.put_back(connection, endpoints[0])
-                    endpoints[0].release()
-            if answer is None:
-                answer = await self._answer(request, until, connection is not None)
-            if answer.status in REDIRECTS:
-                answer = await self._follow(request, answer, until)
-            return decompressed(answer, self._longest) if answer.encoding else answer
+            if outcome is None or isinstance(outcome, Silent | Misread):
+                outcome = await self._answer(request, until, outcome is not None)
+            if isinstance(outcome, CallFailed):
+                raise outcome
+            if outcome.status in REDIRECTS:
+                outcome = await self._follow(request, outcome, until)
+            return decompressed(outcome, self._longest) if outcome.encoding else outcome
         except (CallFailed, TimeoutError) as problem:
             if isinstance(problem, NotAllowed) and self._logged.take():
                 log.warning("a bot may not be called", why=str(problem))
@@ -486,8 +581,11 @@ class BotCaller:
     async def _ask(
         self, connection: BotConnection, endpoint: BotEndpoint, request: BotRequest, until: float
     ) -> BotAnswer:
+        waiter: asyncio.Future[BotAnswer] = self._loop.create_future()
+        settle = partial(_settle, waiter)
+        connection.ask(request.encoded(), self._loop.time(), until, settle, request.tail)
         try:
-            return await connection.ask(request.encoded(), until, request.tail)
+            return await waiter
         finally:
             self._pool.put_back(connection, endpoint)
 

@@ -106,6 +106,8 @@ CHUNK_OVERHEAD = 8
 FRAMING = {b"content-length", b"transfer-encoding"}
 WANTED = {len(name) for name in (*FRAMING, b"content-encoding", b"location")}
 """The lengths of the headers that matter, so that most others are skipped quickly."""
+LONGEST_KNOWN, MOST_KNOWN = 1024, 16
+"""Bytes of a head that a connection remembers, and the number of them."""
 
 
 class Silent(CallFailed):
@@ -126,6 +128,9 @@ MISREAD = frozenset({400, 405, 408, 414, 501, 505})
 """The statuses of such answers: some bots never read the body of a request, and their servers parse
 it as the next one.
 """
+EMPTY_LINE = b"\r\n\r\n"
+
+Outcome = BotAnswer | CallFailed
 
 
 class BotConnection(asyncio.Protocol):
@@ -140,7 +145,7 @@ class BotConnection(asyncio.Protocol):
         for them.
         """
         self._round_trip = self._measure_next = 0.0
-        self._reused = False
+        self._measures = self._reused = False
         self._longest, self._on_lost = longest, on_lost
         self._loop = asyncio.get_running_loop()
         self._until, self._timer_due = 0.0, 0.0
@@ -151,27 +156,39 @@ class BotConnection(asyncio.Protocol):
         )  # many bots on bare sockets end lines so
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
-        self._waiter: asyncio.Future[BotAnswer] | None = None
+        self._tell: Callable[[Outcome], None] | None = None
+        """Takes the outcome of the request; None: nothing was asked."""
         self._received = 0
+        self._known: dict[bytes, tuple[int, int]] = {}
+        """Heads of answers that came in one piece, with the status and the length of the answer.
+
+        A bot sends the same head again and again, so the parser need not read it each time. The
+        connection stayed open after these answers, and their bodies are as they were sent.
+        """
         self._begin_answer()
 
-    def ask(self, request: bytes, until: float, tail: bytes = b"") -> asyncio.Future[BotAnswer]:
-        """Send a request; the future gets the answer or CallFailed.
+    def ask(
+        self,
+        request: bytes,
+        now: float,
+        until: float,
+        tell: Callable[[Outcome], None],
+        tail: bytes = b"",
+    ) -> None:
+        """Send a request; `tell` gets the answer or CallFailed.
 
         Call `abort` to stop waiting for it.
         """
         assert self.usable and self._transport is not None
         self.usable = False
-        self._received = 0
-        self._until = until
-        self._begin_answer()
+        self._until, self._tell = until, tell
+        if now >= self._measure_next:
+            self._measures, self._measure_next = True, now + PERIOD
         if self._timer is None or self._timer_due > until:
             self._set_timer()
-        waiter = self._waiter = self._loop.create_future()
         self._transport.write(request)
         if tail:
             self._transport.write(tail)
-        return waiter
 
     def _set_timer(self) -> None:
         """One timer serves many calls: if it rings too early, it is set again."""
@@ -182,29 +199,30 @@ class BotConnection(asyncio.Protocol):
 
     def _ring(self) -> None:
         self._timer = None
-        if self._waiter is None:
+        if self._tell is None:
             return
         if self._loop.time() >= self._until:
-            self._refuse(TooLate("the time is over"))
+            self._end(TooLate("the time is over"), keep=False)
         else:
             self._set_timer()
 
     def abort(self) -> None:
         self.usable = False
-        self._waiter = None
+        self._tell = None
         if self._transport is not None:
             self._transport.abort()
 
     # Called by the transport.
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._socket = transport.get_extra_info("socket")
-        self.usable = True
-
     def data_received(self, data: bytes) -> None:
-        if self._waiter is None:
+        """Read an answer. One with a known head that is complete and alone skips the parser."""
+        if self._tell is None:
             return self.abort()
+        if not self._received:
+            body = data.find(EMPTY_LINE) + 4
+            known = self._known.get(data[:body])
+            if known is not None and known[1] == len(data):
+                return self._end(self._answer(known[0], data[body:]), keep=True)
         self._received += len(data)
         try:
             self._parser.feed_data(data)
@@ -213,11 +231,12 @@ class BotConnection(asyncio.Protocol):
         except HttpParserError as error:
             kind = CallFailed if self._in_body else Misread
             self._refuse(kind(f"the answer is not HTTP: {error}"))
-        if self._waiter is not None:
-            if self._too_much():
-                self._fail(f"the head of the answer is longer than {LONGEST_HEAD} bytes")
-            acknowledge(self._socket)
-        return None
+        if self._outcome is None and self._too_much():
+            self._fail(f"the head of the answer is longer than {LONGEST_HEAD} bytes")
+        if self._outcome is not None:
+            self._note_head(data)
+            return self._end(self._outcome, self._keep)
+        return acknowledge(self._socket)
 
     def _too_much(self) -> bool:
         """Limits slow headers, endless interim answers and trailers, which no other
@@ -227,8 +246,29 @@ class BotConnection(asyncio.Protocol):
             self._longest * CHUNK_OVERHEAD if self._in_body else 0
         )
 
+    def _note_head(self, data: bytes) -> None:
+        """Remember the head of a plain answer that came in one piece."""
+        answer, head = self._outcome, data.find(EMPTY_LINE) + 4
+        if (
+            isinstance(answer, BotAnswer)
+            and self._keep
+            and not answer.encoding
+            and answer.location is None
+            and len(data) == self._received == head + len(answer.body)
+            and head <= LONGEST_KNOWN
+        ):
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[data[:head]] = answer.status, len(data)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._socket = transport.get_extra_info("socket")
+        self.usable = True
+
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._waiter is not None:
+        tell, self._tell = self._tell, None
+        if tell is not None:
             if exc is None and self._in_body and self._until_close:
                 self._complete(keep=False)
             elif self._received:
@@ -240,11 +280,14 @@ class BotConnection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._on_lost(self)
+        if tell is not None and self._outcome is not None:
+            tell(self._outcome)
 
-    # Called by the parser.
+    # Called by the parser. What it finds is told when it has read all that came.
 
     def _begin_answer(self) -> None:
-        self._in_body = False
+        self._outcome: Outcome | None = None
+        self._in_body = self._keep = False
         self._until_close = True
         self._encoding = b""
         self._location: bytes | None = None
@@ -253,8 +296,8 @@ class BotConnection(asyncio.Protocol):
         self._parts: list[bytes] = []
 
     def on_message_begin(self) -> None:
-        if self._waiter is None:
-            self.abort()
+        if self._outcome is not None:
+            raise Misread("more came than was asked for")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         length = len(name)
@@ -282,8 +325,7 @@ class BotConnection(asyncio.Protocol):
         self._parts.append(part)
 
     def on_message_complete(self) -> None:
-        status = self._parser.get_status_code()
-        if status >= 200:
+        if self._parser.get_status_code() >= 200:
             self._complete(self._parser.should_keep_alive())
         else:
             self._begin_answer()
@@ -291,42 +333,43 @@ class BotConnection(asyncio.Protocol):
     # The end of a request.
 
     def _complete(self, keep: bool) -> None:
-        waiter, self._waiter = self._waiter, None
-        if waiter is None or waiter.done():
+        if self._outcome is not None:
             return None
         parts, status = self._parts, self._parser.get_status_code()
-        body = parts[0] if len(parts) == 1 else b"".join(parts)
         if status in MISREAD:
-            if self._reused:
-                self.abort()
-                return waiter.set_exception(Misread(f"the answer has the status {status}"))
             keep = False
-        network, self.connecting = self.connecting + self._network_time(), 0.0
-        waiter.set_result(BotAnswer(status, body, self._encoding, self._location, network))
-        if keep:
-            self.usable = self._reused = True
-        elif self._transport is not None:
-            self._transport.close()
+            if self._reused:
+                return self._refuse(Misread(f"the answer has the status {status}"))
+        self._keep = keep
+        self._outcome = self._answer(status, parts[0] if len(parts) == 1 else b"".join(parts))
         return None
 
-    def _network_time(self) -> float:
-        """Seconds from the request to its acknowledgement; where the system does not measure that,
-        those of connecting.
-        """
-        now = self._loop.time()
-        if now >= self._measure_next and self._transport is not None:
-            self._measure_next = now + PERIOD
-            measured = tcp_round_trip(self._transport)
+    def _answer(self, status: int, body: bytes) -> BotAnswer:
+        if self._measures and self._transport is not None:
+            self._measures, measured = False, tcp_round_trip(self._transport)
             self._round_trip = (
                 (self._round_trip or self.connecting) if measured is None else measured
             )
-        return self._round_trip
+        network, self.connecting = self.connecting + self._round_trip, 0.0
+        return BotAnswer(status, body, self._encoding, self._location, network)
 
     def _fail(self, words: str) -> None:
         self._refuse(CallFailed(words))
 
     def _refuse(self, problem: CallFailed) -> None:
-        waiter = self._waiter
-        self.abort()
-        if waiter is not None and not waiter.done():
-            waiter.set_exception(problem)
+        """The first outcome counts. After a problem the connection is closed."""
+        self._keep = False
+        if self._outcome is None:
+            self._outcome = problem
+
+    def _end(self, outcome: Outcome, keep: bool) -> None:
+        tell, self._tell = self._tell, None
+        if self._received:
+            self._received = 0
+            self._begin_answer()
+        if keep:
+            self.usable = self._reused = True
+        else:
+            self.abort()
+        if tell is not None:
+            tell(outcome)

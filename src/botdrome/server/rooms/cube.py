@@ -18,8 +18,8 @@ from botdrome.games.game import BadOption
 from botdrome.games.reading import plural
 from botdrome.match.events import Cause, Player
 from botdrome.match.match import News
-from botdrome.server.calling.bot_caller import BotCaller
-from botdrome.server.calling.bot_connection import CallFailed, TooLate
+from botdrome.server.calling.bot_caller import BotCall, BotCaller
+from botdrome.server.calling.bot_connection import BotAnswer, CallFailed, TooLate
 from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import STORE_AWAY
 from botdrome.server.lobby.clients import ConnectedClient, ConnectedClients, End, no_login
@@ -73,8 +73,9 @@ class CubeBot:
     """Seconds of work for one call: sending it and reading the answer."""
 
     def __init__(self, game: "CubeGame", player: Player, url: str) -> None:
-        self._game, self._player, self._url = game, player, url
+        self._player, self._url = player, url
         self._table, self._writer = game.table, game.writer
+        self._caller, self._limit = game.caller, game.settings.limit
         self.traffic = Traffic()
         self._loop = asyncio.get_running_loop()
         self._client = PEER.get()
@@ -88,7 +89,7 @@ class CubeBot:
         self._held_since = 0.0
         self._body: list[bytes] | None = None
         """The body of the next call."""
-        self._call: asyncio.Task[None] | None = None
+        self._call: BotCall | None = None
 
     def take_seat(self, player: Player, writers: MatchWriters) -> None:
         writers.join(player, self._writer.for_match)
@@ -97,18 +98,22 @@ class CubeBot:
         self._body = messages
 
     def call_if_awaited(self) -> None:
-        if self._body is not None and self._player in self._table.match.awaited:
-            if not self._waits and not (self._client is not None and self._client.let_wait(self)):
-                self.serve_held()
-            elif not self._waits:
-                self._waits, self._held_since = True, self._loop.time()
+        """Call the bot, or let the call wait for the organiser's turn."""
+        body = self._body
+        if body is None or self._waits or self._player not in self._table.match.step.awaited:
+            return
+        if self._client is not None and self._client.let_wait(self):
+            self._waits, self._held_since = True, self._loop.time()
+        else:
+            self._waited = 0.0
+            self._ask(body)
 
     def serve_held(self) -> bool:
         """The organiser's turn has come: call the bot."""
-        self._waited = self._loop.time() - self._held_since if self._waits else 0.0
-        body, self._body, self._waits = self._body, None, False
-        if body is not None and self._player in self._table.match.awaited:
-            self._call = self._loop.create_task(self._ask(*body))
+        self._waits, self._waited = False, self._loop.time() - self._held_since
+        if self._body is not None and self._player in self._table.match.step.awaited:
+            self._ask(self._body)
+        self._body = None
         return False
 
     def network_time(self) -> float:
@@ -121,28 +126,29 @@ class CubeBot:
         if self._call is not None:
             self._call.cancel()
 
-    async def _ask(self, question: bytes, tail: bytes = b"") -> None:
-        body = b""
+    def _ask(self, body: list[bytes]) -> None:
+        self._body = None
         self.traffic.went(1)
+        tail = body[1] if len(body) > 1 else b""
+        self._call = self._caller.call(self._url, body[0], self._limit, self._answered, None, tail)
+
+    def _answered(self, said: BotAnswer | CallFailed) -> None:
+        if isinstance(said, CallFailed):
+            late = isinstance(said, TooLate)
+            public = str(said) if late else "there is no answer"
+            return self._fail("timeout" if late else "disconnect", public, str(said), b"")
+        self._network = said.network
+        self._waited += said.waited
+        self.traffic.came()
         try:
-            said = await self._game.caller.post(
-                self._url, question, self._game.settings.limit, tail=tail
-            )
-            body, self._network = said.body, said.network
-            self._waited += said.waited
-            self.traffic.came()
-            answer = read_answer(body)
-        except TooLate as failure:
-            self._fail("timeout", str(failure), str(failure), body)
-        except CallFailed as failure:
-            self._fail("disconnect", "there is no answer", str(failure), body)
+            answer = read_answer(said.body)
         except UnreadableAnswer as failure:
-            self._fail("unreadable", str(failure), str(failure), body)
-        else:
-            began = monotonic()
-            self._table.submit(self._player, answer, body)
-            if self._client is not None:
-                self._client.charge(monotonic() - began)
+            return self._fail("unreadable", str(failure), str(failure), said.body)
+        began = monotonic()
+        self._table.submit(self._player, answer, said.body)
+        if self._client is not None:
+            self._client.charge(monotonic() - began)
+        return None
 
     def _fail(self, cause: Cause, public: str, words: str, body: bytes) -> None:
         """The organiser and the bot's author see the address in `words`, spectators do not."""
@@ -336,8 +342,9 @@ class CubeGame(WatchedGame):
             and self.organiser.unread > MUCH_UNREAD
         ):
             self._hold(self.organiser)
-        for bot in self._bots:
-            bot.call_if_awaited()
+        if self.table.match.step.awaited:
+            for bot in self._bots:
+                bot.call_if_awaited()
 
     # Commands of the organiser.
 
