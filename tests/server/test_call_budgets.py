@@ -37,7 +37,7 @@ BUDGETS = {
     "a duel move": 43,
     "a boat shot": 47,
     "a Bomberman action": 68,
-    "a Battlecube tick of two bots": 180,
+    "a Battlecube tick of two bots": 159,
     "a login with pairing": 264,
     "the end of a match": 138,
     "an idle second": 2,

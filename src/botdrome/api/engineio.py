@@ -303,14 +303,15 @@ class EngineConnection:
 
     # To the client.
 
-    def emit(self, events: Sequence[CubeEvent]) -> None:
+    def emit(self, events: Sequence[CubeEvent]) -> int:
         try:
             packets = [event.packet for event in events]
         except Exception:
             log.exception("an event could not be encoded", names=[event.name for event in events])
-        else:
-            self.traffic.went(len(packets))
-            self.send(packets)
+            packets = []
+        self.traffic.went(len(packets))
+        self.transport.send(packets)
+        return self._checked()
 
     def network_time(self) -> float:
         return 0.0
@@ -320,9 +321,15 @@ class EngineConnection:
 
     def send(self, messages: list[bytes]) -> None:
         self.transport.send(messages)
-        if self.transport.unsent > BACKLOG:
+        self._checked()
+
+    def _checked(self) -> int:
+        """Drop a client that reads far too slowly. Return the bytes that it has not read."""
+        unsent = self.transport.unsent
+        if unsent > BACKLOG:
             metrics.REFUSED.labels("backlog").inc()
             self.drop()
+        return unsent
 
     @property
     def unread(self) -> int:

@@ -18,8 +18,7 @@ from botdrome.match.events import Began, Ended, Out, Played, Player
 from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds, Pace, Terms
 from botdrome.wire.conversation import LONGEST_VERSION, Command, Outs
-from botdrome.wire.framing.socketio import SocketIoConversation
-from botdrome.wire.framing.socketio import event as event_packet
+from botdrome.wire.framing.socketio import AN_EVENT, SocketIoConversation
 from botdrome.wire.writers import MatchHeader, MatchStatus, PlayerMessages
 
 # Checks for the messages of Battlecube's organisers, with the error messages of the original. The
@@ -435,19 +434,17 @@ be 64 bots.
 """
 
 
-class CubeEvent:
+class CubeEvent(Struct, eq=False):
     """An event of socket.io. It is encoded once, when the first client needs it."""
 
-    __slots__ = ("_packet", "name", "payload")
-
-    def __init__(self, name: str, payload: Payload) -> None:
-        self.name, self.payload = name, payload
-        self._packet: bytes | None = None
+    name: str
+    payload: Payload
+    _packet: bytes = b""
 
     @property
     def packet(self) -> bytes:
-        if self._packet is None:
-            self._packet = event_packet(self.name, self.payload)
+        if not self._packet:
+            self._packet = AN_EVENT + ENCODER.encode((self.name, self.payload))
         return self._packet
 
 
@@ -480,6 +477,8 @@ class CubeWriter:
         self._viewed: Game[Any] | None = None
         self._view: View = {}
         self._state: Payload | None = None
+        self._encoded = b""
+        """The state as JSON, if bots were called with it."""
         self._pile = BombPile()
 
     # The state of play.
@@ -487,7 +486,7 @@ class CubeWriter:
     def view(self, position: Game[Any]) -> View:
         if position is not self._viewed:
             self._viewed, self._view = position, position.view(None)
-            self._state = None
+            self._state, self._encoded = None, b""
         return self._view
 
     def state(self, position: Game[Any]) -> Payload:
@@ -537,10 +536,12 @@ class CubeWriter:
         asked = [player for player in position.to_move if player in players]
         if not asked:
             return {}
-        state = ENCODER.encode(self.state(position))[1:]
-        if len(state) > LARGE:
-            return {player: [self._bodies[player], state] for player in asked}
-        return {player: [self._bodies[player] + state] for player in asked}
+        state = self.state(position)
+        self._encoded = self._encoded or ENCODER.encode(state)
+        rest = self._encoded[1:]
+        if len(rest) > LARGE:
+            return {player: [self._bodies[player], rest] for player in asked}
+        return {player: [self._bodies[player] + rest] for player in asked}
 
     # Events.
 
@@ -565,7 +566,13 @@ class CubeWriter:
         if self._shown:
             return []
         self._shown = True
-        return [CubeEvent("NEXT_TICK", self.state(self._position))]
+        return [self.tick(self._position)]
+
+    def tick(self, position: Game[Any]) -> CubeEvent:
+        """NEXT_TICK with the state, which is encoded once for bots and watchers."""
+        state = self.state(position)
+        packet = self._encoded and b'%b["NEXT_TICK",%b]' % (AN_EVENT, self._encoded)
+        return CubeEvent("NEXT_TICK", state, packet)
 
     def _happened(self, view: View) -> list[CubeEvent]:
         told: list[CubeEvent] = []

@@ -58,6 +58,14 @@ def test_the_body_is_that_of_the_original() -> None:
     assert b'"currentPlayer":{"name":"Bob","url":"http://127.0.0.1:4702"}' in told[1][0]
 
 
+def test_bots_and_watchers_get_the_same_state() -> None:
+    game = Called()
+    (called,) = game.calls.next_tick()
+    (watched,) = writer(game.match).next_tick()
+    state = "{" + RECORDED.partition("},")[2]
+    assert called.packet == watched.packet == f'42["NEXT_TICK",{state}]'.encode()
+
+
 def test_a_large_state_is_one_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both parts together are the whole body."""
     whole = Called().first

@@ -208,8 +208,8 @@ def test_another_edge_is_shown_with_the_next_state() -> None:
 
 
 def test_an_event_is_encoded_once_for_all_watchers() -> None:
-    event = CubeEvent("GAME_STARTED", {"id": "abc"})
-    assert event.packet == b'42["GAME_STARTED",{"id":"abc"}]'
+    event = CubeEvent("GAME_STARTED", {"id": "😀"})
+    assert event.packet == '42["GAME_STARTED",{"id":"😀"}]'.encode()
     assert event.packet is event.packet
 
 

@@ -16,7 +16,6 @@ from botdrome.wire.framing.socketio import (
     BadPacket,
     SocketPacket,
     connected,
-    event,
     read_packet,
     refusal,
 )
@@ -142,7 +141,6 @@ def test_data_that_is_nested_too_deeply_is_refused() -> None:
 
 
 def test_packets_of_the_server() -> None:
-    assert event("GAME_STARTED", {"id": "😀"}) == '42["GAME_STARTED",{"id":"😀"}]'.encode()
     assert [connected(3, "abc"), connected(4, "abc")] == [b"40", b'40{"sid":"abc"}']
     assert [refusal(3, "no"), refusal(4, "no")] == [b'44"no"', b'44{"message":"no"}']
     assert [refusal(3, "no", "/a"), refusal(4, "no", "/a")] == [

@@ -2,16 +2,17 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from botdrome.wire.conversation import CannotPlay, Dismissed, Outs, Removed, Reply, Unreadable
-from botdrome.wire.framing.socketio import SocketIoConversation, event
+from botdrome.wire.framing.socketio import AN_EVENT, SocketIoConversation
 from tests.wire.framing.socketio_transcripts import LIMITS, Client, check, handshake, shown
 
 
 class Echo(SocketIoConversation):
     def on_event(self, name: str, args: list[Any]) -> Outs:
-        return (event(name, args),)
+        return (AN_EVENT + msgspec.json.encode((name, args)),)
 
 
 def echo(version: int) -> Echo:

@@ -366,7 +366,11 @@ class Peer:
 
     def charge(self, seconds: float) -> None:
         """Charge loop time to the client's budget."""
-        self._shares.charge(self._sharer, seconds, monotonic())
+        budget = self._sharer.budget
+        if 0 < budget.left <= seconds:
+            self._shares.charge(self._sharer, seconds, monotonic())
+        else:  # nearly always
+            budget.left -= seconds
 
     def bill(self, account: str) -> None:
         """Charge the account after a login, so that the client no longer shares turns with the

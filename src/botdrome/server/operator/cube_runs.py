@@ -83,9 +83,10 @@ class CubeRun:
         try:
             command = read_event(event, [payload])
         except Fault as problem:
-            return self.emit([error(problem)])
-        assert command is not None
-        return self._host.execute(self, command)
+            self.emit([error(problem)])
+        else:
+            assert command is not None
+            self._host.execute(self, command)
 
     # Actions of the operator.
 
@@ -127,9 +128,10 @@ class CubeRun:
     def when_read(self, tell: Callable[[], None]) -> None:
         tell()
 
-    def emit(self, events: Sequence[CubeEvent]) -> None:
+    def emit(self, events: Sequence[CubeEvent]) -> int:
         for event in events:
             self._receive(event.name, event.payload)
+        return self.unread
 
     def _receive(self, event: str, payload: dict[str, Any]) -> None:
         match event:

@@ -134,9 +134,9 @@ class CubeBot:
 
     def _answered(self, said: BotAnswer | CallFailed) -> None:
         if isinstance(said, CallFailed):
-            late = isinstance(said, TooLate)
-            public = str(said) if late else "there is no answer"
-            return self._fail("timeout" if late else "disconnect", public, str(said), b"")
+            if isinstance(said, TooLate):
+                return self._fail("timeout", str(said), str(said), b"")
+            return self._fail("disconnect", "there is no answer", str(said), b"")
         self._network = said.network
         self._waited += said.waited
         self.traffic.came()
@@ -207,8 +207,8 @@ class Watcher(Protocol):
         before.
         """
 
-    def emit(self, events: Sequence[CubeEvent]) -> None:
-        """Send events in order.
+    def emit(self, events: Sequence[CubeEvent]) -> int:
+        """Send events in order, and return `unread`.
 
         Never waits, never raises. A client with far more than MUCH_UNREAD is dropped.
         """
@@ -233,6 +233,8 @@ class WatchedGame:
         self.organiser: Watcher | None = None
         self._watchers: dict[Watcher, None] = {}
         self._events: list[CubeEvent] = []
+        self._unread = 0
+        """Bytes that the organiser had to read after the last events."""
         table.subscribe(Subscriber(self._notify, self._changed, over=self._over))
 
     @property
@@ -246,42 +248,35 @@ class WatchedGame:
     def watch(self, watcher: Watcher) -> None:
         """Send all events from now on, beginning with the state of the current tick."""
         self._watchers[watcher] = None
-        if self._in_tick():
-            watcher.emit([CubeEvent("NEXT_TICK", self.writer.state(self.table.match.position))])
+        if self.table.open and self.running and not self.table.match.resting:
+            watcher.emit([self.writer.tick(self.table.match.position)])
 
     def unwatch(self, watcher: Watcher) -> None:
         self._watchers.pop(watcher, None)
 
     def tell(self, events: list[CubeEvent]) -> None:
-        """The game waits for its organiser to read.
+        """Send events, after those of the last news.
 
-        A spectator that reads slowly misses ticks: each has the whole state.
+        The game waits for its organiser to read. A spectator that reads slowly misses ticks: each
+        has the whole state.
         """
-        for watcher in tuple(self._watchers):
-            if watcher is self.organiser or watcher.unread <= MUCH_UNREAD:
+        events, self._events = self._events + events, []
+        for watcher in tuple(self._watchers) if events else ():
+            if watcher is self.organiser:
+                self._unread = watcher.emit(events)
+            elif watcher.unread <= MUCH_UNREAD:
                 watcher.emit(events)
 
     def _notify(self, news: News) -> None:
-        """Unless the game is over, the table calls `_changed` next, so that both send their events
-        in one write.
+        """Unless the game is over, the table calls `_changed` next, so that the events of both
+        leave in one write.
         """
         self._events += self.writer.events(news)
         if self.writer.final is not None:
-            self._flush()
+            self.tell([])
 
     def _changed(self) -> None:
-        if self._in_tick():
-            self._events += self.writer.next_tick()
-        self._flush()
-
-    def _flush(self) -> None:
-        events, self._events = self._events, []
-        if events:
-            self.tell(events)
-
-    def _in_tick(self) -> bool:
-        match = self.table.match
-        return self.table.open and match.result is None and not match.resting
+        self.tell([] if self.table.match.resting else self.writer.next_tick())
 
     def _over(self, table: Table) -> None:
         final = self.writer.final
@@ -336,12 +331,8 @@ class CubeGame(WatchedGame):
 
     def _changed(self) -> None:
         super()._changed()
-        if (
-            self._held is None
-            and self.organiser is not None
-            and self.organiser.unread > MUCH_UNREAD
-        ):
-            self._hold(self.organiser)
+        if self._unread > MUCH_UNREAD:
+            self._hold()
         if self.table.match.step.awaited:
             for bot in self._bots:
                 bot.call_if_awaited()
@@ -384,8 +375,11 @@ class CubeGame(WatchedGame):
 
     # An organiser that reads slowly.
 
-    def _hold(self, organiser: Watcher) -> None:
+    def _hold(self) -> None:
         """The table is in the middle of a change, so its pace is set afterwards."""
+        organiser = self.organiser
+        if self._held is not None or organiser is None or organiser.unread <= MUCH_UNREAD:
+            return
         organiser.when_read(self._release)
         self._held = self._loop.call_later(
             READING, self._check_reading, organiser, organiser.unread

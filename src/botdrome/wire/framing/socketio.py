@@ -321,9 +321,9 @@ class Assembly:
         return self._attachments[number]
 
 
-def event(name: str, payload: Any) -> bytes:
-    """An event as a packet of Engine.IO."""
-    return b"42" + ENCODER.encode((name, payload))
+AN_EVENT = (MESSAGE + EVENT).encode()
+"""The beginning of an event as a packet of Engine.IO: a list of its name and its payload follows.
+"""
 
 
 def connected(version: int, sid: str) -> bytes:

@@ -255,7 +255,16 @@ def packed(messages: list[bytes]) -> bytes:
         if SHORT < length < 1 << 16:
             return b"\x81\x7e%b%b" % (length.to_bytes(2, "big"), message)
         return _head(length) + message
-    return b"".join([part for message in messages for part in (_head(len(message)), message)])
+    return b"".join(
+        [
+            part
+            for message in messages
+            for part in (
+                SHORT_HEADS[len(message)] if len(message) <= SHORT else _head(len(message)),
+                message,
+            )
+        ]
+    )
 
 
 def _head(length: int) -> bytes:
