@@ -31,6 +31,10 @@ def priority() -> int:
     return os.getpriority(os.PRIO_PROCESS, 0)
 
 
+async def query_priority(_: ServerCaller) -> int:
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
 def for_ever() -> None:
     while True:
         time.sleep(0.01)

@@ -36,12 +36,16 @@ async def workers() -> AsyncIterator[Workers]:
     await workers.close()
 
 
-async def test_a_job_is_done_in_a_process_that_makes_way_for_the_server(workers: Workers) -> None:
+async def test_a_job_is_done_in_a_process_of_its_own(workers: Workers) -> None:
     assert await workers.value("me", f"{CHORES}:add", 2, 3) == 5
     assert await workers.value("me", f"{CHORES}:process") != os.getpid()
-    assert await workers.value("me", f"{CHORES}:priority") >= min(
-        19, os.getpriority(os.PRIO_PROCESS, 0) + 1
-    )
+
+
+async def test_a_query_has_the_priority_of_the_server_and_a_plain_function_a_lower_one() -> None:
+    workers, ours = Workers(1), os.getpriority(os.PRIO_PROCESS, 0)
+    assert await workers.value("me", f"{CHORES}:priority") >= min(19, ours + 1)
+    assert await workers.value("me", f"{CHORES}:query_priority") == ours
+    await workers.close()
 
 
 async def test_a_job_that_fails_says_why_and_the_worker_goes_on(workers: Workers) -> None:
@@ -179,6 +183,37 @@ async def test_one_worker_is_left_for_short_jobs(workers: Workers) -> None:
     first.go_on.set()
     second.go_on.set()
     assert [(await one).value for one in long] == ["done", "done"]
+
+
+async def test_no_query_waits_for_a_background_job(workers: Workers) -> None:
+    first, second = Held(), Held()
+    workers.server = {"first": first, "second": second}
+    plans = [
+        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", name, background=True))
+        for name in workers.server
+    ]
+    await first.asked.wait()
+    query = await workers.run("me", f"{CHORES}:query_priority", long=True)
+    assert query.value == os.getpriority(os.PRIO_PROCESS, 0)
+    assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2
+    assert not second.asked.is_set(), "one plan is made at a time"
+    first.go_on.set()
+    second.go_on.set()
+    assert [(await one).value for one in plans] == ["done", "done"]
+
+
+async def test_a_background_job_may_have_a_worker_more(workers: Workers) -> None:
+    held = [Held() for _ in range(3)]
+    workers.server = dict(zip(("query", "move", "plan"), held, strict=True))
+    jobs = [
+        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", name, **words))
+        for name, words in (("query", {"long": True}), ("move", {}), ("plan", {"background": True}))
+    ]
+    for one in held:
+        await one.asked.wait()
+    for one in held:
+        one.go_on.set()
+    assert [(await one).value for one in jobs] == ["done"] * 3
 
 
 async def test_guests_take_turns_by_the_time_that_their_jobs_have_used() -> None:

@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from botdrome.contest.formats.format import EntrantNumber, Fixture, FixtureResult
 from botdrome.contest.progress import ContestProgress, faulty
-from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
+from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller, at_low_priority
 from botdrome.server.workers.pool import Job, Workers
-from botdrome.store.contest_journal import ContestReader
+from botdrome.store.contest_journal import ContestReader, StoredContest
 from botdrome.store.entries import Source
 from botdrome.store.store import Store, StoreReader, reader
 
@@ -115,11 +115,11 @@ class ContestPlanner:
         )
         await self._store.journal.settled()
         if before.summary.size + len(before.added) <= SMALL:
-            progress = await _progress(self._store, request)
+            progress = _progress(await _known(self._store, request), request)
             plan = ContestPlan(_summary(request, progress))
             plan.open(progress.open.values())
             return plan
-        job = await self._run("plan_in_worker", request)
+        job = await self._run("plan_in_worker", request, background=True)
         plan = ContestPlan(job.value)
         async for piece in job.pieces():
             plan.open(msgspec.msgpack.decode(piece, type=list[Fixture]))
@@ -136,10 +136,16 @@ class ContestPlanner:
         job = await self._run("annulled_in_worker", contest, numbers, failed)
         return msgspec.msgpack.decode(job.value, type=dict[str, FixtureResult])
 
-    async def _run(self, function: str, *args: Any) -> Job:
+    async def _run(self, function: str, *args: Any, background: bool = False) -> Job:
         target = f"{__name__}:{function}"
         return await self._workers.run(
-            CLIENT, target, self._store.source, *args, long=True, limit=LONGEST
+            CLIENT,
+            target,
+            self._store.source,
+            *args,
+            long=True,
+            background=background,
+            limit=LONGEST,
         )
 
 
@@ -148,7 +154,12 @@ _kept: OrderedDict[str, tuple[int, ContestProgress]] = OrderedDict()
 
 
 async def plan_in_worker(_: ServerCaller, source: Source, request: PlanRequest) -> PiecewiseResult:
-    progress = await _progress(await reader(source), request)
+    known = await _known(await reader(source), request)
+    return await at_low_priority(_plan, known, request)
+
+
+def _plan(known: ContestProgress | StoredContest, request: PlanRequest) -> PiecewiseResult:
+    progress = _progress(known, request)
     fixtures = list(progress.open.values())
     parts = [fixtures[start : start + PIECE] for start in range(0, len(fixtures), PIECE)]
     return PiecewiseResult(_summary(request, progress), list(map(msgspec.msgpack.encode, parts)))
@@ -165,17 +176,24 @@ def _summary(request: PlanRequest, progress: ContestProgress) -> PlanSummary:
     )
 
 
-async def _progress(store: StoreReader, request: PlanRequest) -> ContestProgress:
+async def _known(store: StoreReader, request: PlanRequest) -> ContestProgress | StoredContest:
+    """Return what this process has kept, or read everything."""
     number, progress = _kept.pop(request.contest, (0, None))
     if progress is not None and number == request.after:
+        return progress
+    return await ContestReader(store).load(request.contest)
+
+
+def _progress(known: ContestProgress | StoredContest, request: PlanRequest) -> ContestProgress:
+    if isinstance(known, ContestProgress):
+        progress = known
         for key, result in msgspec.msgpack.decode(
             request.added, type=dict[str, FixtureResult]
         ).items():
             progress.add(key, result)
     else:
-        stored = await ContestReader(store).load(request.contest)
         progress = ContestProgress(
-            stored.entry.document, stored.entrants, stored.results, frozenset(request.underway)
+            known.entry.document, known.entrants, known.results, frozenset(request.underway)
         )
     _kept[request.contest] = request.number, progress
     if len(_kept) > MOST_KEPT:

@@ -1,9 +1,12 @@
 """Jobs: the messages between the server and its worker processes."""
 
 import asyncio
+import os
 import pickle
 import struct
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import count
 from typing import Any, TypeVar
 
@@ -17,6 +20,22 @@ WARM_UP = "botdrome.server.workers.jobs:warm_up"
 _LENGTH = struct.Struct("!I")
 _numbers = count()
 T = TypeVar("T")
+
+NICENESS = 5
+"""Gives background work a lower priority than the server's event loop."""
+
+
+@cache
+def _background() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "background", os.nice, (NICENESS,))
+
+
+async def at_low_priority(function: Callable[..., T], *args: Any) -> T:
+    """Run a function of a job for which no person waits.
+
+    On Linux each thread has its own priority, so the process itself keeps that of the server.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_background(), function, *args)
 
 
 class PiecewiseResult(Struct, frozen=True):

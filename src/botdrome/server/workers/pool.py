@@ -6,9 +6,13 @@ Theory of operation. A worker is a process with a socket to the server. One is s
 server, others when they are needed; each is used once it is warm, with its modules imported and the
 store open. It runs one job at a time. Clients take turns (`FairTurns`) by the processor time that
 their jobs have used. Short jobs come before long ones, and one worker is always left for short
-jobs. A job may call functions of the server; during a slow call the worker runs other jobs. The
-server kills a worker whose job exceeds its time limit. An order is a call that changes something: a
-job with an order has no limit any more. If its worker is lost, another one does it again, with the
+jobs. One background job runs at a time, and may have a worker more, so that no query waits for it.
+Queries run at the server's priority, since people wait for them; background jobs and plain
+functions, such as the moves of house bots, at a lower one (`at_low_priority`).
+
+A job may call functions of the server; during a slow call the worker runs other jobs. The server
+kills a worker whose job exceeds its time limit. An order is a call that changes something: a job
+with an order has no limit any more. If its worker is lost, another one does it again, with the
 answers that its orders got.
 """
 
@@ -100,11 +104,12 @@ class Job:
         client: str,
         target: str,
         args: tuple[Any, ...],
-        long: bool,
+        turns: "FairTurns[Job]",
         limit: float,
     ) -> None:
+        """`turns` is the queue of jobs of its kind."""
         self.number, self.client, self.target, self.args = number, client, target, args
-        self.long, self.limit = long, limit
+        self.turns, self.limit = turns, limit
         self.result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.unread: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
         """Pieces of the result."""
@@ -336,6 +341,7 @@ class Workers:
         self._longest = longest_job
         self._short: FairTurns[Job] = FairTurns(USUAL)
         self._long: FairTurns[Job] = FairTurns(USUAL)
+        self._background: FairTurns[Job] = FairTurns(USUAL)
         self._links: list[WorkerLink] = []
         self._starting: set[asyncio.Task[None]] = set()
         self._stopping: set[asyncio.Future[None]] = set()
@@ -376,18 +382,26 @@ class Workers:
             return await self.run(client, target, store.source, *args, long=True)
 
     async def run(
-        self, client: str, target: str, *args: Any, long: bool = False, limit: float = 0
+        self,
+        client: str,
+        target: str,
+        *args: Any,
+        long: bool = False,
+        background: bool = False,
+        limit: float = 0,
     ) -> Job:
         """Call `target`, a `module:function`, with these arguments.
 
-        A coroutine function also gets a ServerCaller, first.
+        A coroutine function also gets a ServerCaller, first. Another runs at low priority.
 
-        `limit` is the time limit in seconds; 0: the usual one.
+        `background`: nobody waits for the job. `limit` is the time limit in seconds; 0: the usual
+        one.
         """
         if self._closed:
             raise WorkersClosed
-        job = Job(next(_numbers), client, target, args, long, limit or self._longest)
-        self._turns(job).wait(client, job)
+        turns = self._background if background else self._long if long else self._short
+        job = Job(next(_numbers), client, target, args, turns, limit or self._longest)
+        turns.wait(client, job)
         self._dispatch()
         await job.result
         return job
@@ -407,7 +421,7 @@ class Workers:
         while (turns := self._next_turns()) is not None:
             link = next((link for link in self._links if not link.running), None)
             if link is None:
-                return self._start_for(len(self._short) + len(self._long))
+                return self._start_for(sum(map(len, self._all_turns)))
             job = self._next_job(turns)
             if job is not None:
                 self._hand_over(job, link)
@@ -416,13 +430,21 @@ class Workers:
     def _next_turns(self) -> FairTurns[Job] | None:
         if self._short:
             return self._short
-        running = sum(
-            any(link.jobs[number].long for number in link.running) for link in self._links
+        if self._long and self._running(self._long) < max(1, self._most - 1):
+            return self._long
+        return (
+            self._background if self._background and not self._running(self._background) else None
         )
-        return self._long if self._long and running < max(1, self._most - 1) else None
 
-    def _turns(self, job: Job) -> FairTurns[Job]:
-        return self._long if job.long else self._short
+    @property
+    def _all_turns(self) -> tuple[FairTurns[Job], ...]:
+        return self._short, self._long, self._background
+
+    def _running(self, turns: FairTurns[Job]) -> int:
+        """Return the number of workers that run jobs of a kind."""
+        return sum(
+            any(link.jobs[number].turns is turns for number in link.running) for link in self._links
+        )
 
     def _next_job(self, turns: FairTurns[Job]) -> Job | None:
         client, charged, job = turns.next()
@@ -434,7 +456,11 @@ class Workers:
 
     def _hand_over(self, job: Job, link: WorkerLink) -> None:
         self._resume(job, link)
-        if job.long and self.keeps_warm and all(one.running for one in self._links):
+        if (
+            job.turns is not self._short
+            and self.keeps_warm
+            and all(one.running for one in self._links)
+        ):
             self._start_for(1)  # for short jobs
         try:
             link.begin(job)
@@ -444,7 +470,7 @@ class Workers:
             job.end(JobFailed(f"the job cannot be sent to a worker: {problem}"))
 
     def _resume(self, job: Job, link: WorkerLink) -> None:
-        job.link = link
+        job.link, link.jobs[job.number] = link, job
         link.running.add(job.number)
         if not job.orders:
             why = (
@@ -457,13 +483,14 @@ class Workers:
         assert job.link is not None
         job.stop_timer()
         job.link.running.discard(job.number)
-        self._turns(job).settle(job.client, job.charged, cost)
+        job.turns.settle(job.client, job.charged, cost)
         job.charged = cost
 
     # Processes.
 
     def _start_for(self, jobs: int) -> None:
-        while len(self._starting) < min(jobs, self._most - len(self._links)):
+        most = self._most + bool(self._background or self._running(self._background))
+        while len(self._starting) < min(jobs, most - len(self._links)):
             task = asyncio.create_task(self._start_worker())
             self._starting.add(task)
             task.add_done_callback(self._started)
@@ -481,7 +508,7 @@ class Workers:
             await loop.create_unix_connection(lambda: link, sock=worker.connection.dup())
             self._warming.add(link)
             if not self._closed:
-                await link.warm_up(Job(next(_numbers), "", *self._warm_up, False, math.inf))
+                await link.warm_up(Job(next(_numbers), "", *self._warm_up, self._short, math.inf))
             self._warming.discard(link)
             if link.ended:
                 self._stop_worker(worker)
@@ -505,7 +532,7 @@ class Workers:
 
     def _fail_all(self, problem: JobFailed) -> None:
         """Fail all waiting jobs."""
-        for turns in (self._short, self._long):
+        for turns in self._all_turns:
             while turns:
                 turns.next()[2].end(problem)
 
@@ -517,7 +544,7 @@ class Workers:
             if job.number in link.running:
                 self._leave_off(job, job.limit)
             if not self._closed and job.repeat():
-                self._turns(job).wait(job.client, job)
+                job.turns.wait(job.client, job)
             else:
                 job.end(WorkersClosed() if self._closed else JobFailed(link.why))
         link.jobs.clear()

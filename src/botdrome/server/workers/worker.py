@@ -24,13 +24,12 @@ from botdrome.server.workers.jobs import (
     MessageReader,
     PiecewiseResult,
     ServerCaller,
+    at_low_priority,
     frame,
     portable,
 )
 from botdrome.server.workers.limits import UnreadResults
 
-NICENESS = 5
-"""Gives workers a lower priority than the server's event loop."""
 MEMORY = 1 << 30
 """The memory limit of a worker, in bytes."""
 MOST_UNREAD = 256 << 20
@@ -89,7 +88,7 @@ class Worker:
             result = (
                 await function(ServerCaller(job, self.send, self._calls), *args)
                 if iscoroutinefunction(function)
-                else function(*args)
+                else await at_low_priority(function, *args)
             )
             if isinstance(result, PiecewiseResult):
                 return await self._deliver(job, client, result, process_time() - began)
@@ -147,7 +146,6 @@ def _limit_process() -> None:
         signal.SIGTERM,
     ):  # the server stops its workers after their running jobs
         signal.signal(number, signal.SIG_IGN)
-    os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
