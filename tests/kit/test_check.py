@@ -57,6 +57,17 @@ for line in sys.stdin:
 """
 
 
+NO_HURRY = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def time_for_each_move(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Of a busy machine nobody knows how long an answer takes."""
+    for module in ("check", "rerun"):
+        monkeypatch.setattr(f"botdrome.kit.{module}.seconds_for", lambda terms: NO_HURRY)
+    return monkeypatch
+
+
 def checked(
     entrant: str, game: str = "noughts-and-crosses", positions: int = 60, matches: int = 0
 ) -> Checker:
@@ -143,7 +154,10 @@ def test_nondeterminism_is_found_and_seeds_are_respected(tmp_path: Path) -> None
     assert checked(written(tmp_path / "seeded", SEEDED)).report.findings == []
 
 
-def test_slow_answers_and_bots_that_hang(tmp_path: Path) -> None:
+def test_slow_answers_and_bots_that_hang(
+    tmp_path: Path, time_for_each_move: pytest.MonkeyPatch
+) -> None:
+    time_for_each_move.undo()
     slow = checked(written(tmp_path, SLOW), "bomberman", positions=1)
     assert kinds(slow) == {"too slow"}
     assert "the limit is 0.2 s" in slow.report.findings[0].text

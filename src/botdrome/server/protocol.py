@@ -14,7 +14,14 @@ from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.http import DirectService
 from botdrome.server.network.limits import ConnectionLimits
-from botdrome.server.network.listening import MakeProtocol, OpenPort, listen, secured, tolerated
+from botdrome.server.network.listening import (
+    MakeProtocol,
+    OpenPort,
+    listen,
+    secured,
+    stop,
+    tolerated,
+)
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import Origin, Proxies, Shares, sharing
 from botdrome.server.network.websocket import MakeSession
@@ -62,7 +69,7 @@ class OwnListener:
         self, name: str, key: str, port: int, make: MakeProtocol, secure: ssl.SSLContext | None
     ) -> OpenPort:
         server = await listen(self._settings, key, port, make, secure)
-        return OpenPort(int(server.sockets[0].getsockname()[1]), server.close)
+        return OpenPort(int(server.sockets[0].getsockname()[1]), partial(stop, server))
 
     def set_avoided(self, avoided: bool) -> None:
         """Do nothing: no other node takes connections of these ports."""

@@ -1,5 +1,6 @@
 """Listening: one port for all addresses, TLS, and which setting is to blame."""
 
+import asyncio
 import errno
 import json
 import socket
@@ -15,7 +16,7 @@ from websockets.exceptions import InvalidStatus
 
 from botdrome.protocols import PROTOCOLS, load_settings, protocol_sections
 from botdrome.server.network import listening
-from botdrome.server.network.listening import listen, secured
+from botdrome.server.network.listening import listen, secured, stop
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.clients import PATIENCE, server
 
@@ -100,6 +101,31 @@ async def test_it_is_said_when_no_port_is_free_on_all_addresses(
 
 
 @two_kinds
+async def test_a_connection_that_was_accepted_in_the_turn_of_the_end_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = asyncio.Event()
+
+    class Client(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            transport.close()
+            made.set()
+
+    loop = asyncio.get_running_loop()
+    listener, create_task = await listen(Settings(), "port", 0, Client), loop.create_task
+
+    def accepted(coroutine: Any) -> asyncio.Task[Any]:
+        task = create_task(coroutine)
+        stop(listener)
+        return task
+
+    address = listener.sockets[0].getsockname()
+    with socket.create_connection(address[:2]), monkeypatch.context() as patch:
+        patch.setattr(loop, "create_task", accepted)
+        await made.wait()
+    assert not listener.sockets
+
+
 async def test_another_problem_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused() -> int:
         raise OSError(errno.EACCES, "permission denied")

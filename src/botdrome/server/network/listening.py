@@ -90,6 +90,16 @@ async def listen(
     return server
 
 
+def stop(server: asyncio.Server) -> None:
+    """Accept no more connections, and close the port in the next turn of the loop: asyncio would
+    neither make nor close a connection that it accepted in this turn.
+    """
+    loop = asyncio.get_running_loop()
+    for listening in server.sockets:
+        loop.remove_reader(listening)
+    loop.call_soon(server.close)
+
+
 def _means_localhost(host: str) -> bool:
     """Whether to serve [::1] together with 127.0.0.1.
 
