@@ -21,7 +21,7 @@ SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup web types demo demo-cluster quick test templates check lint format fuzz faults chaos bench attacks lock picture docs clean
+.PHONY: help setup web types demo demo-cluster quick test templates check lint format fuzz faults chaos bench against attacks lock picture docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -128,19 +128,17 @@ bench: $(READY) ## measure, in CPU time; takes some minutes
 	$(BIN)/python -m bench.machine
 	$(BIN)/python -m bench.games
 	$(BIN)/python -m bench.training
-	$(BIN)/python -m bench.server
-	$(BIN)/python -m bench.limits
+	$(BIN)/python -m bench.capacity
 	$(BIN)/python -m bench.store
-	$(BIN)/python -m bench.calls
-	$(BIN)/python -m bench.cube
-	$(BIN)/python -m bench.duel
-	$(BIN)/python -m bench.xbs
-	$(BIN)/python -m bench.bomber
 	$(BIN)/python -m bench.films
 	$(BIN)/python -m bench.pages
 	$(BIN)/python -m bench.nodes
 	$(BIN)/python -m bench.inputs
 	$(BIN)/python -m bench.scaling
+
+against: export PYTHONPATH := $(CURDIR)/src
+against: $(READY) ## compare the speed with an earlier version, `make against COMMIT=...`; takes a quarter of an hour
+	$(BIN)/python -m bench.against $(COMMIT)
 
 attacks: export PYTHONPATH := $(CURDIR)/src
 attacks: $(READY) ## measure how much hostile clients of one address slow down the players of another; takes some minutes

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from bench.cube_load import Organiser, game, listen
-from bench.cube_load import Tally as CubeTally
+from bench.clients import Tally
+from bench.cube import Organiser, game, listen
 from botdrome.bots.house import house_bots
 from botdrome.games.chance import Chance
 
@@ -164,7 +164,7 @@ async def cube_games(target: Target) -> None:
     """Run 120 Battlecube games at speed 0 for two anonymous organisers, with bots that answer at
     once.
     """
-    port = await listen(CubeTally(), hangs=False)
+    port = await listen(Tally())
     setup = game([port, port], 50_000)
     for _ in range(2):
         organiser = Organiser([setup] * 60)

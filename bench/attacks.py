@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from bench import attackers
-from bench.clients import start
-from bench.server import Server, load, server
+from bench.clients import report, start, stop
+from bench.server import Server, server
 
 QUIET, ATTACKED, RUN_UP = 8.0, 8.0, 2.0
 """Seconds: measurement without attack, measurement during an attack, and the attack before that
@@ -26,7 +26,6 @@ measurement.
 """
 GAMES = 1_000
 CROWDED = ("empty_lists",)
-SETTINGS = ("--set", "host=127.0.0.1", "--set", "duel_port=-1", "--set", "boats_port=-1")
 
 
 def probe(running: Server, seconds: float, tokens: list[str]) -> dict[str, Any]:
@@ -46,9 +45,11 @@ def tokens_of(running: Server) -> list[str]:
 
 def fill(running: Server, tokens: list[str]) -> None:
     """Store the games that an attack reads."""
-    stored = 0
+    load = start("bench.bots", "noughts", running.url, *tokens[:2], 100, 0, *[1.0] * GAMES)
+    stored = 0.0
     while stored < GAMES:
-        stored += load("noughts", running.url, *tokens[:2], 100, 1)["matches"]
+        stored += report(load)["matches"]
+    stop(load)
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def other_program(runs: bool) -> Iterator[None]:
 
 
 def measure(name: str) -> None:
-    with server(*SETTINGS) as running:
+    with server() as running:
         tokens = tokens_of(running)
         fill(running, tokens)
         quiet = probe(running, QUIET, tokens)

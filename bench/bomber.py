@@ -1,58 +1,38 @@
-"""The Bomberman API under load: bots that poll once and act once per round, on persistent
-connections.
+"""Bots of the Bomberman API: each polls once and acts once per round, on a persistent connection.
+
+`python -m bench.bomber PORT ROOMS PHASE...`
 """
 
 import asyncio
-import json
-import subprocess
 import sys
 import time
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 import uvloop
 
-from bench.clients import start
-from bench.games import yardstick
-from bench.machine import jitter_shown
-from bench.server import Server, server
+from bench.clients import Tally
 
 ROUND = 0.2
-ARRIVALS, SETTLING = 0.02, 3.0
-"""Seconds between the starts of two rooms, and until all rooms play."""
+BOTS = 4
+"""The bots of a room."""
+ARRIVALS = 0.01
+"""Seconds between the starts of two rooms."""
 ACTIONS = ("MOVE_UP", "MOVE_DOWN", "MOVE_LEFT", "MOVE_RIGHT", "WAIT", "PLACE_BOMB")
 DECODER = msgspec.json.Decoder()
 
 
-class Tally:
-    """Counts for the bots of this process."""
-
-    def __init__(self) -> None:
-        self.begin()
-
-    def begin(self) -> None:
-        self.answers, self.since = 0, time.perf_counter()
-        self.latencies: list[float] = []
-
-    def as_json(self) -> str:
-        latencies = sorted(self.latencies) or [0.0]
-        p50, p99 = (latencies[int(len(latencies) * share)] for share in (0.5, 0.99))
-        return json.dumps(
-            {"rate": self.answers / (time.perf_counter() - self.since), "p50": p50, "p99": p99}
-        )
+def rooms_setting(rooms: int) -> str:
+    plan = f"players={BOTS},registration=3600,rest=1"
+    return " ".join(f"r{number}:{plan}" for number in range(rooms))
 
 
 class Bot(asyncio.Protocol):
     """Requests the state, sends an action, and waits for the next round."""
 
-    def __init__(self, room: str, name: str, tally: Tally, until: float) -> None:
-        self._path, self._name, self._tally, self._until = (
-            f"/bomber/rooms/{room}/rest",
-            name,
-            tally,
-            until,
-        )
+    def __init__(self, room: str, name: str, tally: Tally) -> None:
+        self._path, self._name, self._tally = f"/bomber/rooms/{room}/rest", name, tally
         self._loop = asyncio.get_running_loop()
         self._user, self._turn = "", hash(name)
         self._buffer = b""
@@ -78,8 +58,8 @@ class Bot(asyncio.Protocol):
         head, line, rest = self._buffer.partition(b"\r\n\r\n")
         if line and len(rest) >= int(head.rpartition(b"Content-Length: ")[2]):
             self._buffer = b""
-            self._tally.answers += 1
-            self._tally.latencies.append(time.perf_counter() - self._sent)
+            self._tally.done += 1
+            self._tally.answers.append(time.perf_counter() - self._sent)
             self._answered(int(head[9:12]), rest)
 
     def _answered(self, status: int, body: bytes) -> None:
@@ -99,11 +79,8 @@ class Bot(asyncio.Protocol):
     def _state(self) -> None:
         """Keep the bot's own rhythm, so that late answers do not synchronise the bots."""
         self._due = max(self._due + ROUND, self._loop.time())
-        if time.perf_counter() < self._until:
-            self._wants_state = True
-            self._ask(
-                b"GET %s/state/" + self._user.encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-            )
+        self._wants_state = True
+        self._ask(b"GET %s/state/" + self._user.encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
 
     def _act(self) -> None:
         self._wants_state = False
@@ -118,58 +95,21 @@ class Bot(asyncio.Protocol):
         )
 
 
-async def play(port: int, rooms: int, bots: int, seconds: float) -> Tally:
-    loop, tally, until = asyncio.get_running_loop(), Tally(), time.perf_counter() + seconds
+async def play(port: int, rooms: int, phases: tuple[float, ...]) -> None:
+    loop, tally = asyncio.get_running_loop(), Tally()
     for room in range(rooms):
-        for number in range(bots):
-            await loop.create_connection(
-                partial(Bot, f"r{room}", f"bot-{room}-{number}", tally, until), "127.0.0.1", port
-            )
+        for number in range(BOTS):
+            make = partial(Bot, f"r{room}", f"bot-{room}-{number}", tally)
+            await loop.create_connection(make, "127.0.0.1", port)
         await asyncio.sleep(ARRIVALS)
-    await asyncio.sleep(SETTLING)
-    tally.begin()
-    await asyncio.sleep(max(0.0, until - time.perf_counter()))
-    return tally
+    for seconds in phases:
+        await asyncio.sleep(seconds)
+        tally.report()
 
 
-def start_load(running: Server, rooms: int, bots: int, seconds: float) -> "subprocess.Popen[str]":
-    return start("bench.bomber", running.url.rpartition(":")[2], rooms, bots, seconds)
-
-
-def rounds(rooms: int, bots: int, seconds: float) -> None:
-    plans = " ".join(
-        f"r{number}:players={bots},registration=3600,rest=1" for number in range(rooms)
-    )
-    with server("--set", f"bomber_rooms={plans}") as running:
-        arrivals = rooms * ARRIVALS * 1.5 + SETTLING + 1
-        load = start_load(running, rooms, bots, arrivals + seconds)
-        time.sleep(arrivals)
-        before, waited, seen = running.cpu(), running.waited(), running.lateness()
-        time.sleep(seconds)
-        spent, waited = running.cpu() - before, running.waited() - waited
-        late = {bound: count - seen[bound] for bound, count in running.lateness().items()}
-        output, _ = load.communicate()
-        shared = min(yardstick() for _ in range(3))
-        done: dict[str, Any] = json.loads(output)
-        total = late[float("inf")]
-        p99 = min(bound for bound, count in late.items() if count >= 0.99 * total)
-        print(
-            f"Bomberman API, {rooms} rooms of {bots}: {total / seconds:,.0f} rounds a second, "
-            f"p99 lateness at most {p99 * 1000:g} ms, "
-            f"{spent / seconds * 100:.0f} % of a core; {done['rate']:,.0f} requests a second, "
-            f"answered in {done['p50'] * 1000:.1f} ms (p99 {done['p99'] * 1000:.1f} ms); yardstick "
-            f"{shared * 1000:.0f} ms; "
-            f"the server waited for its core {waited / seconds:.0%} of the time, {jitter_shown()}"
-        )
-
-
-def main() -> None:
-    if len(sys.argv) == 5:
-        port, rooms, bots, seconds = sys.argv[1:]
-        print(uvloop.run(play(int(port), int(rooms), int(bots), float(seconds))).as_json())
-    else:
-        rounds(200, 4, 15)
+def main(port: str, rooms: str, *phases: str) -> None:
+    uvloop.run(play(int(port), int(rooms), tuple(map(float, phases))))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,7 +1,9 @@
-"""Many bots in one process, with a cheap client."""
+"""Many bots over WebSockets in one process, with a cheap client.
+
+`python -m bench.bots KIND URL TOKEN TOKEN BOTS PAUSE PHASE...`
+"""
 
 import asyncio
-import signal
 import sys
 import time
 from typing import Any
@@ -10,38 +12,11 @@ import msgspec
 import uvloop
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from bench.figures import percentiles
-from bench.server import first_in_line
+from bench.clients import Tally, first_in_line
 
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 ORDERS = ENCODER.encode({"orders": {}})
 AGAIN = ENCODER.encode({"again": True})
-
-
-class Tally:
-    """Counts for the bots of this process."""
-
-    def __init__(self) -> None:
-        self.begin()
-
-    def begin(self) -> None:
-        self.moves = 0
-        self.matches = 0
-        self.answers: list[float] = []
-        """Seconds from a move to its answer, while the match goes on."""
-        self.ends: list[float] = []
-        """Seconds from the last move to the result, which is sent after it is on disk."""
-
-    def as_json(self) -> str:
-        told = {"moves": self.moves, "matches": self.matches / 2}
-        return ENCODER.encode(
-            told | {"answers": percentiles(self.answers), "ends": percentiles(self.ends)}
-        ).decode()
-
-    def report(self) -> None:
-        """Print what was counted, and begin again."""
-        print(self.as_json(), flush=True)
-        self.begin()
 
 
 class Bot(WSListener):
@@ -83,8 +58,13 @@ class NoughtsBot(Bot):
                 time.perf_counter() - self._sent
             )
             self._sent = 0.0
-        if state["result"] is None and state["waitingFor"][0] == self._name:
+        if state["result"]:
+            self.over(transport)
+        elif state["waitingFor"][0] == self._name:
             self._answer(transport, state)
+
+    def over(self, transport: WSTransport) -> None:
+        self._tally.matches += 0.5
 
     def _answer(self, transport: WSTransport, state: dict[str, Any]) -> None:
         mark = "X" if state["bots"][0] == self._name else "O"
@@ -96,7 +76,7 @@ class NoughtsBot(Bot):
             self._say(transport, move)
 
     def _say(self, transport: WSTransport, move: bytes) -> None:
-        self._tally.moves += 1
+        self._tally.done += 1
         self._sent = time.perf_counter()
         transport.send(WSMsgType.TEXT, move)
 
@@ -106,19 +86,34 @@ class AgainBot(NoughtsBot):
 
     FEATURES = ("again",)
 
-    def told(self, transport: WSTransport, frame: WSFrame) -> None:
-        super().told(transport, frame)
-        state = DECODER.decode(frame.get_payload_as_memoryview()).get("state")
-        if state is not None and state["result"]:
-            self._tally.matches += 1
-            transport.send(WSMsgType.TEXT, AGAIN)
+    def over(self, transport: WSTransport) -> None:
+        super().over(transport)
+        transport.send(WSMsgType.TEXT, AGAIN)
 
 
 class Listening(Bot):
     """Logs in and only receives."""
 
     def told(self, transport: WSTransport, frame: WSFrame) -> None:
-        self._tally.moves += 1
+        self._tally.done += 1
+
+
+class Greeted(Bot):
+    """Waits, and counts only its first message."""
+
+    AWAITED = b""
+    _told = False
+
+    def told(self, transport: WSTransport, frame: WSFrame) -> None:
+        if not self._told and self.AWAITED in frame.get_payload_as_bytes():
+            self._told = True
+            self._tally.done += 1
+
+
+class Seated(Greeted):
+    """Counts only the first state of its match, and never moves."""
+
+    AWAITED = b'"state"'
 
 
 class BumbleBot(Bot):
@@ -127,79 +122,59 @@ class BumbleBot(Bot):
     ARRIVALS = 0.1
 
     def told(self, transport: WSTransport, frame: WSFrame) -> None:
-        self._tally.moves += 1
+        self._tally.done += 1
         transport.send(WSMsgType.TEXT, ORDERS)
 
 
-async def play_on(
-    url: str, kind: type[Bot], name: str, login: bytes, tally: Tally, until: float
-) -> None:
-    while time.perf_counter() < until:
-        transport, _ = await ws_connect(lambda: kind(name, login, tally), url)
+KINDS: dict[str, tuple[type[Bot], str, tuple[str, str]]] = {
+    "noughts": (NoughtsBot, "NOUGHTS_AND_CROSSES", ("load 0", "load 1")),
+    "again": (AgainBot, "NOUGHTS_AND_CROSSES", ("load 0", "load 1")),
+    "probe": (NoughtsBot, "NOUGHTS_AND_CROSSES", ("load 0", "load 1")),
+    "seated": (Seated, "NOUGHTS_AND_CROSSES", ("load 0", "load 1")),
+    "waiting": (Greeted, "NOUGHTS_AND_CROSSES", ("load 0", "load 0")),
+    "watching": (Listening, "", ("", "")),
+    "bumblebots": (BumbleBot, "BUMBLEBOTS", ("bee 0", "bee 1")),
+}
+"""Their bots, games and names. Bots of two names are paired at once."""
+
+
+async def play_on(url: str, bot: type[Bot], name: str, login: bytes, tally: Tally) -> None:
+    while True:
+        transport, _ = await ws_connect(lambda: bot(name, login, tally), url)
         await transport.wait_disconnected()
-        tally.matches += 1
 
 
 async def play(
-    url: str,
-    kind: type[Bot],
-    game: str,
-    names: list[str],
-    passwords: list[str],
-    bots: int,
-    seconds: float,
-    reports: bool,
-) -> Tally:
-    """Open connections under two names, so that they are paired at once.
+    url: str, kind: str, passwords: list[str], bots: int, phases: tuple[float, ...]
+) -> None:
+    """Open connections, each of which reconnects after its match.
 
-    Each reconnects after its match.
-
-    With `reports`, print a first report when all have begun to connect, and the next one at each
-    SIGUSR1.
+    Bots that only wait report before they connect, and as soon as all of them are told.
     """
-    tally, until = Tally(), time.perf_counter() + seconds
-    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, tally.report)
-    work = []
+    bot, game, names = KINDS[kind]
+    tally, work = Tally(), []
+    if issubclass(bot, Greeted):
+        tally.report()
     for number in range(bots):
         name, password = names[number % 2], passwords[number % 2]
-        features = {"features": kind.FEATURES} if kind.FEATURES else {}
+        features = {"features": bot.FEATURES} if bot.FEATURES else {}
         login = ENCODER.encode({"gameType": game, "name": name, "password": password} | features)
-        work.append(asyncio.ensure_future(play_on(url, kind, name, login, tally, until)))
+        work.append(asyncio.ensure_future(play_on(url, bot, name, login, tally)))
         if number % 20 == 19:
-            await asyncio.sleep(kind.ARRIVALS)
-    if reports:
+            await asyncio.sleep(bot.ARRIVALS)
+    while issubclass(bot, Greeted) and tally.done < bots:
+        await asyncio.sleep(0.002)
+    for seconds in phases:
+        await asyncio.sleep(seconds)
         tally.report()
-    await asyncio.wait(work, timeout=max(0.0, until - time.perf_counter()))
-    return tally
 
 
-def main(
-    kind: str,
-    url: str,
-    one: str,
-    two: str,
-    bots: str,
-    seconds: str,
-    pause: str = "0",
-    reports: str = "",
-) -> None:
-    bot, game, name = {
-        "noughts": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
-        "again": (AgainBot, "NOUGHTS_AND_CROSSES", "load"),
-        "probe": (NoughtsBot, "NOUGHTS_AND_CROSSES", "load"),
-        "waiting": (Listening, "NOUGHTS_AND_CROSSES", "load"),
-        "watching": (Listening, "", ""),
-        "bumblebots": (BumbleBot, "BUMBLEBOTS", "bee"),
-    }[kind]
+def main(kind: str, url: str, one: str, two: str, bots: str, pause: str, *phases: str) -> None:
     if kind == "probe":
         first_in_line()
     NoughtsBot.PAUSE = float(pause)
-    names = [f"{name} 0", f"{name} {0 if kind == 'waiting' else 1}"]
     socket_url = url.replace("http", "ws", 1)
-    done = uvloop.run(
-        play(socket_url, bot, game, names, [one, two], int(bots), float(seconds), bool(reports))
-    )
-    print(done.as_json())
+    uvloop.run(play(socket_url, kind, [one, two], int(bots), tuple(map(float, phases))))
 
 
 if __name__ == "__main__":

@@ -5,18 +5,14 @@ Pairs of clients exchange the messages of matches of noughts and crosses: as man
 order, of the same sizes, over as many connections. The echo knows nothing of the game: it answers
 each message with a constant one, for the sender or for both.
 
-`python -m bench.echo serve` runs the echo server; `python -m bench.echo` measures it, as
-`bench.server` does.
+`python -m bench.echo` measures it; `bench.against` and `bench.capacity` compare the server with it.
 """
 
 import asyncio
-import os
-import subprocess
 import sys
-from pathlib import Path
+from itertools import pairwise
 
 import uvloop
-from msgspec import Struct
 from picows import (
     WSFrame,
     WSListener,
@@ -27,7 +23,9 @@ from picows import (
     ws_create_server,
 )
 
-TICKS = os.sysconf("SC_CLK_TCK")
+from bench.clients import Tally, report, start
+from bench.server import started
+
 PAIRS, MATCHES = 50, 40
 """The pairs of clients at once, and the matches that each pair plays."""
 LOGIN, MOVE, AGAIN = b"L" * 128, b"M" * 26, b'{"again":true}'
@@ -39,15 +37,6 @@ The bots of `bench.bots` always play the same seven moves.
 """
 YOURS = [b"Y" + state[1:] for state in STATES]
 """The same for the client whose turn it is."""
-
-
-class Cost(Struct):
-    """CPU microseconds of the echo server for a match, with a new connection for each match and
-    with kept ones.
-    """
-
-    new: float
-    kept: float
 
 
 class Echo(WSListener):
@@ -123,38 +112,12 @@ async def _call(port: int, connections: int, matches: int) -> None:
         await transport.wait_disconnected()
 
 
-async def _calls(port: int, connections: int, matches: int) -> None:
-    await asyncio.gather(*[_call(port, connections, matches) for _ in range(2 * PAIRS)])
-
-
-def _cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
-def measure() -> Cost:
-    """Run the echo server on the first core and its clients on the second."""
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {1})
-    try:
-        return _measured()
-    finally:
-        os.sched_setaffinity(0, cores)
-
-
-def _measured() -> Cost:
-    command = ["taskset", "-c", "0", sys.executable, "-m", "bench.echo", "serve"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as echo:
-        assert echo.stdout is not None
-        port = int(echo.stdout.readline())
-        uvloop.run(_calls(port, 2, 2))
-        before = _cpu(echo.pid)
-        uvloop.run(_calls(port, MATCHES, 1))
-        between = _cpu(echo.pid)
-        uvloop.run(_calls(port, 1, MATCHES))
-        after = _cpu(echo.pid)
-        echo.kill()
-    return Cost(*[spent / (PAIRS * MATCHES) * 1e6 for spent in (between - before, after - between)])
+async def _calls(port: int, *phases: tuple[int, int]) -> None:
+    """Play with a number of connections and of matches on each of them."""
+    tally = Tally()
+    for phase in phases:
+        await asyncio.gather(*[_call(port, *phase) for _ in range(2 * PAIRS)])
+        tally.report()
 
 
 async def _serve() -> None:
@@ -162,18 +125,34 @@ async def _serve() -> None:
         return Echo()
 
     server = await ws_create_server(listener, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
+    print(f"echo:{server.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
     await server.serve_forever()
+
+
+def measure() -> tuple[float, float]:
+    """Return the CPU microseconds of the echo server for a match, with a new connection for each
+    match and with kept ones.
+    """
+    with started([sys.executable, "-m", "bench.echo", "serve"], "echo") as echo:
+        load = start("bench.echo", "call", echo.port("echo"))
+        times = []
+        for _ in range(3):
+            report(load)
+            times.append(echo.cpu())
+        load.communicate()
+    new, kept = (after - before for before, after in pairwise(times))
+    return new / (PAIRS * MATCHES) * 1e6, kept / (PAIRS * MATCHES) * 1e6
 
 
 def main(words: list[str]) -> None:
     if words == ["serve"]:
         uvloop.run(_serve())
+    elif words:
+        uvloop.run(_calls(int(words[1]), (2, 2), (MATCHES, 1), (1, MATCHES)))
     else:
-        cost = measure()
+        new, kept = measure()
         print(
-            f"a bare echo of a match: {cost.new:.0f} us on two new connections, {cost.kept:.0f} us "
-            "on kept ones"
+            f"a bare echo of a match: {new:.0f} us on two new connections, {kept:.0f} on kept ones"
         )
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from bench.figures import percentiles, shown
+from bench.clients import percentiles, shown
 from botdrome.version import __version__
 
 SECONDS = 4.0

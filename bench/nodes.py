@@ -9,7 +9,6 @@ has the second one.
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -22,9 +21,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bench.bots import ENCODER
-from bench.clients import report
+from bench.clients import report, start, stop
 from bench.machine import jitter_shown
-from bench.server import Server, start_load
+from bench.server import Server
 from botdrome.app import RunningServer, open_server
 from botdrome.protocols import load_settings
 from botdrome.server.battlebot import BattlebotServer
@@ -168,23 +167,17 @@ class Way(NamedTuple):
 
     def play(self, kind: str, bots: int, pause: float = 0.0) -> "Cost":
         """Play for some seconds, after all have logged in."""
-        with start_load(kind, self.url, *self.tokens, bots, 600, pause, "reports") as clients:
-            report(clients)
-            sleep(SETTLING)
-            self._report(clients)
-            before = self._cpu()
-            sleep(SECONDS)
-            done = self._report(clients)
-            spent = [
-                now - then - SECONDS * idle
-                for now, then, idle in zip(self._cpu(), before, self.idle, strict=True)
-            ]
-            clients.kill()
-        return Cost(spent, done["moves"], done["answers"][0])
-
-    def _report(self, clients: "subprocess.Popen[str]") -> Any:
-        clients.send_signal(signal.SIGUSR1)
-        return report(clients)
+        words = self.url, *self.tokens, bots, pause, SETTLING, SECONDS
+        clients = start("bench.bots", kind, *words)
+        report(clients)
+        before = self._cpu()
+        done = report(clients)
+        spent = [
+            now - then - SECONDS * idle
+            for now, then, idle in zip(self._cpu(), before, self.idle, strict=True)
+        ]
+        stop(clients)
+        return Cost(spent, done["done"], done["answers"][0])
 
     def rest(self) -> None:
         """Measure what the processes beside the table's node use when nothing is carried."""
@@ -277,7 +270,7 @@ def three_ways() -> Iterator[dict[str, Way]]:
             )
             for front in (near, far)
         ]
-        nats = Server(engine.process, "")  # type: ignore[arg-type]
+        nats = Server(engine.process)  # type: ignore[arg-type]
         yield {
             "direct": Way(served.url, served.tokens, [served], [0.0]),
             "handed over": Way(

@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.conftest import FLAGS
 from tools import browser as browsers
 
-from bench.figures import percentiles, shown
-from bench.server import Server, server, start_load
+from bench.clients import percentiles, shown, start, stop
+from bench.server import Server, server
 from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.game import Raw, View
@@ -64,7 +64,7 @@ SEEK = """async (to) => {
 
 def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    with browser() as chromium, server("--house") as running:
+    with browser() as chromium, server({}, "--house") as running:
         print(f"Chromium {chromium.version}, headless")
         front_page(chromium, running)
         seeking(chromium, running)
@@ -141,7 +141,7 @@ def empty_frames(chromium: Browser) -> float:
 
 def live_boards(chromium: Browser, running: Server) -> None:
     passwords = [running.register(f"bee {number}", "BUMBLEBOTS") for number in (0, 1)]
-    playing = start_load("bumblebots", running.url, *passwords, 2 * BOARDS, 40)
+    playing = start("bench.bots", "bumblebots", running.url, *passwords, 2 * BOARDS, 0, 600)
     time.sleep(3)
     with chromium.new_context(viewport={"width": 1280, "height": 2400}) as context:
         page = context.new_page()
@@ -164,8 +164,7 @@ def live_boards(chromium: Browser, running: Server) -> None:
         f"a live step is on screen {shown(percentiles([one / 1000 for one in steps]))} after its "
         "message (target: 100 ms)"
     )
-    playing.kill()
-    playing.communicate()
+    stop(playing)
 
 
 def rate(page: Page) -> float:

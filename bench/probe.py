@@ -12,9 +12,8 @@ import time
 import uvloop
 from picows import WSFrame, WSTransport, ws_connect
 
-from bench.bots import DECODER, ENCODER, ORDERS, Bot, NoughtsBot, Tally
-from bench.figures import percentiles
-from bench.server import first_in_line
+from bench.bots import DECODER, ENCODER, ORDERS, Bot, NoughtsBot
+from bench.clients import Tally, first_in_line, percentiles
 
 ADDRESS = "127.0.0.3"
 PAIRS, PAUSE = 4, 0.02
@@ -81,7 +80,7 @@ async def measure(url: str, seconds: float, tokens: list[str]) -> dict[str, obje
         bee.disconnect()
     return {
         "answers": percentiles(tally.answers), "longest": max(tally.answers, default=0) * 1000,
-        "moves": tally.moves, "ends": percentiles(tally.ends), "ticks": percentiles(ticks),
+        "moves": tally.done, "ends": percentiles(tally.ends), "ticks": percentiles(ticks),
         "latest": max(ticks, default=0) * 1000, "lost": Player.lost,
     }  # fmt: skip
 

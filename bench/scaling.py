@@ -19,11 +19,11 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import psutil  # type: ignore[import-untyped]
 from tests.store.postgres import cpu_seconds, new_database, running_server
 
+from bench.clients import report, start, stop
 from bench.machine import jitter_shown
-from bench.server import Server, load
+from bench.server import Server
 from botdrome.server.nodes.engines import NatsEngine
 
 COUNTS = 1, 2, 3
@@ -46,31 +46,21 @@ class Cost(NamedTuple):
 class RunningNodes:
     """`botdrome serve --workers N`, with the ports that the nodes share."""
 
-    def __init__(
-        self, command: psutil.Popen, url: str, nats: psutil.Process, postgres: object
-    ) -> None:
-        self._command, self._nats, self._postgres = command, nats, postgres
-        self._url = url
-        server = Server(command, url)
-        self._tokens = [
-            server.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1)
-        ]
+    def __init__(self, nodes: Server, nats: Server, postgres: object) -> None:
+        self._nodes, self._nats, self._postgres = nodes, nats, postgres
 
     def play(self, seconds: float = SECONDS) -> Cost:
+        words = self._nodes.url, *self._nodes.tokens, 2 * PAIRS, 0, 1, seconds
+        load = start("bench.bots", "again", *words)
+        report(load)
         before = self._spent()
-        moves = load("again", self._url, *self._tokens, 2 * PAIRS, seconds)["moves"]
-        return Cost(
-            *[(now - then) / moves * 1e6 for now, then in zip(self._spent(), before, strict=True)]
-        )
+        moves = report(load)["done"]
+        costs = [after - earlier for after, earlier in zip(self._spent(), before, strict=True)]
+        stop(load)
+        return Cost(*[cost / moves * 1e6 for cost in costs])
 
     def _spent(self) -> tuple[float, float, float]:
-        tree = [self._command, *self._command.children(recursive=True)]
-        return _cpu(tree), _cpu([self._nats]), cpu_seconds(self._postgres)  # type: ignore[arg-type]
-
-
-def _cpu(processes: list[psutil.Process]) -> float:
-    times = [one.cpu_times() for one in processes]
-    return float(sum(time.user + time.system for time in times))
+        return self._nodes.cpu(), self._nats.cpu(), cpu_seconds(self._postgres)  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -96,7 +86,7 @@ def running_nodes(
         "--cube-port",
         "-1",
     ]
-    process = psutil.Popen(
+    process = subprocess.Popen(
         ["taskset", "-c", "0", *command],
         stderr=subprocess.PIPE,
         text=True,
@@ -104,13 +94,14 @@ def running_nodes(
     )
     screen = ""
     try:
+        assert process.stderr is not None
         while ("Ctrl-C" if count == 1 else "share these ports") not in screen:
             line = process.stderr.readline()
             assert line, screen
             screen += line
         found = URL.search(screen)
         assert found is not None
-        yield RunningNodes(process, found[1], psutil.Process(nats.process.pid), postgres)
+        yield RunningNodes(Server(process, found[1]), Server(nats.process), postgres)  # type: ignore[arg-type]
     finally:
         process.terminate()
         process.communicate()

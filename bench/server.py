@@ -1,6 +1,5 @@
-"""The server under load: the server on one core, the load on the other."""
+"""A server under measurement: its processes on the first core, the load on the second."""
 
-import gc
 import json
 import os
 import re
@@ -11,28 +10,79 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from bench import echo
-from bench.clients import start
+from bench.clients import Process
+from botdrome.client.guard import descendants
 
+ROOT = Path(__file__).parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")
+FORMER_NAMES = {
+    "match.start_delay": "start_delay", "limits.waiting": "waiting_limit",
+    "boats.port": "xbs_port",
+}  # fmt: skip
+"""Settings whose names changed when sections were added."""
+
+
+class Build(NamedTuple):
+    """A version of Botdrome: its sources, and an interpreter with its packages."""
+
+    python: str = sys.executable
+    sources: Path = ROOT / "src"
+
+    def command(self, *words: str) -> list[str]:
+        return [self.python, "-c", "from botdrome.cli.app import main; main()", "serve", *words]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {key: os.environ[key] for key in os.environ if key != "PYTHONDONTWRITEBYTECODE"}
+        return kept | {"PYTHONPATH": str(self.sources), "COLUMNS": "200"}
+
+    def options(self, settings: dict[str, object]) -> list[str]:
+        """Return the options for these settings, by the names that this version has for them."""
+        told = subprocess.run(
+            self.command("--help"), env=self.environment, capture_output=True, text=True, check=True
+        )
+        if "SECTION.KEY" not in told.stdout:
+            former = {key: FORMER_NAMES.get(key, key.replace(".", "_")) for key in settings}
+            settings = {former[key]: value for key, value in settings.items()}
+        return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+
+
+TODAY = Build()
+DEFAULTS: dict[str, object] = {"match.start_delay": 0, "duel.port": -1, "boats.port": -1}
 
 
 class Server:
-    """`botdrome serve` on the first core."""
+    """A running server, with all its processes."""
 
-    def __init__(self, process: "subprocess.Popen[str]", url: str, screen: str = "") -> None:
+    def __init__(self, process: Process, url: str = "", screen: str = "") -> None:
         self.process, self.url = process, url
         self.screen = screen
         """The start-up screen."""
 
+    @property
+    def processes(self) -> list[int]:
+        return [self.process.pid, *descendants(self.process.pid)]
+
     def cpu(self) -> float:
-        """Return the CPU seconds of all its threads, to the nanosecond: `/proc` counts
-        hundredths.
-        """
-        return time.clock_gettime(~self.process.pid << 3 | 2)  # clock_getcpuclockid(3)
+        """Return the CPU seconds of all its processes, also of those that have ended."""
+        return sum(map(_cpu, self.processes))
+
+    def memory(self) -> int:
+        """Return the bytes of all its processes; pages that they share count once."""
+        found = (_number(Path(f"/proc/{pid}/smaps_rollup"), "Pss:") for pid in self.processes)
+        return 1024 * sum(found)
+
+    def wakeups(self) -> int:
+        """Return how often its threads have slept and been woken."""
+        return sum(
+            _number(thread / "status", "voluntary_ctxt_switches:")
+            for pid in self.processes
+            for thread in Path(f"/proc/{pid}/task").glob("*")
+        )
 
     def waited(self) -> float:
         """Return the seconds that the server waited for its core, including time stolen by the
@@ -43,11 +93,25 @@ class Server:
         assert core is not None
         return delay + int(core[0].split()[8]) / TICKS
 
-    def memory(self) -> int:
-        """Resident bytes."""
-        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf(
-            "SC_PAGE_SIZE"
-        )
+    def settle(self) -> None:
+        """Wait until the server is idle, for 30 s at most."""
+        for _ in range(100):
+            before = self.cpu()
+            time.sleep(0.3)
+            if self.cpu() - before < 0.03:
+                break
+
+    def port(self, title: str) -> int:
+        """Return a port by its title on the start-up screen."""
+        found = re.search(rf"{title}.*?:(\d+)", self.screen)
+        assert found is not None, self.screen
+        return int(found[1])
+
+    @cached_property
+    def tokens(self) -> tuple[str, str]:
+        """The tokens of the two names under which bots play noughts and crosses."""
+        one, two = (self.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1))
+        return one, two
 
     def register(self, name: str, game: str) -> str:
         query = (
@@ -62,113 +126,34 @@ class Server:
         with urllib.request.urlopen(request) as answer:
             return str(json.load(answer)["data"]["registerBot"]["password"])
 
+    def live(self) -> list[dict[str, Any]]:
+        """Return the running matches."""
+        with urllib.request.urlopen(f"{self.url}/api/v1/live") as answer:
+            return list(json.load(answer)["tables"])
+
     def lateness(self) -> dict[float, float]:
         """Return the histogram of tick lateness from the server's metrics."""
-        found = re.findall(r'beat_lateness_seconds_bucket\{le="([^"]+)"\} (\S+)', self._metrics())
+        with urllib.request.urlopen(f"{self.url}/metrics") as answer:
+            metrics = answer.read().decode()
+        found = re.findall(r'beat_lateness_seconds_bucket\{le="([^"]+)"\} (\S+)', metrics)
         return {float(bound): float(count) for bound, count in found}
 
-    def metric(self, name: str) -> float:
-        found = re.search(rf"^{name} (\S+)$", self._metrics(), re.MULTILINE)
-        return float(found[1]) if found else 0.0
 
-    def _metrics(self) -> str:
-        with urllib.request.urlopen(f"{self.url}/metrics") as answer:
-            return str(answer.read().decode())
-
-
-@contextmanager
-def server(*words: str) -> Iterator[Server]:
-    with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-c",
-            "from botdrome.cli.app import main; main()",
-            "serve",
-            "--port",
-            "0",
-        ]
-        command += ["--db", f"sqlite:///{folder}/bench.db", "--set", "match.start_delay=0", *words]
-        process = subprocess.Popen(
-            ["taskset", "-c", "0", *command], stderr=subprocess.PIPE, text=True
-        )
-        assert process.stderr is not None
-        screen = ""
-        while "Ctrl-C" not in screen:
-            line = process.stderr.readline()
-            assert line, screen
-            screen += line
-        found = re.search(r"(http://[^/]+)/graphql", screen)
-        assert found is not None
-        try:
-            yield Server(process, found[1], screen)
-        finally:
-            process.kill()
-            process.communicate()
-
-
-def load(kind: str, *words: object) -> Any:
-    """Run a load of `bench.bots` on the second core, and return its report."""
-    output, _ = start_load(kind, *words).communicate()
-    return json.loads(output)
-
-
-def start_load(kind: str, *words: object) -> "subprocess.Popen[str]":
-    return start("bench.bots", kind, *words)
-
-
-def first_in_line() -> None:
-    """Raise the priority of a measuring process and disable its garbage collector, so that it is
-    not late itself.
+def _cpu(pid: int) -> float:
+    """Return the CPU seconds of a process, to the nanosecond, and of its children that have ended,
+    which the system counts in hundredths.
     """
-    gc.disable()
-    with suppress(PermissionError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        own = time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3)
+        return own + (int(fields[13]) + int(fields[14])) / TICKS
+    return 0.0
 
 
-def moves(pairs: int, seconds: float) -> None:
-    bare = echo.measure()
-    with server() as running:
-        passwords = [running.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1)]
-        load("noughts", running.url, *passwords, 2 * pairs, 1)
-        before, began = running.cpu(), running.memory()
-        done = load("noughts", running.url, *passwords, 2 * pairs, seconds)
-        spent = running.cpu() - before
-        rate, each = done["moves"] / spent, spent / done["matches"] * 1e6
-        print(
-            f"noughts and crosses, {pairs:4} pairs: {rate:8,.0f} moves per CPU second ({each:,.0f} "
-            "us a match with two logins), "
-            f"{done['moves'] / seconds:,.0f} a second, p99 {done['answers'][1]:.1f} ms, "
-            f"memory {began / 1e6:.0f} -> {running.memory() / 1e6:.0f} MB over "
-            f"{done['matches']:,.0f} matches; "
-            f"{each / bare.new:.1f} times as much as a bare echo of the same messages and "
-            f"connections ({bare.new:,.0f} us)"
-        )
-
-
-def connections(pairs: int, seconds: float, turns: int = 4) -> None:
-    """Compare a new connection for each match with connections that are kept, in turns on one
-    server.
-    """
-    bare = echo.measure()
-    spent: dict[str, float] = {"noughts": 0.0, "again": 0.0}
-    matches = dict.fromkeys(spent, 0.0)
-    with server() as running:
-        passwords = [running.register(f"load {number}", "NOUGHTS_AND_CROSSES") for number in (0, 1)]
-        load("noughts", running.url, *passwords, 2 * pairs, 1)
-        for kind in turns * tuple(spent):
-            before = running.cpu()
-            matches[kind] += load(kind, running.url, *passwords, 2 * pairs, seconds)["matches"]
-            spent[kind] += running.cpu() - before
-    new, kept = (spent[kind] / matches[kind] * 1e6 for kind in spent)
-    print(
-        f"noughts and crosses, {pairs} pairs: {new:,.0f} us of CPU a match on new connections, "
-        f"{kept:,.0f} us on kept ones "
-        f"(feature `again`): {new / kept:.2f} times the moves per CPU second, "
-        f"{(new - kept) / 2:,.0f} us for each connection "
-        f"and login; {new / bare.new:.1f} and {kept / bare.kept:.1f} times as much as a bare echo "
-        "of the same messages and "
-        f"connections ({bare.new:,.0f} and {bare.kept:,.0f} us)"
-    )
+def _number(file: Path, key: str) -> int:
+    with suppress(OSError), file.open() as lines:
+        return next((int(line.split()[1]) for line in lines if line.startswith(key)), 0)
+    return 0
 
 
 def late_at_most(before: dict[float, float], after: dict[float, float]) -> tuple[float, float]:
@@ -178,30 +163,34 @@ def late_at_most(before: dict[float, float], after: dict[float, float]) -> tuple
     return total, min(bound for bound, count in late.items() if count >= 0.99 * total)
 
 
-def beats(games: int, seconds: float) -> None:
-    with server() as running:
-        passwords = [running.register(f"bee {number}", "BUMBLEBOTS") for number in (0, 1)]
-        arrivals = 2 * games / 200
-        bees = start_load("bumblebots", running.url, *passwords, 2 * games, arrivals + seconds + 4)
-        time.sleep(arrivals + 4)
-        before, seen = running.cpu(), running.lateness()
-        time.sleep(seconds)
-        spent = running.cpu() - before
-        total, p99 = late_at_most(seen, running.lateness())
-        bees.communicate()
-        print(
-            f"Bumblebots, {games} games at once: {total:,.0f} beats, p99 lateness at most "
-            f"{p99 * 1000:g} ms, "
-            f"{spent / seconds * 100:.0f} % of a core"
-        )
+@contextmanager
+def server(
+    settings: dict[str, object] | None = None, *words: str, build: Build = TODAY
+) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory() as folder:
+        words = "--port", "0", "--db", f"sqlite:///{folder}/bench.db", *words
+        command = build.command(*words, *build.options(DEFAULTS | (settings or {})))
+        with started(command, "Ctrl-C", build.environment) as running:
+            yield running
 
 
-def main() -> None:
-    for pairs in (50, 500):
-        moves(pairs, 8)
-    connections(50, 3)
-    beats(500, 12)
-
-
-if __name__ == "__main__":
-    main()
+@contextmanager
+def started(
+    command: list[str], last: str, environment: dict[str, str] | None = None
+) -> Iterator[Server]:
+    """Start a server on the first core. `last` ends its start-up screen."""
+    process = subprocess.Popen(
+        ["taskset", "-c", "0", *command], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        screen = ""
+        while last not in screen:
+            line = process.stderr.readline()
+            assert line, screen
+            screen += line
+        found = re.search(r"(http://[^/\s]+)/graphql", screen)
+        yield Server(process, found[1] if found else "", screen)
+    finally:
+        process.kill()
+        process.communicate()
