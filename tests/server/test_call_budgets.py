@@ -36,7 +36,7 @@ BUDGETS = {
     "a move of noughts and crosses": 48,
     "a duel move": 43,
     "a boat shot": 47,
-    "a Bomberman action": 68,
+    "a Bomberman action": 46,
     "a Battlecube tick of two bots": 159,
     "a login with pairing": 264,
     "the end of a match": 138,

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
+from time import monotonic
 from typing import Protocol, cast
 
 import structlog
@@ -30,10 +31,11 @@ from botdrome.server.network.http_request import (
     RequestReader,
     plain_request,
 )
-from botdrome.server.network.limits import BodyBudget, Bucket, ConnectionLimits, address_of
+from botdrome.server.network.limits import BodyBudget, ConnectionLimits, address_of
 from botdrome.server.network.peer import Peer
 from botdrome.server.network.websocket import end_writing
 from botdrome.server.workers.limits import SharedSlots
+from botdrome.wire.conversation import TokenBucket
 from botdrome.wire.safe_headers import SAFE_HEADERS
 
 # An HTTP request with its answer, and the services that answer requests.
@@ -108,8 +110,11 @@ class Exchange(Struct, eq=False):
 
     def answer(self, response: HttpResponse) -> None:
         """Send the answer. A second answer is ignored."""
-        said = ("" if self.request.version == "1.1" else "keep-alive") if self.keep else "close"
-        self.send(response.packed(self.request.method == "HEAD", said))
+        connection, request = self.connection, self.request
+        if connection is not None:
+            self.connection = self.on_lost = None
+            said = ("" if request.version == "1.1" else "keep-alive") if self.keep else "close"
+            connection.send(self, response.packed(request.method == "HEAD", said), True)
 
     def send(self, data: bytes, last: bool = True) -> None:
         """Send bytes of the answer."""
@@ -188,7 +193,7 @@ class HttpConnection:
     def __init__(self, site: HttpSite, target: bytes = b"") -> None:
         """`target` is that of the first request."""
         self._site, self._service = site, site.find(target)
-        self._bucket: Bucket | None = None
+        self._bucket: TokenBucket | None = None
         self._budget = BodyBudget(site.body_units)
         self._loop = asyncio.get_running_loop()
         self.transport: asyncio.Transport | None = None
@@ -334,6 +339,7 @@ class HttpConnection:
                 request = self._reader.read()
                 if request is None:
                     break
+                self._budget.drop()
                 self._serve(request)
         except BadHttpRequest as problem:
             self._refuse(problem.status, problem.word, problem.sentence)
@@ -360,7 +366,6 @@ class HttpConnection:
     # Answering.
 
     def _serve(self, request: HttpRequest) -> None:
-        self._budget.drop()
         service = self._service = self._site.find(request.target)
         if service.limits.rate and not self._take(service.limits):
             metrics.REFUSED.labels("flood").inc()
@@ -375,16 +380,18 @@ class HttpConnection:
         self._exchange = exchange = Exchange(request, request.target, address, self, request.keep)
         try:
             service.handle(exchange)
-            self._read_on()
+            if self._reader.stream is not None:
+                self._read_on()
         except Exception:
             log.exception("request handler failed")
             exchange.answer(service.refuse(500, "INTERNAL_ERROR", "the server has made a mistake"))
         return None
 
     def _take(self, limits: HttpLimits) -> bool:
+        now = monotonic()
         if self._bucket is None:
-            self._bucket = Bucket(limits.rate, limits.burst)
-        return self._bucket.take()
+            self._bucket = TokenBucket(limits.rate, limits.burst, now)
+        return self._bucket.take(now)
 
     async def drain(self) -> None:
         """Wait until the client has read enough."""

@@ -58,7 +58,7 @@ class Origins:
             *machine_names(),
             *(host_in(url.partition("://")[2]) for url in own),
         }
-        self._knows = lru_cache(REMEMBERED)(self._find_host)
+        self.knows = lru_cache(REMEMBERED)(self._find_host)
         self._trusts = lru_cache(REMEMBERED)(self._find_origin)
         self._logged = Bucket(LOGS_RATE, LOGS_BURST)
 
@@ -69,7 +69,7 @@ class Origins:
 
         `open_to_all` accepts pages of any origin.
         """
-        if host and not self._knows(host):
+        if host and not self.knows(host):
             words = (
                 f"this server is not known as {shown(host)}; its operator can set "
                 "network.public_url to the clients' URL"
@@ -86,7 +86,7 @@ class Origins:
 
     def host_refusal(self, host: bytes | None) -> str:
         """Return why a request for this host is refused; empty: it is accepted."""
-        if not host or self._knows(host):
+        if not host or self.knows(host):
             return ""
         refusal = self.refusal(host, None, True)
         return refusal.words if refusal else ""

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
+from msgspec import Struct
+
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.http import Exchange, HttpLimits, HttpResponse, ResponseHeaders
@@ -40,6 +42,8 @@ from botdrome.wire.bomber.conversation import (
 )
 from botdrome.wire.bomber.request import (
     DEFAULT,
+    JSON,
+    PYTHON,
     BadRequest,
     Message,
     Shape,
@@ -89,15 +93,15 @@ class NotServed(Exception):
         self.status, self.word, self.sentence, self.headers = status, word, sentence, headers
 
 
-class RoomRequest:
+class RoomRequest(Struct, eq=False):
     """A request for a room."""
 
-    def __init__(self, exchange: Exchange, room: BomberRoom) -> None:
-        self.exchange, self.room = exchange, room
-        self.query: Mapping[str, str] = {}
-        self.shape = DEFAULT
-        self.fields: Message = {}
-        """The fields of the query and the body. The body takes precedence."""
+    exchange: Exchange
+    room: BomberRoom
+    query: Mapping[str, str] = {}
+    shape: Shape = DEFAULT
+    fields: Message = {}
+    """The fields of the query and the body. The body takes precedence."""
 
     def read(self, query: bytes) -> None:
         request = self.exchange.request
@@ -124,7 +128,8 @@ class RoomRequest:
         command = talk.receive(self.fields)
         if isinstance(command, RegisterUser):
             return room.register(command, self.exchange.address, partial(self._reply, talk))
-        room = self.room = room.room_of(command.user_id)
+        if room.rooms.contest_rooms:
+            room = self.room = room.room_of(command.user_id)
         if isinstance(command, Act):
             return self._reply(talk, room.act(command))
         if command.after is None or not room.comes_after(command.after):
@@ -147,7 +152,8 @@ class RoomRequest:
 
     def _reply(self, talk: BomberConversation, reply: RoomReply) -> None:
         status, body, rest = talk.answer(reply)
-        self.exchange.answer(HttpResponse(status, body, self.shape.content_type, OPEN, rest))
+        kind = PYTHON if self.shape.python else JSON
+        self.exchange.answer(HttpResponse(status, body, kind, OPEN, rest))
 
     def show_state(self, user_id: str) -> None:
         room = self.room.room_of(user_id)
@@ -276,9 +282,7 @@ class Routes:
     def _any(self, ask: RoomRequest, _: str) -> None:
         if ask.exchange.request.method != "POST":
             return self._state(ask, "") if wants_state(ask.fields) else self._index(ask)
-        if registers(ask.fields):
-            return self._register(ask, "")
-        return self._action(ask, "")
+        return ask.converse()
 
     # Pages.
 
@@ -330,8 +334,10 @@ class BomberApi:
             return refuse(
                 413, "BODY_TOO_LONG", f"the body of a request has at most {LONGEST_BODY} bytes"
             )
-        words = self._origins.host_refusal(request.headers.get(b"host"))
-        return refuse(421, "UNKNOWN_HOST", words) if words else None
+        host = request.headers.get(b"host")
+        if not host or self._origins.knows(host):
+            return None
+        return refuse(421, "UNKNOWN_HOST", self._origins.host_refusal(host))
 
     def receive_socket(self, target: str) -> MakeSession | None:
         return (

@@ -553,11 +553,11 @@ class BomberRoom(Room):
             and not (self.desk.closing and self.table is None)
         )
 
-    def time_left(self) -> Milliseconds:
-        """Return the time left of the phase or the round."""
+    def time_left(self, now: Milliseconds | None = None) -> Milliseconds:
+        """Return the time left of the phase or the round. `now` is the time at the table."""
         table = self.table
         if self.state.phase == PLAYING and table is not None:
-            return max(0, (table.match.deadline or 0) - table.now())
+            return max(0, (table.match.deadline or 0) - (table.now() if now is None else now))
         if self.state.phase == FINISHED and self._timer is None:  # the result is being stored
             return int(self.settings.rest * 1000)
         if self._timer is None and table is None:
@@ -599,24 +599,24 @@ class BomberRoom(Room):
         return UserState(self._writer, None if user is None else user.player, self.time_left())
 
     def act(self, action: Act) -> ActionJudged | RequestRefused:
-        user = self.user(action.user_id)
+        user, table = self._users.get(str(action.user_id)), self.table
         if user is None:
             return RequestRefused(
                 NOT_FOUND, "UNKNOWN_USER", "there is no such user_id in this room", self.moment()
             )
         user.traffic.came()
-        table = self.table
-        response, number = refused_before(self._round(user.player), action.number)
+        now, player = 0 if table is None else table.now(), user.player
+        response, number = refused_before(self._round(player, now), action.number)
         move, note = MOVES[action.word]
         if response is None:
-            assert table is not None and user.player is not None
-            verdict = table.submit(user.player, move, note)
+            assert table is not None and player is not None
+            verdict = table.submit(player, move, note, now)
             response = self._response(verdict, table, user, action.word, number)
-        elif table is not None and user.player is not None and response in NOT_TRIED:
-            table.note(user.player, note, NOT_TRIED[response])
-        return ActionJudged(response, number, self.shown_to(user))
+        elif table is not None and player is not None and response in NOT_TRIED:
+            table.note(player, note, NOT_TRIED[response])
+        return ActionJudged(response, number, UserState(self._writer, player, self.time_left(now)))
 
-    def _round(self, player: Player | None) -> PresentRound | None:
+    def _round(self, player: Player | None, now: Milliseconds) -> PresentRound | None:
         """Return what a user may do in the present round; None: no game runs, or the user does not
         play in it.
         """
@@ -624,7 +624,7 @@ class BomberRoom(Room):
         if table is None or player is None or state.phase == REGISTRATION:
             return None
         match, deadline = table.match, table.match.deadline
-        running = match.steps + (1 if deadline is None or table.now() <= deadline else 2)
+        running = match.steps + (1 if deadline is None or now <= deadline else 2)
         alive = state.place(player) is not None
         return PresentRound(state.phase, match.result is not None, state.number, running, alive)
 
@@ -632,7 +632,7 @@ class BomberRoom(Room):
         self, verdict: str, table: Table, user: BomberUser, word: str, number: int
     ) -> Response:
         """Return the response to an action for the round with this number."""
-        refused = refusal_in(verdict)
+        refused = None if verdict == "accepted" else refusal_in(verdict)
         if table.match.result is not None and (refused is not None or not self.settings.early):
             return IS_OVER  # the round before was overdue, and ended the game
         if refused is not None:

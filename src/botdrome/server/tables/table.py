@@ -204,20 +204,26 @@ class Table:
 
     # Actions of players.
 
-    def submit(self, player: Player, raw: Raw, message: bytes) -> str:
+    def submit(
+        self, player: Player, raw: Raw, message: bytes, now: Milliseconds | None = None
+    ) -> str:
         """Take a player's move as it was sent, and return what became of it: "accepted", or why it
         was not.
+
+        `now` is the time, if the caller has just read it and let the ticks that were due go first.
         """
-        if self._tick_timers is not None:
-            self._tick_timers.catch_up()
+        if now is None:
+            if self._tick_timers is not None:
+                self._tick_timers.catch_up()
+            now = self.now()
         if self._break is not None:
             return self._submit_in_break(player, raw, message)
-        now = self.now()
         uncharged = self._times.before_move(player, self._seated.get(player), now)
         step = self.match.steps
         news = self.match.submit(player, raw, now)
         verdict = self._records.move(player, now, message, news, step, uncharged)
-        self._publish(news, now)
+        if news:
+            self._publish(news, now)
         return verdict
 
     def _submit_in_break(self, player: Player, raw: Raw, message: bytes) -> str:

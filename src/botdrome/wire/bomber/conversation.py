@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.games.bomberman import WORDS, Bomberman, action_in
+from botdrome.games.bomberman import ACTIONS, WORDS, Bomberman, action_in
 from botdrome.games.game import IllegalMove
 from botdrome.match.events import Began, Ended, Late, Played, Player, Refused
 from botdrome.match.match import News
@@ -44,7 +44,8 @@ from botdrome.wire.writers import MatchStatus, PlayerMessages
 
 ENCODER = msgspec.json.Encoder()
 ACCEPTED, CANNOT_MOVE, DEAD, DECLINED = "ACCEPTED", "CANNOT_MOVE", "DEAD", "DECLINED"
-OWN_WORDS = frozenset(WORDS)
+OWN_WORDS = {word: WORDS[action] for word, action in ACTIONS.items()}
+"""The action's own word for each of the words for it, as long as they are in capitals."""
 OVERWRITTEN, TOO_LATE, GAME_OVER, NOT_STARTED = (
     "OVERWRITTEN",
     "TOO_LATE",
@@ -83,8 +84,6 @@ IS_AHEAD = Response(CANNOT_MOVE, TOO_LATE, "the round of that state_number has n
 
 def read_action(value: Any) -> str:
     """The action's own word, from any of the words for it."""
-    if type(value) is str and value in OWN_WORDS:
-        return value
     try:
         return WORDS[action_in({"action": value})]
     except IllegalMove as fault:
@@ -242,46 +241,32 @@ class UserState(Struct, Reply, frozen=True):
 RoomReply = UserRegistered | RequestRefused | ActionJudged | UserState
 
 
-class BomberConversation:
-    def __init__(
-        self,
-        shape: Shape = DEFAULT,
-        with_state: bool = False,
-        wrapped: bool = False,
-        may_wait: bool = False,
-        user_id: str | None = None,
-    ) -> None:
-        """`wrapped`: the room's switch `wrapped_responses`.
+class BomberConversation(Struct, frozen=True):
+    """It keeps nothing of what was said: on HTTP each request has its own."""
 
-        `may_wait`: whether a request may wait for the next state.
-
-        `user_id`: for messages of a WebSocket that name none.
-        """
-        self._shape = shape
-        self._with_state = with_state
-        self._wrapped = wrapped
-        self._may_wait = may_wait
-        self._user_id = user_id
+    shape: Shape = DEFAULT
+    with_state: bool = False
+    wrapped: bool = False
+    """The room's switch `wrapped_responses`."""
+    may_wait: bool = False
+    """Whether a request may wait for the next state."""
+    user_id: str | None = None
+    """For messages of a WebSocket that name none."""
 
     def receive(self, message: Message) -> RoomCommand:
         """Return what the client asks of the room.
 
         BadRequest if the message cannot be understood.
         """
-        if registers(message):
-            version = _version(message.get("version"))
-            return RegisterUser(
-                read_name(message["user_name"]), _password(message.get("password")), version
-            )
-        action, user_id = message.get("action"), message.get("user_id", self._user_id)
+        action, user_id = message.get("action"), message.get("user_id", self.user_id)
         if action is None:
-            raise BadRequest(
-                "MISSING_FIELD", "action is missing, or user_name if this is a registration"
-            )
-        if wants_state(message):
-            after = read_number(message.get("after"), "after") if self._may_wait else None
-            return ReadState(user_id, after)
-        word = read_action(action)
+            return self._registration(message)
+        word = OWN_WORDS.get(action) if type(action) is str else None
+        if word is None:
+            if wants_state(message):
+                after = read_number(message.get("after"), "after") if self.may_wait else None
+                return ReadState(user_id, after)
+            word = read_action(action)
         number = (
             read_number(message["state_number"], "state_number")
             if "state_number" in message
@@ -291,28 +276,30 @@ class BomberConversation:
             raise BadRequest("MISSING_FIELD", "user_id is missing")
         return Act(user_id, word, number)
 
+    def _registration(self, message: Message) -> RegisterUser:
+        if "user_name" not in message:
+            raise BadRequest(
+                "MISSING_FIELD", "action is missing, or user_name if this is a registration"
+            )
+        version, name = _version(message.get("version")), read_name(message["user_name"])
+        return RegisterUser(name, _password(message.get("password")), version)
+
     def answer(self, reply: RoomReply) -> UserAnswer:
         if isinstance(reply, UserState):
             return OK, *self._told(reply)
         if isinstance(reply, ActionJudged):
-            return OK, *self._judged(reply)
+            fields = reply.response.fields(self.wrapped)
+            if self.with_state:
+                return OK, *self._told(reply.user, fields)
+            fields["state_number"], fields["time_left"] = reply.number, reply.user.time_left
+            return OK, self.shape.spelled(fields), b""
         if isinstance(reply, UserRegistered):
-            return (
-                OK,
-                self._shape.spelled({"user_id": reply.user_id, "time_left": reply.time_left}),
-                b"",
-            )
-        return reply.status, declined(self._shape, reply.word, reply.sentence, **reply.more), b""
+            fields = {"user_id": reply.user_id, "time_left": reply.time_left}
+            return OK, self.shape.spelled(fields), b""
+        return reply.status, declined(self.shape, reply.word, reply.sentence, **reply.more), b""
 
     def _told(self, user: UserState, fields: dict[str, Any] | None = None) -> tuple[bytes, bytes]:
-        return user.writer.told(self._shape, user.time_left, user.player, fields)
-
-    def _judged(self, reply: ActionJudged) -> tuple[bytes, bytes]:
-        fields = reply.response.fields(self._wrapped)
-        if self._with_state:
-            return self._told(reply.user, fields)
-        fields["state_number"], fields["time_left"] = reply.number, reply.user.time_left
-        return self._shape.spelled(fields), b""
+        return user.writer.told(self.shape, user.time_left, user.player, fields)
 
 
 class BomberSocketConversation(Conversation):
