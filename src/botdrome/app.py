@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -10,7 +11,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from botdrome.api.app import NO_SOCKET, WARM_UP, Api
+from botdrome.api.app import NO_SOCKET, PRELOAD, WARM_UP, Api
 from botdrome.api.http_server import http_factory
 from botdrome.api.probes import probe_routes
 from botdrome.api.request_checks import RequestChecks, RequestRate
@@ -44,6 +45,7 @@ from botdrome.server.rooms.duel import DuelRoom
 from botdrome.server.settings import BadSetting, Settings
 from botdrome.server.tables.audience import Tables
 from botdrome.server.tables.running_tables import RunningTables
+from botdrome.server.workers.pool import WorkerProcess, fork_process, stop_process
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable, likeness
 from botdrome.store.store import Store, check_store, open_store
 
@@ -357,15 +359,29 @@ def _own_port(server: ServerParts, served: ServedProtocol) -> MakeProtocol | Non
     )
 
 
+def first_worker() -> WorkerProcess | None:
+    """Fork the first worker process of a server, before the server has an event loop.
+
+    The two share the memory of all modules, and the worker gets ready while the server starts.
+    """
+    return fork_process(PRELOAD)
+
+
 async def serve(
-    settings: Settings, opened: Callable[[RunningServer], None], shared: SharedPorts | None = None
+    settings: Settings,
+    opened: Callable[[RunningServer], None],
+    shared: SharedPorts | None = None,
+    worker: WorkerProcess | None = None,
 ) -> None:
-    """Run until a signal comes, then drain."""
-    async with stop_signal() as wanted:
+    """Run until a signal comes, then drain. `worker` is its first worker process, if it has one."""
+    async with AsyncExitStack() as stack:
+        wanted = await stack.enter_async_context(stop_signal())
+        if worker is not None:
+            stack.callback(stop_process, worker)  # no server has used it if none could start
         server = await unless(wanted, open_server(settings, shared=shared, keeps_warm=True))
         if server is None:
             return
-        server.desk.workers.start(WARM_UP, server.arena.store.source)
+        server.desk.workers.start(WARM_UP, server.arena.store.source, process=worker)
         opened(server)
         gc.collect()
         gc.freeze()

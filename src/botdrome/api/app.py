@@ -26,6 +26,8 @@ from botdrome.wire.safe_headers import plain_answer
 
 WARM_UP = "botdrome.api.rest.executor:warm_up"
 """The first job of each worker process. Its argument is the source of the store."""
+PRELOAD = "botdrome.api.rest.executor:preload"
+"""The part of it that needs no store."""
 NO_SOCKET = plain_answer("403 Forbidden", "there is no WebSocket at this address")
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from typer import Option
 from typer.core import TyperCommand
 
-from botdrome.app import RunningServer, serve
+from botdrome.app import RunningServer, first_worker, serve
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.terminal import REFUSED, Terminal, command, say
 from botdrome.protocols import load_settings, protocol_sections
@@ -78,7 +78,8 @@ def serve_command(
         from botdrome.cli.workers import run_workers
 
         return run_workers(loaded, given, config)
-    run(serve(loaded, lambda server: show(server, Terminal(stderr=True))))
+    worker = first_worker()
+    run(serve(loaded, lambda server: show(server, Terminal(stderr=True)), worker=worker))
     return 0
 
 

@@ -18,7 +18,7 @@ import structlog
 from msgspec import Struct, json
 from platformdirs import user_data_path
 
-from botdrome.app import RunningServer, serve
+from botdrome.app import RunningServer, first_worker, serve
 from botdrome.cli.logs import configure_logs
 from botdrome.cli.serve import show
 from botdrome.cli.terminal import REFUSED, Terminal, complain, note
@@ -27,6 +27,7 @@ from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.engines import EngineFailed, Engines
 from botdrome.server.nodes.shared_ports import Front, FrontNode, SharedPorts
 from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.workers.pool import WorkerProcess
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 
 
@@ -40,7 +41,11 @@ class NodeOrder(Struct):
 
 
 async def _serve(
-    settings: Settings, first: bool, control: socket.socket, sockets: socket.socket
+    settings: Settings,
+    first: bool,
+    control: socket.socket,
+    sockets: socket.socket,
+    worker: WorkerProcess | None,
 ) -> None:
     shared = SharedPorts(control, sockets)
     await shared.open()
@@ -51,7 +56,7 @@ async def _serve(
         shared.opened()
 
     try:
-        await serve(settings, opened, shared)
+        await serve(settings, opened, shared, worker)
     finally:
         shared.close()
 
@@ -65,7 +70,7 @@ def run_node(control: socket.socket, sockets: socket.socket) -> int:
     order = json.decode(line, type=NodeOrder)
     settings = load_settings(order.flags, os.environ, Path(order.config) if order.config else None)
     configure_logs(settings)
-    run(_serve(settings, order.first, control, sockets))
+    run(_serve(settings, order.first, control, sockets, first_worker()))
     return 0
 
 

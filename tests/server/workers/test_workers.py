@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from structlog.testing import capture_logs
 from botdrome.server.workers import pool
 from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.server.workers.pool import WorkerProcess, Workers
+from botdrome.server.workers.pool import WorkerProcess, Workers, fork_process
 from tests.patience import until
 
 pytestmark = pytest.mark.anyio
@@ -316,24 +317,67 @@ async def test_a_worker_that_dies_before_its_first_job_ends_that_job(
 
 SERVER = """
 import asyncio
-from botdrome.server.workers.pool import Workers
-async def main():
+from botdrome.server.workers.pool import Workers, fork_process
+CHORES = "tests.server.workers.chores"
+async def main(process):
     workers = Workers(1)
-    print(await workers.value("me", "tests.server.workers.chores:process"), flush=True)
-    await workers.value("me", "tests.server.workers.chores:for_ever")
-asyncio.run(main())
+    workers.start(f"{CHORES}:add", 1, 1, process=process)
+    print(await workers.value("me", f"{CHORES}:process"), flush=True)
+    WAIT
+asyncio.run(main(PROCESS))
 """
+FORKED = "fork_process(f'{CHORES}:leave_a_mark')"
+
+
+def small_server(process: str, then: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", SERVER.replace("PROCESS", process).replace("WAIT", then)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker is forked")
+def test_a_server_may_fork_its_first_worker() -> None:
+    """It dies as usual, and another worker follows it."""
+    then = """
+    print(await workers.value("me", f"{CHORES}:left_a_mark"), process is not None)
+    try:
+        await workers.value("me", f"{CHORES}:vanish")
+    except Exception as problem:
+        print(problem)
+    print(await workers.value("me", f"{CHORES}:left_a_mark"))
+    print(await workers.value("me", f"{CHORES}:process"))
+    await workers.close()
+    print("closed")
+"""
+    with small_server(FORKED, then) as server:
+        assert server.stdout is not None
+        first, *lines, second, closed = server.stdout.read().splitlines()
+    assert lines == [
+        "True True",
+        "a worker process has ended unexpectedly: try again",
+        "False",
+    ]
+    assert first != second and closed == "closed" and server.returncode == 0
+
+
+def test_a_process_with_threads_is_not_forked() -> None:
+    stop = Event()
+    thread = Thread(target=stop.wait)
+    thread.start()
+    try:
+        assert fork_process(f"{CHORES}:leave_a_mark") is None
+    finally:
+        stop.set()
+        thread.join()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_workers_die_with_a_server_that_is_killed() -> None:
-    path = os.pathsep.join(filter(None, sys.path))
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVER],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": path},
-    ) as server:
+@pytest.mark.parametrize("process", ["None", FORKED])
+def test_workers_die_with_a_server_that_is_killed(process: str) -> None:
+    with small_server(process, 'await workers.value("me", f"{CHORES}:for_ever")') as server:
         assert server.stdout is not None
         worker = int(server.stdout.readline())
         server.send_signal(signal.SIGKILL)

@@ -58,11 +58,15 @@ def _size(answer: PiecewiseResult) -> int:
 _cache = AnswerCache()
 
 
-async def warm_up(_: ServerCaller, source: Source) -> None:
-    """Import all that the jobs of requests need, and open the store: that takes seconds."""
+def preload() -> None:
+    """Import all that the jobs of requests need. That takes a second."""
     for name in OTHER_JOBS:
         import_module(name)
     import_module(GRAPHQL).schema()
+
+
+async def warm_up(_: ServerCaller, source: Source) -> None:
+    preload()
     await reader(source)
 
 

@@ -18,8 +18,10 @@ answers that its orders got.
 
 import asyncio
 import contextvars
+import gc
 import math
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -28,6 +30,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
 from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import count
+from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 import structlog
@@ -48,6 +51,7 @@ from botdrome.server.workers.limits import (
     TOO_MANY_QUERIES,
     SharedSlots,
 )
+from botdrome.server.workers.worker import run_forked
 from botdrome.store.store import Store
 
 # The link to a worker process: start and stop it, send jobs and receive results.
@@ -64,10 +68,26 @@ RETRY = 1.0
 """Seconds until the server tries again to start its first worker."""
 
 
+class Fork:
+    """A child process that is a fork of this one."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid, self._ended = pid, False
+
+    def kill(self) -> None:
+        if not self._ended:
+            os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        if not self._ended:
+            os.waitpid(self._pid, 0)
+            self._ended = True
+
+
 class WorkerProcess:
     """A worker process, and the server's end of its socket."""
 
-    def __init__(self, process: subprocess.Popen[bytes], connection: socket.socket) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Fork, connection: socket.socket) -> None:
         self.process, self.connection = process, connection
         self.idle = False
         """True if the worker had no job when the link was closed."""
@@ -87,6 +107,23 @@ def start_process() -> WorkerProcess:
             pass_fds=[handle],
         )
     return WorkerProcess(process, ours)
+
+
+def fork_process(preload: str) -> WorkerProcess | None:
+    """Start a worker that shares the memory of this process, and calls `preload` first.
+
+    None: this process may have threads, which a fork would not have.
+    """
+    tasks = Path("/proc/self/task")
+    if not tasks.exists() or len(list(tasks.iterdir())) > 1:
+        return None
+    gc.freeze()  # so that a collection does not write to the memory that both use
+    ours, theirs = socket.socketpair()
+    with theirs:
+        pid = os.fork()
+        if not pid:
+            run_forked(theirs, preload)
+    return WorkerProcess(Fork(pid), ours)
 
 
 def stop_process(worker: WorkerProcess) -> None:
@@ -355,15 +392,18 @@ class Workers:
         self._warm_up: tuple[str, tuple[Any, ...]] = WARM_UP, ()
         self.keeps_warm = self._warm = self._closed = False
         self.on_warm: Callable[[], None] = lambda: None
+        self._given: WorkerProcess | None = None
         self._warming, self._idle = set[WorkerLink](), asyncio.Event()
         """Set when the pool is closed and no worker has a job."""
 
-    def start(self, warm_up: str = WARM_UP, *args: Any) -> None:
-        """Start one process now, and keep one from now on.
+    def start(
+        self, warm_up: str = WARM_UP, *args: Any, process: WorkerProcess | None = None
+    ) -> None:
+        """Start one process now, or use the one that is given, and keep one from now on.
 
         `warm_up` is the first job of each process.
         """
-        self._warm_up, self.keeps_warm = (warm_up, args), True
+        self._warm_up, self.keeps_warm, self._given = (warm_up, args), True, process
         self._start_for(1)
 
     @property
@@ -503,7 +543,9 @@ class Workers:
     async def _start_worker(self) -> None:
         loop = asyncio.get_running_loop()
         try:
-            worker = await loop.run_in_executor(None, start_process)
+            worker, self._given = self._given, None
+            if worker is None:
+                worker = await loop.run_in_executor(None, start_process)
             link = WorkerLink(self, worker)
             await loop.create_unix_connection(lambda: link, sock=worker.connection.dup())
             self._warming.add(link)

@@ -1,6 +1,6 @@
 """Worker: a process that runs jobs for the server, and exits when the server exits.
 
-Started as `python -m botdrome.server.workers.worker FILE_DESCRIPTOR`.
+Started as `python -m botdrome.server.workers.worker FILE_DESCRIPTOR`, or as a fork of the server.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from functools import cache, partial
 from inspect import iscoroutinefunction
 from threading import Thread
 from time import process_time
-from typing import Any
+from typing import Any, NoReturn
 
 import structlog
 
@@ -84,7 +84,7 @@ class Worker:
             self.send("done", job, outcome, process_time() - began, False)
 
         try:
-            function = _found(target)
+            function = found(target)
             result = (
                 await function(ServerCaller(job, self.send, self._calls), *args)
                 if iscoroutinefunction(function)
@@ -115,7 +115,8 @@ class Worker:
 
 
 @cache
-def _found(target: str) -> Callable[..., Any]:
+def found(target: str) -> Callable[..., Any]:
+    """Import a `module:function`."""
     module, _, name = target.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function
@@ -154,6 +155,22 @@ async def _work(connection: socket.socket) -> None:
     structlog.configure(processors=[partial(_log_in_server, worker)])
     Thread(target=worker.listen, daemon=True).start()
     await asyncio.get_running_loop().create_future()
+
+
+def run_forked(connection: socket.socket, preload: str) -> NoReturn:
+    """Work in a fork of the server, with no file of the server's but standard error."""
+    try:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        os.dup2(nothing, 1)
+        os.closerange(3, connection.fileno())
+        os.closerange(connection.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+        _limit_process()
+        found(preload)()
+        asyncio.run(_work(connection))
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    os._exit(1)
 
 
 if __name__ == "__main__":
