@@ -116,9 +116,8 @@ class Springs(Struct, frozen=True):
         import numpy as np
 
         x, rest = 0 * right, right
-        diagonal = self.own + np.bincount(
-            [*self.ones, *self.twos], [*self.weights, *self.weights], len(right)
-        )
+        both, twice = np.concatenate([self.ones, self.twos]), np.tile(self.weights, 2)
+        diagonal = self.own + np.bincount(both, twice, len(right))
         way = ready = rest / diagonal
         size = rest @ ready
         enough = PRECISION**2 * size
@@ -138,18 +137,22 @@ class Springs(Struct, frozen=True):
 
 POINTS = 400 / log(10)
 """Elo points per unit of strength."""
-LARGEST = 300
-"""The group size from which no intervals are computed: the time grows with the cube of the size."""
+LARGEST = 3000
+"""The largest group with intervals: the time grows with the cube of its size, to seconds here."""
 
 
 class Variances:
     """The variances of the players of one group."""
 
     def __init__(
-        self, members: Sequence[int], blocks: Sequence[int], anchored: bool = False
+        self, members: Sequence[int], blocks: Sequence[int], anchored: bool, known: bool
     ) -> None:
-        """`anchored`: some ratings are fixed, so the ratings are no differences to a mean."""
+        """`anchored`: some ratings are fixed, so the ratings are no differences to a mean.
+
+        `known`: the variances are computed.
+        """
         self.members, self._blocks, self._anchored = members, blocks, anchored
+        self.known = known
         self.names: dict[str, int] = {}
         self.own = [0.0] * len(members)
         self.springs: list[tuple[int, int, float]] = []
@@ -167,20 +170,23 @@ class Variances:
             self._spread[player, player] += times * points * points
 
     @cached_property
-    def _roots(self) -> list[int]:
+    def _roots(self) -> "Integers":
         """The players without a parent: ratings are differences to their mean, which new versions
         do not move.
         """
-        return [place for place, prior in enumerate(self.own) if prior]
+        import numpy as np
+
+        return np.array([place for place, prior in enumerate(self.own) if prior])
 
     @cached_property
-    def _inverse(self) -> tuple["Floats", "Floats"]:
-        """The inverse of the second derivative, and the means of its rows over the roots."""
+    def _inverse(self) -> tuple["Floats", "Floats", float]:
+        """The inverse of the second derivative, the means of its rows over the roots, and theirs."""
         import numpy as np
 
         ones, twos, weights = map(np.array, zip(*self.springs, strict=True))
         rows = np.linalg.inv(Springs(np.array(self.own), ones, twos, weights).matrix())
-        return rows, np.array([self.mean(row) for row in rows])
+        means = np.array([self.mean(row) for row in rows])
+        return rows, means, self.mean(means)
 
     def mean(self, values: "Floats") -> float:
         """Return the mean that is taken off the ratings."""
@@ -189,17 +195,17 @@ class Variances:
     def margin(self, place: int) -> float | None:
         """Return half of the width of the interval around the rating."""
         has_parent = not self.own[place]
-        if not 1 < len(self.members) <= LARGEST or (self._blocks[place] < 2 and not has_parent):
+        if not self.known or (self._blocks[place] < 2 and not has_parent):
             return None
-        rows, means = self._inverse
-        model = rows[place][place] - 2 * means[place] + self.mean(means)
+        rows, means, whole = self._inverse
+        model = rows[place][place] - 2 * means[place] + whole
         sandwich = self._sandwich(rows[place] - means)
         return POINTS * Z95 * deviation_of(self._blocks[place], sandwich, model)
 
     def deviation(self, one: str, two: str) -> float:
         """Return the standard deviation of the difference of two strengths."""
         first, second = self.names[one], self.names[two]
-        rows, _ = self._inverse
+        rows = self._inverse[0]
         apart = rows[first] - rows[second]
         blocks = min(self._blocks[first], self._blocks[second])
         return deviation_of(blocks, self._sandwich(apart), apart[first] - apart[second])
@@ -311,10 +317,10 @@ class Strength(Struct, frozen=True):
 class Ratings:
     """The strengths of all players, and comparisons of pairs."""
 
-    def __init__(self, pool: "_Pool") -> None:
+    def __init__(self, pool: "_Pool", largest: int) -> None:
         self.strengths: dict[str, Strength] = {}
         values = pool.fitted()
-        self._groups, anchors = pool.groups(values), pool.anchors
+        self._groups, anchors = pool.groups(values, largest), pool.anchors
         for number, group in enumerate(self._groups):
             own = values[list(group.members)]
             mean = group.mean(own)
@@ -352,16 +358,18 @@ def rate(
     blocks: Iterable[CountedBlock],
     parents: Mapping[str, str] | None = None,
     anchors: Mapping[str, float] | None = None,
+    largest: int = LARGEST,
 ) -> Ratings:
     """Rate players.
 
     `parents` names the earlier version of a player, from whose rating it starts. `anchors` are
-    players with fixed ratings: through them all players have one scale, whoever joins.
+    players with fixed ratings: through them all players have one scale, whoever joins. `largest`
+    is the size of the largest group with intervals.
     """
     pool = _Pool(parents or {}, anchors or {})
     for block in blocks:
         pool.add(*block)
-    return Ratings(pool)
+    return Ratings(pool, largest)
 
 
 class _Pool:
@@ -469,7 +477,7 @@ class _Pool:
                 break
         return values
 
-    def groups(self, values: "Floats") -> list[Variances]:
+    def groups(self, values: "Floats", largest: int) -> list[Variances]:
         """Return the groups of players that have met, directly or through others.
 
         Anchors are comparable without having met.
@@ -490,6 +498,7 @@ class _Pool:
                 group,
                 [round(self.blocks_of[member]) for member in group],
                 not anchors.keys().isdisjoint(group),
+                1 < len(group) <= largest,
             )
             for group in members
         ]
@@ -503,13 +512,11 @@ class _Pool:
         known = values.tolist()
         for weight, block in self.blocks:
             group, _ = local[block[0][0]]
-            group.add_block(
-                weight,
-                [
-                    (local[one][1], local[two][1], surplus)
-                    for one, two, surplus in _surplus(block, known)
-                ],
-            )
+            if group.known:
+                surplus = _surplus(block, known)
+                group.add_block(
+                    weight, [(local[one][1], local[two][1], points) for one, two, points in surplus]
+                )
         for member, prior in enumerate(springs.own.tolist()):
             group, place = local[member]
             group.names[self.names[member]] = place
