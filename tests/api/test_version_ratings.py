@@ -5,7 +5,15 @@ from typing import Any
 import httpx
 import pytest
 
-from botdrome.api.leaderboard import KEPT, BotVersions, TableResults, VersionChains, rated_key
+from botdrome.api.leaderboard import (
+    KEPT,
+    MOST_VERSIONS,
+    BotVersions,
+    TableResults,
+    rated,
+    rated_key,
+    version_chains,
+)
 from botdrome.store.store import Store
 from tests.api.tables import NOON
 from tests.api.test_rest import get
@@ -102,12 +110,12 @@ def test_the_more_bots_the_fewer_versions_are_rated() -> None:
     )
     for at, key in enumerate(keys):
         versions.note(key, at)
-    for most, rated in ((10, 5), (8, 4), (6, 3), (4, 2), (0, 2)):
-        assert [len(chain) for chain in VersionChains(versions, keys, most).of_bot.values()] == [
-            rated,
-            rated,
+    for most, kept in ((10, 5), (8, 4), (6, 3), (4, 2), (0, 2)):
+        assert [len(chain) for chain in version_chains(versions, keys, most).of_bot.values()] == [
+            kept,
+            kept,
         ]
-    few = VersionChains(versions, keys, 0)
+    few = version_chains(versions, keys, 0)
     assert (
         few.of_bot["ada"] == ["ada", "ada\n5"]
         and few.key("ada\n1") == "ada"
@@ -120,13 +128,12 @@ def test_a_bot_with_countless_versions_is_remembered_in_bounded_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("botdrome.api.leaderboard.MOST", 10)
-    versions = BotVersions()
-    table = TableResults(versions)
+    versions, table = BotVersions(), TableResults()
     for at in range(100):
         key = rated_key("ada", f"v{at}")
         versions.note(key, at)
         versions.note("bob", at)
-        table.add({key: 1, "bob": 2}, alone=True)
+        table.add({key: 1, "bob": 2}, True, "", {})
         table.move(versions.forget_old())
         assert len(table.lines) <= 12
     assert (
@@ -134,6 +141,7 @@ def test_a_bot_with_countless_versions_is_remembered_in_bounded_memory(
         == 100
     )
     assert versions.current("ada") == "ada\nv99" and table.games_of("ada") == 100
-    table.ratings()
-    assert table.chains.of_bot["ada"] == ["ada", *(f"ada\nv{at}" for at in range(96, 100))]
+    chains = version_chains(versions, table.lines, MOST_VERSIONS)
+    table.ratings = rated(table.blocks(), chains, {}, (100, 0), 300)
+    assert chains.of_bot["ada"] == ["ada", *(f"ada\nv{at}" for at in range(96, 100))]
     assert table.record("ada").wins == 96

@@ -209,10 +209,25 @@ def test_level_players_need_no_step() -> None:
     assert rated_matches({match("a", "b"): 3, match("b", "a"): 3}).strengths["a"].rating == MEAN
 
 
-def test_large_groups_have_no_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strength, "LARGEST", 2)
-    found = rated_matches({match("a", "b"): 3, match("b", "c"): 3})
-    assert [one.margin for one in found.strengths.values()] == [None] * 3
+def test_large_groups_have_no_intervals() -> None:
+    results = {match("a", "b"): 3, match("b", "c"): 3, match("y", "z"): 3}
+    found = rate((([one], times, 1.0) for one, times in results.items()), largest=2)
+    assert [found.strengths[name].margin for name in "abc"] == [None] * 3
+    assert found.beats("a", "b") is None
+    assert found.strengths["y"].margin == rated_matches(results).strengths["y"].margin
+
+
+def test_a_thousand_players_have_intervals() -> None:
+    random, size = Random(7), 1000
+    results = Counter(
+        match(f"{one:03}", f"{(one + step) % size:03}")
+        if random.random() < 0.6
+        else match(f"{(one + step) % size:03}", f"{one:03}")
+        for one in range(size)
+        for step in (1, 7, 50, 311)
+    )
+    margins = [one.margin for one in rated_matches(results).strengths.values()]
+    assert len(margins) == size and all(100 < (margin or 0) < 900 for margin in margins)
 
 
 def test_the_number_of_steps_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import asyncpg  # type: ignore[import-untyped]
 import pytest
 
 from botdrome.store.entries import Note, Wanted
-from botdrome.store.schema import statements
+from botdrome.store.schema import FIRST, Dialect, statements
 from botdrome.store.store import open_store
 from tests.server.rooms.duel.clients import open_duel_leaderboard
 from tests.store.entries import a_bot, an_end
@@ -85,9 +85,16 @@ async def test_it_is_opened_with_all_its_data(url: str) -> None:
     await store.close()
 
 
+def scripts(dialect: Dialect) -> tuple[str, str]:
+    """Return what makes the tables of the last version and changes them, and what makes new ones."""
+    old = (FOLDER / f"{dialect}.sql").read_text()
+    later = ";".join(statements(dialect, FIRST))
+    return f"{old};{later}", ";".join(statements(dialect, None))
+
+
 async def test_a_new_file_has_the_same_tables(sqlite_url: str) -> None:
     layouts = []
-    for script in ((FOLDER / "sqlite.sql").read_text(), ";".join(statements("sqlite", None))):
+    for script in scripts("sqlite"):
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.executescript(script)
             tables = connection.execute(
@@ -112,10 +119,7 @@ async def test_a_new_file_has_the_same_tables(sqlite_url: str) -> None:
 async def test_a_new_database_has_the_same_tables(postgres_url: str) -> None:
     connection = await asyncpg.connect(postgres_url)
     layouts: list[Any] = []
-    for script in (
-        (FOLDER / "postgresql.sql").read_text(),
-        ";".join(statements("postgresql", None)),
-    ):
+    for script in scripts("postgresql"):
         trial = connection.transaction()
         await trial.start()
         await connection.execute(script)

@@ -125,7 +125,7 @@ async def test_a_later_version_adds_to_the_tables(
         "one": "ALTER TABLE bots ADD COLUMN colour SMALL;",
         "two": "CREATE INDEX by_colour ON bots (colour);",
     }
-    monkeypatch.setattr(schema, "MIGRATIONS", later)
+    monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS | later)
     for _ in range(2):
         store = await open_store(url)
         assert await store.bots() == [a_bot("ada")]

@@ -1,8 +1,11 @@
 """The contract of every store: counts and searches for the pages."""
 
+from functools import partial
+
 import pytest
 
 from botdrome.store import reports
+from botdrome.store.changes import Plan, Run
 from botdrome.store.entries import Note, Wanted
 from botdrome.store.reports import ContestSummary, Meeting, Opponent, Seating
 from botdrome.store.store import Store
@@ -84,14 +87,14 @@ async def test_results_are_read_on_from_where_they_were_left(store: Store) -> No
     store.begin(a_match("b"))
     store.begin(a_match("other", game="gomoku"))
     last = await store.reports.last_number()
-    assert await store.reports.running(GAME, last) == {"b": 2}
+    assert await store.reports.running(GAME, last) == {2}
     assert await store.reports.seatings(GAME, 0, last) == [
-        Seating("a", "ada", 1, 1000),
-        Seating("a", "bob", 2, 1000, "2"),
+        Seating(1, "ada", 1, 1000),
+        Seating(1, "bob", 2, 1000, "2"),
     ]
     await play(store, a_match("b"), 1, 1)
-    assert await store.reports.running(GAME, last) == {}
-    assert [seat.place for seat in await store.reports.seatings_of(GAME, ["b", "other"])] == [1, 1]
+    assert await store.reports.running(GAME, last) == set()
+    assert [seat.place for seat in await store.reports.seatings_of(GAME, [2, 3])] == [1, 1]
     assert await store.reports.seatings(GAME, last, await store.reports.last_number()) == []
 
 
@@ -161,3 +164,18 @@ async def test_the_notes_of_a_book_in_pages(store: Store, monkeypatch: pytest.Mo
     assert {name: value for page in pages for name, value in page.items()} == await store.notes(
         "book"
     )
+
+
+async def test_numbers_without_a_match_are_missing(store: Store) -> None:
+    for match_id in "abcde":
+        await play(store, a_match(match_id))
+    assert await store.reports.missing(0, 5) == set()
+    for number in (1, 3, 4):
+        await store.journal.enter(partial(_forget, number))
+    assert await store.reports.missing(0, 5) == {1, 3, 4}
+    assert await store.reports.missing(1, 5) == {3, 4}
+    assert await store.reports.missing(5, 5) == set()
+
+
+def _forget(number: int) -> Plan[None]:
+    yield Run("DELETE FROM matches WHERE number = :number", {"number": number})

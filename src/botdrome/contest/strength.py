@@ -139,6 +139,8 @@ POINTS = 400 / log(10)
 """Elo points per unit of strength."""
 LARGEST = 3000
 """The largest group with intervals: the time grows with the cube of its size, to seconds here."""
+LARGEST_AT_ONCE = 1000
+"""The largest group whose intervals a page may wait for."""
 
 
 class Variances:
@@ -180,7 +182,9 @@ class Variances:
 
     @cached_property
     def _inverse(self) -> tuple["Floats", "Floats", float]:
-        """The inverse of the second derivative, the means of its rows over the roots, and theirs."""
+        """The inverse of the second derivative, the means of its rows over the roots, and the mean
+        of these.
+        """
         import numpy as np
 
         ones, twos, weights = map(np.array, zip(*self.springs, strict=True))

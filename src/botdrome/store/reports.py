@@ -16,6 +16,8 @@ ContestOrder = Literal["last", "first", "name", "game", "matches"]
 
 AT_ONCE = 1000
 """Notes per query."""
+MOST_TAKEN = 10_000
+"""Numbers of new matches that one transaction takes, at most."""
 LAST = "\U0010ffff"
 """Sorts after every continuation of a name."""
 
@@ -44,7 +46,8 @@ class ContestSummary(Struct, frozen=True):
 class Seating(Struct, frozen=True):
     """A seat in an ended match."""
 
-    match: str
+    number: int
+    """The number of the match."""
     name: str
     place: int
     started: Epoch
@@ -90,16 +93,24 @@ OPPONENT_ORDERS: dict[OpponentOrder, str] = {
 OPPONENTS_COUNTED = f"SELECT count(DISTINCT theirs.name) {_MET}"
 CAUSES = """SELECT cause, count(*) FROM seats
     WHERE name = :name AND started >= :since AND cause IS NOT NULL GROUP BY cause ORDER BY cause"""
-_SEATINGS = f"""SELECT matches.id, seats.name, seats.name_whole, seats.place, seats.started,
+_SEATINGS = f"""SELECT seats.number, seats.name, seats.name_whole, seats.place, seats.started,
     matches.versions, seats.player, matches.options, {_BLOCK}
     FROM seats JOIN matches ON matches.number = seats.number
     WHERE matches.game = :game AND {_ENDED} AND seats.place IS NOT NULL AND matches.pace IS NULL
     AND {{}} ORDER BY seats.number, seats.player"""
 """Matches at a pace for people are unrated."""
 SEATINGS_BETWEEN = _SEATINGS.format("matches.number > :after AND matches.number <= :last")
-SEATINGS_OF = _SEATINGS.format("matches.id IN :ids")
-RUNNING = f"""SELECT id, number FROM matches
+SEATINGS_OF = _SEATINGS.format("matches.number IN :numbers")
+RUNNING = f"""SELECT number FROM matches
     WHERE {HAS_STATUS["running"]} AND game = :game AND number <= :last"""
+GAPS = """SELECT before, number FROM (
+        SELECT number, lag(number, 1, :after) OVER (ORDER BY number) AS before FROM matches
+        WHERE number > :after AND number <= :last
+    ) AS pairs WHERE number > before + 1"""
+PLAYED = """SELECT 1 FROM bots JOIN seats ON seats.name = bots.name
+    WHERE bots.name IN :names AND seats.started >= bots.registered AND seats.number <= :last
+    LIMIT 1"""
+LEADERBOARD = "SELECT data FROM leaderboards WHERE game = :game AND version = :version"
 MEETINGS_OF_ONE = f"""SELECT mine.number, mine.started, mine.place, theirs.name, theirs.name_whole,
     theirs.place, matches.versions, mine.player, theirs.player, matches.options, {_BLOCK}
     {_MET} AND matches.pace IS NULL
@@ -169,11 +180,20 @@ class Reports:
         """Return the number of the match that began last."""
         return int((await self._fetch(queries.LAST_NUMBER, {}))[0][0] or 0)
 
-    async def running(self, game: str, last: int) -> dict[str, int]:
-        """Return the numbers of running matches up to `last`, by their ids."""
+    async def running(self, game: str, last: int) -> set[int]:
+        """Return the numbers of running matches up to `last`."""
+        return {row[0] for row in await self._fetch(RUNNING, {"game": key(game), "last": last})}
+
+    async def missing(self, after: int, last: int) -> set[int]:
+        """Return the numbers from `after` + 1 to `last` that no match has.
+
+        It may come yet: a node takes numbers, `MOST_TAKEN` at most, before it commits.
+        """
+        gaps = await self._fetch(GAPS, {"after": after, "last": last})
         return {
-            row[0]: int(row[1])
-            for row in await self._fetch(RUNNING, {"game": key(game), "last": last})
+            missing
+            for before, number in gaps
+            for missing in range(max(before + 1, number - MOST_TAKEN), number)
         }
 
     async def seatings(self, game: str, after: int, last: int) -> list[Seating]:
@@ -185,9 +205,19 @@ class Reports:
         )
         return [_seating(row) for row in rows]
 
-    async def seatings_of(self, game: str, ids: Iterable[str]) -> list[Seating]:
-        rows = await self._fetch(SEATINGS_OF, {"game": key(game), "ids": list(ids)})
+    async def seatings_of(self, game: str, numbers: Iterable[int]) -> list[Seating]:
+        rows = await self._fetch(SEATINGS_OF, {"game": key(game), "numbers": list(numbers)})
         return [_seating(row) for row in rows]
+
+    async def have_played(self, names: Iterable[str], last: int) -> bool:
+        """Whether one of these bots has a match up to `last` that began after its registration."""
+        values = {"names": [key(name) for name in names], "last": last}
+        return bool(await self._fetch(PLAYED, values))
+
+    async def leaderboard(self, game: str, version: str) -> bytes | None:
+        """Return what `Store.keep_leaderboard` has stored last."""
+        rows = await self._fetch(LEADERBOARD, {"game": key(game), "version": version})
+        return bytes(rows[0][0]) if rows else None
 
     async def meetings_of(self, name: str, since: Epoch, limit: int) -> list[Meeting]:
         """Return the meetings of a player, latest first."""
@@ -298,9 +328,9 @@ class Reports:
 
 
 def _seating(row: Sequence[Any]) -> Seating:
-    match, name, rest, place, started, versions, player, options, block = row
+    number, name, rest, place, started, versions, player, options, block = row
     version = _version(versions, player)
-    return Seating(match, whole(name, rest), place, started, version, options, block)
+    return Seating(number, whole(name, rest), place, started, version, options, block)
 
 
 def _meeting(row: Sequence[Any]) -> Meeting:

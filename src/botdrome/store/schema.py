@@ -17,10 +17,18 @@ OLDER = ("first", "second", "third", "fourth", "fifth", "sixth", "inputs", "node
 """Versions that cannot be opened any more."""
 FIRST = "bot versions"
 """The first version that can be opened."""
-MIGRATIONS: dict[str, str] = {}
+LEADERBOARDS = """
+CREATE TABLE leaderboards (
+    game SMALL NOT NULL, version TEXT NOT NULL, last BIGINT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (game)
+);
+"""
+"""What is counted of the matches of a game up to the number `last`. It may be deleted: it is
+counted again."""
+MIGRATIONS = {"leaderboards": LEADERBOARDS}
 """Each later version, and the statements that lead to it from the one before."""
 
-TABLES = """
+TABLES = f"""
 CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
@@ -70,7 +78,7 @@ CREATE TABLE nodes (
 );
 CREATE UNIQUE INDEX nodes_by_epoch ON nodes (name, epoch);
 CREATE TABLE homes (key SMALL NOT NULL, node SMALL NOT NULL, PRIMARY KEY (key));
-"""
+{LEADERBOARDS}"""
 """The newest version. `nodes_by_epoch` lets FOR KEY SHARE block a new epoch, and no beat."""
 
 WORDS: dict[Dialect, dict[str, str]] = {

@@ -359,6 +359,13 @@ class Store(StoreReader):
         """Delete these notes if they exist."""
         await self.keep((), instead_of=(book, names))
 
+    async def keep_leaderboard(self, game: str, version: str, last: int, data: bytes) -> None:
+        """Store what is counted of the matches of a game up to the number `last`, unless a process
+        of this version has stored more.
+        """
+        change = partial(changes.keep_leaderboard, key(game), version, last, data)
+        await self.journal.enter(change)
+
     async def restore(self, lines: AsyncIterator[bytes]) -> int:
         """Import lines of `export`, and return the number of new entries. Existing entries stay
         unchanged. BadExport: the lines before the bad one were imported."""

@@ -362,13 +362,12 @@ POINTS = 100
     NO_GAME,
 )
 async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard:
-    results = await results_of(game_called(request.path("game")), context.store)
+    results = await results_of(game_called(request.path("game")), context)
     chosen, sets = _option_sets(results, request)
     sizes = results.sizes(chosen)
     size = request.table_size(sizes)
     table = results.table(chosen, size)
     lines = lines_of(results, table)
-    rated_keys = [rated_key(line.name, line.version or "") for line in lines if line.place]
     order, falling = request.order("-rating")
     if (order, falling) != ("rating", True):
         lines.sort(
@@ -377,8 +376,8 @@ async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard
         )
     page = list(request.part(lines))
     for line in page:
-        line.beatsNext = _beats_next(table, rated_keys, line.place)
-    rated = iso(table.rated_at) if table.rated_at else None
+        line.beatsNext = table.ratings.beats_next.get(rated_key(line.name, line.version or ""))
+    rated = iso(table.ratings.at) if table.ratings.at else None
     return Leaderboard(
         results.game, game_type(results.game), page, table.matches, rated, size, sizes,
         _decoded(chosen), sets, **request.page(len(lines)),
@@ -408,37 +407,29 @@ def _decoded(options: str) -> dict[str, Any]:
     return decoded
 
 
-def _beats_next(table: TableResults, keys: Sequence[str], place: int | None) -> float | None:
-    return (
-        table.ratings().beats(*keys[place - 1 : place + 1]) if place and place < len(keys) else None
-    )
-
-
 def lines_of(results: GameResults, table: TableResults) -> list[LeaderboardLine]:
     """The bots with settled ratings, group by group, those of the first group with places; then
     those whose ratings are provisional; then the bots without a rated match. Each bot in the
     version that played last.
     """
-    strengths, version_shown = table.ratings().strengths, table.chains.shown
-    rated = [key for key in strengths if version_shown(bot_of(key)) == key]
-    rated.sort(key=lambda key: (*strengths[key].rank, key))
-    placed = sum(strengths[key].settled and strengths[key].group == 0 for key in rated)
-    places = [*range(1, placed + 1), *[None] * (len(rated) - placed)]
-    lines = [
-        _line(results, table, key, strengths[key], place)
-        for key, place in zip(rated, places, strict=True)
-    ]
+    ratings = table.ratings
     return [
-        *lines,
-        *(_line(results, table, name) for name in results.bots if version_shown(name) is None),
+        *(
+            _line(results, table, key, ratings.strengths[key], at if at <= ratings.placed else None)
+            for at, key in enumerate(ratings.ranked, 1)
+        ),
+        *(
+            _line(results, table, name)
+            for name in results.bots
+            if ratings.chains.shown(name) is None
+        ),
     ]
 
 
 def _versions(results: GameResults, table: TableResults, name: str) -> list[LeaderboardLine]:
-    strengths = table.ratings().strengths
     return [
-        _line(results, table, key, strengths[key])
-        for key in table.chains.of_bot.get(name, [])[::-1]
+        _line(results, table, key, table.ratings.strengths[key])
+        for key in table.ratings.chains.of_bot.get(name, [])[::-1]
     ]
 
 
@@ -481,7 +472,7 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
     causes = await store.reports.causes(name, _since(bot))
     if bot is None:
         return Profile(name, None, None, [], [], matches, None, [], {}, [], causes)
-    results = await results_of(bot.game, store)
+    results = await results_of(bot.game, context)
     chosen, sets = _option_sets(results, request, name)
     sizes = results.sizes(chosen, name)
     size = request.table_size(sizes)
@@ -510,7 +501,7 @@ def _history(
     """
     ratings = {
         key: strength.rating
-        for key, strength in table.ratings().strengths.items()
+        for key, strength in table.ratings.strengths.items()
         if bot_of(key) != name
     }
     played = (list(group) for _, group in groupby(meetings, lambda meeting: meeting.number))
@@ -525,7 +516,7 @@ def _history(
     blocks: dict[tuple[str, str], OwnMatch] = {}
     played_by: Counter[str] = Counter()
     for number, match in enumerate(matches, 1):
-        key = table.chains.key(rated_key(name, match[0].version))
+        key = table.ratings.chains.key(rated_key(name, match[0].version))
         own, block = _points(table, match, ratings), (key, match[0].block)
         if match[0].block:  # it joins the earlier matches of its block
             earlier = blocks.get(block, ())
@@ -542,7 +533,7 @@ def _history(
 
 
 def _opponent(table: TableResults, one: Meeting) -> str:
-    return table.chains.key(rated_key(rated_name(one.opponent), one.opponents_version))
+    return table.ratings.chains.key(rated_key(rated_name(one.opponent), one.opponents_version))
 
 
 def _points(table: TableResults, match: Sequence[Meeting], ratings: dict[str, float]) -> OwnMatch:

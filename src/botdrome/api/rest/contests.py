@@ -38,7 +38,7 @@ from botdrome.contest.formats.format import (
 )
 from botdrome.contest.formats.groups import Groups
 from botdrome.contest.progress import ContestProgress, commitment
-from botdrome.contest.strength import Ratings, rate
+from botdrome.contest.strength import LARGEST_AT_ONCE, Ratings, rate
 from botdrome.store.contest_journal import (
     BEFORE,
     ContestEntry,
@@ -459,6 +459,7 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
     progress = ContestProgress(entry.document, stored.entrants, stored.results)
     began = entry.state not in BEFORE
     blocks = contest_blocks(progress)
+    ratings = rate(blocks.counted(), largest=LARGEST_AT_ONCE)
     repetition = blocks.repetition()
     return DocumentedContest(
         name=entry.document.name,
@@ -470,7 +471,7 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         played=len(progress.results) if began else 0,
         expected=progress.expected,
         entrants=[copied(ContestEntrant, one) for one in stored.entrants],
-        standings=list(_standings(progress, rate(blocks.counted()))) if began else [],
+        standings=list(_standings(progress, ratings)) if began else [],
         distinct_games=repetition.games,
         repeated=repetition.words(),
         rounds=_rounds(progress) if began else [],

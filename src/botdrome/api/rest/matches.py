@@ -306,17 +306,16 @@ async def live(arena: Arena, request: RestRequest) -> Live:
 )
 async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     entry = await match_entry(context, request)
-    results = await results_of(entry.game, context.store)
+    results = await results_of(entry.game, context)
     options = results.form(msgspec.json.encode(entry.options).decode())
-    table = results.table(options, len(entry.players))
-    strengths = table.ratings().strengths
+    ratings = results.table(options, len(entry.players)).ratings
     running = entry.status == "running"
     protocols = (await context.call(Arena.look, entry.id)).protocols if running else {}
     found = []
     for seat, owner in enumerate(await owners_of(entry, context)):
         name = entry.players[seat]
-        key = table.chains.key(rated_key(rated_name(name), entry.version(seat)))
-        rated = key in strengths and (owner is not None or name.startswith(HOUSE))
-        rating = strengths[key].rating if rated else None
+        key = ratings.chains.key(rated_key(rated_name(name), entry.version(seat)))
+        rated = key in ratings.strengths and (owner is not None or name.startswith(HOUSE))
+        rating = ratings.strengths[key].rating if rated else None
         found.append(MatchPlayer(name, owner, rating, protocols.get(name)))
     return MatchPlayers(found)

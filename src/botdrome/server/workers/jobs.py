@@ -27,7 +27,8 @@ NICENESS = 5
 
 @cache
 def _background() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, "background", os.nice, (NICENESS,))
+    """Several threads, since each game may be rated beside the jobs."""
+    return ThreadPoolExecutor(8, "background", os.nice, (NICENESS,))
 
 
 async def at_low_priority(function: Callable[..., T], *args: Any) -> T:

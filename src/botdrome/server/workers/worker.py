@@ -147,6 +147,7 @@ def _limit_process() -> None:
         signal.SIGTERM,
     ):  # the server stops its workers after their running jobs
         signal.signal(number, signal.SIG_IGN)
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would use all cores
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 

@@ -1,0 +1,323 @@
+"""Leaderboards that go on from stored counts, on both databases."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Any, cast
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from botdrome.api import leaderboard
+from botdrome.api.leaderboard import GameResults, TableRatings, results_of, stored_counts
+from botdrome.api.server_calls import ReadContext, keep_leaderboard
+from botdrome.server.arena import Arena
+from botdrome.store.changes import Plan, Run
+from botdrome.store.entries import MatchEntry, StoreUnavailable
+from botdrome.store.store import Store, StoreReader, open_reader, open_store
+from tests.store.conftest import postgres as postgres
+from tests.store.conftest import postgres_url as postgres_url
+from tests.store.conftest import sqlite_url as sqlite_url
+from tests.store.conftest import store as store
+from tests.store.conftest import url as url
+from tests.store.entries import GAME, a_bot, a_match, play
+
+pytestmark = pytest.mark.anyio
+
+
+class Process:
+    """The part of a worker process that leaderboards need."""
+
+    def __init__(self, server: Store, reader: StoreReader) -> None:
+        self._server, self.store = server, reader
+        self.saved: list[int] = []
+
+    async def call(self, function: Callable[..., Awaitable[None]], *args: Any) -> None:
+        assert function is keep_leaderboard
+        self.saved.append(args[2])
+        await function(cast(Arena, self._Served(self._server)), *args)
+
+    class _Served:
+        def __init__(self, store: Store) -> None:
+            self.store = store
+
+    async def results(self) -> GameResults:
+        return await results_of(GAME, cast(ReadContext, self))
+
+
+Start = Callable[[], Awaitable[Process]]
+
+
+@pytest.fixture
+async def start(store: Store, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Start]:
+    """Start a process, which knows only what is stored. Each match is stored at once."""
+    monkeypatch.setattr(leaderboard, "UNSAVED", 1)
+    monkeypatch.setattr(leaderboard, "PAUSES", 0)
+    readers = []
+
+    async def started() -> Process:
+        readers.append(await open_reader(store.source))
+        return Process(store, readers[-1])
+
+    yield started
+    for reader in readers:
+        await reader.close()
+
+
+async def counted_anew(store: Store) -> GameResults:
+    """Return the results of a process that finds nothing stored."""
+    reader = await open_reader(store.source)
+    await change(store, "DELETE FROM leaderboards")
+    results = await Process(store, reader).results()
+    await reader.close()
+    return results
+
+
+def shown(results: GameResults) -> bytes:
+    """Return all counts, in the order in which they are rated."""
+    tables = results.counts.tables.items()
+    plain = {place: replace(table, ratings=TableRatings()) for place, table in tables}
+    return msgspec.msgpack.encode(replace(results.counts, tables=plain))
+
+
+async def change(store: Store, statement: str) -> None:
+    def plan() -> Plan[None]:
+        yield Run(statement, {})
+
+    await store.journal.enter(plan)
+
+
+async def begin(store: Store, match: MatchEntry) -> None:
+    store.begin(match)
+    await store.journal.settled()
+
+
+async def play_some(store: Store, first: int, matches: int) -> None:
+    for number in range(first, first + matches):
+        names = ("ada", "bob") if number % 2 else ("bob", "cid", "house:best")
+        await play(
+            store,
+            a_match(
+                f"m{number}",
+                names,
+                1000 + number,
+                versions=("1.1" if number % 4 else "1", *[""] * (len(names) - 1)),
+                contest="cup" if number % 3 else None,
+                seed=f"{number // 6:032x}",
+            ),
+            *([1, 2, 2][: len(names)] if number % 5 else [1, 1, 2][: len(names)]),
+        )
+
+
+async def register(store: Store) -> None:
+    for name in ("ada", "bob", "cid"):
+        await store.register(a_bot(name))
+
+
+def counting(process: Process, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the list of the numbers of all matches that are read from now on."""
+    read: list[int] = []
+    reports, seatings = process.store.reports, process.store.reports.seatings
+
+    async def seen(game: str, after: int, last: int) -> Any:
+        read.extend(range(after + 1, last + 1))
+        return await seatings(game, after, last)
+
+    monkeypatch.setattr(reports, "seatings", seen)
+    return read
+
+
+async def test_a_new_process_reads_only_matches_since_and_has_the_same_results(
+    store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await register(store)
+    await play_some(store, 0, 30)
+    await begin(store, a_match("runs", started=1030))
+    old = await start()
+    table = (await old.results()).table("{}", 2)
+    await old.results()
+    assert old.saved[-1] == 31 and table.ratings.at
+    await play(store, a_match("runs", started=1030))
+    await play_some(store, 31, 10)
+    new = await start()
+    read = counting(new, monkeypatch)
+    results = await new.results()
+    assert read == list(range(32, 42)) and new.saved[-1] == 41
+    anew = await counted_anew(store)
+    assert shown(results) == shown(anew)
+    for size in (2, 3):
+        one, two = (replace(of.table("{}", size).ratings, at=1) for of in (results, anew))
+        assert one == two and len(one.strengths) > 2
+
+
+async def test_stored_ratings_are_shown_until_there_are_other_results(
+    store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await register(store)
+    await play_some(store, 0, 30)
+    old = await start()
+    ratings = (await old.results()).table("{}", 3).ratings
+    await play_some(store, 31, 1)
+    await old.results()
+    monkeypatch.setattr(leaderboard, "rate", None)
+    assert (await (await start()).results()).table("{}", 3).ratings == ratings
+
+
+async def test_an_imported_bot_counts_from_its_registration(store: Store, start: Start) -> None:
+    await register(store)
+    await play(store, a_match("guest", ("dan", "eve"), 500))
+    await play(store, a_match("early", ("ada", "dan"), 1000))
+    process = await start()
+    assert (await process.results()).matches("{}") == 0
+    await store.register(a_bot("late", 800))
+    await process.results()
+    assert process.saved == [2]
+    await store.register(a_bot("dan", 1000))
+    assert (await process.results()).matches("{}") == (await (await start()).results()).matches(
+        "{}"
+    )
+    assert (await process.results()).matches("{}") == 1
+    await store.register(a_bot("eve", 501))
+    assert (await process.results()).matches("{}") == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE leaderboards SET version = 'older'",
+        "UPDATE leaderboards SET data = substr(data, 1, 99)",
+        "DELETE FROM leaderboards",
+        "DELETE FROM bots WHERE name = 'cid'",
+        "DELETE FROM matches WHERE number = 30",
+    ],
+)
+async def test_counts_that_do_not_fit_are_counted_again(
+    store: Store, start: Start, damage: str
+) -> None:
+    await register(store)
+    await play_some(store, 0, 30)
+    await (await start()).results()
+    await change(store, damage)
+    assert shown(await (await start()).results()) == shown(await counted_anew(store))
+
+
+async def test_of_two_processes_the_one_that_has_counted_more_wins(store: Store) -> None:
+    keep = partial(store.keep_leaderboard, GAME)
+    kept = partial(store.reports.leaderboard, GAME)
+    await keep("1", 20, b"more")
+    await keep("1", 10, b"less")
+    assert (await kept("1"), await kept("2")) == (b"more", None)
+    await keep("1", 20, b"as many")
+    assert await kept("1") == b"as many"
+    await keep("2", 5, b"newer")
+    assert (await kept("1"), await kept("2")) == (None, b"newer")
+
+
+async def test_a_leaderboard_is_shown_if_nothing_can_be_stored(
+    store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await register(store)
+    await play_some(store, 0, 30)
+    process = await start()
+
+    async def away(*_: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    monkeypatch.setattr(process, "call", away)
+    assert (await process.results()).matches("{}") == 30
+    monkeypatch.setattr(leaderboard, "LARGEST_ROW", 10)
+    large = await start()
+    assert (await large.results()).matches("{}") == 30 and large.saved == []
+    assert (await stored_counts(GAME, large.store)).last == 0
+
+
+async def test_nothing_is_stored_before_there_is_enough_to_store(
+    store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaderboard, "UNSAVED", 31)
+    monkeypatch.setattr(leaderboard, "AT_ONCE", 7)
+    await register(store)
+    await play_some(store, 0, 30)
+    process = await start()
+    await process.results()
+    assert process.saved == []
+    await play_some(store, 30, 30)
+    await process.results()
+    assert process.saved == [37], "in the middle: a process that is killed need not begin again"
+    assert (await stored_counts(GAME, process.store)).last == 37
+
+
+async def test_a_match_that_another_node_stores_late_is_counted(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its number was taken before that of a match that is stored already."""
+    store = await open_store(postgres_url)
+    await register(store)
+    await play_some(store, 0, 3)
+    for _ in range(2):
+        await change(store, "SELECT nextval('matches_number_seq')")
+    await play_some(store, 3, 2)
+    process = Process(store, await open_reader(store.source))
+    results = await process.results()
+    assert results.matches("{}") == 5 and results.counts.missing.keys() == {4, 5}
+    await change(store, "SELECT setval('matches_number_seq', 3)")
+    await play(store, a_match("over"))
+    await begin(store, a_match("runs"))
+    await process.results()
+    assert results.matches("{}") == 6
+    assert (results.counts.running, results.counts.missing) == ({5}, {})
+    await play(store, a_match("runs"))
+    assert (await process.results()).matches("{}") == 7
+    await change(store, "SELECT setval('matches_number_seq', 9)")
+    await play_some(store, 5, 1)
+    await process.results()
+    assert results.counts.missing.keys() == {8, 9}
+    monkeypatch.setattr(leaderboard, "LATE", 0)
+    await process.results()
+    assert results.counts.missing == {}
+    await process.store.close()
+    await store.close()
+
+
+async def rated_beside(results: GameResults) -> None:
+    assert results.rating is not None
+    await results.rating
+    assert results.rating is None
+
+
+async def test_many_bots_are_rated_beside_the_requests(
+    store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaderboard, "LARGEST_AT_ONCE", 1)
+    await register(store)
+    await play_some(store, 0, 30)
+    process = await start()
+    results = await process.results()
+    first = results.table("{}", 2).ratings
+    assert {one.margin for one in first.strengths.values()} == {None}, "not yet"
+    assert results.table("{}", 2).ratings is first, "one thread at a time"
+    await rated_beside(results)
+    second = results.table("{}", 2).ratings
+    assert None not in {one.margin for one in second.strengths.values()}
+    await play_some(store, 30, 5)
+    await process.results()
+    assert results.table("{}", 2).ratings is second, "meanwhile the last ratings stand"
+    await rated_beside(results)
+    assert results.table("{}", 2).ratings.state > second.state
+    stored = await stored_counts(GAME, process.store)
+    await process.results()
+    assert stored.tables["{}", 2].ratings == second
+    assert (await stored_counts(GAME, process.store)).tables["{}", 2].ratings != second
+
+
+async def test_a_thread_that_fails_leaves_the_last_ratings(
+    store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaderboard, "LARGEST_AT_ONCE", 1)
+    await register(store)
+    await play_some(store, 0, 30)
+    results = await (await start()).results()
+    monkeypatch.setattr(leaderboard, "LARGEST", "no size")
+    first = results.table("{}", 2).ratings
+    await rated_beside(results)
+    assert results.counts.tables["{}", 2].ratings is first
