@@ -295,8 +295,12 @@ async def test_many_bots_are_rated_beside_the_requests(
     results = await process.results()
     first = results.table("{}", 2).ratings
     assert {one.margin for one in first.strengths.values()} == {None}, "not yet"
-    assert results.table("{}", 2).ratings is first, "one thread at a time"
+    assert results.table("{}", 2).ratings is first and results.table("{}", 3).ratings.at
     await rated_beside(results)
+    third = results.table("{}", 3).ratings
+    assert {one.margin for one in third.strengths.values()} == {None}, "one table at a time"
+    await rated_beside(results)
+    assert results.table("{}", 3).ratings != third
     second = results.table("{}", 2).ratings
     assert None not in {one.margin for one in second.strengths.values()}
     await play_some(store, 30, 5)

@@ -442,26 +442,27 @@ class GameResults:
         if table is None:
             return TableResults()
         state = table.matches, self.counts.versions.changes
-        resting = self.rating is not None or monotonic() < self._rest_until.get(place, 0.0)
-        if table.ratings.state != state and not resting:
+        if table.ratings.state != state and monotonic() >= self._rest_until.get(place, 0.0):
             self._rate(place, table, state)
         return table
 
     def _rate(self, place: tuple[str, int], table: TableResults, state: tuple[int, int]) -> None:
         """Rate few bots at once, and many in a thread.
 
-        Ratings are shown without intervals meanwhile if there are none yet.
+        Meanwhile the last ratings stand; if there are none, those without intervals.
         """
         chains = version_chains(self.counts.versions, table.lines, MOST_VERSIONS)
         many = sum(map(len, chains.of_bot.values())) > LARGEST_AT_ONCE
-        work = partial(rated, table.blocks(), chains, _anchors(self.game, *place), state)
-        began = process_time()
-        if not table.ratings.at or not (many or len(table.whole) > AT_ONCE):
-            table.ratings = work(LARGEST_AT_ONCE)
+        first, beside = not table.ratings.at, many or len(table.whole) > AT_ONCE
+        if beside and not first and self.rating is not None:
+            return
+        work = partial(rated, table.blocks(), chains, _anchors(self.game, *place))
+        if first or not beside:
+            began = process_time()
+            table.ratings = work((0, 0) if many else state, LARGEST_AT_ONCE)
             self._rest_until[place] = monotonic() + PAUSES * (process_time() - began)
-            if not many:
-                return
-        self.rating = asyncio.create_task(self._rate_many(place, table, work))
+        if self.rating is None and (many or (beside and not first)):
+            self.rating = asyncio.create_task(self._rate_many(place, table, partial(work, state)))
 
     async def _rate_many(
         self, place: tuple[str, int], table: TableResults, work: Callable[[int], TableRatings]
