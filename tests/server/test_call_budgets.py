@@ -37,7 +37,7 @@ BUDGETS = {
     "a duel move": 43,
     "a boat shot": 47,
     "a Bomberman action": 46,
-    "a Battlecube tick of two bots": 159,
+    "a Battlecube tick of two bots": 134,
     "a login with pairing": 264,
     "the end of a match": 138,
     "an idle second": 2,
@@ -114,6 +114,7 @@ def clocks_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peer, "BURST", 3600.0)
     monkeypatch.setattr(peer, "monotonic", lambda: now)
     monkeypatch.setattr(timing, "PERIOD", 3_600_000)
+    monkeypatch.setattr(timing, "LATE", 3_600_000)
 
 
 async def count_of(work: Callable[[], Awaitable[object]], entrance: str = "") -> CallCount:

@@ -69,11 +69,16 @@ def _wish(raw: Any, at: int) -> Wish:
     task = _unpacked(raw) if isinstance(raw, str) else raw
     if not isinstance(task, dict):
         raise _fault(at, f"{SHAPES}, not {shown(raw)}")
-    word = _text(task.get("task"), "task", at)
+    word = task.get("task")
+    if not isinstance(word, str) or not word:
+        raise _no_text(word, "task", at)
     if len(task) == 1:
         return word, None
     if len(task) == 2 and "direction" in task:
-        return word, _text(task["direction"], "direction", at)
+        direction = task["direction"]
+        if not isinstance(direction, str) or not direction:
+            raise _no_text(direction, "direction", at)
+        return word, direction
     if len(task) == 4 and "x" in task and "y" in task and "z" in task:
         return word, (
             _coordinate(task, "x", at),
@@ -83,10 +88,8 @@ def _wish(raw: Any, at: int) -> Wish:
     raise _fault(at, f"{SHAPES}, not one with {shown(list(task))}")
 
 
-def _text(value: Any, key: str, at: int) -> str:
-    if isinstance(value, str) and value:
-        return value
-    raise _fault(at, f'"{key}" is a text that is not empty, not {shown(value)}')
+def _no_text(value: Any, key: str, at: int) -> IllegalMove:
+    return _fault(at, f'"{key}" is a text that is not empty, not {shown(value)}')
 
 
 def _coordinate(task: dict[str, Any], key: str, at: int) -> int:

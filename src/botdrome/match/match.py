@@ -398,7 +398,7 @@ class Match:
         """Lead the board on to a step that awaits a player, or to its end."""
         board, step = self.board, self.step
         while not board.position.over:
-            if self._turns >= MOST_TURNS or self._decided:
+            if self._turns >= MOST_TURNS or (self._disturbed and self._decided):
                 return self._end_here("complete", news)
             if self._disturbed and board.forfeited:
                 break
@@ -505,7 +505,7 @@ class Match:
 
     def _time_up(self, now: Milliseconds, news: News) -> None:
         due, limit = self.deadline or 0, self.terms.pace.limit or 0
-        if self._nobody_here:
+        if self.away and self._nobody_here:
             return self._end_here("disconnect", news)
         if self.resting:
             self.resting = False
@@ -628,7 +628,7 @@ class Match:
         """Whether the terms and the rules end the match here, since the players present have
         nothing left to play for.
         """
-        if not self._disturbed or not self.terms.early_end:
+        if not self.terms.early_end:
             return False
         board = self.board
         return bool(

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from botdrome.games.battlecube import A_NUMBER, NO_STARTS, TOO_MANY, WRONG_COUNT, Battlecube, Cell
 from botdrome.games.game import Game, Raw, View
-from botdrome.games.reading import UNREADABLE, bounded, shown
+from botdrome.games.reading import BRIEF, UNREADABLE, bounded, shown
 from botdrome.match.events import Began, Ended, Out, Played, Player
 from botdrome.match.match import News
 from botdrome.match.terms import Milliseconds, Pace, Terms
@@ -551,7 +551,8 @@ class CubeWriter:
         for event, position in news:
             match event:
                 case Played():
-                    told += self.next_tick()
+                    if not self._shown:
+                        told += self.next_tick()
                     told += self._happened(self.view(position))
                     self._shown = False
                 case Out():
@@ -691,7 +692,7 @@ def read_answer(body: bytes) -> Raw:
     if not body:
         raise UnreadableAnswer("the answer is empty")
     try:
-        return DECODER.decode(bounded(body))
+        return DECODER.decode(body if len(body) <= BRIEF else bounded(body))
     except UNREADABLE as error:
         raise UnreadableAnswer(f"the answer is not JSON: {error}") from None
 

@@ -15,6 +15,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
+from msgspec import Struct
 
 from botdrome.server import metrics
 from botdrome.server.calling.address_filter import (
@@ -97,10 +98,15 @@ class BotEndpoint:
     """
 
     def __init__(
-        self, address: str, port: int, name: str, limits: tuple[CallLimit, CallLimit]
+        self,
+        address: str,
+        port: int,
+        name: str,
+        limits: tuple[CallLimit, CallLimit],
+        pool: "ConnectionPool",
     ) -> None:
         """`name` is the one on the certificate; empty: no TLS."""
-        self.address, self.port, self.name = address, port, name
+        self.address, self.port, self.name, self._pool = address, port, name, pool
         self.idle: list[BotConnection] = []
         self.keep_alive = True
         self._limits = self._port_limit, self._host_limit = limits
@@ -158,6 +164,14 @@ class BotEndpoint:
             else:
                 limit.running -= 1
 
+    def put_back(self, connection: BotConnection) -> None:
+        """After a call: keep the connection for the next one, or close it."""
+        if connection.usable and self.keep_alive and not self._pool.closed:
+            connection.round = self._pool.round
+            self.idle.append(connection)
+        else:
+            connection.abort()
+
 
 class ConnectionPool:
     def __init__(self, settings: Settings) -> None:
@@ -168,9 +182,10 @@ class ConnectionPool:
         )
         self._limits: WeakValueDictionary[tuple[str, int], CallLimit] = WeakValueDictionary()
         self._connections: dict[BotConnection, BotEndpoint] = {}
-        self._round = 0
+        self.round = 0
+        """The number of sweeps so far."""
         self._sweep: asyncio.TimerHandle | None = None
-        self._closed = False
+        self.closed = False
         try:
             _ = settings.calls.ca and self._tls
         except OSError as error:
@@ -184,7 +199,8 @@ class ConnectionPool:
                 self._limit(address, port, self._settings.calls.per_port),
                 self._limit(address, 0, self._settings.calls.per_host),
             )
-            found = self._endpoints[address, port, name] = BotEndpoint(address, port, name, limits)
+            found = BotEndpoint(address, port, name, limits, self)
+            self._endpoints[address, port, name] = found
         return found
 
     def _limit(self, address: str, port: int, most: int) -> CallLimit:
@@ -215,15 +231,8 @@ class ConnectionPool:
             raise CallFailed("the connection went astray")
         return connection
 
-    def put_back(self, connection: BotConnection, endpoint: BotEndpoint) -> None:
-        """After a call: keep the connection for the next one, or close it."""
-        if not connection.usable or self._closed or not endpoint.keep_alive:
-            return connection.abort()
-        connection.round = self._round
-        return endpoint.idle.append(connection)
-
     def close(self) -> None:
-        self._closed = True
+        self.closed = True
         if self._sweep is not None:
             self._sweep.cancel()
         for connection in tuple(self._connections):
@@ -237,10 +246,10 @@ class ConnectionPool:
     def _close_idle(self) -> None:
         """Close the connections that were not used since the last round."""
         for connection, endpoint in tuple(self._connections.items()):
-            if connection.round < self._round and connection in endpoint.idle:
+            if connection.round < self.round and connection in endpoint.idle:
                 endpoint.idle.remove(connection)
                 connection.abort()
-        self._round += 1
+        self.round += 1
         self._sweep = (
             asyncio.get_running_loop().call_later(IDLE_TIMEOUT, self._close_idle)
             if self._connections
@@ -285,6 +294,20 @@ class Resolver:
     def cached(self, target: Target, now: float) -> list[BotEndpoint] | None:
         known = self._cache.get(target.origin)
         return known[1] if known is not None and known[0] > now else None
+
+    def idle_connection(
+        self, url: str, now: float
+    ) -> tuple[Target, BotEndpoint, BotConnection] | None:
+        """An idle connection to the target of a URL, if a call can start at once."""
+        try:
+            target = target_of(url)
+        except NotAllowed:
+            return None
+        known = self._cache.get(target.origin)
+        if known is None or known[0] <= now:
+            return None
+        connection = known[1][0].acquire_idle()
+        return None if connection is None else (target, known[1][0], connection)
 
     async def resolve(self, target: Target) -> list[BotEndpoint]:
         """Raise NotAllowed if the filter allows no address of the host."""
@@ -351,38 +374,36 @@ LOGS_RATE, LOGS_BURST = 1 / 60, 10
 REDIRECTS = {301, 302, 303, 307, 308}
 
 
-class BotCall:
-    """A call under way. Its outcome goes to `tell`, unless it is cancelled before."""
+class BotCall(Struct, eq=False):
+    """A call under way."""
 
-    __slots__ = ("_pool", "_task", "_tell", "connection", "endpoint", "go_on")
-
-    def __init__(self, tell: Callable[[Outcome], None], pool: ConnectionPool) -> None:
-        self._tell, self._pool = tell, pool
-        self.connection: BotConnection | None = None
-        """The idle connection on which the request was sent."""
-        self.endpoint: BotEndpoint
-        self.go_on: Callable[[Outcome | None], Coroutine[Any, Any, BotAnswer]]
-        """Make the rest of the call, given the outcome on that connection."""
-        self._task: asyncio.Task[BotAnswer] | None = None
+    tell: Callable[[Outcome], None]
+    """Takes the outcome, unless the call is cancelled before."""
+    go_on: Callable[[Outcome | None], Coroutine[Any, Any, BotAnswer]]
+    """Makes the call, or the rest of it, given the outcome on an idle connection."""
+    connection: BotConnection | None = None
+    """The idle connection on which the request was sent."""
+    endpoint: BotEndpoint | None = None
+    _task: asyncio.Task[BotAnswer] | None = None
 
     def hear(self, outcome: Outcome) -> None:
         """Take the outcome on an idle connection, which nearly always is that of the call."""
         connection, endpoint, self.connection = self.connection, self.endpoint, None
-        if connection is not None:
-            self._pool.put_back(connection, endpoint)
-            endpoint.release()
+        assert connection is not None and endpoint is not None
+        endpoint.put_back(connection)
+        endpoint.release()
         if (
             isinstance(outcome, BotAnswer)
             and not outcome.encoding
             and outcome.status not in REDIRECTS
         ):
-            return self._tell(outcome)
+            return self.tell(outcome)
         if isinstance(outcome, Misread):
             endpoint.stop_keep_alive()
-        return self.wait_for(self.go_on(outcome))
+        return self.wait(outcome)
 
-    def wait_for(self, answer: Coroutine[Any, Any, BotAnswer]) -> None:
-        self._task = asyncio.get_running_loop().create_task(answer)
+    def wait(self, outcome: Outcome | None = None) -> None:
+        self._task = asyncio.get_running_loop().create_task(self.go_on(outcome))
         self._task.add_done_callback(self._waited)
 
     def _waited(self, task: asyncio.Task[BotAnswer]) -> None:
@@ -390,21 +411,20 @@ class BotCall:
             return None
         self._task, problem = None, task.exception()
         if problem is None:
-            return self._tell(task.result())
+            return self.tell(task.result())
         if not isinstance(problem, CallFailed):
             log.error("a call failed", exc_info=problem)
             problem = CallFailed("the server could not make the call")
-        return self._tell(problem)
+        return self.tell(problem)
 
     def cancel(self) -> None:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-        if self.connection is not None:
+        if self.connection is not None and self.endpoint is not None:
             self.connection.abort()
-            self._pool.put_back(self.connection, self.endpoint)
-            self.endpoint.release()
             self.connection = None
+            self.endpoint.release()
 
 
 def _settle(waiter: asyncio.Future[BotAnswer], outcome: Outcome) -> None:
@@ -463,22 +483,18 @@ class BotCaller:
         `tail` is the rest of a large body that several bots share.
         A call to `connect:NAME` goes through the tunnel of that bot (`botdrome connect`).
         """
-        now, call = self._loop.time(), BotCall(tell, self._pool)
-        if url.startswith(SCHEME):
-            call.wait_for(self.tunnels.post(url, body + tail, limit_seconds, headers or {}))
-            return call
-        until, fields = now + limit_seconds, checked(headers) if headers else ()
-        call.go_on = partial(self._post, url, body, tail, limit_seconds, until, fields)
-        try:
-            request = BotRequest("POST", target_of(url), body, fields, tail)
-            endpoints = self._resolver.cached(request.target, now)
-        except NotAllowed:
-            endpoints = None
-        if endpoints and (connection := endpoints[0].acquire_idle()):
-            call.connection, call.endpoint = connection, endpoints[0]
-            connection.ask(request.encoded(), now, until, call.hear, tail)
+        now, fields = self._loop.time(), checked(headers) if headers else ()
+        until = now + limit_seconds
+        call = BotCall(
+            tell, partial(self._post, url, body, tail, limit_seconds, until, headers, fields)
+        )
+        found = None if url.startswith(SCHEME) else self._resolver.idle_connection(url, now)
+        if found is None:
+            call.wait()
         else:
-            call.wait_for(call.go_on(None))
+            target, call.endpoint, call.connection = found
+            request = BotRequest("POST", target, body, fields, tail)
+            call.connection.ask(request.encoded(), now, until, call.hear, tail)
         return call
 
     async def _post(
@@ -488,14 +504,17 @@ class BotCaller:
         tail: bytes,
         limit_seconds: float,
         until: float,
-        headers: Headers,
+        headers: Mapping[str, str] | None,
+        fields: Headers,
         outcome: Outcome | None,
     ) -> BotAnswer:
         """Return the answer, given the outcome of the call on an idle connection, if there was
         one.
         """
+        if url.startswith(SCHEME):
+            return await self.tunnels.post(url, body + tail, limit_seconds, headers or {})
         try:
-            request = BotRequest("POST", target_of(url), body, headers, tail)
+            request = BotRequest("POST", target_of(url), body, fields, tail)
             if outcome is None or isinstance(outcome, Silent | Misread):
                 outcome = await self._answer(request, until, outcome is not None)
             if isinstance(outcome, CallFailed):
@@ -587,7 +606,7 @@ class BotCaller:
         try:
             return await waiter
         finally:
-            self._pool.put_back(connection, endpoint)
+            endpoint.put_back(connection)
 
     async def _connect(self, endpoint: BotEndpoint, target: Target) -> BotConnection:
         try:

@@ -221,8 +221,9 @@ class BotConnection(asyncio.Protocol):
         if not self._received:
             body = data.find(EMPTY_LINE) + 4
             known = self._known.get(data[:body])
-            if known is not None and known[1] == len(data):
-                return self._end(self._answer(known[0], data[body:]), keep=True)
+            if known is not None and known[1] == len(data) and not self._measures:
+                answer = BotAnswer(known[0], data[body:], b"", None, self._round_trip)
+                return self._end(answer, keep=True)
         self._received += len(data)
         try:
             self._parser.feed_data(data)

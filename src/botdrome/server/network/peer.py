@@ -129,7 +129,7 @@ class Shares:
         """All that are open."""
         self._serving = False
         self._held = 0
-        """Pieces of work that were queued since the last slice."""
+        """Pieces of work that were queued since the metric was last told."""
         self.period, self._period_end = 0, 0.0
         self.look, self._cpu = 0.0, 0.0
         """When the CPU clock is due to be read, and what it said at most BRIEF before the current
@@ -167,6 +167,8 @@ class Shares:
     def _look_at_clocks(self, now: float) -> None:
         self.look, self._cpu = now + BRIEF, thread_time()
         if now > self._period_end:
+            metrics.HELD.inc(self._held)
+            self._held = 0
             self.period, self._period_end = self.period + 1, now + PERIOD
             self._active, self._counted = max(1, self._counted), 0
             if self._watch is not None:
@@ -215,8 +217,6 @@ class Shares:
         """Serve held input for one slice per turn of the loop, so that other events are handled in
         between.
         """
-        metrics.HELD.inc(self._held)
-        self._held = 0
         budget = self._line.popleft()
         sharer = budget.line.popleft()
         began = monotonic()
@@ -357,12 +357,18 @@ class Peer:
 
     def let_wait(self, work: Held) -> bool:
         """Queue work if the client's budget is used up. Return whether it was queued."""
-        waits = self._shares.must_wait(self._sharer, monotonic())
-        if waits:
-            self._shares.hold(self._sharer, work)
+        now, sharer, shares = monotonic(), self._sharer, self._shares
+        budget = sharer.budget
+        if (
+            budget.left <= 0 or now > shares.look or budget.period != shares.period
+        ) and shares.must_wait(sharer, now):
+            shares.hold(sharer, work)
+            return True
+        if work.later < budget.left:  # nearly always
+            budget.left -= work.later
         else:
-            self.charge(work.later)
-        return waits
+            shares.charge(sharer, work.later, now)
+        return False
 
     def charge(self, seconds: float) -> None:
         """Charge loop time to the client's budget."""

@@ -77,7 +77,6 @@ class CubeBot:
         self._table, self._writer = game.table, game.writer
         self._caller, self._limit = game.caller, game.settings.limit
         self.traffic = Traffic()
-        self._loop = asyncio.get_running_loop()
         self._client = PEER.get()
         """The organiser, whose share of the server's time the calls use."""
         self._waited = self._network = 0.0
@@ -103,14 +102,14 @@ class CubeBot:
         if body is None or self._waits or self._player not in self._table.match.step.awaited:
             return
         if self._client is not None and self._client.let_wait(self):
-            self._waits, self._held_since = True, self._loop.time()
+            self._waits, self._held_since = True, monotonic()
         else:
             self._waited = 0.0
             self._ask(body)
 
     def serve_held(self) -> bool:
         """The organiser's turn has come: call the bot."""
-        self._waits, self._waited = False, self._loop.time() - self._held_since
+        self._waits, self._waited = False, monotonic() - self._held_since
         if self._body is not None and self._player in self._table.match.step.awaited:
             self._ask(self._body)
         self._body = None
@@ -127,8 +126,9 @@ class CubeBot:
             self._call.cancel()
 
     def _ask(self, body: list[bytes]) -> None:
-        self._body = None
-        self.traffic.went(1)
+        self._body, traffic = None, self.traffic
+        traffic.sent += 1  # went(), without the call
+        traffic.asked = monotonic()
         tail = body[1] if len(body) > 1 else b""
         self._call = self._caller.call(self._url, body[0], self._limit, self._answered, None, tail)
 
@@ -137,14 +137,15 @@ class CubeBot:
             if isinstance(said, TooLate):
                 return self._fail("timeout", str(said), str(said), b"")
             return self._fail("disconnect", "there is no answer", str(said), b"")
-        self._network = said.network
+        began, traffic, self._network = monotonic(), self.traffic, said.network
         self._waited += said.waited
-        self.traffic.came()
+        traffic.received += 1  # came(), without the call
+        traffic.answers += 1
+        traffic.waited, traffic.asked = traffic.waited + began - traffic.asked, 0.0
         try:
             answer = read_answer(said.body)
         except UnreadableAnswer as failure:
             return self._fail("unreadable", str(failure), str(failure), said.body)
-        began = monotonic()
         self._table.submit(self._player, answer, said.body)
         if self._client is not None:
             self._client.charge(monotonic() - began)
@@ -330,10 +331,11 @@ class CubeGame(WatchedGame):
         self._unlist.append(self._clients.enter(client))
 
     def _changed(self) -> None:
-        super()._changed()
+        match = self.table.match
+        self.tell([] if match.resting else self.writer.next_tick())
         if self._unread > MUCH_UNREAD:
             self._hold()
-        if self.table.match.step.awaited:
+        if match.step.awaited:
             for bot in self._bots:
                 bot.call_if_awaited()
 

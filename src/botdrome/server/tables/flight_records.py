@@ -119,7 +119,7 @@ class FlightRecords:
         """Record a player's message with the verdict that the news gives, and return
         the verdict.
         """
-        verdict = _verdict(player, news)
+        verdict = _verdict(player, news) if news else "accepted"
         if self._missed:
             verdict = self._in_view_of_the_time(player, verdict, now)
         self.flights[player].came(now, message, verdict, step, uncharged)
