@@ -35,7 +35,9 @@ SOCKET_MODE = "unix_socket_permissions = 0700\n"
 in a folder for all.
 """
 LOOK, LATEST = 0.5, 10.0
-"""Seconds between two looks at an engine, and before the last attempts to start one again."""
+"""Seconds between two looks at an engine, where the system does not tell when it ends, and before
+the last attempts to start one again.
+"""
 GUARD = """
 import os, pathlib, signal, sys
 if not sys.stdin.read():
@@ -233,6 +235,7 @@ async def _keep_running(engine: NatsEngine | PostgresEngine) -> None:
     """Start an engine again whenever it has ended."""
     while True:
         await asyncio.sleep(LOOK)
+        await _may_have_ended(engine)
         if await asyncio.to_thread(engine.is_running):
             continue
         log.error("an engine has ended: it is started again", engine=engine.name)
@@ -241,6 +244,23 @@ async def _keep_running(engine: NatsEngine | PostgresEngine) -> None:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LATEST)
         log.warning("the engine runs again", engine=engine.name)
+
+
+async def _may_have_ended(engine: NatsEngine | PostgresEngine) -> None:
+    """Wait until the process of an engine ends, where the system tells that."""
+    if sys.platform != "linux":
+        return
+    try:
+        process = os.pidfd_open(int(engine.pid_file.read_text().split()[0]))
+    except (OSError, ValueError, IndexError):
+        return
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(process, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(process)
+        os.close(process)
 
 
 async def _started(engine: NatsEngine | PostgresEngine) -> bool:
