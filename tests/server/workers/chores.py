@@ -1,5 +1,6 @@
 """Jobs for the worker processes of tests."""
 
+import asyncio
 import os
 import socket
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 
 from botdrome.bots.house import HOUSE
 from botdrome.games.chance import Chance
-from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
+from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller, at_low_priority
 from botdrome.store import store
 from botdrome.store.entries import Source
 
@@ -31,7 +32,12 @@ def priority() -> int:
     return os.getpriority(os.PRIO_PROCESS, 0)
 
 
-MARKS: list[str] = []
+async def work_on(_: ServerCaller, gate: str) -> None:
+    """End, and leave work behind that waits for the test."""
+    MARKS.append(asyncio.ensure_future(at_low_priority(wait_at, gate)))
+
+
+MARKS: list[object] = []
 
 
 def leave_a_mark() -> None:

@@ -19,6 +19,7 @@ from botdrome.server.workers.jobs import JobFailed, WorkersBusy, WorkersClosed
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.server.workers.pool import WorkerProcess, Workers, fork_process
 from tests.patience import until
+from tests.server.workers.gates import gate
 
 pytestmark = pytest.mark.anyio
 
@@ -184,6 +185,15 @@ async def test_one_worker_is_left_for_short_jobs(workers: Workers) -> None:
     first.go_on.set()
     second.go_on.set()
     assert [(await one).value for one in long] == ["done", "done"]
+
+
+async def test_no_job_waits_for_work_that_another_has_left_behind() -> None:
+    workers = Workers(1)
+    async with gate() as end:
+        await workers.run("me", f"{CHORES}:work_on", end.path)
+        await end.reached.wait()
+        assert await workers.value("me", f"{CHORES}:add", 1, 1) == 2
+    await workers.close()
 
 
 async def test_no_query_waits_for_a_background_job(workers: Workers) -> None:
