@@ -308,7 +308,7 @@ def _http_port(parts: Parts) -> MakeProtocol:
         if target == "/connect":
             return partial(receive_tunnel, server.desk, server.callers.tunnels, url_bots.arrived)
         for one in served:
-            if (session := one.receive_socket(target)) is not None:
+            if target.startswith(one.sockets) and (session := one.receive_socket(target)):
                 return session
         return NO_SOCKET
 

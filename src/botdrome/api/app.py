@@ -61,6 +61,8 @@ class Api(Starlette):
         is neither.
         """
         path = target.partition("?")[0]
+        if b"sec-websocket-protocol" not in headers and not path.startswith(PREFIX):
+            return None  # most are bots
         refusal = None if self._rate is None else partial(self._rate.refusal, path)
         graphql = self._sockets.receive(headers, refusal)
         if graphql is not None:

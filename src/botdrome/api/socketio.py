@@ -311,16 +311,14 @@ async def open_cube(server: ServerParts) -> ServedProtocol:
         lambda one, limits: host.receive(one, one.handshake, limits), settings, connection_limits
     )
 
-    def receive_socket(target: str) -> SocketOptions | bytes | None:
-        return socketio.receive_socket(target) if target.startswith(PATH) else None
-
     return ServedProtocol(
         host,
         socketio.close,
         socketio_factory(socketio, connection_limits, settings, server.origins),
         apps={PATH.rstrip("/"): socketio},
         body_limits=socketio.body_limits,
-        receive_socket=receive_socket,
+        receive_socket=socketio.receive_socket,
+        sockets=(PATH,),
         has_session=socketio.has_session,
         game=host.game,
         targets=(PATH, "/api/v1/operator/cube"),

@@ -39,15 +39,19 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
         return not self.to_move
 
     def parse(self, seat: Seat, raw: Raw) -> Space:
-        mark, space = entries(raw, "mark", "space")
+        try:
+            mark, space = raw["mark"], raw["space"]
+        except (KeyError, TypeError, IndexError):
+            mark, space = entries(raw, "mark", "space")
         if mark != MARKS[seat]:
             raise IllegalMove(f'your mark is "{MARKS[seat]}", not {shown(mark)}')
         if not isinstance(space, (list, tuple)) or len(space) != 2:
             raise IllegalMove(f"a space is [row, column], not {shown(space)}")
-        row, column = (
-            whole_within(space[0], "a row", 0, 2),
-            whole_within(space[1], "a column", 0, 2),
-        )
+        row, column = space
+        if type(row) is not int or not 0 <= row <= 2:
+            row = whole_within(row, "a row", 0, 2)
+        if type(column) is not int or not 0 <= column <= 2:
+            column = whole_within(column, "a column", 0, 2)
         if self.board[row][column]:
             raise IllegalMove(f"space [{row}, {column}] is taken")
         return 3 * row + column

@@ -174,6 +174,8 @@ class ServedProtocol:
     direct: DirectService | None = None
     """Answers requests on the HTTP port without an ASGI application."""
     receive_socket: ReceiveSocket = lambda _: None
+    sockets: tuple[str, ...] = ("",)
+    """The beginnings of the targets for which `receive_socket` is asked."""
     has_session: Callable[[str], bool] = lambda _: False
     """Whether a path belongs to a session that has rate limits of its own."""
     listen: Callable[[Ports], Awaitable[None]] | None = None

@@ -154,10 +154,17 @@ class Session:
     # What the network does.
 
     def received(self, message: bytes) -> None:
-        if not self.closed:
-            self._run(self.conversation.receive(message, self._loop.time()))
-        elif self._onward is not None:
-            self._onward(message)
+        """Most messages are moves, and take the short way."""
+        if self.closed:
+            if self._onward is not None:
+                self._onward(message)
+            return
+        outs = self.conversation.receive(message, self._loop.time())
+        if len(outs) == 1 and type(move := outs[0]) is Submit:
+            if (table := self.table) is not None and table.open:
+                table.submit(self.player, move.raw, move.message)
+        else:
+            self._run(outs)
 
     def unreadable(self, why: str) -> bool:
         self.answer(Unreadable(why))
@@ -194,18 +201,17 @@ class Session:
             if unsent and self._onward is None:
                 self.connection.send(unsent)
                 unsent = []
-            if isinstance(out, Submit):
-                if (table := self.table) is not None and table.open:
-                    table.submit(self.player, out.raw, out.message)
-            else:
-                self._execute(out)
+            self._execute(out)
         if unsent and self._onward is None:  # otherwise the session that follows sends them
             self.connection.send(unsent)
         if self.conversation.deadline != self._due:
             self._set_timer(self.conversation.deadline)
 
     def _execute(self, command: Command) -> None:
-        if isinstance(command, Close):
+        if isinstance(command, Submit):
+            if (table := self.table) is not None and table.open:
+                table.submit(self.player, command.raw, command.message)
+        elif isinstance(command, Close):
             self._close(command)
         elif isinstance(command, RecordMessage):
             self.record(command.message, command.verdict)

@@ -18,6 +18,7 @@ from botdrome.wire.framing.websocket import (
     SHORT,
     TEXT,
     WHOLE,
+    WHOLE_MESSAGES,
     Reader,
     Violation,
     check_text,
@@ -71,19 +72,21 @@ def test_a_payload_of_any_length_is_read(length: int) -> None:
     for opcode in (TEXT, BINARY):
         data = frame(LAST | opcode, payload)
         assert read(data) == [(opcode, payload)]
-        assert whole(data, LONGEST) == (payload if length <= SHORT else None)
+        assert whole(data, LONGEST) == (payload if length < 1 << 16 else None)
 
 
-def test_only_a_whole_short_frame_is_read_at_once() -> None:
+@pytest.mark.parametrize("payload", [b"hello", b"hello" * 40])
+def test_only_a_whole_frame_is_read_at_once(payload: bytes) -> None:
+    allowed = WHOLE if len(payload) <= SHORT else WHOLE_MESSAGES
     for first in range(256):
-        assert (whole(frame(first, b"hello"), LONGEST) == b"hello") == (first in WHOLE)
-    data = frame(LAST | TEXT, b"hello")
+        assert (whole(frame(first, payload), LONGEST) == payload) == (first in allowed)
+    data = frame(LAST | TEXT, payload)
     assert not [
         piece for end in range(len(data)) if (piece := whole(data[:end], LONGEST)) is not None
     ]
     assert whole(data + data, LONGEST) is None
-    assert whole(data, 4) is None
-    assert whole(bytes((data[0], 5)) + data[2:], LONGEST) is None, "not masked"
+    assert whole(data, len(payload) - 1) is None
+    assert whole(bytes((data[0], data[1] & 0x7F)) + data[2:], LONGEST) is None, "not masked"
 
 
 def test_what_clients_by_hand_write_is_read_where_it_can_be() -> None:

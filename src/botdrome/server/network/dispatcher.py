@@ -17,7 +17,7 @@ from botdrome.server.network.http_request import (
     LeavesNode,
     RequestHeaders,
     RequestLine,
-    read_headers,
+    read_handshake,
     read_line,
     wants_websocket,
 )
@@ -161,7 +161,7 @@ class Dispatcher(asyncio.Protocol):
     def _upgrade(
         self, transport: asyncio.Transport, line: RequestLine, seen: bytes, end: int
     ) -> None:
-        headers = read_headers(seen[seen.index(b"\r\n") + 2 : end + 4])
+        headers = read_handshake(seen[seen.index(b"\r\n") : end + 4])
         if headers is None:
             return self._refuse(transport, _bad_request(NO_REQUEST))
         if headers.hosts > 1:

@@ -29,6 +29,11 @@ ESCAPED = re.compile(rb"%(?:2[dDeE]|3\d|[46][1-9a-fA-F]|[57][\daA]|5[fF]|7[eE])"
 
 RFC 3986 calls it the same as the plain character.
 """
+WEBSOCKET_KEY = b"sec-websocket-key"
+KEY_LINE = re.compile(rb"\r\nsec-websocket-key:[ \t]*([!-~]+)\r\n(?![ \t])", re.IGNORECASE)
+"""A whole line, which the next one does not continue."""
+LONGEST_CACHED = 1024
+"""Maximum bytes of headers that are cached."""
 WEBSOCKET = re.compile(rb"\r\nupgrade:[ \t]*websocket", re.IGNORECASE)
 FORWARDED_FOR = b"x-forwarded-for"
 NO_REQUEST = 400, "BAD_REQUEST", "this is no HTTP/1.1 request"
@@ -107,6 +112,27 @@ def read_headers(lines: bytes) -> RequestHeaders | None:
     return headers if headers.count <= MOST_FIELDS else None
 
 
+def read_handshake(lines: bytes) -> RequestHeaders | None:
+    """Return the headers of a request for a WebSocket, as `read_headers` does.
+
+    `lines` begin with the line end before them. The heads of a client differ in the key alone, so
+    the other headers are cached.
+    """
+    found = KEY_LINE.search(lines) if len(lines) <= LONGEST_CACHED else None
+    others = _cached_headers(lines[2 : found.start() + 2] + lines[found.end() :]) if found else None
+    if found is None or others is None or WEBSOCKET_KEY in others or others.count == MOST_FIELDS:
+        return read_headers(lines[2:])
+    headers = RequestHeaders(others)
+    headers.count, headers.hosts = others.count + 1, others.hosts
+    headers[WEBSOCKET_KEY] = found[1]
+    return headers
+
+
+@lru_cache(maxsize=256)
+def _cached_headers(lines: bytes) -> RequestHeaders | None:
+    return read_headers(lines)
+
+
 def wants_websocket(head: bytes) -> bool:
     return WEBSOCKET.search(head) is not None
 
@@ -135,8 +161,6 @@ class BodyStream:
 
 LINE = re.compile(rb"(GET|POST) (/[\w/.&=+~,:@-]*(?:\?[\w/.?&=%+~,:@-]*)?) HTTP/1\.1\r\n")
 """The line of a plain request, in which `read_line` would change nothing."""
-LONGEST_CACHED = 1024
-"""Maximum bytes of the headers of a plain request."""
 UNUSUAL = {b"expect", b"transfer-encoding", b"upgrade"}
 """Headers that make a request not plain."""
 UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)

@@ -127,7 +127,12 @@ class Socket(ClientConnection):
                         return self._take(data[0] & 0xF, payload)
                     if not payload.isascii():
                         wire.check_text(payload)
-                    self.traffic.came()
+                    traffic = self.traffic
+                    traffic.received += 1
+                    if traffic.asked:  # came(), without the call
+                        traffic.answers += 1
+                        traffic.waited += monotonic() - traffic.asked
+                        traffic.asked = 0.0
                     return session.received(payload)
             return self._read(data)
         except wire.Violation as violation:

@@ -643,6 +643,7 @@ async def open_boats(server: ServerParts) -> ServedProtocol:
         rooms,
         statistics.close,
         receive_socket=receive_socket,
+        sockets=("/boats/host",),
         listen=listen,
         describe_port=titles_at,
         open_rooms=load,

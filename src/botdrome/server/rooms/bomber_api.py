@@ -437,6 +437,7 @@ async def open_bomber(server: ServerParts) -> ServedProtocol:
         api,
         api.close,
         receive_socket=api.receive_socket,
+        sockets=("/bomber",),
         direct=api,
         game=api.rooms.first.game.name,
         targets=("/bomber/",),

@@ -119,7 +119,8 @@ class FlightRecords:
         """Record a player's message with the verdict that the news gives, and return
         the verdict.
         """
-        verdict = _verdict(player, news) if news else "accepted"
+        usual = not news or (len(news) == 1 and type(news[0][0]) is Played)
+        verdict = "accepted" if usual else _verdict(player, news)
         if self._missed:
             verdict = self._in_view_of_the_time(player, verdict, now)
         self.flights[player].came(now, message, verdict, step, uncharged)
@@ -149,8 +150,6 @@ class FlightRecords:
 
 
 def _verdict(player: Player, news: News) -> str:
-    if len(news) == 1 and type(news[0][0]) is Played:
-        return "accepted"  # the usual case, kept fast
     for event, _ in news:
         if isinstance(event, (Refused, Late)) and event.player == player:
             return (

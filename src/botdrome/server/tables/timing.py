@@ -178,7 +178,6 @@ class MoveTimes:
             self._note_stall(now)
         if self._beat:
             self._note_lateness(now)
-        if self._beat:
             return NOTHING
         if seated is None:
             return self._charge_no_house_bot(player, now) if player in self._house else NOTHING

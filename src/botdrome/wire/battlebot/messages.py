@@ -87,8 +87,8 @@ def noughts_and_crosses(scene: UpdateParts, view: View) -> Message:
         "bots": scene.bots,
         "board": view["board"],
         "marks": dict(zip(view["marks"], scene.bots, strict=True)),
-        "waitingFor": _waiting_for(scene, view),
-        "result": _result(scene, NOUGHTS_REASONS),
+        "waitingFor": [] if scene.result else [scene.bots[seat] for seat in view["toMove"]],
+        "result": _result(scene, NOUGHTS_REASONS) if scene.result else None,
         "invalidTurns": dict(zip(scene.names, scene.strikes, strict=True)),
     }
     return {"state": state, "turn": scene.turn} if scene.turn else {"state": state}
@@ -225,16 +225,9 @@ class Battlebot:
 
         Messages that are the same for all players are encoded once.
         """
-        if len(news) == 1:
-            event, position = news[0]
-            if isinstance(event, Played):
-                return self._on_turn(event, position, status, players)
-        return self._on_much(news, status, players)
-
-    def _on_turn(
-        self, event: Played, position: Game[Any], status: MatchStatus, players: Collection[Player]
-    ) -> PlayerMessages:
-        """The usual case: a step was played, and the match goes on."""
+        if len(news) != 1 or type(event := news[0][0]) is not Played:
+            return self._on_much(news, status, players)
+        position = news[0][1]  # the usual case: a step was played, and the match goes on
         scene = self._told(status, self._turn(event, status))
         if self._alike:
             alike = [ENCODER.encode(self._update(scene, position.view(None)))]

@@ -11,7 +11,7 @@ be refused. `packed` and the rest write what a server sends.
 """
 
 import re
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Mapping
 from hashlib import sha1
 
@@ -24,7 +24,8 @@ MASKED = 0x80
 """The mask bit of a frame's second byte."""
 WHOLE_TEXT, WHOLE_BINARY = LAST | TEXT, LAST | BINARY
 CONTROL = {LAST | CLOSE, LAST | PING, LAST | PONG}
-WHOLE = {WHOLE_TEXT, WHOLE_BINARY} | CONTROL
+WHOLE_MESSAGES = {WHOLE_TEXT, WHOLE_BINARY}
+WHOLE = WHOLE_MESSAGES | CONTROL
 """First bytes of frames that hold a whole message or control frame."""
 FIRST_BYTES = {CONTINUATION, TEXT, BINARY, LAST | CONTINUATION} | WHOLE
 """The first bytes that are allowed: there are no extensions, and control frames are never split."""
@@ -93,12 +94,13 @@ def accepted(headers: Mapping[bytes, bytes], subprotocol: bytes | None = None) -
         )
     agreed = _first_offered(headers) if subprotocol is None else subprotocol
     more = b"Sec-WebSocket-Protocol: %b\r\n" % agreed if agreed else b""
-    return ANSWER % (b64encode(sha1(key + GUID).digest()), more)
+    return ANSWER % (b2a_base64(sha1(key + GUID).digest(), newline=False), more)
 
 
 def _first_offered(headers: Mapping[bytes, bytes]) -> bytes:
     """A client that offers subprotocols leaves unless one is accepted."""
-    found = SUBPROTOCOL.match(headers.get(b"sec-websocket-protocol", b""))
+    offered = headers.get(b"sec-websocket-protocol")
+    found = SUBPROTOCOL.match(offered) if offered else None
     return found[0] if found else b""
 
 
@@ -120,16 +122,21 @@ def unmasked(mask: bytes, payload: bytes) -> bytes:
 
 
 def whole(data: bytes, longest: int) -> bytes | None:
-    """Return the payload of a short, whole frame; None if a Reader is needed."""
+    """Return the payload of a whole frame, up to 64 KiB; None if a Reader is needed."""
     length = len(data) - 6
+    if 0 <= length <= SHORT:
+        if data[1] == MASKED | length and data[0] in WHOLE and length <= longest:
+            masks = (data[2:6] * 32)[:length]  # the same as unmasked(), without the call
+            return (int.from_bytes(data[6:]) ^ int.from_bytes(masks)).to_bytes(length)
+        return None
+    length -= 2
     if (
-        0 <= length <= SHORT
-        and data[1] == MASKED | length
-        and data[0] in WHOLE
-        and length <= longest
+        SHORT < length <= longest
+        and data[1] == MASKED | 126
+        and int.from_bytes(data[2:4]) == length
+        and data[0] in WHOLE_MESSAGES
     ):
-        masks = (data[2:6] * 32)[:length]  # the same as unmasked(), without the call
-        return (int.from_bytes(data[6:]) ^ int.from_bytes(masks)).to_bytes(length)
+        return unmasked(data[4:8], data[8:])
     return None
 
 
