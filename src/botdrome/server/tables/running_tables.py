@@ -5,13 +5,12 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from time import time
 from typing import Any, Protocol
 
 from msgspec.structs import replace
-from prometheus_client import Counter
 
 from botdrome.games.chance import SEED_BITS
 from botdrome.games.game import Game
@@ -44,12 +43,6 @@ class Candidate(SeatedPlayer, Protocol):
     def sit_down(self, table: Table, player: Player) -> None: ...
 
 
-@cache
-def _over(game: str, status: str) -> Counter:
-    """The counter for such matches, kept because looking it up costs more than counting."""
-    return metrics.MATCHES.labels(game, status)
-
-
 class AwaitedPlayers:
     """The players whose connections are still on their way to a table."""
 
@@ -65,6 +58,8 @@ class RunningTables:
         self._awaited: dict[str, AwaitedPlayers] = {}
         self._watchers: set[Callable[[], None]] = set()
         self._loop = asyncio.get_running_loop()
+        self._network_credit = round(settings.match.network_credit * 1000)
+        self._clearing = Subscriber(over=self._clear)
         self.tick_timers = TickTimers()
         self._watch = watch_of(self._loop)
         self.behind = never if self._watch is None else self._watch.behind
@@ -119,10 +114,11 @@ class RunningTables:
         `options` are those that the game was made with, and `pace` is the name of the pace of the
         terms. Without a seed, one is drawn. `versions` are those of players that are no candidates.
         """
-        seed = secrets.randbits(SEED_BITS) if seed is None else seed
+        drawn = os.urandom(SEED_BITS // 8 + 8)
+        seed = int.from_bytes(drawn[8:]) if seed is None else seed
         match, started = Match(game, len(names), terms, seed), int(time() * 1000)
         entry = MatchEntry(
-            os.urandom(8).hex(),
+            drawn[:8].hex(),
             game.name,
             names,
             started,
@@ -140,14 +136,13 @@ class RunningTables:
         self, entry: MatchEntry, match: Match
     ) -> tuple[MatchEntry, MoveTimes, Store, int, TickTimers]:
         """Return what a table is made of."""
-        settings = self._settings.match
-        times = MoveTimes(match, round(settings.network_credit * 1000), self.behind, self._loop)
-        return entry, times, self._store, settings.flight_bytes, self.tick_timers
+        times = MoveTimes(match, self._network_credit, self.behind, self._loop)
+        return entry, times, self._store, self._settings.match.flight_bytes, self.tick_timers
 
     def _enter(self, table: Table) -> Table:
         if self._watch is not None:
             self._watch.wake()
-        table.subscribe(Subscriber(over=self._clear))
+        table.subscribe(self._clearing)
         self._tables[table.entry.id] = table
         return table
 
@@ -177,7 +172,9 @@ class RunningTables:
             table.entry.version(player) if sitter is None else sitter.version
             for player, sitter in enumerate(sitters)
         ]
-        table.entry = replace(table.entry, versions=tuple(named) if any(named) else ())
+        versions = tuple(named) if any(named) else ()
+        if versions != table.entry.versions:
+            table.entry = replace(table.entry, versions=versions)
         self._store.begin(table.entry)
         for player, sitter in enumerate(sitters):
             if sitter is not None:
@@ -222,7 +219,8 @@ class RunningTables:
             self.keeper.forget(table.entry.id)
         result = table.match.result
         if result is not None:  # otherwise it goes on at another node
-            _over(table.entry.game, "aborted" if result.aborted else "ended").inc()
+            status = "aborted" if result.aborted else "ended"
+            metrics.MATCHES.inc(labels=(table.entry.game, status))
         self._tell_watchers()
 
     # Spectators.
