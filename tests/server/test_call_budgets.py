@@ -33,13 +33,13 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 48,
-    "a duel move": 43,
-    "a boat shot": 47,
+    "a move of noughts and crosses": 38,
+    "a duel move": 41,
+    "a boat shot": 45,
     "a Bomberman action": 46,
     "a Battlecube tick of two bots": 134,
-    "a login with pairing": 264,
-    "the end of a match": 138,
+    "a login with pairing": 216,
+    "the end of a match": 125,
     "an idle second": 2,
 }
 """Calls of functions of the package in the server's event loop, on Python 3.11; for the idle second,

@@ -16,6 +16,7 @@ from botdrome.match.terms import PACES, PaceName
 
 Ticket = int
 """A number that rises with every arrival."""
+NO_OPTIONS = "{}"
 Names = tuple[str, ...]
 """The names of a table, in the order of their seats."""
 
@@ -31,7 +32,7 @@ class Wish(Struct, frozen=True):
 
     game: str
     players: int = 2
-    options: str = "{}"
+    options: str = NO_OPTIONS
     """The options as `in_a_wish` writes them."""
     contest: str | None = None
     pace: PaceName = "usual"
@@ -75,8 +76,10 @@ class Seeker(Struct, frozen=True):
         )
 
 
-Pool = dict[tuple[str, str | None], dict[Ticket, Seeker]]
-"""The seekers with one wish, by name and named opponent."""
+Group = dict[Ticket, Seeker]
+"""The seekers of one name that want the same."""
+Pool = dict[str | None, dict[str, Group]]
+"""The groups with one wish, by the opponent that they name (None: any) and by their own name."""
 _arrival = attrgetter("ticket")
 BOOKS = 1000
 """The number of contest books above which unused ones are dropped."""
@@ -163,7 +166,7 @@ class Lobby:
         self._most_books = BOOKS
 
     def __len__(self) -> int:
-        return sum(len(group) for pool in self._pools.values() for group in pool.values())
+        return sum(len(group) for pool in self._pools.values() for group in _groups(pool))
 
     def open_book(self, game: str, contest: str, book: ContestBook) -> None:
         self._books.setdefault((game, contest), book)
@@ -198,7 +201,8 @@ class Lobby:
         table = self._named_for(newcomer) if gather else self._table_for(newcomer)
         if table is None:
             pool = self._pools.setdefault(newcomer.wish, {})
-            pool.setdefault((newcomer.name, newcomer.opponent), {})[newcomer.ticket] = newcomer
+            groups = pool.setdefault(newcomer.opponent, {})
+            groups.setdefault(newcomer.name, {})[newcomer.ticket] = newcomer
             return None
         for seeker in table:
             if seeker is not newcomer:
@@ -211,7 +215,7 @@ class Lobby:
             group
             for wish, pool in self._pools.items()
             if wish.invite is None
-            for group in pool.values()
+            for group in _groups(pool)
         )
         return sorted((seeker for group in groups for seeker in group.values()), key=_arrival)
 
@@ -228,11 +232,8 @@ class Lobby:
         """Return the first waiting player of each name that takes any opponent, longest
         wait first.
         """
-        pool = self._pools.get(wish, {})
-        heads = [
-            next(iter(group.values())) for (_, opponent), group in pool.items() if opponent is None
-        ]
-        return sorted(heads, key=_arrival)
+        groups = self._pools.get(wish, {}).get(None, {})
+        return sorted([_first(group) for group in groups.values()], key=_arrival)
 
     def waiting_in(self, game: str, contest: str, names: Names) -> list[Seeker]:
         """Return the waiting players with these names in a contest."""
@@ -241,8 +242,10 @@ class Lobby:
             for wish, pool in self._pools.items()
             if (wish.game, wish.contest) == (game, contest)
         )
-        groups = (group for pool in pools for (name, _), group in pool.items() if name in names)
-        return [seeker for group in groups for seeker in group.values()]
+        found = (
+            groups.get(name, {}) for pool in pools for groups in pool.values() for name in names
+        )
+        return [seeker for group in found for seeker in group.values()]
 
     def named(self, game: str, name: str) -> Seeker | None:
         """Return the bot of this name that waits for any opponent, at the usual pace and outside
@@ -253,19 +256,21 @@ class Lobby:
             for wish in self._pools
             if wish.game == game and wish.open_to_house and wish.pace == "usual"
         )
-        groups = (self._pools[wish].get((name, None)) for wish in wishes)
-        return next((next(iter(group.values())) for group in groups if group), None)
+        groups = (self._pools[wish].get(None, {}).get(name) for wish in wishes)
+        return next((_first(group) for group in groups if group), None)
 
     def leave(self, seeker: Seeker) -> None:
         """Remove a waiting player."""
         pool = self._pools.get(seeker.wish, {})
-        key = (seeker.name, seeker.opponent)
-        group = pool.get(key, {})
+        groups = pool.get(seeker.opponent, {})
+        group = groups.get(seeker.name, {})
         group.pop(seeker.ticket, None)
         if not group:
-            pool.pop(key, None)
-        if not pool:
-            self._pools.pop(seeker.wish, None)
+            groups.pop(seeker.name, None)
+            if not groups:
+                pool.pop(seeker.opponent, None)
+                if not pool:
+                    self._pools.pop(seeker.wish, None)
 
     def _named_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
         """Return the table of a player that waits for the newcomer by name."""
@@ -281,14 +286,10 @@ class Lobby:
     def _table_for(self, newcomer: Seeker) -> tuple[Seeker, ...] | None:
         book, others = self.book(newcomer.wish), newcomer.wish.players - 1
         if others == 1:
-            return next(
-                (
-                    table
-                    for other in self._waiting_for(newcomer)
-                    if (table := _seated((other, newcomer), book))
-                ),
-                None,
-            )
+            for other in self._waiting_for(newcomer):
+                if table := _seated((other, newcomer), book):
+                    return table
+            return None
         for company in self._companies(newcomer, others):
             if table := _seated((*company, newcomer), book):
                 return table
@@ -303,16 +304,30 @@ class Lobby:
         waiting = [seeker for seeker in self._waiting_for(newcomer) if seeker.opponent is None]
         return islice(combinations(waiting, others), TRIED)
 
-    def _waiting_for(self, newcomer: Seeker) -> Iterator[Seeker]:
-        """Yield the players that may sit with the newcomer, longest wait first; only the first of
-        each name.
+    def _waiting_for(self, newcomer: Seeker) -> list[Seeker]:
+        """Return the players that may sit with the newcomer, longest wait first; only the first of
+        each name. Players that name somebody else are not looked at.
         """
-        pools = [
-            pool for wish in _meeting(newcomer.wish) if (pool := self._pools.get(wish)) is not None
-        ]
-        heads = [next(iter(group.values())) for pool in pools for group in pool.values()]
-        heads.sort(key=_arrival)
-        return (head for head in heads if head.accepts(newcomer) and newcomer.accepts(head))
+        name, wanted, heads = newcomer.name, newcomer.opponent, list[Seeker]()
+        for wish in _meeting(newcomer.wish):
+            pool = self._pools.get(wish)
+            for groups in () if pool is None else (pool.get(None), pool.get(name)):
+                if groups and wanted is None:
+                    heads += [_first(group) for group in groups.values()]
+                elif groups and wanted in groups:
+                    heads.append(_first(groups[wanted]))
+        if len(heads) > 1:
+            heads.sort(key=_arrival)
+        return [head for head in heads if head.accepts(newcomer) and newcomer.accepts(head)]
+
+
+def _groups(pool: Pool) -> Iterator[Group]:
+    for groups in pool.values():
+        yield from groups.values()
+
+
+def _first(group: Group) -> Seeker:
+    return next(iter(group.values()))
 
 
 @lru_cache(maxsize=100)

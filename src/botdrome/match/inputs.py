@@ -117,8 +117,13 @@ class InputLog:
     def inputs(self) -> list[Input]:
         return [DECODE(line).input for line in self._lines]
 
+    @property
+    def text(self) -> bytes:
+        """The lines as they stand in a file."""
+        return b"\n".join([*self._lines, b""])
+
     def pieces(self) -> Iterator[bytes]:
-        """The lines as they stand in a file, some at a time."""
+        """The same, some at a time."""
         piece: list[bytes] = []
         size = 0
         for line in self._lines:

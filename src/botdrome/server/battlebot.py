@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from botdrome.contest.lobby import Wish, in_a_wish
+from botdrome.contest.lobby import NO_OPTIONS, Wish, in_a_wish
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed
 from botdrome.server.calling.tunnels import BotTunnel, Tunnels
 from botdrome.server.lobby.clients import is_of_guest, seat_key
@@ -23,6 +23,7 @@ from botdrome.wire.tunnel import TakeAnswer, TunnelConversation, UnknownCall
 LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"
 
 NATIVE = "battlebot"
+MOVED = Transfer(NATIVE, told=1)
 
 
 class BattlebotServer:
@@ -98,7 +99,7 @@ class BattlebotServer:
         return session
 
     def _prepare(self, session: Session, login: Login, message: bytes) -> None:
-        session.transfer_login = Transfer(self.protocol, told=1), (message,)
+        session.transfer_login = MOVED, (message,)
         if login.guest:
             session.on_seat = partial(self._keep_seat, session)
 
@@ -144,7 +145,7 @@ def _wish(login: Login) -> Wish:
     return Wish(
         login.format.name,
         login.players,
-        in_a_wish(login.options),
+        in_a_wish(login.options) if login.options else NO_OPTIONS,
         login.contest,
         login.pace,
         login.invite,

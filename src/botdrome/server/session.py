@@ -4,6 +4,7 @@ transport.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from time import time
 from typing import Any, Protocol
 
 import structlog
@@ -13,11 +14,12 @@ from botdrome.contest.lobby import Seeker
 from botdrome.match.events import Player
 from botdrome.server import metrics
 from botdrome.server.failures import STORE_AWAY, log_failure
-from botdrome.server.lobby.clients import NOBODY, ConnectedClient, bot_owner, no_login
+from botdrome.server.lobby.clients import NOBODY, End, bot_owner, no_login
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.registry import Admission, Banned, Denied, admission_of
 from botdrome.server.lobby.tokens import TooMany
-from botdrome.server.network.connection import NORMAL, Connection
+from botdrome.server.network.connection import NORMAL, Connection, Traffic
+from botdrome.server.network.limits import Timeouts
 from botdrome.server.tables.table import Table
 from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.conversation import (
@@ -118,8 +120,22 @@ class ProtocolServer(Protocol):
 log = structlog.get_logger()
 
 
+MOST_LENGTHS = 16
+"""The different times of sessions for which there are shared timers."""
+LOGINS = (Authenticate, Admit, AdmitGuest)
+
+
 class Session:
-    """Executes what its conversation asks for. To the desk and the tables it is the client."""
+    """Executes what its conversation asks for. To the desk and the tables it is the client, and to
+    the operator too.
+    """
+
+    __slots__ = (
+        "__weakref__", "_desk", "_due", "_logging_in", "_loop", "_onward", "_server", "_timer",
+        "closed", "connection", "conversation", "game", "name", "number", "on_seat", "owner",
+        "player", "registered", "release", "seeker", "since", "successor", "table", "tell",
+        "transfer", "transfer_login", "version",
+    )  # fmt: skip
 
     def __init__(
         self, connection: Connection, conversation: Conversation, server: ProtocolServer, desk: Desk
@@ -128,9 +144,11 @@ class Session:
         self.tell = connection.send  # not a method: a call less for each message
         self._server, self._desk = server, desk
         self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | Timeouts[Session] | None = None
         self._due: Seconds | None = None
-        self.name, self.owner, self.version = "", NOBODY, ""
+        self.name, self.owner, self.version, self.game = "", NOBODY, "", ""
+        self.number = self.since = 0
+        """Its number in the list of clients, and when it logged in; 0: it is not listed."""
         self.closed = self.registered = self._logging_in = False
         self.transfer: Transfer | None = None
         """Why the connection came here from another node; None: the client connected here."""
@@ -145,7 +163,7 @@ class Session:
         self.table: Table | None = None
         self.player: Player = 0
         self.seeker: Seeker | None = None
-        self.on_seat = self.release = self.unlist = no_login
+        self.on_seat = self.release = no_login
         """The protocol may set `on_seat`, which is called when the client gets a seat, and
         `release`, when the session is over.
         """
@@ -219,7 +237,7 @@ class Session:
             if (table := self.table) is not None and table.open:
                 table.note(self.player, command.message, "resigned")
                 table.expel(self.player, "resigned", command.reason)
-        elif isinstance(command, Authenticate | Admit | AdmitGuest):
+        elif isinstance(command, LOGINS):
             self._log_in(command)
         elif isinstance(command, Redeliver):
             for message in command.messages:
@@ -233,14 +251,24 @@ class Session:
             table.note(self.player, message, verdict)
 
     def _set_timer(self, due: Seconds | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self._due = due
-        if due is not None and not self.closed:
-            self._timer = self._loop.call_at(due, self._wake)
+        """Sessions with as much time share a timer of the loop, since few deadlines ever come."""
+        timer, self._timer, self._due = self._timer, None, due
+        if isinstance(timer, Timeouts):
+            timer.end(self)
+        elif timer is not None:
+            timer.cancel()
+        if due is None or self.closed:
+            return
+        length, shared = round(due - self._loop.time(), 3), self._desk.deadlines
+        if length not in shared and len(shared) < MOST_LENGTHS:
+            shared[length] = Timeouts(length, Session.wake)
+        if length in shared:
+            self._timer = shared[length]
+            self._timer.begin(self)
+        else:
+            self._timer = self._loop.call_at(due, self.wake)
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
         self._timer = self._due = None
         if not self.closed:
             self._run(self.conversation.wake(self._loop.time()))
@@ -280,19 +308,43 @@ class Session:
         self.enlist(game)
         self.answer(Admitted(admission.name, game))
 
-    def enlist(self, game: str) -> None:
-        """Put the client on the list of the operator, under its present name."""
-        self.unlist()
-        end = (lambda: self.answer(TokenChanged())) if self.registered else None
-        connection, protocol = self.connection, self._server.protocol
-        client = ConnectedClient(
-            protocol, self.name, game, connection.address, connection.traffic,
-            lambda words: self.answer(Removed(words)), self._match_id, end,
-        )  # fmt: skip
-        self.unlist = self._desk.registry.clients.enter(client)
+    # What the operator sees.
 
-    def _match_id(self) -> str | None:
+    def enlist(self, game: str) -> None:
+        """Put the client on the list of the operator."""
+        self.unlist()
+        self.game, self.since = game, int(time() * 1000)
+        self._desk.registry.clients.add(self)
+
+    def unlist(self) -> None:
+        if self.number:
+            self._desk.registry.clients.leave(self.number)
+            self.number = 0
+
+    @property
+    def protocol(self) -> str:
+        return self._server.protocol
+
+    @property
+    def address(self) -> str:
+        return self.connection.address
+
+    @property
+    def traffic(self) -> Traffic:
+        return self.connection.traffic
+
+    def match(self) -> str | None:
         return None if self.table is None else self.table.entry.id
+
+    def remove(self, words: str) -> None:
+        self.answer(Removed(words))
+
+    @property
+    def end(self) -> End | None:
+        return self._lose_token if self.registered else None
+
+    def _lose_token(self) -> None:
+        self.answer(TokenChanged())
 
     # What the desk decides.
 

@@ -26,7 +26,8 @@ _ODD = re.compile(r"[\0\ud800-\udfff]")
 
 def key(text: str) -> str:
     """Return the text or its digest, for comparisons."""
-    if len(text) <= LONGEST and not _ODD.search(text) and not text.startswith(_DIGEST):
+    plain = text.isprintable() or not _ODD.search(text)
+    if plain and len(text) <= LONGEST and not text.startswith(_DIGEST):
         return text
     return _DIGEST + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -44,6 +45,8 @@ def whole(short: str, rest: str | None) -> str:
 
 def plain(text: str) -> str:
     """Replace NUL in a text that is only displayed."""
+    if not text:
+        return text
     return _encodable(text).replace("\0", "\ufffd")
 
 
@@ -70,6 +73,7 @@ COMPRESSED = b"x"
 UNREADABLE = (msgspec.DecodeError, LookupError, TypeError, ValueError, zlib.error)
 """Errors of values that no version of Botdrome has written."""
 
+_encode = msgspec.json.Encoder().encode
 _mapping = msgspec.json.Decoder(dict[str, Any])
 _names = msgspec.json.Decoder(tuple[str, ...])
 _result = msgspec.json.Decoder(Result)
@@ -77,7 +81,7 @@ _flights = msgspec.msgpack.Decoder(tuple[bytes, ...])
 
 
 def as_json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    return _encode(value).decode()
 
 
 def players_in(text: str) -> tuple[str, ...]:

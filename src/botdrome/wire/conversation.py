@@ -214,6 +214,8 @@ def refuse(words: str, code: int = POLICY, refused: str = "") -> Outs:
 class Conversation(Protocol):
     """No method waits. Times are in seconds on one clock."""
 
+    __slots__ = ()
+
     deadline: Seconds | None
     """When `wake` is due."""
 
@@ -289,7 +291,9 @@ class BadLogin(Exception):
 
 def read_features(login: Mapping[str, Any], known: tuple[str, ...]) -> frozenset[str]:
     """Return the words under `features` in a login, or raise BadLogin."""
-    words = login.get("features", [])
+    words = login.get("features")
+    if words is None and "features" not in login:
+        return frozenset()
     *others, last = [f'"{word}"' for word in known]
     allowed = f"{', '.join(others)} and {last}" if others else last
     if not isinstance(words, list):

@@ -1,8 +1,10 @@
 """ConnectionTimeouts: only connections over their time limit are closed, at little cost."""
 
 import asyncio
+import gc
 import sys
 from collections.abc import Callable
+from operator import methodcaller
 from types import FrameType
 from typing import Any
 
@@ -52,7 +54,7 @@ class Waiting:
     """Ten seconds of patience with guests."""
 
     def __init__(self) -> None:
-        self._patience = ConnectionTimeouts(10.0)
+        self._patience = ConnectionTimeouts(10.0, methodcaller("abort"))
 
     def begin(self, guest: Guest) -> Guest:
         self._patience.begin(guest)  # type: ignore[arg-type]
@@ -113,11 +115,13 @@ def lines_run(work: Callable[[], None]) -> int:
         lines += event == "line"
         return trace
 
+    gc.disable()  # else finalizers run here too
     sys.settrace(trace)
     try:
         work()
     finally:
         sys.settrace(before)
+        gc.enable()
     return lines
 
 

@@ -156,7 +156,7 @@ def test_what_fails_says_why_only_where_the_original_had_no_such_key(
 def test_the_name_of_a_contest_is_bounded_and_only_what_is_echoed_is_kept() -> None:
     login = {"gameType": "GOMOKU", "name": "ada", "password": "x", "padding": "y" * 60_000}
     kept = read_login(login | {"contest": "c" * LONGEST_CONTEST})
-    assert kept.echoed == {"gameType": "GOMOKU", "contest": "c" * LONGEST_CONTEST}
+    assert kept.echoed == "c" * LONGEST_CONTEST
     with pytest.raises(
         BadLogin, match="the name of a contest has at most 1000 characters, not 60000"
     ):

@@ -79,14 +79,14 @@ class Bans:
 
     def refusal(self, *names: str) -> str:
         """Return why a client may not play under these names from its address; empty if it may."""
+        if not self._bans:
+            return ""
         return self.address_refusal() or next(
             (words for name in names if (words := self.name_refusal(name))), ""
         )
 
     def name_refusal(self, name: str) -> str:
         """Return why this name is banned; empty if it is not."""
-        if not self._bans:
-            return ""
         ban = self._of_name(name)
         return "" if ban is None else ban.words()
 

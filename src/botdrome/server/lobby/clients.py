@@ -7,8 +7,10 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from time import time
+from typing import Protocol
 
 from botdrome.match.events import Player
 from botdrome.server.network.connection import Traffic
@@ -21,8 +23,41 @@ def no_match() -> str | None:
     return None
 
 
+class ListedClient(Protocol):
+    """One client, from its login to its last message. A session is one itself."""
+
+    number: int
+    """Its number in the list."""
+    since: Epoch
+
+    @property
+    def protocol(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def game(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def traffic(self) -> Traffic: ...
+
+    @property
+    def end(self) -> End | None:
+        """Called when its token changes; None: it has no token."""
+
+    def match(self) -> str | None:
+        """Return the id of its match."""
+
+    def remove(self, words: str, /) -> None:
+        """Close its connection for this reason."""
+
+
 class ConnectedClient:
-    """One client, from its login to its last message."""
+    """A client that is no session."""
 
     __slots__ = (
         "address",
@@ -48,10 +83,6 @@ class ConnectedClient:
         match: Callable[[], str | None] = no_match,
         end: End | None = None,
     ) -> None:
-        """`remove` gets the reason.
-
-        `match` returns its match. `end` is called when its token changes; None: no token.
-        """
         self.protocol, self.name, self.game, self.address = protocol, name, game, address
         self.traffic, self.remove, self.match, self.end = traffic, remove, match, end
         self.number = 0
@@ -60,35 +91,39 @@ class ConnectedClient:
 
 class ConnectedClients:
     def __init__(self) -> None:
-        self._clients: dict[int, ConnectedClient] = {}
+        self._clients: dict[int, ListedClient] = {}
         self._numbers = count(1)
 
     def __len__(self) -> int:
         return len(self._clients)
 
-    def __getitem__(self, number: int) -> ConnectedClient | None:
+    def __getitem__(self, number: int) -> ListedClient | None:
         return self._clients.get(number)
 
     @property
-    def all(self) -> list[ConnectedClient]:
+    def all(self) -> list[ListedClient]:
         """All clients in the order of their logins."""
         return list(self._clients.values())
 
-    def enter(self, client: ConnectedClient) -> End:
+    def enter(self, client: ListedClient) -> End:
         """List a client until the returned function is called."""
+        self.add(client)
+        return partial(self.leave, client.number)
+
+    def add(self, client: ListedClient) -> None:
+        """List a client until `leave` is called with its number."""
         number = client.number = next(self._numbers)
         self._clients[number] = client
-        return lambda: self._leave(number)
 
-    def _leave(self, number: int) -> None:
+    def leave(self, number: int) -> None:
         self._clients.pop(number, None)
 
     def end_logins(self, name: str) -> None:
         """End the sessions of a bot whose token was changed."""
         for client in self.all:
-            if client.name == name and client.end is not None:
-                self._leave(client.number)
-                client.end()
+            if client.name == name and (end := client.end) is not None:
+                self.leave(client.number)
+                end()
 
 
 class Logins:

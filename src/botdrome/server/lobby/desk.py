@@ -11,7 +11,15 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.catalogue import CATALOGUE, restored
-from botdrome.contest.lobby import ContestBook, Lobby, Seeker, Ticket, Wish, table_wish
+from botdrome.contest.lobby import (
+    NO_OPTIONS,
+    ContestBook,
+    Lobby,
+    Seeker,
+    Ticket,
+    Wish,
+    table_wish,
+)
 from botdrome.contest.matchmaking import Knowledge, WaitingPlayer, pairs_now
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
@@ -25,6 +33,7 @@ from botdrome.server.lobby.contest_queue import ContestQueue
 from botdrome.server.lobby.house import GatheredPlayer, HouseSeat, house_bot, house_players
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.network.connection import GOING, INTERNAL, NORMAL, TRY_LATER
+from botdrome.server.network.limits import Timeouts
 from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import header_of
 from botdrome.server.tables.running_tables import Candidate, RunningTables
@@ -380,6 +389,9 @@ class Desk:
         return whether they do.
         """
         self._loop = asyncio.get_running_loop()
+        self.deadlines: dict[float, Timeouts[Any]] = {}
+        """Timeouts of sessions, by their length."""
+        self._nobody_came = f"no opponent came within {settings.limits.waiting:g} seconds"
         metrics.WAITING.set_function(lambda: len(self._clients) - len(self.others))
 
     @property
@@ -401,18 +413,20 @@ class Desk:
         **how: bool,
     ) -> None:
         """Give a client a table, or let it wait. `how` are further fields of a Seeker."""
-        if self.others.send_away(client):
+        alone = self.others.alone
+        if not alone and self.others.send_away(client):
             return None
         seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot, **how)
         if refusal := self.refusal:
             return self.postponed.add(client, seeker, refusal)
-        if self.others.seek(client, seeker):
+        if not alone and self.others.seek(client, seeker):
             return self.enqueue(seeker, client)
-        if problem := self.registry.cannot_meet(name, wish, opponent) or self._name_waits(
-            client, name, wish
-        ):
+        if opponent is not None and (problem := self.registry.cannot_meet(name, wish, opponent)):
             return client.turn_away({"error": problem})
-        self.enqueue(seeker, client)
+        if is_of_guest(client.owner) and (problem := self._name_waits(name, wish)):
+            return client.turn_away({"error": problem})
+        client.seeker = seeker
+        self._clients[seeker.ticket] = client
         self._matchmaker.arrive(seeker)
         if wish.contest and self.contest_queue and self.contest_queue.seek(seeker, client):
             return None
@@ -434,11 +448,9 @@ class Desk:
         client.seeker = seeker
         self._clients[seeker.ticket] = client
 
-    def _name_waits(self, client: WaitingClient, name: str, wish: Wish) -> str:
+    def _name_waits(self, name: str, wish: Wish) -> str:
         """Two players of one name never meet, so the server refuses the guest at once."""
-        waiting = is_of_guest(client.owner) and any(
-            seeker.name == name for seeker in self._lobby.waiting(wish)
-        )
+        waiting = any(seeker.name == name for seeker in self._lobby.waiting(wish))
         return (
             f"another player with the name {name} waits there; choose another name"
             if waiting
@@ -470,7 +482,7 @@ class Desk:
 
     def _let_wait(self, seeker: Seeker, client: WaitingClient) -> None:
         settings = self.settings
-        if self.complete(seeker.wish, seeker.name):
+        if seeker.wish.contest and self.complete(seeker.wish, seeker.name):
             self._loop.call_later(settings.contest.wait, self._close_contest_for, seeker, client)
         elif settings.house.fill and seeker.wish.open_to_house and seeker.opponent is None:
             gathered = settings.matchmaking.wait if self._matchmaker.gathers(seeker) else 0.0
@@ -478,10 +490,7 @@ class Desk:
                 gathered + settings.house.wait, self._call_the_house, seeker, client
             )
         if settings.limits.waiting:
-            client.wait_at_most(
-                settings.limits.waiting,
-                f"no opponent came within {settings.limits.waiting:g} seconds",
-            )
+            client.wait_at_most(settings.limits.waiting, self._nobody_came)
         self.announce(seeker)
 
     def announce(self, waiting: Seeker) -> None:
@@ -551,18 +560,19 @@ class Desk:
         if any(seeker.by_lot for seeker in seekers):
             first = randrange(len(seekers))
             seekers = seekers[first:] + seekers[:first]
+        clients: list[WaitingClient] = []
         for seeker in seekers:
             self._matchmaker.seated(seeker)
-        clients = [self._clients.pop(seeker.ticket) for seeker in seekers]
-        for client in clients:
+            client = self._clients.pop(seeker.ticket)
             client.seeker = None
+            clients.append(client)
         wish, book = table_wish(seekers), self._lobby.book(seekers[0].wish)
         gathers = book is None and self._matchmaker.gathers(seekers[0])
-        local = book is not None or gathers
+        local = self.others.alone or book is not None or gathers
         if not local and self.others.open_elsewhere(wish, seekers, clients):
             return
         over: Callable[[Table], None] | None = None
-        names = tuple(seeker.name for seeker in seekers)
+        names = tuple([seeker.name for seeker in seekers])
         if book is not None:
             book.note(names)
             over = partial(self._meeting_over, book)
@@ -603,7 +613,8 @@ class Desk:
         players: Sequence[GatheredPlayer],
         over: Callable[[Table], None] | None = None,
     ) -> None:
-        row, options = CATALOGUE[wish.game], msgspec.json.decode(wish.options)
+        row = CATALOGUE[wish.game]
+        options = {} if wish.options == NO_OPTIONS else msgspec.json.decode(wish.options)
         game, terms = with_options(row.game, options), paced(row.terms, wish.pace)
         table = self.set_table(game, terms, players, options, wish.contest, wish.pace)
         if over is not None:
@@ -626,8 +637,8 @@ class Desk:
 
         `resumes`: another node may resume the match; a room and its players are in memory.
         """
-        names = tuple(player.name for player in players)
-        owners = tuple(player.owner for player in players)
+        names = tuple([player.name for player in players])
+        owners = tuple([player.owner for player in players])
         table = self.tables.set_table(
             game, terms, names, owners, options, contest, pace, seed, versions
         )

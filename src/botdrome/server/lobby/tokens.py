@@ -40,7 +40,7 @@ class Guesses:
 
     def spent(self, name: str) -> float:
         """Return the seconds until the client's address may guess again; 0 if it may now."""
-        return self._wrong.dry_for(self._guesser(name))
+        return self._wrong.dry_for(self._guesser(name)) if self._wrong.known else 0.0
 
     def check(self, name: str) -> None:
         """Raise TooMany if the client's address has no guess left."""

@@ -3,15 +3,21 @@
 import asyncio
 import sys
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from operator import methodcaller
 from time import monotonic
+from typing import Generic, TypeVar
 
 import structlog
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import source_of
+from botdrome.server.network.steady_loop import EARLY
 from botdrome.server.settings import Settings
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.wire.conversation import TokenBucket
+
+log = structlog.get_logger()
 
 REMEMBERED = 10_000
 """Maximum number of buckets kept. The least recently used is dropped first."""
@@ -39,67 +45,79 @@ class Buckets:
 
     def __init__(self, rate: float, size: int) -> None:
         self._rate, self._size = rate, size
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self.known: OrderedDict[str, Bucket] = OrderedDict()
+        """The buckets of the clients that have sent a message."""
 
     def too_fast(self, client: str) -> float:
         """Count a message and return 0, or return the seconds until the client may send it."""
-        bucket = self._buckets.get(client)
+        bucket = self.known.get(client)
         if bucket is None:
-            bucket = self._buckets[client] = Bucket(self._rate, self._size)
-            if len(self._buckets) > REMEMBERED:
-                self._buckets.popitem(last=False)
-        self._buckets.move_to_end(client)
+            bucket = self.known[client] = Bucket(self._rate, self._size)
+            if len(self.known) > REMEMBERED:
+                self.known.popitem(last=False)
+        self.known.move_to_end(client)
         return 0.0 if bucket.take() else bucket.dry_for()
 
     def dry_for(self, client: str) -> float:
         """Return the seconds until the client may send a message, without counting one."""
-        bucket = self._buckets.get(client)
+        bucket = self.known.get(client)
         return 0.0 if bucket is None else bucket.dry_for()
 
 
-# Connection timeouts of equal length, with one timer for all connections.
+# Timeouts of equal length, with one timer for all that wait.
+
+Waiter = TypeVar("Waiter", bound=Hashable)
 
 
-class ConnectionTimeouts:
-    """Aborts connections that take too long."""
+class Timeouts(Generic[Waiter]):
+    """Calls a function for each waiter that takes too long."""
 
-    __slots__ = ("_awaited", "_looking", "_seconds")
+    __slots__ = ("_awaited", "_expire", "_looking", "_seconds")
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._awaited: dict[asyncio.Transport, float] = {}
+    def __init__(self, seconds: float, expire: Callable[[Waiter], None]) -> None:
+        self._seconds, self._expire = seconds, expire
+        self._awaited: dict[Waiter, float] = {}
         """The start of each wait, oldest first."""
         self._looking = False
         """Whether the timer runs."""
 
-    def begin(self, transport: asyncio.Transport) -> None:
+    def begin(self, waiter: Waiter) -> None:
+        """A waiter that waits already begins again."""
         loop = asyncio.get_running_loop()
-        self._awaited[transport] = loop.time()
+        self._awaited.pop(waiter, None)
+        self._awaited[waiter] = loop.time()
         if not self._looking:
             self._looking = True
             loop.call_later(self._seconds, self._look)
 
-    def end(self, transport: asyncio.Transport) -> None:
-        self._awaited.pop(transport, None)
+    def end(self, waiter: Waiter) -> None:
+        self._awaited.pop(waiter, None)
 
     def _look(self) -> None:
-        """Abort overdue connections.
+        """Take out all that are overdue.
 
         The loop stops at the first that has time left, since there may be thousands.
         """
         loop = asyncio.get_running_loop()
-        now, overdue = loop.time(), list[asyncio.Transport]()
+        now, overdue = loop.time() + EARLY, list[Waiter]()
         self._looking = False
-        for transport, since in self._awaited.items():
+        for waiter, since in self._awaited.items():
             left = since + self._seconds - now
             if left > 0:
                 self._looking = True
                 loop.call_later(left, self._look)
                 break
-            overdue.append(transport)
-        for transport in overdue:
-            del self._awaited[transport]
-            transport.abort()
+            overdue.append(waiter)
+        for waiter in overdue:
+            if self._awaited.pop(waiter, None) is not None:
+                try:
+                    self._expire(waiter)
+                except Exception:
+                    log.exception("a timeout failed")
+
+
+ConnectionTimeouts = Timeouts[asyncio.Transport]
+"""Aborts connections."""
 
 
 # Memory limit for incomplete request bodies.
@@ -142,8 +160,6 @@ class BodyBudget:
 
 
 # The limit of open files. Each connection uses one.
-
-log = structlog.get_logger()
 
 UNLIMITED = 1 << 20
 """The limit on systems that set none."""
@@ -201,8 +217,8 @@ class ConnectionLimits:
         self._by_address: dict[str, int] = {}
         self._inside = 0
         self.head_timeouts, self.close_timeouts = (
-            ConnectionTimeouts(HEAD_TIMEOUT),
-            ConnectionTimeouts(CLOSE_TIMEOUT),
+            ConnectionTimeouts(HEAD_TIMEOUT, methodcaller("abort")),
+            ConnectionTimeouts(CLOSE_TIMEOUT, methodcaller("abort")),
         )
         """The timeout for connections that are not counted yet, and for those being closed."""
         metrics.CONNECTIONS.set_function(lambda: self._inside)

@@ -323,6 +323,12 @@ class Peer:
     A protocol and a transport by duck typing.
     """
 
+    __slots__ = (
+        "_begun", "_deaf", "_ended", "_first", "_from", "_full", "_held", "_in_line", "_make",
+        "_origin", "_protocol", "_proxied", "_proxies", "_receive", "_sharer", "_shares",
+        "_source", "_transport", "_waiting", "address", "write",
+    )  # fmt: skip
+
     def __init__(
         self, make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None
     ) -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from botdrome.games.reading import plural
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.bans import Ban, Kind
-from botdrome.server.lobby.clients import ConnectedClient
+from botdrome.server.lobby.clients import ListedClient
 from botdrome.server.lobby.desk import Desk, Tasks
 from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.network.origins import public_origins
@@ -141,13 +141,11 @@ OWN_COLUMNS = {
     "sent": "traffic.sent",
     "answerMs": "traffic.answer_time",
 }
-"""Columns of a ConnectedClient that have other names than those of a line."""
+"""Columns of a ListedClient that have other names than those of a line."""
 Listed = TypeVar("Listed")
 
 
-def find_clients(
-    clients: Iterable[ConnectedClient], node: str, wanted: FindClients
-) -> FoundClients:
+def find_clients(clients: Iterable[ListedClient], node: str, wanted: FindClients) -> FoundClients:
     """Return the clients of one node.
 
     There may be thousands, so only those that are wanted become lines.
@@ -158,7 +156,7 @@ def find_clients(
         for one in clients
         if words in f"{one.name}\n{one.address}\n{one.protocol}\n{one.game}\n{node}".lower()
     ]
-    value: Callable[[ConnectedClient], Any]
+    value: Callable[[ListedClient], Any]
     if column == "node":
         value = attrgetter("number")
     else:
@@ -185,7 +183,7 @@ def _ordered(clients: list[Listed], value: Callable[[Listed], Any], falling: boo
     return known + [one for one in clients if value(one) is None]
 
 
-def _line(one: ConnectedClient, node: str) -> ClientLine:
+def _line(one: ListedClient, node: str) -> ClientLine:
     traffic = one.traffic
     answer = None if traffic.answer_time is None else round(traffic.answer_time * 1000, 1)
     return ClientLine(

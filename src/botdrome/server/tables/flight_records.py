@@ -84,6 +84,8 @@ class FlightRecord:
 
     def packed(self, cause: str) -> bytes:
         """Return the record packed for the store, since few records are ever read."""
+        if not self._sheets:
+            return PACK((0, [self._row] if self._row else [], cause, ENTRY))
         if self._row:
             self._turn_over()
         return PACK((self._lost, [msgspec.Raw(sheet) for _, sheet in self._sheets], cause, ENTRY))

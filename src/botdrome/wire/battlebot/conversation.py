@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.game import BadOption, Game
@@ -71,6 +71,8 @@ SHORTEST_SECRET, LONGEST_SECRET = 16, 200
 PLAY_PATH = "/play"
 """The path of clients that know notices: they may connect while no match begins, and are told why.
 """
+PLAIN_KEYS = {"gameType", "name", "password"}
+"""The keys of nearly all logins."""
 FAILED = b'{"authentication":"failed"}'
 GAMES = {game_type(name): row for name, row in CATALOGUE.items()}
 
@@ -79,15 +81,15 @@ class Login(Struct, frozen=True):
     format: CatalogueEntry
     name: str
     password: str
-    echoed: dict[str, Any]
-    """The keys that the answer repeats, as they were sent."""
     players: int
     options: dict[str, Any]
     """Options that differ from the defaults, so that equal wishes are equal values."""
-    contest: str | None
-    opponent: str | None
-    match: str | None
-    features: frozenset[str]
+    echoed: Any = UNSET
+    """The contest as it was sent, which the answer repeats; UNSET: none was sent."""
+    contest: str | None = None
+    opponent: str | None = None
+    match: str | None = None
+    features: frozenset[str] = frozenset()
     pace: PaceName = "usual"
     invite: str | None = None
     guest: bool = False
@@ -114,9 +116,11 @@ class Login(Struct, frozen=True):
 
     def answer(self) -> bytes:
         """Return the answer to a good login. A contest is echoed as it was sent."""
-        told = {"authentication": "OK", "gameType": self.echoed["gameType"], "name": self.name}
-        if "contest" in self.echoed:
-            told["contest"] = self.echoed["contest"]
+        told = {
+            "authentication": "OK", "gameType": game_type(self.format.name), "name": self.name,
+        }  # fmt: skip
+        if self.echoed is not UNSET:
+            told["contest"] = self.echoed
         return ENCODER.encode(told)
 
 
@@ -135,6 +139,9 @@ def read_login(message: Any) -> Login:
     row = GAMES.get(_text(message, "gameType"))
     if row is None:
         raise BadLogin
+    if len(message) == len(PLAIN_KEYS) and message.keys() == PLAIN_KEYS:
+        players = max(2, row.game.players[0])
+        return Login(row, _text(message, "name"), _text(message, "password"), players, {})
     contest, guest = _contest(message.get("contest")), _guest(message)
     pace, invite = _pace(message, guest), _invite(message)
     game, players = _set_up(row, message.get("options"), message.get("players"))
@@ -149,10 +156,9 @@ def read_login(message: Any) -> Login:
     name = _text(message, "name")
     features = read_features(message, (AGAIN, EXTRAS, FRAMES, NOTICES, VIEWS))
     password = _secret(message) if guest else _text(message, "password")
-    echoed = {key: message[key] for key in ("gameType", "contest") if key in message}
-    wishes = (contest, opponent, match, features, pace, invite)
+    wishes = (message.get("contest", UNSET), contest, opponent, match, features, pace, invite)
     version = read_version(message.get("version"))
-    return Login(row, name, password, echoed, players, options, *wishes, guest, version)
+    return Login(row, name, password, players, options, *wishes, guest, version)
 
 
 def _text(message: dict[str, Any], key: str) -> str:
@@ -305,6 +311,11 @@ def _is_resignation(value: Any) -> bool:
 
 
 class BattlebotConversation(Conversation):
+    __slots__ = (
+        "_admitted", "_between", "_limit", "_login", "_login_limit", "_login_message", "_over",
+        "_player", "_wait_message", "deadline",
+    )  # fmt: skip
+
     def __init__(
         self, login_limit: Seconds, message_rate: float, message_burst: int, now: Seconds
     ) -> None:

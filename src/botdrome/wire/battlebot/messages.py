@@ -1,7 +1,7 @@
 """Battlebot's messages: JSON objects, for all games."""
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from math import isinf
 from typing import Any, Literal
@@ -199,6 +199,7 @@ def _number(text: str) -> int | float | None:
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder(float_hook=_number)
 
 
+@cache
 def game_type(game: str) -> str:
     """The name of a game in this protocol: `noughts-and-crosses` is NOUGHTS_AND_CROSSES."""
     return game.upper().replace("-", "_")
@@ -225,10 +226,13 @@ class Battlebot:
 
         Messages that are the same for all players are encoded once.
         """
-        if len(news) != 1 or type(event := news[0][0]) is not Played:
+        event, result = news[0][0], _result_with(0, news) if len(news) > 1 else None
+        if type(event) is not Played or (len(news) > 1 and result is None):
             return self._on_much(news, status, players)
-        position = news[0][1]  # the usual case: a step was played, and the match goes on
-        scene = self._told(status, self._turn(event, status))
+        # The usual case: a step was played, and the match goes on or ends by the rules.
+        position, scene = news[0][1], self._told(status, self._turn(event, status), "", result)
+        if result is not None:
+            self._boards += (result.boards[-1],)
         if self._alike:
             alike = [ENCODER.encode(self._update(scene, position.view(None)))]
             return dict.fromkeys(players, alike)
