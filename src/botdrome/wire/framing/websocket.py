@@ -11,7 +11,7 @@ be refused. `packed` and the rest write what a server sends.
 """
 
 import re
-from binascii import b2a_base64
+from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha1
 
@@ -94,7 +94,7 @@ def accepted(headers: Mapping[bytes, bytes], subprotocol: bytes | None = None) -
         )
     agreed = _first_offered(headers) if subprotocol is None else subprotocol
     more = b"Sec-WebSocket-Protocol: %b\r\n" % agreed if agreed else b""
-    return ANSWER % (b2a_base64(sha1(key + GUID).digest(), newline=False), more)
+    return ANSWER % (b64encode(sha1(key + GUID).digest()), more)
 
 
 def _first_offered(headers: Mapping[bytes, bytes]) -> bytes:
