@@ -383,7 +383,8 @@ class Desk:
         self.close_books = self._lobby.close_books
         self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self._clients: dict[int, WaitingClient] = {}
-        self._watchers: set[Callable[[Seeker], None]] = set()
+        self._watchers: dict[str, set[Callable[[Seeker], None]]] = {}
+        """By the game that they wait for; empty: any."""
         self.fillers: list[Callable[[Seeker, Callable[[], None]], bool]] = []
         """Rooms that may seat a waiting bot with house bots, now or when they call back; they
         return whether they do.
@@ -495,7 +496,8 @@ class Desk:
 
     def announce(self, waiting: Seeker) -> None:
         """Tell rooms, and bots with a URL."""
-        for tell in tuple(self._watchers):
+        watchers = self._watchers
+        for tell in (*watchers.get("", ()), *watchers.get(waiting.wish.game, ())):
             tell(waiting)
 
     def _close_contest_for(self, seeker: Seeker, client: WaitingClient) -> None:
@@ -650,10 +652,13 @@ class Desk:
 
     # For rooms, which set tables of their own and fill them with clients that wait here.
 
-    def on_wait(self, tell: Callable[[Seeker], None]) -> Callable[[], None]:
-        """Call `tell` whenever a client begins to wait, until the returned function is called."""
-        self._watchers.add(tell)
-        return lambda: self._watchers.discard(tell)
+    def on_wait(self, tell: Callable[[Seeker], None], game: str = "") -> Callable[[], None]:
+        """Call `tell` whenever a client begins to wait for this game (empty: any), until the
+        returned function is called.
+        """
+        watchers = self._watchers.setdefault(game, set())
+        watchers.add(tell)
+        return partial(watchers.discard, tell)
 
     def waiting(self, wish: Wish) -> list[Seeker]:
         """Clients that accept any opponent, the first of each name, the longest wait first."""

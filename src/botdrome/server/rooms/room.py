@@ -56,7 +56,7 @@ class Room:
 
     def follow(self) -> None:
         """Follow the desk and contests until the room is closed."""
-        self._unfollow = [self.desk.on_wait(self._client_waits)]
+        self._unfollow = [self.desk.on_wait(self._client_waits, self.rules.game.name)]
         if (queue := self.desk.contest_queue) is not None:
             queue.on_change.append(self.contests_changed)
             self._unfollow.append(partial(queue.on_change.remove, self.contests_changed))
@@ -95,8 +95,7 @@ class Room:
         ]
 
     def _client_waits(self, seeker: Seeker) -> None:
-        # Most clients want another game, so their wishes need not be compared.
-        if seeker.wish.game == self.rules.game.name and seeker.wish == self.rules.wish:
+        if seeker.wish == self.rules.wish:
             self.start_if_full()
 
     def start_if_full(self) -> None:
