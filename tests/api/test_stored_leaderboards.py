@@ -288,7 +288,7 @@ async def rated_beside(results: GameResults) -> None:
 async def test_many_bots_are_rated_beside_the_requests(
     store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leaderboard, "LARGEST_AT_ONCE", 1)
+    monkeypatch.setattr(leaderboard, "FEW", 1)
     await register(store)
     await play_some(store, 0, 30)
     process = await start()
@@ -317,7 +317,7 @@ async def test_many_bots_are_rated_beside_the_requests(
 async def test_a_thread_that_fails_leaves_the_last_ratings(
     store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leaderboard, "LARGEST_AT_ONCE", 1)
+    monkeypatch.setattr(leaderboard, "FEW", 1)
     await register(store)
     await play_some(store, 0, 30)
     results = await (await start()).results()

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from botdrome.api.leaderboard import (
+    FEW,
     KEPT,
-    MOST_VERSIONS,
     BotVersions,
     TableResults,
     rated,
@@ -141,7 +141,7 @@ def test_a_bot_with_countless_versions_is_remembered_in_bounded_memory(
         == 100
     )
     assert versions.current("ada") == "ada\nv99" and table.games_of("ada") == 100
-    chains = version_chains(versions, table.lines, MOST_VERSIONS)
+    chains = version_chains(versions, table.lines, FEW)
     table.ratings = rated(table.blocks(), chains, {}, (100, 0), 300)
     assert chains.of_bot["ada"] == ["ada", *(f"ada\nv{at}" for at in range(96, 100))]
     assert table.record("ada").wins == 96

@@ -9,6 +9,7 @@ meanwhile the last ratings stand. Many bots are rated in a thread, beside the re
 """
 
 import asyncio
+import gc
 import re
 import zlib
 from collections import Counter
@@ -26,7 +27,7 @@ from msgspec import Struct
 from botdrome.api.server_calls import ReadContext, keep_leaderboard
 from botdrome.bots.house import HOUSE_RATINGS
 from botdrome.catalogue import CATALOGUE
-from botdrome.contest.strength import LARGEST, LARGEST_AT_ONCE, MEAN, SingleMatch, Strength, rate
+from botdrome.contest.strength import LARGEST, MEAN, SingleMatch, Strength, rate
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, bounded
@@ -179,12 +180,16 @@ def version_chains(versions: BotVersions, keys: Iterable[str], most: int) -> Ver
 
 AT_ONCE = 20_000
 """Matches that are read at once, and distinct blocks that a request rates itself."""
-MOST_VERSIONS = 300
-"""With more bots and versions than this, fewer versions are rated one by one."""
+FEW = 300
+"""Bots and versions that a request rates itself; if there are more, fewer versions are rated one by
+one.
+"""
 PAUSES = 20
 """After a rating that took a second, the next follows 20 seconds later."""
 UNSAVED = 5000
-"""Matches that are counted before the counts are stored again."""
+"""Matches that are counted before the counts are stored again; the first ratings and those of many
+bots are stored at once.
+"""
 LARGEST_ROW = 16 << 20
 """Bytes; larger counts are not stored."""
 VERSION = f"{__version__} 1"
@@ -379,22 +384,26 @@ _counts = msgspec.msgpack.Decoder(GameCounts)
 async def stored_counts(game: str, store: StoreReader) -> GameCounts:
     """Return the counts that the store has, or else empty ones."""
     with suppress(StoreDamaged, *rows.UNREADABLE):
-        data = await store.reports.leaderboard(game, VERSION)
-        if data is not None:
-            counts = _counts.decode(zlib.decompress(data))
-            shared: dict[Seat, Seat] = {}
-            for table in counts.tables.values():
-                table.whole = {
-                    tuple(
-                        [
-                            tuple([shared.setdefault(seat, seat) for seat in match])
-                            for match in block
-                        ]
-                    ): times
-                    for block, times in table.whole.items()
-                }
-            return counts
+        if (data := await store.reports.leaderboard(game, VERSION)) is not None:
+            return _decoded(data)
     return GameCounts()
+
+
+def _decoded(data: bytes) -> GameCounts:
+    shared: dict[Seat, Seat] = {}
+    gc.disable()  # it would look through the many new tuples again and again
+    try:
+        counts = _counts.decode(zlib.decompress(data))
+        for table in counts.tables.values():
+            table.whole = {
+                tuple(
+                    [tuple([shared.setdefault(seat, seat) for seat in one]) for one in block]
+                ): times
+                for block, times in table.whole.items()
+            }
+    finally:
+        gc.enable()
+    return counts
 
 
 class GameResults:
@@ -451,16 +460,17 @@ class GameResults:
 
         Meanwhile the last ratings stand; if there are none, those without intervals.
         """
-        chains = version_chains(self.counts.versions, table.lines, MOST_VERSIONS)
-        many = sum(map(len, chains.of_bot.values())) > LARGEST_AT_ONCE
+        chains = version_chains(self.counts.versions, table.lines, FEW)
+        many = sum(map(len, chains.of_bot.values())) > FEW
         first, beside = not table.ratings.at, many or len(table.whole) > AT_ONCE
         if beside and not first and self.rating is not None:
             return
         work = partial(rated, table.blocks(), chains, _anchors(self.game, *place))
         if first or not beside:
             began = process_time()
-            table.ratings = work((0, 0) if many else state, LARGEST_AT_ONCE)
+            table.ratings = work((0, 0) if many else state, FEW)
             self._rest_until[place] = monotonic() + PAUSES * (process_time() - began)
+            self._unsaved += UNSAVED * first
         if self.rating is None and (many or (beside and not first)):
             self.rating = asyncio.create_task(self._rate_many(place, table, partial(work, state)))
 

@@ -139,8 +139,6 @@ POINTS = 400 / log(10)
 """Elo points per unit of strength."""
 LARGEST = 3000
 """The largest group with intervals: the time grows with the cube of its size, to seconds here."""
-LARGEST_AT_ONCE = 1000
-"""The largest group whose intervals a page may wait for."""
 
 
 class Variances:

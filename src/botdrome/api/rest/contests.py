@@ -38,7 +38,7 @@ from botdrome.contest.formats.format import (
 )
 from botdrome.contest.formats.groups import Groups
 from botdrome.contest.progress import ContestProgress, commitment
-from botdrome.contest.strength import LARGEST_AT_ONCE, Ratings, rate
+from botdrome.contest.strength import Ratings, rate
 from botdrome.store.contest_journal import (
     BEFORE,
     ContestEntry,
@@ -278,6 +278,8 @@ STATE = Parameter(
     "Only those in this state; current: those that are open, running or paused.",
     choices=("draft", *CURRENT, "over", "current"),
 )
+LARGEST_GROUP = 1000
+"""The largest group with intervals of ratings, which each request computes."""
 MOST_LINES = 1000
 """Lines of the log in an answer: the latest."""
 
@@ -459,7 +461,7 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
     progress = ContestProgress(entry.document, stored.entrants, stored.results)
     began = entry.state not in BEFORE
     blocks = contest_blocks(progress)
-    ratings = rate(blocks.counted(), largest=LARGEST_AT_ONCE)
+    ratings = rate(blocks.counted(), largest=LARGEST_GROUP)
     repetition = blocks.repetition()
     return DocumentedContest(
         name=entry.document.name,
