@@ -610,7 +610,7 @@ class Bomberman(Game[Move], frozen=True):
 
         Views omit this, so that match files stay the same.
         """
-        return tuple(user.death for user in self.users)
+        return tuple([user.death for user in self.users])
 
     def _turned_to(self, number: int) -> "Bomberman":
         """Go to the round of this number. The living users move, unless the game is over."""

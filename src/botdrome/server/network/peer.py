@@ -155,14 +155,18 @@ class Shares:
         return found
 
     def must_wait(self, sharer: Sharer, now: float) -> bool:
-        """Whether input must be held because the budget is used up."""
+        """Refill a budget that is used up, and return whether input must be held."""
         budget = sharer.budget
         if now > self.look:
             self._look_at_clocks(now)
         if budget.period != self.period:
             budget.period = self.period
             self._counted += 1
-        return budget.left <= 0 and self._used_up(budget, now)
+        if budget.left > 0:
+            return False
+        budget.left = min(BURST, budget.left + (now - budget.filled) * self._share)
+        budget.filled = now
+        return budget.left <= 0
 
     def _look_at_clocks(self, now: float) -> None:
         self.look, self._cpu = now + BRIEF, thread_time()
@@ -194,12 +198,6 @@ class Shares:
     @property
     def _share(self) -> float:
         return SHARED / max(self._active, self._counted)
-
-    def _used_up(self, budget: Budget, now: float) -> bool:
-        """Refill the budget up to now, and return whether nothing is left."""
-        budget.left = min(BURST, budget.left + (now - budget.filled) * self._share)
-        budget.filled = now
-        return budget.left <= 0
 
     def hold(self, sharer: Sharer, held: Held) -> None:
         self._held += 1
@@ -460,8 +458,9 @@ class Peer:
             and shares.must_wait(sharer, began)
         ):
             return self._hold(data)
-        if PEER.get() is not self:  # rare, since each connection has its own context
-            self._enter()
+        if PEER.get() is not self:  # _enter(), without the call
+            CLIENT_SOURCE.set(self._source)
+            PEER.set(self)
         self._receive(data)
         spent = monotonic() - began
         if spent <= BRIEF and spent < budget.left:  # nearly always

@@ -151,13 +151,15 @@ class RoomRequest(Struct, eq=False):
         return room.waits.add(wait)
 
     def _reply(self, talk: BomberConversation, reply: RoomReply) -> None:
-        status, body, rest = talk.answer(reply)
+        self._send(*talk.answer(reply))
+
+    def _send(self, status: int, body: bytes, rest: bytes) -> None:
         kind = PYTHON if self.shape.python else JSON
         self.exchange.answer(HttpResponse(status, body, kind, OPEN, rest))
 
     def show_state(self, user_id: str) -> None:
-        room = self.room.room_of(user_id)
-        self._reply(BomberConversation(self.shape), room.shown_to(room.user(user_id)))
+        room = self.room.room_of(user_id) if self.room.rooms.contest_rooms else self.room
+        self._send(OK, *room.told(room.user(user_id), self.shape))
 
     def show(self, value: object) -> None:
         self.exchange.answer(

@@ -5,6 +5,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from time import monotonic
 from typing import Annotated, Any
 
 import msgspec
@@ -60,6 +61,7 @@ from botdrome.wire.bomber.conversation import (
     refused_before,
     registration_refused,
 )
+from botdrome.wire.bomber.request import Shape
 from botdrome.wire.bomber.state import FINISHED, PLAYING, REGISTRATION, State, StateWriter
 from botdrome.wire.writers import MakeWriter, MatchHeader, MatchWriters
 
@@ -535,8 +537,10 @@ class BomberRoom(Room):
     def _turn(self, state: State) -> None:
         """Set a new state, and answer the requests that wait for it."""
         self._note(state)
+        now = monotonic()
         for user in self._users.values():
-            user.traffic.went(1)
+            user.traffic.sent += 1  # went(), without the call
+            user.traffic.asked = now
         self.waits.wake(state.number if state.phase == PLAYING else None)
         for push in tuple(self.pushes):
             push()
@@ -597,6 +601,11 @@ class BomberRoom(Room):
 
     def shown_to(self, user: BomberUser | None) -> UserState:
         return UserState(self._writer, None if user is None else user.player, self.time_left())
+
+    def told(self, user: BomberUser | None, shape: Shape) -> tuple[bytes, bytes]:
+        """Return the state as a user gets it, in two parts."""
+        player = None if user is None else user.player
+        return self._writer.told(shape, self.time_left(), player, None)
 
     def act(self, action: Act) -> ActionJudged | RequestRefused:
         user, table = self._users.get(str(action.user_id)), self.table
@@ -672,8 +681,10 @@ class BomberRoom(Room):
 
     def _hear(self, news: News) -> None:
         """Handle news from the table."""
-        if any(isinstance(event, (Played, Began, Ended)) for event, _ in news):
-            self._look()
+        for event, _ in news:
+            if isinstance(event, (Played, Began, Ended)):
+                return self._look()
+        return None
 
     def _look(self) -> None:
         assert self.table is not None
@@ -684,16 +695,10 @@ class BomberRoom(Room):
     def _state(self, table: Table, phase: str, result: Result | None) -> State:
         match, position = table.match, table.match.position
         assert isinstance(position, Bomberman)
-        known = State(
-            phase,
-            match.steps + 1,
-            self.state.size,
-            self._seated,
-            table.entry.id,
-            match.view(None),
-            result,
-        )
-        return replace(known, deaths=position.deaths, fuse=position.fuse)
+        return State(
+            phase, match.steps + 1, self.state.size, self._seated, table.entry.id,
+            position.view(None), result, position.deaths, position.fuse,
+        )  # fmt: skip
 
     def _over(self, table: Table) -> None:
         if self.state.phase != FINISHED:  # the result could not be stored, so it was not announced
