@@ -1,7 +1,10 @@
 """`botdrome serve`: settings, start-up screen and errors."""
 
 import io
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -71,3 +74,18 @@ async def test_the_screen_does_not_promise_time_where_there_is_none(tmp_path: Pa
         "Ctrl-C stops the server: running matches are aborted. A second Ctrl-C stops it at once."
         in console.export_text()
     )
+
+
+def test_a_server_imports_nothing_heavy_that_it_does_not_need() -> None:
+    """Its worker processes need some of it. What both need is in memory once."""
+    code = "import sys, botdrome.cli.serve; print(*{name.split('.')[0] for name in sys.modules})"
+    path = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    heavy = {"dask", "graphql", "gymnasium", "numpy", "psutil", "textual", "websockets"}
+    assert not heavy & set(done.stdout.split())
