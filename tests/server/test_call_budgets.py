@@ -38,6 +38,7 @@ BUDGETS = {
     "a boat shot": 45,
     "a Bomberman action": 46,
     "a Battlecube tick of two bots": 134,
+    "a Bumblebots beat": 57,
     "a login with pairing": 216,
     "the end of a match": 125,
     "an idle second": 2,
@@ -305,3 +306,16 @@ def test_an_idle_second(tmp_path: Path) -> None:
 
     with asyncio.Runner(loop_factory=lambda: SteadyUvLoop(clock)) as runner:
         assert runner.run(idle()) <= BUDGETS["an idle second"]
+
+
+async def test_a_bumblebots_beat(tmp_path: Path) -> None:
+    """Two bots that give no orders get the next position."""
+    async with server(tmp_path) as house, pair(house, "bumblebots") as bots:
+
+        async def beats() -> None:
+            for one in (*bots, *bots, *bots):
+                await one.receive()
+
+        await beats()
+        count = await count_of(beats, "TickTimers._go_off")
+        count.check("a Bumblebots beat", count.functions["match/match.py Match.wake"])
