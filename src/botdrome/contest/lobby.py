@@ -62,9 +62,11 @@ class Seeker(Struct, frozen=True):
     """True: it waits in all of its contests, since its protocol names none; the wish names the
     first.
     """
+    avoids: str | None = None
+    """A name that it does not want to meet at present."""
 
     def accepts(self, other: "Seeker") -> bool:
-        if self.name == other.name or self.opponent not in (None, other.name):
+        if other.name in (self.name, self.avoids) or self.opponent not in (None, other.name):
             return False
         return self.wish == other.wish or self.sets_pace_for(other) or other.sets_pace_for(self)
 

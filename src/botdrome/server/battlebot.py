@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from botdrome.contest.lobby import NO_OPTIONS, Wish, in_a_wish
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed
@@ -110,13 +111,10 @@ class BattlebotServer:
         if login.guest:
             self._replace(session, f"{login.password} {wish}")
         transfer, session.transfer = session.transfer, None
-        if (
-            transfer is not None
-            and transfer.ticket
-            and desk.others.arrive(transfer.ticket, session)
-        ):
-            return
-        if login.match is not None and not (transfer is not None and transfer.seeks):
+        if transfer is not None and transfer.waited:
+            how: dict[str, Any] = {"waited": transfer.waited, "avoids": transfer.avoids}
+            desk.seek(session, login.name, wish, login.opponent, **how)
+        elif login.match is not None:
             desk.come_back(session, login.match, login.password if login.guest else "")
         else:
             desk.seek(session, login.name, wish, login.opponent)

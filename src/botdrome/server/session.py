@@ -91,16 +91,16 @@ class Transfer(Struct, frozen=True, array_like=True):
     """The name of the protocol, as in `protocols.py`, or of another kind of WebSocket."""
     target: str = ""
     """The target of the request that opened the WebSocket, or the name of the TCP port."""
-    ticket: int = 0
-    """The seat that waits for the client on that node; 0: none."""
     told: int = 0
     """The number of messages that the client has already, and that its new session writes again at
     first.
     """
     key: str = ""
     """What the client of a port needs from that node."""
-    seeks: bool = False
-    """The client seeks a new match, even if its login names one."""
+    waited: float = 0.0
+    """The seconds for which the client has sought a new match; 0: it does what its login says."""
+    avoids: str | None = None
+    """The name of a player that it should not meet at once."""
     seat: MovedSeat | None = None
     """The seat that the client has; None: it is not at a table."""
 

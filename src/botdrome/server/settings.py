@@ -257,6 +257,23 @@ class ClusterSection(Section, frozen=True):
             le=3600,
         ),
     ] = 30.0
+    pairing: Annotated[
+        float,
+        Meta(
+            description="seconds after which a player that found no opponent on its node looks at "
+            "others",
+            ge=0,
+            le=60,
+        ),
+    ] = 0.05
+    repeats: Annotated[
+        int,
+        Meta(
+            description="matches of two players in a row after which their node looks for other "
+            "opponents at other nodes",
+            ge=1,
+        ),
+    ] = 20
     grace: Annotated[
         float,
         Meta(

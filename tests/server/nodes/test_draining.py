@@ -16,6 +16,7 @@ from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.carrying import NODE_STOPS
 from botdrome.server.nodes.moving import Handover
+from botdrome.server.nodes.shared_desk import SharedDesk
 from tests.patience import until
 from tests.server.calling.hosts import answer
 from tests.server.clients import NOTICES, bot, client, leap, registered, unhurried
@@ -136,7 +137,7 @@ async def test_a_client_of_the_original_waits_while_the_home_of_its_wish_is_full
                 [{"error": "no new match begins"}],
                 TRY_LATER,
             )
-        await until(lambda: front.desk.postponed._silent)
+        await until(lambda: house.desk.postponed._silent)
         full.clear()
         leap(RETRY)
         async with bot(front, bob) as other:
@@ -148,6 +149,7 @@ async def test_a_client_of_the_original_that_cannot_move_waits_in_silence(
     postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Handover, "open", lambda _: "")
+    monkeypatch.setattr(SharedDesk, "_offer", lambda *_: False)  # the home of its wish is here
     async with (
         stopping(postgres_url, nats_url) as (_, eel, stack),
         bot(eel, await registered(eel, "ada")) as one,

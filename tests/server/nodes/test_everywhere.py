@@ -74,8 +74,8 @@ async def test_the_operator_acts_at_any_node(postgres_url: str, nats_url: str) -
                 await one.have("DELETE", "/clients", {"name": "cid", "reason": "stuck"})
                 assert (await cid.until_closed())[2] == "the operator removed this client: stuck"
             async with bot(bee, logins[0]) as ada:
-                (number,) = [line["number"] for line in await one.clients()]
-                await one.have("DELETE", "/clients", {"number": number, "node": "bee"})
+                (at,) = [(line["number"], line["node"]) for line in await one.clients()]
+                await one.have("DELETE", "/clients", {"number": at[0], "node": at[1]})
                 await ada.until_closed()
             await two.have("DELETE", "/session")
             assert (await one.refused("GET", "/clients"))[0] == 401

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from botdrome.contest.lobby import Seeker, Wish
+from botdrome.server.lobby.desk import WaitingClient
 from botdrome.server.nodes import rooms as under_test
-from botdrome.server.nodes.cluster import PLACES, Cluster, Node, NodeId, rooms_of, spread
+from botdrome.server.nodes.cluster import PLACES, Cluster, Node, rooms_of, spread
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
-from botdrome.server.nodes.shared_desk import SharedDesk
+from botdrome.server.nodes.shared_desk import SharedDesk, can_move
 from botdrome.store.entries import Wanted
 from tests.patience import until
 from tests.server.contests.entrants import entered, open_contest, play_all
@@ -226,17 +227,17 @@ async def test_a_node_that_another_takes_for_the_home_lets_nobody_play(
         logins = await entered(home, "ada", "bob")
         await home.contests.act("cup", "start", "operator")
         assert isinstance(home.desk.others, SharedDesk) and other.node.cluster is not None
-        front, there, first = home.desk.others._front, other.node.cluster.here, dict[str, int]()
-        find = front._home_of
+        others, there, sent = home.desk.others, other.node.cluster.here, set[str]()
+        seek = others.seek
 
-        def mistaken(seeker: Seeker) -> NodeId | None:
-            return (
-                there
-                if first.setdefault(seeker.name, seeker.ticket) == seeker.ticket
-                else find(seeker)
-            )
+        def mistaken(client: WaitingClient, seeker: Seeker) -> bool:
+            if seeker.name in sent or not can_move(client):
+                return seek(client, seeker)
+            sent.add(seeker.name)
+            return others._go(client, seeker, there)
 
-        monkeypatch.setattr(front, "_home_of", mistaken)
+        monkeypatch.setattr(others, "seek", mistaken)
         cup = await play_all(home, logins)
         played = {entry.id for entry in await home.arena.store.matches(Wanted(contest="cup"))}
         assert {result.match for result in cup.results.values()} == played and len(played) == 2
+        assert sent == {"ada", "bob"}

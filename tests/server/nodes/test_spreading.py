@@ -1,101 +1,115 @@
-"""Tables open at other nodes than the one that paired their players."""
+"""Clients are paired at their own node first; those that are left over meet at the home."""
 
-from collections.abc import AsyncIterator
+import asyncio
 from contextlib import AsyncExitStack
-from typing import NamedTuple
 
 import pytest
 
 from botdrome.app import RunningServer
-from botdrome.server.nodes.cluster import NodeId
-from botdrome.server.nodes.shared_desk import TOPIC, Placement, SharedDesk
+from botdrome.contest.lobby import Seeker, Wish
+from botdrome.server.nodes.shared_desk import SharedDesk
 from tests.patience import until
-from tests.server.clients import Client, bot, registered
-from tests.server.nodes.draining import GAME, of
-from tests.server.nodes.draining import home as table_at
+from tests.server.clients import bot, play_noughts, registered, unhurried
+from tests.server.nodes.draining import GAME, home, of
+from tests.server.nodes.serving import nodes
 
 pytestmark = pytest.mark.anyio
 
+WISH = Wish(GAME)
 
-def is_home(one: RunningServer) -> bool:
-    cluster = one.node.cluster
-    return cluster is not None and cluster.home(f"{GAME} 2 {{}} ") == cluster.here
+
+def desk_of(one: RunningServer) -> SharedDesk:
+    assert isinstance(one.desk.others, SharedDesk)
+    return one.desk.others
+
+
+def others_play(one: RunningServer) -> None:
+    """Another player with the wish is at this node for the next hour."""
+    key, later = of(one).cluster.key_of(WISH), one.desk._loop.time() + 3600
+    desk_of(one)._first.arrive(key, Seeker(0, "another", WISH), later)
+
+
+def home_first(house: list[RunningServer]) -> list[RunningServer]:
+    return sorted(house, key=lambda one: not desk_of(one).is_home(WISH))
 
 
 async def test_clients_of_one_node_play_at_all(two: list[RunningServer]) -> None:
-    (home,) = filter(is_home, two)
+    there, _ = home_first(two)
     async with AsyncExitStack() as stack:
-        logins = [await registered(home, f"bot {number}") for number in range(10)]
-        bots = [await stack.enter_async_context(bot(home, login)) for login in logins]
+        logins = [await registered(there, f"bot {number}") for number in range(10)]
+        bots = [await stack.enter_async_context(bot(there, login)) for login in logins]
         for one in bots:
             assert (await one.receive())["state"]["result"] is None
         assert all(one.desk.tables.count() >= 2 for one in two)
 
 
-class LentPlayers(NamedTuple):
-    """Ada waited at the home of her wish, and bob at a third node.
-
-    The message that orders their table is held.
-    """
-
-    ada: Client
-    bob: Client
-    home: RunningServer
-    to: RunningServer
-    third: RunningServer
-    held: list[tuple[NodeId, bytes]]
-
-    def go_on(self) -> None:
-        """Deliver what is held, and what comes."""
-        self.stop_holding()
-        for node, payload in self.held:
-            of(self.to).links._receivers[TOPIC](node, payload)
-
-    def stop_holding(self) -> None:
-        assert isinstance(self.to.desk.others, SharedDesk)
-        of(self.to).links.on(TOPIC, self.to.desk.others._receive)
-
-    async def play(self) -> None:
-        for one in (self.ada, self.bob):
-            assert (await one.receive())["state"]["result"] is None
+async def test_two_clients_of_a_node_meet_there(postgres_url: str, nats_url: str) -> None:
+    """Although it is not the home of their wish, and no connection moves."""
+    with unhurried(GAME):
+        async with nodes(postgres_url, nats_url, 2, cluster_pairing=60) as two:
+            _, front = home_first(two)
+            others_play(front)
+            ada, bob = [await registered(front, name) for name in ("ada", "bob")]
+            async with bot(front, ada) as one, bot(front, bob) as other:
+                for each in (one, other):
+                    assert (await each.receive())["state"]["result"] is None
+                assert home(two) is front
 
 
-@pytest.fixture
-async def lent(
-    three: list[RunningServer], monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[LentPlayers]:
-    (home,) = filter(is_home, three)
-    to, third = [one for one in three if one is not home]
-    monkeypatch.setattr(Placement, "choose", lambda *_: of(to).members.here.id)
-    held: list[tuple[NodeId, bytes]] = []
-    of(to).links.on(TOPIC, lambda *message: held.append(message))
-    ada, bob = [await registered(home, name) for name in ("ada", "bob")]
-    async with bot(home, ada) as one, bot(third, bob) as two:
-        await until(lambda: held)
-        yield LentPlayers(one, two, home, to, third, held)
+async def test_a_client_that_finds_nobody_goes_to_the_home(three: list[RunningServer]) -> None:
+    there, *fronts = home_first(three)
+    ada, bob = [await registered(there, name) for name in ("ada", "bob")]
+    for front in fronts:
+        others_play(front)
+    async with bot(fronts[0], ada) as one:
+        await until(lambda: [waits.name for waits in there.desk.seekers(9)] == ["ada"])
+        async with bot(fronts[1], bob) as other:
+            for each in (one, other):
+                assert (await each.receive())["state"]["result"] is None
 
 
-async def test_both_come_although_nodes_change(lent: LentPlayers) -> None:
-    for one in (lent.home, lent.third):
-        for tell in of(one).members.on_change:
-            tell()
-    lent.go_on()
-    await lent.play()
-    assert table_at([lent.home, lent.to, lent.third]) is lent.to
+async def test_a_client_leaves_while_it_waits_at_the_home(three: list[RunningServer]) -> None:
+    """The other one waits on, and nobody wins by that."""
+    there, front, _ = home_first(three)
+    ada, bob, cid = [await registered(there, name) for name in ("ada", "bob", "cid")]
+    async with bot(front, ada):
+        await until(lambda: there.desk.seekers(9))
+    await until(lambda: not any(one.desk.waiting_clients for one in three))
+    async with bot(front, bob) as one, bot(front, cid) as other:
+        for each in (one, other):
+            assert (await each.receive())["state"]["result"] is None
 
 
-async def test_one_leaves_before(lent: LentPlayers) -> None:
-    await lent.ada.socket.close()
-    await until(lambda: not lent.home.desk.waiting_clients)
-    lent.go_on()
-    messages = [await lent.bob.receive()]
-    while messages[-1]["state"]["result"] is None:
-        messages.append(await lent.bob.receive())
-    assert messages[-1]["state"]["result"]["victor"] == "bob"
+async def test_a_newcomer_goes_to_one_that_waits_elsewhere(
+    postgres_url: str, nats_url: str
+) -> None:
+    """It would stay at its own node, where others play, if no beat told of the one that waits."""
+    with unhurried(GAME):
+        async with nodes(postgres_url, nats_url, 2, cluster_pairing=0.05) as two:
+            there, front = home_first(two)
+            ada, bob = [await registered(front, name) for name in ("ada", "bob")]
+            others_play(front)
+            desk_of(front)._first.wait = 60.0
+            async with bot(there, ada) as one:
+                await until(lambda: desk_of(front)._first._waiting)
+                async with bot(front, bob) as other:
+                    for each in (one, other):
+                        assert (await each.receive())["state"]["result"] is None
 
 
-async def test_both_seek_again_if_the_order_is_lost(lent: LentPlayers) -> None:
-    lent.stop_holding()
-    for tell in of(lent.home).links.on_lost:
-        tell(of(lent.to).members.here.id)
-    await lent.play()
+async def test_two_that_meet_again_and_again_go_to_the_home(
+    postgres_url: str, nats_url: str
+) -> None:
+    again = {"features": ["again"]}
+    async with nodes(postgres_url, nats_url, 2, cluster_pairing=60, cluster_repeats=1) as two:
+        there, front = home_first(two)
+        others_play(front)
+        desk_of(there)._first.wait = 0.01
+        ada, bob = [await registered(front, name) | again for name in ("ada", "bob")]
+        async with bot(front, ada) as one, bot(front, bob) as other:
+            for number in range(2):
+                assert (await one.receive())["players"] == (await other.receive())["players"]
+                assert bool(there.desk.tables.count()) == (number == 1)
+                await asyncio.gather(play_noughts(one, "ada"), play_noughts(other, "bob"))
+                for each in (one, other):
+                    await each.send({"again": True})

@@ -1,7 +1,7 @@
 """Desk: clients that wait for a table, and the tables that are set for them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count, islice
 from random import randrange
@@ -90,10 +90,6 @@ class OtherNodes:
         self.on_change: list[Callable[[], None]] = []
         """Called after nodes came or went, or homes of rooms changed."""
 
-    def __len__(self) -> int:
-        """The number of clients of other nodes that wait here."""
-        return 0
-
     @property
     def draining(self) -> bool:
         """Whether this node takes no new matches."""
@@ -114,43 +110,29 @@ class OtherNodes:
         return True
 
     def is_home(self, wish: Wish) -> bool:
-        """Whether clients with this wish wait here."""
+        """Whether the contests of this wish are here."""
         return True
 
     def seek(self, client: WaitingClient, seeker: Seeker) -> bool:
-        """Let a client wait at another node, or for the rooms of its game to open here; False: it
-        waits here.
+        """Move a client that seeks to the node where it has to wait, or let it wait until that is
+        known; False: it seeks here.
         """
         return False
 
-    def send_away(self, client: WaitingClient) -> bool:
-        """Move a client of a drained node, which seeks, to another node of this machine; False: it
-        stays.
-        """
+    def left_over(self, client: WaitingClient, seeker: Seeker) -> bool:
+        """Move a client that has found nobody here, now or in a moment; False: it waits here."""
         return False
 
-    def give_up(self, seeker: Seeker) -> None:
-        """The client waits no longer."""
-
-    def open_elsewhere(
-        self, wish: Wish, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]
-    ) -> bool:
-        """Have a table set at another node; False: it is set here."""
-        return False
-
-    def play_house(self, client: WaitingClient, opponent: str) -> bool:
-        """Have a client of another node play against house bots there; False: it plays here."""
+    def open_elsewhere(self, seekers: Sequence[Seeker], clients: Sequence[WaitingClient]) -> bool:
+        """Let clients that were paired seek at another node; False: their table is set here."""
         return False
 
     def bring(self, client: WaitingClient, to: str) -> bool:
         """Move a client that returns to the node of its match; False: it cannot move there."""
         return False
 
-    def arrive(self, number: int, client: WaitingClient) -> bool:
-        """Give a connection that came from another node the seat for which it came; False: that
-        waits no longer.
-        """
-        return False
+    def learn(self, wish: Wish, one: str, two: str, points: float) -> None:
+        """Tell the result of a match of two players that matchmaking has paired."""
 
 
 # Matchmaker: gathers bots for open play for a bounded time, and pairs those whose games say most
@@ -165,15 +147,15 @@ class Matchmaker:
     def __init__(
         self, lobby: Lobby, wait: float, open_table: Callable[[tuple[Seeker, ...]], None]
     ) -> None:
-        self._lobby, self._wait, self._open = lobby, wait, open_table
+        self._lobby, self.wait, self._open = lobby, wait, open_table
         self._arrived: dict[Ticket, float] = {}
         self._known: dict[Wish, Knowledge] = {}
         self._loop = asyncio.get_running_loop()
 
     # The wait of all players.
 
-    def arrive(self, seeker: Seeker) -> None:
-        self._arrived[seeker.ticket] = self._loop.time()
+    def arrive(self, seeker: Seeker, waited: float) -> None:
+        self._arrived[seeker.ticket] = self._loop.time() - waited
 
     def leave(self, seeker: Seeker) -> None:
         self._arrived.pop(seeker.ticket, None)
@@ -192,7 +174,7 @@ class Matchmaker:
         """
         wish = seeker.wish
         return (
-            self._wait > 0
+            self.wait > 0
             and wish.open_to_house
             and wish.players == 2
             and wish.pace == "usual"
@@ -203,7 +185,7 @@ class Matchmaker:
         """Pair a player that waits now, at the latest when its time is up."""
         self._match_up(seeker.wish)
         self._loop.call_at(
-            self._arrived.get(seeker.ticket, 0.0) + self._wait, self._match_up, seeker.wish
+            self._arrived.get(seeker.ticket, 0.0) + self.wait, self._match_up, seeker.wish
         )
 
     def _match_up(self, wish: Wish) -> None:
@@ -215,7 +197,7 @@ class Matchmaker:
         # The loop may call a moment early, by the resolution of its clock.
         now = self._loop.time() + 0.001
         for names in pairs_now(
-            players, self._knowledge(wish), lambda one, two: one != two, now, self._wait
+            players, self._knowledge(wish), lambda one, two: one != two, now, self.wait
         ):
             table = tuple(waiting[name] for name in names)
             for seeker in table:
@@ -227,12 +209,15 @@ class Matchmaker:
             del self._known[next(iter(self._known))]
         return self._known.setdefault(wish, Knowledge())
 
-    def learn(self, wish: Wish, table: Table) -> None:
-        """Move the strengths by the result of a match that is over."""
-        result = table.match.result
-        if wish in self._known and result is not None and not result.aborted:
-            (one, two), (first, second) = table.entry.players, result.places
-            self._known[wish].learn(one, two, (first < second) + (first == second) / 2)
+    def learn(self, wish: Wish, one: str, two: str, points: float, counted: bool = True) -> None:
+        """Move the strengths by the result of a match that is over.
+
+        Unless it was counted before, it was played at another node.
+        """
+        known = self._knowledge(wish)
+        if not counted:
+            known.pair(one, two)
+        known.learn(one, two, points)
 
 
 # Clients that asked for a table while no match may begin.
@@ -379,12 +364,13 @@ class Desk:
         self.on_closing: list[Callable[[], None]] = []
         self.contest_queue: ContestQueue | None = None
         self.others = OtherNodes()
-        self._lobby, self.tickets = Lobby(), count()
+        self._lobby = Lobby()
+        self.tickets: Iterator[Ticket] = count()
+        """Nodes of a cluster have nanoseconds, so that waits can be compared."""
         self.close_books = self._lobby.close_books
-        self._matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
+        self.matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self._clients: dict[int, WaitingClient] = {}
-        self._watchers: dict[str, set[Callable[[Seeker], None]]] = {}
-        """By the game that they wait for; empty: any."""
+        self._watchers: set[Callable[[Seeker], None]] = set()
         self.fillers: list[Callable[[Seeker, Callable[[], None]], bool]] = []
         """Rooms that may seat a waiting bot with house bots, now or when they call back; they
         return whether they do.
@@ -393,7 +379,9 @@ class Desk:
         self.deadlines: dict[float, Timeouts[Any]] = {}
         """Timeouts of sessions, by their length."""
         self._nobody_came = f"no opponent came within {settings.limits.waiting:g} seconds"
-        metrics.WAITING.set_function(lambda: len(self._clients) - len(self.others))
+        self.gatherings: list[Callable[[], Seeker | None]] = []
+        """Rooms, which name one of their players if it waits for clients from here."""
+        metrics.WAITING.set_function(lambda: len(self._clients))
 
     @property
     def refusal(self) -> str:
@@ -411,24 +399,29 @@ class Desk:
         wish: Wish,
         opponent: str | None = None,
         by_lot: bool = False,
-        **how: bool,
+        waited: float = 0.0,
+        **how: Any,
     ) -> None:
-        """Give a client a table, or let it wait. `how` are further fields of a Seeker."""
-        alone = self.others.alone
-        if not alone and self.others.send_away(client):
+        """Give a client a table, or let it wait.
+
+        `waited`: the seconds since it began to seek, at another node. `how` are further fields of a
+        Seeker.
+        """
+        ticket = next(self.tickets) - round(waited * 1e9)
+        while ticket in self._clients:
+            ticket += 1
+        seeker = Seeker(ticket, name, wish, opponent, by_lot, **how)
+        if not self.others.alone and self.others.seek(client, seeker):
             return None
-        seeker = Seeker(next(self.tickets), name, wish, opponent, by_lot, **how)
         if refusal := self.refusal:
             return self.postponed.add(client, seeker, refusal)
-        if not alone and self.others.seek(client, seeker):
-            return self.enqueue(seeker, client)
         if opponent is not None and (problem := self.registry.cannot_meet(name, wish, opponent)):
             return client.turn_away({"error": problem})
         if is_of_guest(client.owner) and (problem := self._name_waits(name, wish)):
             return client.turn_away({"error": problem})
         client.seeker = seeker
         self._clients[seeker.ticket] = client
-        self._matchmaker.arrive(seeker)
+        self.matchmaker.arrive(seeker, waited)
         if wish.contest and self.contest_queue and self.contest_queue.seek(seeker, client):
             return None
         if wish.contest is not None and self._lobby.book(wish) is None:
@@ -474,19 +467,21 @@ class Desk:
     def _seek(self, seeker: Seeker, client: WaitingClient) -> None:
         if (seeker.opponent or "").startswith("house:"):
             return self.against_the_house(seeker, client, seeker.opponent or "")
-        gathers = self._matchmaker.gathers(seeker)
+        gathers = self.matchmaker.gathers(seeker)
         table = self._lobby.seek(seeker, gathers)
         if table is not None:
             return self._open(table)
+        if not self.others.alone and self.others.left_over(client, seeker):
+            return None
         self._let_wait(seeker, client)
-        return self._matchmaker.gather(seeker) if gathers else None
+        return self.matchmaker.gather(seeker) if gathers else None
 
     def _let_wait(self, seeker: Seeker, client: WaitingClient) -> None:
         settings = self.settings
         if seeker.wish.contest and self.complete(seeker.wish, seeker.name):
             self._loop.call_later(settings.contest.wait, self._close_contest_for, seeker, client)
         elif settings.house.fill and seeker.wish.open_to_house and seeker.opponent is None:
-            gathered = settings.matchmaking.wait if self._matchmaker.gathers(seeker) else 0.0
+            gathered = settings.matchmaking.wait if self.matchmaker.gathers(seeker) else 0.0
             self._loop.call_later(
                 gathered + settings.house.wait, self._call_the_house, seeker, client
             )
@@ -496,8 +491,7 @@ class Desk:
 
     def announce(self, waiting: Seeker) -> None:
         """Tell rooms, and bots with a URL."""
-        watchers = self._watchers
-        for tell in (*watchers.get("", ()), *watchers.get(waiting.wish.game, ())):
+        for tell in tuple(self._watchers):
             tell(waiting)
 
     def _close_contest_for(self, seeker: Seeker, client: WaitingClient) -> None:
@@ -509,10 +503,9 @@ class Desk:
         seeker, client.seeker = client.seeker, None
         if seeker is not None and self._clients.pop(seeker.ticket, None) is not None:
             self._lobby.leave(seeker)
-            self._matchmaker.leave(seeker)
+            self.matchmaker.leave(seeker)
             if self.contest_queue:
                 self.contest_queue.leave(seeker)
-            self.others.give_up(seeker)
 
     def come_back(self, client: WaitingClient, match_id: str, secret: str = "") -> None:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that
@@ -540,16 +533,13 @@ class Desk:
         again = partial(self._call_the_house, seeker, client)
         if self.refusal:
             self._loop.call_later(RETRY, again)
-        elif not (
-            any(fill(seeker, again) for fill in self.fillers)
-            or self.others.play_house(client, "house")
-        ):
+        elif not any(fill(seeker, again) for fill in self.fillers):
             self.against_the_house(seeker, client, "house")
 
     def against_the_house(self, seeker: Seeker, client: WaitingClient, opponent: str) -> None:
         if (bot := house_bot(seeker.wish.game, opponent)) is None:
             return client.turn_away({"error": f"there is no bot {opponent} for {seeker.wish.game}"})
-        self._matchmaker.seated(seeker)
+        self.matchmaker.seated(seeker)
         self.give_up(client)
         players = house_players(*bot, seeker.wish.players - 1)
         seat = randrange(seeker.wish.players) if seeker.by_lot else 0
@@ -564,34 +554,33 @@ class Desk:
             seekers = seekers[first:] + seekers[:first]
         clients: list[WaitingClient] = []
         for seeker in seekers:
-            self._matchmaker.seated(seeker)
             client = self._clients.pop(seeker.ticket)
             client.seeker = None
             clients.append(client)
         wish, book = table_wish(seekers), self._lobby.book(seekers[0].wish)
-        gathers = book is None and self._matchmaker.gathers(seekers[0])
+        gathers = book is None and self.matchmaker.gathers(seekers[0])
         local = self.others.alone or book is not None or gathers
-        if not local and self.others.open_elsewhere(wish, seekers, clients):
+        if not local and self.others.open_elsewhere(seekers, clients):
             return
+        for seeker in seekers:
+            self.matchmaker.seated(seeker)
         over: Callable[[Table], None] | None = None
         names = tuple([seeker.name for seeker in seekers])
         if book is not None:
             book.note(names)
             over = partial(self._meeting_over, book)
         elif gathers:
-            over = partial(self._matchmaker.learn, wish)
-        self.open_table(wish, names, clients, over)
-
-    def open_table(
-        self,
-        wish: Wish,
-        names: tuple[str, ...],
-        clients: Sequence[WaitingClient],
-        over: Callable[[Table], None] | None = None,
-    ) -> None:
-        """Set a table for clients that no longer wait. `over` is called when its match is over."""
+            over = partial(self._learn, wish)
         seats = zip(names, clients, strict=True)
         self._play(wish, [GatheredPlayer(name, one.owner, one) for name, one in seats], over)
+
+    def _learn(self, wish: Wish, table: Table) -> None:
+        result = table.match.result
+        if result is not None and not result.aborted:
+            (one, two), (first, second) = table.entry.players, result.places
+            points = (first < second) + (first == second) / 2
+            self.matchmaker.learn(wish, one, two, points)
+            self.others.learn(wish, one, two, points)
 
     def _meeting_over(self, book: ContestBook, table: Table) -> None:
         """Count a meeting that is stored as ended. An aborted one is played again."""
@@ -652,13 +641,10 @@ class Desk:
 
     # For rooms, which set tables of their own and fill them with clients that wait here.
 
-    def on_wait(self, tell: Callable[[Seeker], None], game: str = "") -> Callable[[], None]:
-        """Call `tell` whenever a client begins to wait for this game (empty: any), until the
-        returned function is called.
-        """
-        watchers = self._watchers.setdefault(game, set())
-        watchers.add(tell)
-        return partial(watchers.discard, tell)
+    def on_wait(self, tell: Callable[[Seeker], None]) -> Callable[[], None]:
+        """Call `tell` whenever a client begins to wait, until the returned function is called."""
+        self._watchers.add(tell)
+        return lambda: self._watchers.discard(tell)
 
     def waiting(self, wish: Wish) -> list[Seeker]:
         """Clients that accept any opponent, the first of each name, the longest wait first."""
@@ -671,7 +657,7 @@ class Desk:
     def recruit(self, seeker: Seeker) -> WaitingClient:
         """Remove a waiting client from the queue, to seat it now."""
         client = self._clients[seeker.ticket]
-        self._matchmaker.seated(seeker)
+        self.matchmaker.seated(seeker)
         self.give_up(client)
         return client
 

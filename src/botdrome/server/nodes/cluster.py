@@ -15,7 +15,7 @@ from botdrome.server.failures import log_failure
 
 NodeId = str
 """The name and the epoch of a node, as in `ant.7`: a node that comes back has another id."""
-MESSAGES = 2
+MESSAGES = 3
 """The version of the messages between nodes. Nodes with different versions do not work together."""
 Key = str
 """What has to happen in one place: a group of equal wishes, or the rooms and contests of a game."""
@@ -202,7 +202,7 @@ class Cluster:
         """Return the node that should be the home of one of the places."""
         return spread(PLACES, nodes or list(self.members.nodes.values()))[key]
 
-    def with_home(self, key: Key, act: Callable[[NodeId], None], anew: bool = False) -> None:
+    def with_home(self, key: Key, act: Callable[[NodeId], object], anew: bool = False) -> None:
         """Call with the home of a place: now, or once it is claimed, or `anew`, once it is read
         from the store.
         """
@@ -212,7 +212,7 @@ class Cluster:
         else:
             self._start(self._claim(key, act))
 
-    async def _claim(self, key: Key, act: Callable[[NodeId], None]) -> None:
+    async def _claim(self, key: Key, act: Callable[[NodeId], object]) -> None:
         while True:
             try:
                 home = await self.members.claim(key, self.place)

@@ -242,7 +242,7 @@ class JoinedNode:
         """Make the desk one with those of the other nodes."""
         self._desk, self._connections = desk, connections
         self.cluster = Cluster(self.members, self.links, desk.tasks.start)
-        shared = desk.others = SharedDesk(desk, self.cluster, self.mover)
+        self._shared = desk.others = SharedDesk(desk, self.cluster, self.mover)
         self.asking = NodeAsking(self.members, self.links, desk.tasks.start)
         self.mover.before_loss = partial(_await_return, grace=desk.settings.cluster.grace)
         SharedRegistry(desk, self.links)
@@ -251,7 +251,7 @@ class JoinedNode:
             return {
                 "tables": desk.tables.count(),
                 "connections": connections.open,
-                "waiting": len(desk.waiting_clients) - len(shared),
+                "waiting": len(desk.waiting_clients),
                 "cpu": self._cpu(),
                 "seconds": round(monotonic() - self._began),
             }
@@ -356,6 +356,7 @@ class JoinedNode:
             await self._kept.close()
         self.mover.close()
         self._tables.close()
+        self._shared.close()
         await self.links.close()
         await self.members.leave()
 

@@ -56,7 +56,9 @@ class Room:
 
     def follow(self) -> None:
         """Follow the desk and contests until the room is closed."""
-        self._unfollow = [self.desk.on_wait(self._client_waits, self.rules.game.name)]
+        self._unfollow = [self.desk.on_wait(self._client_waits)]
+        self.desk.gatherings.append(self._gathering)
+        self._unfollow.append(partial(self.desk.gatherings.remove, self._gathering))
         if (queue := self.desk.contest_queue) is not None:
             queue.on_change.append(self.contests_changed)
             self._unfollow.append(partial(queue.on_change.remove, self.contests_changed))
@@ -94,8 +96,13 @@ class Room:
             seeker for seeker in self.desk.waiting(self.rules.wish) if seeker.name not in self.names
         ]
 
+    def _gathering(self) -> Seeker | None:
+        name = next(iter(self.names), None) if self.gathers else None
+        return None if name is None else Seeker(0, name, self.rules.wish)
+
     def _client_waits(self, seeker: Seeker) -> None:
-        if seeker.wish == self.rules.wish:
+        # Most clients want another game, so their wishes need not be compared.
+        if seeker.wish.game == self.rules.game.name and seeker.wish == self.rules.wish:
             self.start_if_full()
 
     def start_if_full(self) -> None:

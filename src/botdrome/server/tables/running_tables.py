@@ -5,7 +5,6 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from time import time
 from typing import Any, Protocol
@@ -43,19 +42,10 @@ class Candidate(SeatedPlayer, Protocol):
     def sit_down(self, table: Table, player: Player) -> None: ...
 
 
-class AwaitedPlayers:
-    """The players whose connections are still on their way to a table."""
-
-    number = 0
-    begin: Callable[[], None] | None = None
-    """Starts the match, which is due."""
-
-
 class RunningTables:
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store, self._settings = store, settings
         self._tables: dict[str, Table] = {}
-        self._awaited: dict[str, AwaitedPlayers] = {}
         self._watchers: set[Callable[[], None]] = set()
         self._loop = asyncio.get_running_loop()
         self._network_credit = round(settings.match.network_credit * 1000)
@@ -190,28 +180,11 @@ class RunningTables:
         """Start the match. Players that have gone meanwhile leave at once."""
         if table.match.result is not None:
             return
-        if table.entry.id in self._awaited:
-            self._awaited[table.entry.id].begin = partial(self._begin, table, sitters)
-            return
         table.start()
         self._tell_watchers()
         for player, sitter in enumerate(sitters):
             if sitter is not None and not sitter.present:
                 table.leave(player)
-
-    def hold(self, table: Table) -> None:
-        """Let a table wait with its start for one more player, until `release` is
-        called as often.
-        """
-        self._awaited.setdefault(table.entry.id, AwaitedPlayers()).number += 1
-
-    def release(self, table: Table) -> None:
-        awaited = self._awaited[table.entry.id]
-        awaited.number -= 1
-        if not awaited.number:
-            del self._awaited[table.entry.id]
-            if awaited.begin is not None:
-                awaited.begin()
 
     def _clear(self, table: Table) -> None:
         self._tables.pop(table.entry.id, None)
