@@ -89,7 +89,7 @@ def _rooms(
 
 log = structlog.get_logger()
 
-COLLECTIONS = 500, 8, 350
+COLLECTIONS = 1500, 2, 350
 """The thresholds of the garbage collector. A low product of the first two keeps each collection of
 young objects far below 10 ms, which is what the default takes with 100 duels. A high last one makes
 full collections rare: each takes 100 ms with 500 matches, and finds little.

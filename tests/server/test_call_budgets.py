@@ -33,9 +33,9 @@ from tests.server.rooms.duel import clients as duellists
 pytestmark = pytest.mark.anyio
 
 BUDGETS = {
-    "a move of noughts and crosses": 38,
-    "a duel move": 41,
-    "a boat shot": 45,
+    "a move of noughts and crosses": 37,
+    "a duel move": 36,
+    "a boat shot": 39,
     "a Bomberman action": 46,
     "a Battlecube tick of two bots": 134,
     "a Bumblebots beat": 57,

@@ -296,12 +296,14 @@ def struck(fleets: Sea, boards: Sea, target: int, at: int) -> tuple[Sea, Sea, bo
     hit = square != WATER
     after = f"{fleet[:at]}{square.lower() if hit else MISS}{fleet[at + 1 :]}"
     seen = f"{board[:at]}{HIT if hit else MISS}{board[at + 1 :]}"
-    return _changed(fleets, target, after), _changed(boards, target, seen), hit
+    if len(fleets) > 2:
+        return _changed(fleets, target, after), _changed(boards, target, seen), hit
+    if target:
+        return (fleets[0], after), (boards[0], seen), hit
+    return (after, fleets[1]), (seen, boards[1]), hit
 
 
 def _changed(sea: Sea, target: int, squares: Squares) -> Sea:
-    if len(sea) == 2:
-        return (sea[0], squares) if target else (squares, sea[1])
     return (*sea[:target], squares, *sea[target + 1 :])
 
 

@@ -176,8 +176,7 @@ def unchecked_pieces(match: Match, names: Iterable[str]) -> Iterator[bytes]:
         piece, head = head + lines, b""
         digest.update(piece)
         yield piece
-    if match.result is not None:
-        yield _end(match, digest)
+    yield _end(match, digest)
 
 
 def _end(match: Match, digest: "hashlib._Hash") -> bytes:

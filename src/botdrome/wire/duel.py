@@ -237,7 +237,8 @@ class Duel:
         for event, position in news:
             match event:
                 case Played():
-                    self._add_move(event, position)
+                    if event.moves:
+                        self._add_stone(position.history.last)  # type: ignore[attr-defined]
                     goes_on = True
                 case Began():
                     self._lay_board(event, position, told)
@@ -281,10 +282,6 @@ class Duel:
         if event.board == 0:
             for player, messages in told.items():
                 messages.append(starting_game(self._names[1 - player]))
-
-    def _add_move(self, event: Played, position: Any) -> None:
-        if event.moves:
-            self._add_stone(position.history.last)
 
     def _add_stone(self, point: Point) -> None:
         stone, lengths = _stone(point), self.lengths

@@ -81,9 +81,6 @@ class MatchWriters:
 
     def written(self, news: News, status: MatchStatus) -> PlayerMessages:
         """Return the messages for all players."""
-        if len(self.shared) == 1:
-            writer, players = self.shared[0]
-            return writer.on_news(news, status, players)
         told: PlayerMessages = {}
         for writer, players in self.shared:
             told |= writer.on_news(news, status, players)

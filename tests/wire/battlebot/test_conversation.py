@@ -125,6 +125,15 @@ def test_a_flood_is_cut_off() -> None:
     assert one.say({}) == ([], [])
 
 
+def test_a_client_that_waits_may_go_on() -> None:
+    one = talk(burst=1)
+    one.say(NOTICES)
+    one.now = 1.0
+    assert one.say({}) == ([], [])
+    one.now = 1.5
+    assert one.say({})[0] == [{"error": "too many messages"}]
+
+
 @pytest.mark.parametrize(
     ("reply", "sent", "commands"),
     [

@@ -67,11 +67,12 @@ class Held(Protocol):
 class Budget:
     """The loop time of one address, and its clients with held input."""
 
-    __slots__ = ("filled", "left", "line", "period")
+    __slots__ = ("filled", "guests", "left", "line", "period")
 
     def __init__(self, now: float) -> None:
         self.left, self.filled, self.period = BURST, now, 0
         self.line: deque[Sharer] = deque()
+        self.guests = Sharer(self)
 
 
 class Sharer:
@@ -140,6 +141,8 @@ class Shares:
 
     def sharer(self, source: str, account: str = "") -> Sharer:
         """Return the sharer for an account at an address; without an account, for its guests."""
+        if not account:
+            return self._budget(source).guests
         found = self._sharers.get((source, account))
         if found is None:
             found = self._sharers[source, account] = Sharer(self._budget(source))
@@ -453,9 +456,14 @@ class Peer:
             return self._read_header(data)
         began, sharer, shares = monotonic(), self._sharer, self._shares
         budget = sharer.budget
-        if self._held or (
-            (budget.left <= 0 or began > shares.look or budget.period != shares.period)
-            and shares.must_wait(sharer, began)
+        counted = budget.period == shares.period
+        if (
+            self._held
+            or (budget.line and counted)  # other input of the address waits
+            or (
+                (budget.left <= 0 or began > shares.look or not counted)
+                and shares.must_wait(sharer, began)
+            )
         ):
             return self._hold(data)
         if PEER.get() is not self:  # _enter(), without the call
@@ -505,7 +513,8 @@ class Peer:
 
     def _hold(self, data: bytes) -> None:
         self._held = self._held + data if self._held else data
-        self._line_up()
+        if not self._in_line:
+            self._line_up()
         if len(self._held) > PIECE and not self._full:
             self._full = True
             self._transport.pause_reading()
@@ -524,7 +533,8 @@ class Peer:
         held = self._held
         piece, self._held = (held, b"") if len(held) <= PIECE else (held[:PIECE], held[PIECE:])
         if piece:
-            self._enter()
+            CLIENT_SOURCE.set(self._source)  # _enter(), without the call
+            PEER.set(self)
             try:
                 self._receive(piece)
             except Exception:

@@ -120,22 +120,26 @@ class Tcp(ClientConnection):
 
     def data_received(self, data: bytes) -> None:
         """Handle input in small pieces, so that a flood of tiny messages is noticed early."""
-        if len(data) <= PIECE:
-            return self._read(data)
-        for at in range(0, len(data), PIECE):
-            self._read(data[at : at + PIECE])
-        return None
-
-    def _read(self, data: bytes) -> None:
+        if len(data) > PIECE:
+            for at in range(0, len(data), PIECE):
+                self.data_received(data[at : at + PIECE])
+            return
         if self._closing or self._unreadable:
             return
-        framing = self._framing
+        framing, traffic = self._framing, self.traffic
         try:
             messages = framing.feed(data)
             if not messages:
                 acknowledge(self._socket)
             while messages:
-                self.replay(messages)
+                for message in messages:
+                    if self._session is not None and not self._closing:
+                        traffic.received += 1
+                        if traffic.asked:  # came(), without the call
+                            traffic.answers += 1
+                            traffic.waited += monotonic() - traffic.asked
+                            traffic.asked = 0.0
+                        self._session.received(message)
                 messages = framing.feed(b"") if framing.rest else []
         except BadFrame as problem:
             self._deliver_bad(str(problem))

@@ -356,7 +356,13 @@ class Table:
         """All messages are written before the first is sent."""
         self.shown = news[-1][1]
         steps, seated, flights = self.match.steps, self._seated, self._flights
-        for player, messages in self.writers.written(news, match_status(self.match, now)).items():
+        status, shared = match_status(self.match, now), self.writers.shared
+        if len(shared) == 1:  # written(), without the call
+            writer, players = shared[0]
+            told = writer.on_news(news, status, players)
+        else:
+            told = self.writers.written(news, status)
+        for player, messages in told.items():
             if messages and player in seated:
                 flights[player].out(now, messages, steps)
                 seated[player].tell(messages)

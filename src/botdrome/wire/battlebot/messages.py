@@ -1,7 +1,7 @@
 """Battlebot's messages: JSON objects, for all games."""
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from math import isinf
 from typing import Any, Literal
@@ -86,12 +86,18 @@ def noughts_and_crosses(scene: UpdateParts, view: View) -> Message:
     state = {
         "bots": scene.bots,
         "board": view["board"],
-        "marks": dict(zip(view["marks"], scene.bots, strict=True)),
+        "marks": _by_name(tuple(view["marks"]), scene.bots),
         "waitingFor": [] if scene.result else [scene.bots[seat] for seat in view["toMove"]],
         "result": _result(scene, NOUGHTS_REASONS) if scene.result else None,
-        "invalidTurns": dict(zip(scene.names, scene.strikes, strict=True)),
+        "invalidTurns": _by_name(scene.names, scene.strikes),
     }
     return {"state": state, "turn": scene.turn} if scene.turn else {"state": state}
+
+
+@lru_cache(maxsize=1000)
+def _by_name(names: tuple[str, ...], values: tuple[Any, ...]) -> dict[str, Any]:
+    """An object that many messages have, and nothing changes."""
+    return dict(zip(names, values, strict=True))
 
 
 def bumblebots(scene: UpdateParts, view: View) -> Message:

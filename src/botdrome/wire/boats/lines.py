@@ -473,8 +473,7 @@ class BoatWriter:
         if type(event) is not Played or position.shot is None or position.hit:
             return []
         target, next_up = position.shot.target, position.to_move
-        roster = self.roster
-        if not next_up or roster.taunts[target].any:
+        if not next_up or self.roster.taunts[target].any:
             return []
         return [self.board(target, position) + self._asked[next_up[0]]]
 
