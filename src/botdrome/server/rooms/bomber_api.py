@@ -37,7 +37,6 @@ from botdrome.wire.bomber.conversation import (
     RoomReply,
     UserRegistered,
     declined,
-    registers,
     wants_state,
 )
 from botdrome.wire.bomber.request import (
@@ -117,9 +116,10 @@ class RoomRequest(Struct, eq=False):
     def converse(self) -> None:
         """Answer a message of the protocol, now or when the room has decided."""
         room, request = self.room, self.exchange.request
+        registers = self.fields.get("action") is None and "user_name" in self.fields
         with_state = (
             bool(self.query)
-            and not registers(self.fields)
+            and not registers
             and read_switch(self.query.get("with_state"), "with_state")
         )
         talk = BomberConversation(

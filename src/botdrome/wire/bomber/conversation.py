@@ -353,10 +353,6 @@ def wants_state(message: Message) -> bool:
     return isinstance(action, str) and action.upper() == "STATE"
 
 
-def registers(message: Message) -> bool:
-    return message.get("action") is None and "user_name" in message
-
-
 def _password(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
