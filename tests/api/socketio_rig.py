@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
@@ -65,11 +66,12 @@ class Echo:
         self.callers: dict[str, Caller] = {}
         self.numbers = count()
         self._sids: dict[Session, str] = {}
+        self._desk = cast(Desk, SimpleNamespace(deadlines={}))
 
     def receive(self, connection: EngineConnection, limits: SocketIoLimits) -> Session:
         now = asyncio.get_running_loop().time()
         return Session(
-            connection, EchoConversation(connection.handshake, limits, now), self, cast(Desk, None)
+            connection, EchoConversation(connection.handshake, limits, now), self, self._desk
         )
 
     def act(self, session: Session, command: Command) -> None:

@@ -169,9 +169,10 @@ def run_forked(connection: socket.socket, preload: str) -> NoReturn:
         _limit_process()
         found(preload)()
         asyncio.run(_work(connection))
-    except BaseException:
+    except Exception:
         sys.excepthook(*sys.exc_info())
-    os._exit(1)
+    finally:
+        os._exit(1)
 
 
 if __name__ == "__main__":
