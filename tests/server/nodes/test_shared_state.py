@@ -11,6 +11,7 @@ from botdrome.server.nodes.joining import JoinedNode
 from tests.patience import until
 from tests.server.clients import NOTICES, bot, client, registered
 from tests.server.nodes.serving import home_of, nodes, spread_out
+from tests.server.nodes.test_spreading import home_first
 from tests.server.rooms.duel.clients import FIND, free, seated
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +48,8 @@ async def test_a_new_token_ends_the_logins_at_all_nodes(postgres_url: str, nats_
 async def test_a_ban_holds_at_all_nodes_until_it_is_lifted(
     postgres_url: str, nats_url: str
 ) -> None:
-    async with nodes(postgres_url, nats_url, 2) as (ant, bee):
+    async with nodes(postgres_url, nats_url, 2) as two:
+        bee, ant = home_first(two)
         login = await registered(ant, "ada") | NOTICES
         bans: Bans = ant.desk.registry.bans
         async with bot(bee, login) as ada:

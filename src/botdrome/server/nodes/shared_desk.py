@@ -245,6 +245,8 @@ class SharedDesk(OtherNodes):
             to = self._cluster.home(key) or self._cluster.here
             names = [seeker.name for seeker in reversed(seekers)]
             seekers = [replace(one, avoids=name) for one, name in zip(seekers, names, strict=True)]
+        elif not any(map(is_fresh, seekers)):
+            return False  # they were sent here, and would be sent to and fro
         else:
             to = self._placement.choose([place_of(one, self._cluster.here) for one in sessions])
             if to == self._cluster.here:
