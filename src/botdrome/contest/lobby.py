@@ -21,7 +21,7 @@ Names = tuple[str, ...]
 """The names of a table, in the order of their seats."""
 
 
-class Wish(Struct, frozen=True):
+class Wish(Struct, frozen=True, cache_hash=True):
     """The match that a bot wants to play.
 
     Only bots with equal wishes meet; the opponent they name is not part of the wish.

@@ -32,6 +32,8 @@ class BattlebotServer:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        limits, message = desk.settings.limits, desk.settings.message
+        self._limits = limits.login, message.rate, message.burst
 
     def receive_socket(self, target: str) -> MakeSession | bytes:
         """Refuse a client while no match begins, unless another node takes it.
@@ -52,11 +54,7 @@ class BattlebotServer:
         """`transfer` is that of a connection which comes from another node; `client` has logged in
         there.
         """
-        settings = self._desk.settings
-        now = asyncio.get_running_loop().time()
-        conversation = BattlebotConversation(
-            settings.limits.login, settings.message.rate, settings.message.burst, now
-        )
+        conversation = BattlebotConversation(*self._limits, asyncio.get_running_loop().time())
         if transfer is not None and transfer.seat is not None:
             return self._go_on(connection, conversation, transfer.seat)
         if client is not None:

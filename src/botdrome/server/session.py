@@ -167,7 +167,11 @@ class Session:
         """The protocol may set `on_seat`, which is called when the client gets a seat, and
         `release`, when the session is over.
         """
-        self._run(conversation.begin(self._loop.time()))
+        outs = conversation.begin(self._loop.time())
+        if outs:
+            self._run(outs)
+        elif conversation.deadline is not None:
+            self._set_timer(conversation.deadline)
 
     # What the network does.
 
