@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from bench.clients import number
 from bench.server import ROOT, TODAY, Build, Server, server
-from bench.works import SETTINGS, WORKS, Work
+from bench.works import FAST, FRESH, MANY_ROOMS, WORKS, Work
 
 Pair = tuple[float, float]
 """The figures of the earlier version and of this one."""
@@ -67,7 +67,7 @@ class Comparison:
         """Measure each work on both versions. They take turns at being first."""
         builds = [earlier, TODAY]
         order = (0, 1) if number % 2 else (1, 0)
-        fresh = [work for work in self.works if work.alone]
+        fresh = [work for work in self.works if work.settings is FRESH]
         figures = [[0.0, 0.0] for _ in fresh]
         for which in order if fresh else ():
             with server(build=builds[which]) as running:
@@ -76,11 +76,12 @@ class Comparison:
                     pair[which] = work.measure(running, self.seconds)
         for work, pair in zip(fresh, figures, strict=True):
             self.add(work, (pair[0], pair[1]))
-        with ExitStack() as stack:
-            busy = [work for work in self.works if not work.alone]
-            both = [stack.enter_context(server(SETTINGS, build=build)) for build in builds if busy]
-            for work in busy:
-                self.add(work, self.measured(work, both, order))
+        for settings in (FAST, MANY_ROOMS):
+            works = [work for work in self.works if work.settings is settings]
+            with ExitStack() as stack:
+                both = [stack.enter_context(server(settings, build=it)) for it in builds if works]
+                for work in works:
+                    self.add(work, self.measured(work, both, order))
 
     def measured(self, work: Work, both: list[Server], order: tuple[int, int]) -> Pair:
         if work.baseline is not None:

@@ -17,6 +17,8 @@ from bench.clients import Tally, first_in_line
 ENCODER, DECODER = msgspec.json.Encoder(), msgspec.json.Decoder()
 ORDERS = ENCODER.encode({"orders": {}})
 AGAIN = ENCODER.encode({"again": True})
+AT_ONCE = 100
+"""Logins that may wait for their answers, if nothing but logins is measured."""
 
 
 class Bot(WSListener):
@@ -99,7 +101,7 @@ class Listening(Bot):
 
 
 class Greeted(Bot):
-    """Waits, and counts only its first message."""
+    """Waits, and counts only its first message. The next ones come when most are greeted."""
 
     AWAITED = b""
     _told = False
@@ -162,8 +164,10 @@ async def play(
         work.append(asyncio.ensure_future(play_on(url, bot, name, login, tally)))
         if number % 20 == 19:
             await asyncio.sleep(bot.ARRIVALS)
+        while issubclass(bot, Greeted) and tally.done <= number - AT_ONCE:
+            await asyncio.sleep(0.001)
     while issubclass(bot, Greeted) and tally.done < bots:
-        await asyncio.sleep(0.002)
+        await asyncio.sleep(0.001)
     for seconds in phases:
         await asyncio.sleep(seconds)
         tally.report()

@@ -17,7 +17,20 @@ from bench import xbs
 from bench.clients import Process, number, report, shown, start, stop
 from bench.machine import jitter_shown
 from bench.server import Server, late_at_most, server
-from bench.works import PAIRS, SETTINGS, STAY, WARM, WORKS, Spent, boats, gomoku, noughts, spent
+from bench.works import (
+    FAST,
+    FRESH,
+    MANY_ROOMS,
+    PAIRS,
+    STAY,
+    WARM,
+    WORKS,
+    Spent,
+    boats,
+    gomoku,
+    noughts,
+    spent,
+)
 
 ROUNDS, SECONDS = 3, 4.0
 GAMES, SPECTATORS = 300, 1_000
@@ -50,14 +63,10 @@ def speed() -> None:
     """Measure the works of `bench.against` on this version."""
     found: dict[str, list[float]] = {work.name: [] for work in WORKS}
     for _ in range(ROUNDS):
-        with server() as fresh:
-            fresh.settle()
-            for work in WORKS:
-                if work.alone:
-                    found[work.name].append(work.measure(fresh, SECONDS))
-        with server(SETTINGS) as running:
-            for work in WORKS:
-                if not work.alone:
+        for settings in (FRESH, FAST, MANY_ROOMS):
+            with server(settings) as running:
+                running.settle()
+                for work in (one for one in WORKS if one.settings is settings):
                     found[work.name].append(work.measure(running, SECONDS))
     for work in WORKS:
         figures = found[work.name]
@@ -68,7 +77,7 @@ def speed() -> None:
 def half_load() -> None:
     """Measure the latency at half a core, set by the pause of the players before a move."""
     for name, it in PLAYERS.items():
-        with server(SETTINGS) as running:
+        with server(FAST) as running:
             pause = 2 * PAIRS[name] / it.work(running, SECONDS).rate
             trial = it.start(running, it.name, 2 * PAIRS[name], pause, arrived(pause, name), 3)
             pause *= spent(running, trial).cpu / 3 / 0.5

@@ -71,9 +71,12 @@ class Server:
         """Return the CPU seconds of all its processes, also of those that have ended."""
         return sum(map(_cpu, self.processes))
 
-    def memory(self) -> int:
-        """Return the bytes of all its processes; pages that they share count once."""
-        found = (_number(Path(f"/proc/{pid}/smaps_rollup"), "Pss:") for pid in self.processes)
+    def memory(self, kind: str = "Pss") -> int:
+        """Return the bytes of all its processes; pages that they share count once.
+
+        `Pss_Anon` is without pages of files, which the system may drop.
+        """
+        found = (_number(Path(f"/proc/{pid}/smaps_rollup"), f"{kind}:") for pid in self.processes)
         return 1024 * sum(found)
 
     def wakeups(self) -> int:

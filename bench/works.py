@@ -15,12 +15,11 @@ CUBE_GAMES, CUBE_BOTS, CUBE_TICKS = 8, 8, 80
 ROOMS = 100
 SEATED, FEW, MANY = 1_000, 1_000, 5_000
 WARM = 1.5
-SETTINGS: dict[str, object] = {
-    "message.rate": 1_000_000,
-    "message.burst": 1_000_000,
-    "bomber.rooms": bomber.rooms_setting(ROOMS),
-}
-"""No work is slowed down by limits of the rate of one client."""
+FRESH: dict[str, object] = {}
+"""A server that has just started, beside no other one."""
+FAST: dict[str, object] = {"message.rate": 1_000_000, "message.burst": 1_000_000}
+"""No client is slowed down by limits of its rate."""
+MANY_ROOMS = FAST | {"bomber.rooms": bomber.rooms_setting(ROOMS)}
 STAY = 600
 """Seconds of a load that is stopped when it was measured."""
 
@@ -92,7 +91,7 @@ def waiting(running: Server, _: float) -> float:
         report(loads[-1])
         report(loads[-1])
         running.settle()
-        sizes.append(running.memory())
+        sizes.append(running.memory("Pss_Anon"))
     for load in loads:
         stop(load)
     return (sizes[1] - sizes[0]) / (MANY - FEW)
@@ -114,8 +113,7 @@ class Work(NamedTuple):
     """The ratio to the earlier version; 0: none."""
     least: bool = False
     """The ratio is at least the target, not at most."""
-    alone: bool = False
-    """Measured on a server that has just started, beside no other one."""
+    settings: dict[str, object] = FAST
     against: str = ""
     """The commit against which the target holds; empty: any."""
     baseline: Callable[[], float] | None = None
@@ -123,18 +121,22 @@ class Work(NamedTuple):
 
 
 WORKS = (
-    Work("memory", "MiB after the start", lambda it, _: it.memory() / 2**20, 1.5, alone=True),
+    Work("memory", "MiB after the start", lambda it, _: it.memory() / 2**20, 1.5, settings=FRESH),
     Work(
-        "idle", "ms CPU a second", lambda it, s: idle(it, s)[0], 0.15, alone=True, against="bf0a150"
+        "idle",
+        "ms CPU a second",
+        lambda it, s: idle(it, s)[0],
+        0.15,
+        settings=FRESH,
+        against="bf0a150",
     ),
-    Work("wake-ups", "an idle second", lambda it, s: idle(it, s)[1], alone=True),
-    Work("waiting", "bytes a connection", waiting, 1.1, alone=True),
+    Work("wake-ups", "an idle second", lambda it, s: idle(it, s)[1], settings=FRESH),
+    Work("waiting", "bytes a connection", waiting, 1.1, settings=FRESH),
     Work("login", "us CPU, with pairing", login, 1.0),
     Work("noughts", "moves per CPU s", lambda it, s: noughts(it, s).rate, 1.2, True),
     Work("gomoku", "moves per CPU s", lambda it, s: gomoku(it, s).rate, 1.15, True),
     Work("boats", "shots per CPU s", lambda it, s: boats(it, s).rate, 1.15, True),
     Work("cube", "calls per CPU s", lambda it, s: cube(it, s).rate, 1.15, True),
     Work("kept", "us CPU a match; echo", kept, 2.0, baseline=lambda: echo.measure()[1]),
-    Work("bomber", "requests per CPU s", lambda it, s: bombers(it, s).rate, 1.15, True),
+    Work("bomber", "requests per CPU s", lambda it, s: bombers(it, s).rate, 1.15, True, MANY_ROOMS),
 )
-"""The Bomberman rooms play on after their players have left, so they come last."""
