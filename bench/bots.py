@@ -101,9 +101,9 @@ class Listening(Bot):
 
 
 class Greeted(Bot):
-    """Waits, and counts only its first message. The next ones come when most are greeted."""
+    """Waits, and counts only its greeting. The next ones come when most are greeted."""
 
-    AWAITED = b""
+    AWAITED = b'"OK"'
     _told = False
 
     def told(self, transport: WSTransport, frame: WSFrame) -> None:
@@ -158,7 +158,8 @@ async def play(
     if issubclass(bot, Greeted):
         tally.report()
     for number in range(bots):
-        name, password = names[number % 2], passwords[number % 2]
+        name = names[number % 2]
+        password = passwords[names.index(name)]
         features = {"features": bot.FEATURES} if bot.FEATURES else {}
         login = ENCODER.encode({"gameType": game, "name": name, "password": password} | features)
         work.append(asyncio.ensure_future(play_on(url, bot, name, login, tally)))
