@@ -131,7 +131,7 @@ TOPIC = "desk"
 BEAT = 0.25
 """Seconds between two beats of the desk."""
 MOVED = 0.001
-"""Seconds that a client which moves has waited at least, so that it is known as such."""
+"""Seconds that a client which moves has waited at least: more than none tells that it moved."""
 
 decode = msgspec.msgpack.Decoder(DeskBeat).decode
 
@@ -143,14 +143,6 @@ def can_move(client: WaitingClient) -> TypeGuard[Session]:
 
 def seconds_since(seeker: Seeker) -> float:
     return (time_ns() - seeker.ticket) / 1e9
-
-
-def is_fresh(seeker: Seeker) -> bool:
-    """Whether it seeks here first.
-
-    One that comes from another node stays for the wait, so that none is sent to and fro.
-    """
-    return seconds_since(seeker) < MOVED
 
 
 class SharedDesk(OtherNodes):
@@ -199,8 +191,8 @@ class SharedDesk(OtherNodes):
         if self.drained:
             return self._leave(client, seeker, key)
         if seeker.wish.contest is None:
-            node, fresh = self._first.arrive(key, seeker, self._loop.time()), is_fresh(seeker)
-            return node is not None and fresh and self._go(client, seeker, node)
+            node = self._first.arrive(key, seeker, self._loop.time())
+            return node is not None and not seeker.moved and self._go(client, seeker, node)
         home = self._cluster.home(key)
         if home is None:
             self._desk.enqueue(seeker, client)
@@ -228,7 +220,7 @@ class SharedDesk(OtherNodes):
             return False
         key = self._cluster.key_of(seeker.wish)
         stays = self._first.patience(key, seeker)
-        if not stays and is_fresh(seeker):
+        if not stays and not seeker.moved:  # so that none is sent to and fro
             return self._offer(client, seeker)
         if self._desk.matchmaker.gathers(seeker):
             stays = max(stays, self._desk.matchmaker.wait)
@@ -245,7 +237,7 @@ class SharedDesk(OtherNodes):
             to = self._cluster.home(key) or self._cluster.here
             names = [seeker.name for seeker in reversed(seekers)]
             seekers = [replace(one, avoids=name) for one, name in zip(seekers, names, strict=True)]
-        elif not any(map(is_fresh, seekers)):
+        elif all(seeker.moved for seeker in seekers):
             return False  # they were sent here, and would be sent to and fro
         else:
             to = self._placement.choose([place_of(one, self._cluster.here) for one in sessions])
