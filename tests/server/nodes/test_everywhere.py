@@ -18,6 +18,7 @@ from tests.server.lobby.test_url_bots_in_contests import until_over
 from tests.server.lobby.url_hosts import url_bot, with_address
 from tests.server.nodes.serving import home_of, nodes, spread_out
 from tests.server.nodes.test_shared_state import die, of
+from tests.server.nodes.test_spreading import others_play
 from tests.server.operator.clients import TOKEN, Office, office
 
 pytestmark = pytest.mark.anyio
@@ -32,10 +33,15 @@ async def listed(operator: Office, query: str = "") -> list[tuple[str, str]]:
 async def test_the_operator_acts_at_any_node(postgres_url: str, nats_url: str) -> None:
     with unhurried(NOUGHTS):
         async with (
-            nodes(postgres_url, nats_url, 2, operator_token=TOKEN) as (ant, bee),
+            nodes(postgres_url, nats_url, 2, operator_token=TOKEN, cluster_pairing=60) as (
+                ant,
+                bee,
+            ),
             office(ant, "") as one,
             office(bee, "") as two,
         ):
+            for node in (ant, bee):
+                others_play(node)  # so that its players are paired there
             signed_in = await one.client.post("/session", json={"token": TOKEN})
             two.client.cookies.update(signed_in.cookies)
             logins = [await registered(ant, name) for name in ("ada", "bob", "cid", "dan")]

@@ -33,7 +33,8 @@ async def die(one: RunningServer) -> None:
 
 
 async def test_a_new_token_ends_the_logins_at_all_nodes(postgres_url: str, nats_url: str) -> None:
-    async with nodes(postgres_url, nats_url, 2) as (ant, bee):
+    async with nodes(postgres_url, nats_url, 2) as two:
+        bee, ant = home_first(two)
         login = await registered(ant, "ada")
         async with bot(bee, login) as ada:
             entry = await ant.arena.store.bot("ada")
