@@ -7,7 +7,9 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.contest.lobby import Seeker, Wish
+from botdrome.server.nodes import shared_desk
 from botdrome.server.nodes.shared_desk import SharedDesk
+from botdrome.server.session import Session
 from tests.patience import until
 from tests.server.clients import bot, play_noughts, registered, unhurried
 from tests.server.nodes.draining import GAME, home, of
@@ -41,6 +43,7 @@ async def test_clients_of_one_node_play_at_all(two: list[RunningServer]) -> None
         for one in bots:
             assert (await one.receive())["state"]["result"] is None
         assert all(one.desk.tables.count() >= 2 for one in two)
+        assert not any(one.desk.matchmaker._arrived for one in two)
 
 
 async def test_two_clients_of_a_node_meet_there(postgres_url: str, nats_url: str) -> None:
@@ -66,6 +69,23 @@ async def test_a_client_that_finds_nobody_goes_to_the_home(three: list[RunningSe
         async with bot(fronts[1], bob) as other:
             for each in (one, other):
                 assert (await each.receive())["state"]["result"] is None
+
+
+async def test_a_client_that_cannot_get_there_tries_again(
+    three: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, front, _ = home_first(three)
+    go, tries = SharedDesk._go, list[str]()
+
+    def try_to_go(self: SharedDesk, client: Session, seeker: Seeker, to: str) -> bool:
+        tries.append(seeker.name)
+        return len(tries) > 2 and go(self, client, seeker, to)
+
+    monkeypatch.setattr(SharedDesk, "_go", try_to_go)
+    monkeypatch.setattr(shared_desk, "RETRY", 0.01)
+    async with bot(front, await registered(there, "ada")):
+        await until(lambda: [waits.name for waits in there.desk.seekers(9)] == ["ada"])
+    assert tries == ["ada", "ada", "ada"]
 
 
 async def test_a_client_leaves_while_it_waits_at_the_home(three: list[RunningServer]) -> None:

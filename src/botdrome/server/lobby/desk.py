@@ -561,6 +561,8 @@ class Desk:
         gathers = book is None and self.matchmaker.gathers(seekers[0])
         local = self.others.alone or book is not None or gathers
         if not local and self.others.open_elsewhere(seekers, clients):
+            for seeker in seekers:
+                self.matchmaker.leave(seeker)
             return
         for seeker in seekers:
             self.matchmaker.seated(seeker)

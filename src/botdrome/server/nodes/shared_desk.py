@@ -133,6 +133,9 @@ BEAT = 0.25
 MOVED = 0.001
 """Seconds that a client which moves has waited at least: more than none tells that it moved."""
 
+RETRY = 1.0
+"""Seconds until a player tries again to go where it cannot get now."""
+
 decode = msgspec.msgpack.Decoder(DeskBeat).decode
 
 
@@ -194,14 +197,19 @@ class SharedDesk(OtherNodes):
             node = self._first.arrive(key, seeker, self._loop.time())
             return node is not None and not seeker.moved and self._go(client, seeker, node)
         home = self._cluster.home(key)
-        if home is None:
-            self._desk.enqueue(seeker, client)
-            self._cluster.with_home(key, lambda _: self._seek_again(client, seeker))
-        elif home != self._cluster.here:
-            return self._go(client, seeker, home)
-        else:
+        if home == self._cluster.here:
             return self._wait_for_rooms(client, seeker, key)
+        if home is None or seeker.moved or not self._go(client, seeker, home):
+            self._desk.enqueue(seeker, client)
+            # The node that sent it here may know better, or has heard less.
+            self._cluster.with_home(key, partial(self._go_home, client, seeker), home is not None)
         return True
+
+    def _go_home(self, client: Session, seeker: Seeker, home: NodeId) -> None:
+        """Let a player of a contest seek at its home."""
+        if self._desk.client_of(seeker) is client and not self._go(client, seeker, home):
+            here = home == self._cluster.home(self._cluster.key_of(seeker.wish))
+            self._loop.call_later(0.0 if here else RETRY, self._seek_again, client, seeker)
 
     def _wait_for_rooms(self, client: WaitingClient, seeker: Seeker, key: Key) -> bool:
         """Until its contest is read from the store, this node takes it for one without
@@ -273,7 +281,9 @@ class SharedDesk(OtherNodes):
         if home is None:
             self._cluster.with_home(key, partial(self._offer, client, seeker))
         elif home != self._cluster.here:
-            return self._go(client, seeker, home)
+            if self._go(client, seeker, home):
+                return True
+            self._loop.call_later(RETRY, self._offer, client, seeker)
         elif seeker.avoids is not None:
             self._desk.give_up(client)
             self._seek_again(client, replace(seeker, avoids=None))
@@ -323,6 +333,8 @@ class SharedDesk(OtherNodes):
             if not self.drained:
                 if seeker.wish.contest is not None or seconds_since(seeker) > self._first.wait:
                     self._offer(client, seeker)
+                else:
+                    self._loop.call_later(self._first.wait, self._offer, client, seeker)
             elif any(
                 self._mover.can_hand_over(client, node.id)
                 for node in able(list(self._cluster.members.nodes.values()))
