@@ -99,6 +99,16 @@ async def kept() -> AsyncIterator[tuple[Store, InputKeeper, MemoryRows]]:
     await store.close()
 
 
+async def test_a_move_that_waits_for_those_of_others_is_stored() -> None:
+    async with kept() as (store, keeper, rows):
+        table = a_table(store, keeper, "one", game="battlecube")
+        await rows.until(lambda: bool(rows.rows))
+        before = len(lines_of(table))
+        assert table.submit(0, [{"task": "NOOP"}], b"") == "accepted"
+        assert len(lines_of(table)) > before
+        await rows.until(lambda: rows.matches["one"].lines == lines_of(table))
+
+
 async def test_inputs_of_all_matches_are_in_one_row() -> None:
     async with kept() as (store, keeper, rows):
         one, two = a_table(store, keeper, "one"), a_table(store, keeper, "two")

@@ -341,6 +341,15 @@ class KeptTable(Table):
         head = MatchHead(self.entry, setup_of(self.match, self.entry.players), self.resumes)
         return InputChunk(self.entry.id, 0, lines, pack(head))
 
+    def submit(
+        self, player: Player, raw: Raw, message: bytes, now: Milliseconds | None = None
+    ) -> str:
+        """A move that causes no news is an input, too."""
+        verdict = super().submit(player, raw, message, now)
+        if not self._touched:
+            self._touch()
+        return verdict
+
     def _publish(self, news: News, now: Milliseconds) -> None:
         if not self._touched:
             self._touch()
