@@ -328,7 +328,7 @@ class BotConnection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         if self._parser.get_status_code() >= 200:
             self._complete(self._parser.should_keep_alive())
-        else:
+        elif self._outcome is None:
             self._begin_answer()
 
     # The end of a request.
