@@ -507,7 +507,7 @@ class GameResults:
         running = await reports.running(game, last)
         self.bots = {bot.name: bot for bot in await context.store.bots(game)}
         if await self._outdated(context.store, last):
-            self.counts = GameCounts()
+            self.counts, self._rest_until = GameCounts(), {}
             return await self.refresh(context)
         counts, now = self.counts, int(time() * 1000)
         if waiting := counts.running | counts.missing.keys():
