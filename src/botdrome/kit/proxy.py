@@ -25,6 +25,7 @@ from botdrome.kit.traffic import (
     may_repeat,
     rewritten,
 )
+from botdrome.server.network.listening import stop
 
 # Waits until a bot on this machine has read what was sent to it, as far as the system tells.
 
@@ -287,7 +288,7 @@ class Proxy:
 
     async def close(self) -> None:
         self._closed = True
-        self._server.close()
+        stop(self._server)
         await self.rest()
 
     async def until_reached(self) -> None:
