@@ -255,7 +255,7 @@ class Session:
             table.note(self.player, message, verdict)
 
     def _set_timer(self, due: Seconds | None) -> None:
-        """Sessions with as much time share a timer of the loop, since few deadlines ever come."""
+        """Sessions with the same time left share a timer of the loop: few deadlines ever come."""
         timer, self._timer, self._due = self._timer, None, due
         if isinstance(timer, Timeouts):
             timer.end(self)

@@ -404,8 +404,8 @@ class Desk:
     ) -> None:
         """Give a client a table, or let it wait.
 
-        `waited`: the seconds since it began to seek, at another node. `how` are further fields of a
-        Seeker.
+        `waited`: the seconds since it began to seek, at another node or here. `how` are further
+        fields of a Seeker.
         """
         ticket = next(self.tickets) - round(waited * 1e9)
         while ticket in self._clients:

@@ -306,7 +306,10 @@ HEADER_WAIT = 3.0
 """Seconds to wait for a PROXY header. A proxy that sends nothing in this time sends no header."""
 
 PEER: ContextVar["Peer | None"] = ContextVar("peer", default=None)
-"""The client whose input is being served. Tasks started for it inherit the variable."""
+"""The client whose input is being served. Tasks started for it inherit the variable.
+
+When a timer rings that sessions share, or a bot answers a call, it may be another client.
+"""
 
 
 class Origin(NamedTuple):
