@@ -63,7 +63,7 @@ async def played(
             asyncio.ensure_future(collect(one, messages))
             for one, messages in zip(bots, told, strict=True)
         ]
-        await until(lambda: all(told))
+        await until(lambda: all(len(messages) > frames for messages in told))
         order = next(
             one.desk.tables[live.id].entry.players  # type: ignore[union-attr]
             for one in house
