@@ -1,5 +1,6 @@
 """For all tests."""
 
+import gc
 import logging
 import os
 import signal
@@ -74,6 +75,15 @@ def logs_as_they_were() -> Iterator[None]:
     ]:
         root.removeHandler(handler)
     root.setLevel(logging.WARNING)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def what_is_left_open_is_found_here() -> Iterator[None]:
+    """Blame the module that left a connection or a file open, not the one in which Python finds
+    it.
+    """
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session", autouse=True)

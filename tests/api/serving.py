@@ -9,6 +9,7 @@ from botdrome.api.app import NO_SOCKET, Api
 from botdrome.api.http_server import http_factory
 from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.server.network.limits import ConnectionLimits
+from botdrome.server.network.listening import stop
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
 
@@ -30,7 +31,7 @@ async def serving(app: Api) -> AsyncIterator[str]:
     try:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
-        server.close()
+        stop(server)
 
 
 def under_way() -> list[asyncio.Task[Any]]:

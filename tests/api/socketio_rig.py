@@ -18,6 +18,7 @@ from botdrome.api.socketio import SocketIo, socketio_factory
 from botdrome.protocols import load_settings
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.limits import ConnectionLimits
+from botdrome.server.network.listening import stop
 from botdrome.server.network.origins import Origins
 from botdrome.server.session import Session
 from botdrome.wire.conversation import Command, Outs
@@ -226,4 +227,4 @@ async def rig(**changes: Any) -> AsyncIterator[Rig]:
             yield Rig(server.sockets[0].getsockname()[1], socketio, echo, http)
         finally:
             await socketio.close()
-            server.close()
+            stop(server)

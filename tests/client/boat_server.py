@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from botdrome.server.network.listening import stop
 from tests.patience import PATIENCE as PATIENCE
 
 GAME = "G|1.2.0|A game|N|2|2|0|17|10|10|5|A5|B4|C3|D3|E2"
@@ -38,15 +39,19 @@ class LineServer:
         self._all: list[Caller] = []
         self.port = 0
         self.listener: asyncio.Server | None = None
+        self._closed = False
 
     async def on_call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._closed:
+            return writer.transport.abort()
         self._all.append(Caller(reader, writer))
-        await self._callers.put(self._all[-1])
+        return await self._callers.put(self._all[-1])
 
     async def close(self) -> None:
         """Stop listening, and cut all connections."""
         assert self.listener is not None
-        self.listener.close()
+        self._closed = True
+        stop(self.listener)
         for caller in self._all:
             await caller.hang_up()
 

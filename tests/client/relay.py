@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from botdrome.server.network.listening import stop
+
 
 class Relay:
     def __init__(self, port: int) -> None:
         self._port, self._writers = port, set[asyncio.StreamWriter]()
+        self._waiting, self._closed = set[asyncio.StreamWriter](), False
         self._tasks = set[asyncio.Task[None]]()
         self.url = ""
         self.passing = asyncio.Event()
@@ -20,14 +23,27 @@ class Relay:
             writer.transport.abort()
         self._writers.clear()
 
+    def close(self) -> None:
+        self._closed = True
+        self.cut()
+        for writer in self._waiting:
+            writer.transport.abort()
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._closed:
+            return writer.transport.abort()
+        self._waiting.add(writer)
         await self.passing.wait()
         theirs, ours = await asyncio.open_connection("127.0.0.1", self._port)
+        if self._closed:
+            return ours.transport.abort()
+        self._waiting.discard(writer)
         self._writers |= {writer, ours}
         for source, target in ((reader, ours), (theirs, writer)):
             task = asyncio.create_task(self._pump(source, target))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        return None
 
     async def _pump(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         try:
@@ -48,5 +64,5 @@ async def relay(port: int) -> AsyncIterator[Relay]:
     try:
         yield one
     finally:
-        one.cut()
-        server.close()
+        stop(server)
+        one.close()

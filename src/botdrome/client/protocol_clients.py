@@ -298,6 +298,7 @@ class UrlBotClient:
     def __init__(self, answer: Callable[[HttpMessage], Awaitable[BotReply]]) -> None:
         self.answer = answer
         self.connections = self.port = 0
+        self._closed = False
         self._open: dict[asyncio.Task[Any] | None, asyncio.StreamWriter] = {}
 
     @property
@@ -312,7 +313,10 @@ class UrlBotClient:
         try:
             yield self
         finally:
-            server.close()
+            self._closed, loop = True, asyncio.get_running_loop()
+            for listening in server.sockets:
+                loop.remove_reader(listening)
+            loop.call_soon(server.close)  # asyncio loses what it accepted in this turn otherwise
             tasks = [task for task in self._open if task is not None]
             for writer in self._open.values():
                 writer.transport.abort()
@@ -321,6 +325,8 @@ class UrlBotClient:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._closed:
+            return writer.transport.abort()
         self.connections += 1
         self._open[asyncio.current_task()] = writer
         try:
@@ -331,6 +337,7 @@ class UrlBotClient:
         finally:
             del self._open[asyncio.current_task()]
             writer.close()
+        return None
 
     async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         reply = await self.answer(await _read_http(reader))

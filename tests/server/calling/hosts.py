@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from botdrome.protocols import load_settings
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.network.listening import stop
 
 
 class Asked(Struct, frozen=True):
@@ -102,7 +103,7 @@ async def host(say: bytes | Say = b"", tls: ssl.SSLContext | None = None) -> Asy
     try:
         yield one
     finally:
-        server.close()
+        stop(server)
         for task in tuple(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

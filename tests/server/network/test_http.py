@@ -20,6 +20,7 @@ from botdrome.server.network.http import (
 )
 from botdrome.server.network.http_request import HttpRequest
 from botdrome.server.network.limits import ConnectionLimits, body_units
+from botdrome.server.network.listening import stop
 from tests.server.clients import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -138,7 +139,7 @@ async def shop(**limits: Any) -> AsyncIterator[tuple[Shop, Any]]:
     finally:
         for each in (*transports, *(line.writer.transport for line in lines)):
             cast(asyncio.Transport, each).abort()
-        server.close()
+        stop(server)
         await asyncio.sleep(0)
 
 

@@ -14,6 +14,7 @@ from botdrome.server.network import websocket
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.dispatcher import Dispatcher, MakeHttp, OpenWebSocket
 from botdrome.server.network.limits import ConnectionLimits
+from botdrome.server.network.listening import stop
 from botdrome.server.network.origins import Origins
 from tests.patience import until
 from tests.server.clients import PATIENCE
@@ -156,7 +157,7 @@ async def post(
     finally:
         for line in one.lines:
             await line.leave()
-        server.close()
+        stop(server)
 
 
 # The handshake.

@@ -16,7 +16,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.dispatcher import Dispatcher, MakeHttp
 from botdrome.server.network.limits import ConnectionLimits
-from botdrome.server.network.listening import MakeProtocol
+from botdrome.server.network.listening import MakeProtocol, stop
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.peer import Proxies, Shares, sharing
 from botdrome.server.network.steady_loop import run
@@ -169,7 +169,7 @@ class TravelNode:
         for kind in FRAMINGS:
             shared = sharing(self.factory(kind), self.shares, self.proxies)
             server = await loop.create_server(shared, "127.0.0.1", 0)
-            stack.callback(server.close)
+            stack.callback(stop, server)
             self.ports[kind] = server.sockets[0].getsockname()[1]
 
 
