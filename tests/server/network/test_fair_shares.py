@@ -86,11 +86,28 @@ async def test_who_keeps_within_its_budget_never_waits_and_who_does_not_waits(cl
     shares = Shares()
     one, other = shares.sharer("1.2.3.4"), shares.sharer("5.6.7.8")
     assert not shares.must_wait(one, clock.now)
+    assert not shares.must_wait(other, clock.now)
     one.budget.left -= 2 * BURST
     assert shares.must_wait(one, clock.now)
     assert not shares.must_wait(other, clock.now)
     clock.now += 4 * BURST / SHARED
     assert not shares.must_wait(one, clock.now), "the budget has filled again"
+
+
+async def test_the_only_active_address_gets_a_burst_in_every_turn_of_the_loop(clock: Clock) -> None:
+    shares = Shares()
+    one = shares.sharer("1.2.3.4")
+    for _ in range(3):
+        one.budget.left = -0.0001
+        assert not shares.must_wait(one, clock.now)
+        one.budget.left = -0.0001
+        assert shares.must_wait(one, clock.now), "it had its time in this turn"
+        await asyncio.sleep(0)
+    one.budget.left = -BURST
+    assert shares.must_wait(one, clock.now), "debt is repaid"
+    one.budget.left = -0.0001
+    assert not shares.must_wait(shares.sharer("5.6.7.8"), clock.now)
+    assert shares.must_wait(one, clock.now), "it shares with another one"
 
 
 class Busy(asyncio.Protocol):
@@ -117,7 +134,7 @@ async def test_other_programs_on_the_machine_cost_a_client_nothing(clock: Clock)
     clock.now += 0.3
     shares.hold(sharer, work)
     await until(lambda: done == ["held"])
-    assert sharer.budget.left == pytest.approx(-0.0105)
+    assert sharer.budget.left == pytest.approx(-0.01)
 
 
 async def test_the_cpu_clock_is_read_once_in_a_millisecond_at_most(clock: Clock) -> None:
@@ -145,16 +162,35 @@ async def test_debt_is_repaid_in_full(clock: Clock) -> None:
     assert not shares.must_wait(sharer, clock.now)
 
 
-async def test_a_slice_costs_little_and_what_exceeds_it_costs_all(clock: Clock) -> None:
+@pytest.mark.parametrize("addresses", [1, 2])
+async def test_a_slice_costs_little_and_what_exceeds_it_costs_all(
+    clock: Clock, addresses: int
+) -> None:
     shares, done = Shares(), list[str]()
-    sharer = shares.sharer("1.2.3.4")
-    sharer.budget.left = -module.DEBT
-    shares.hold(sharer, Work("small", 100, module.SLICE, clock, done))
-    await until(lambda: len(done) == 100)
-    assert sharer.budget.left == pytest.approx(-module.DEBT)
+    for number in range(addresses):
+        shares.must_wait(shares.sharer(f"1.2.3.{number}"), clock.now)
+    sharer = shares.sharer("1.2.3.0")
+    sharer.budget.left, size = -module.DEBT, BURST if addresses == 1 else module.SLICE
+    shares.hold(sharer, Work("small", 30, 1.0001 * size, clock, done))
+    await until(lambda: len(done) == 30)
+    assert sharer.budget.left == pytest.approx(-module.DEBT, rel=0.001)
     shares.hold(sharer, Work("large", 1, 1.0, clock, done))
-    await until(lambda: len(done) == 101)
-    assert sharer.budget.left == pytest.approx(-module.DEBT - 1.0 + module.SLICE)
+    await until(lambda: len(done) == 31)
+    assert sharer.budget.left == pytest.approx(-module.DEBT - 1.0 + size, rel=0.001)
+
+
+async def test_slices_lead_an_address_into_debt_beside_others_only(clock: Clock) -> None:
+    shares, done = Shares(), list[str]()
+    one, other = shares.sharer("1.2.3.4"), shares.sharer("5.6.7.8")
+    shares.must_wait(one, clock.now)
+    one.budget.left = -0.0001
+    shares.hold(one, Work("alone", 1, BURST / 2, clock, done))
+    await until(lambda: done == ["alone"])
+    assert one.budget.left == -0.0001
+    shares.must_wait(other, clock.now)
+    shares.hold(one, Work("beside", 1, module.SLICE / 2, clock, done))
+    await until(lambda: len(done) == 2)
+    assert one.budget.left == pytest.approx(-0.0001 - module.SLICE / 2)
 
 
 async def test_addresses_take_turns_and_so_do_the_accounts_of_one(clock: Clock) -> None:
@@ -172,7 +208,7 @@ async def test_what_is_held_is_served_in_slices_and_everything_else_in_between(
     clock: Clock,
 ) -> None:
     shares, done = Shares(), list[str]()
-    shares.hold(used_up(shares, "1.2.3.4"), Work("held", 10, module.SLICE / 2, clock, done))
+    shares.hold(used_up(shares, "1.2.3.4"), Work("held", 10, 0.51 * BURST, clock, done))
     for _ in range(3):
         asyncio.get_running_loop().call_soon(lambda: None)
     for _ in range(5):
@@ -185,7 +221,7 @@ async def test_work_that_comes_later_counts_when_it_is_begun(clock: Clock) -> No
     shares, done = Shares(), list[str]()
     for _ in range(5):
         shares.hold(
-            used_up(shares, "1.2.3.4"), Work("call", 1, 0.0, clock, done, later=module.SLICE * 0.6)
+            used_up(shares, "1.2.3.4"), Work("call", 1, 0.0, clock, done, later=BURST * 0.6)
         )
     for _ in range(3):
         await asyncio.sleep(0)

@@ -14,6 +14,10 @@ flooding client gets only the time that others leave.
 Debt is repaid in full before input is served at once again. Slices are time that others leave, so
 they cost at most DEBT; what exceeds a slice costs all of it.
 
+An address that is the only active one gets a new BURST in every turn of the loop, and its slices
+are as long and free: nobody else is there, and holding input costs time. What exceeds a burst is
+debt here, too. A client of another address, which may come at any time, waits for one turn.
+
 What is charged is CPU time: while other programs use the cores, a client does not pay for them. The
 CPU clock costs a system call, so it is read only if something took longer than BRIEF, and once in
 BRIEF at most for the beginning.
@@ -138,6 +142,8 @@ class Shares:
         """
         self._active = self._counted = 1
         """Active addresses in the last period, and in the current one so far."""
+        self._given = False
+        """Whether the only active address has got its time of this turn of the loop."""
 
     def sharer(self, source: str, account: str = "") -> Sharer:
         """Return the sharer for an account at an address; without an account, for its guests."""
@@ -169,7 +175,14 @@ class Shares:
             return False
         budget.left = min(BURST, budget.left + (now - budget.filled) * self._share)
         budget.filled = now
+        if budget.left <= 0 < budget.left + BURST and self._alone and not self._given:
+            budget.left += BURST
+            self._given = True
+            self._loop.call_soon(self._next_turn)
         return budget.left <= 0
+
+    def _next_turn(self) -> None:
+        self._given = False
 
     def _look_at_clocks(self, now: float) -> None:
         self.look, self._cpu = now + BRIEF, thread_time()
@@ -202,6 +215,10 @@ class Shares:
     def _share(self) -> float:
         return SHARED / max(self._active, self._counted)
 
+    @property
+    def _alone(self) -> bool:
+        return self._active <= 1 >= self._counted
+
     def hold(self, sharer: Sharer, held: Held) -> None:
         self._held += 1
         budget = sharer.budget
@@ -224,14 +241,17 @@ class Shares:
         if began > self.look:
             self._look_at_clocks(began)
         line, later, spent = sharer.held, 0.0, 0.0
-        while line and spent < SLICE:
+        alone = self._alone
+        limit = BURST if alone else SLICE
+        while line and spent < limit:
             held = line.popleft()
             if held.serve_held():
                 line.append(held)
             later += held.later
             spent = monotonic() - began + later
         spent = self.spent(began) + later
-        budget.left = max(budget.left - spent, min(budget.left, -DEBT) - max(0.0, spent - SLICE))
+        excess, left = max(0.0, spent - limit), budget.left
+        budget.left = left - excess if alone else max(left - spent, min(left, -DEBT) - excess)
         if line:
             budget.line.append(sharer)
         if budget.line:
@@ -245,10 +265,10 @@ class Shares:
 
         With several active addresses the loop pauses, so that storing threads get the interpreter.
         """
-        if max(self._active, self._counted) > 1:
-            self._loop.call_later(REST, self._serve)
-        else:
+        if self._alone:
             self._loop.call_soon(self._serve)
+        else:
+            self._loop.call_later(REST, self._serve)
 
 
 # Proxies trusted to report the address of a client.
@@ -516,8 +536,9 @@ class Peer:
 
     def _hold(self, data: bytes) -> None:
         self._held = self._held + data if self._held else data
-        if not self._in_line:
-            self._line_up()
+        if not self._in_line and not self._deaf:  # _line_up(), without the call
+            self._in_line = True
+            self._shares.hold(self._sharer, self)
         if len(self._held) > PIECE and not self._full:
             self._full = True
             self._transport.pause_reading()

@@ -194,7 +194,7 @@ class MoveTimes:
         due = self.match.deadline
         if self._banked or (due is not None and now > due):
             return self._charge_nothing_for_delays(player, seated, now)
-        if self._behind():
+        if now - self.match.step.opened >= DELAY and self._behind():
             return self._charge_nothing_for_delays(player, seated, now, DELAY)
         return self._known[player]
 
