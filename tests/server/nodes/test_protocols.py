@@ -167,6 +167,7 @@ async def test_one_connection_asks_for_things_at_different_nodes(
     together = (page, bombers, cubes, duels, duels, page, bombers)
     async with free(three[0], "ada"), api(three[1]) as bomber:
         await bomber.register("bob")
+        await until(lambda: home_of(three, "gomoku").arena.duel.line("ada"))
         for node in three:
             line = await asyncio.open_connection("127.0.0.1", node.port)
             for targets in ((page,), (duels,), (bombers,), (duels,), together, (page,)):
