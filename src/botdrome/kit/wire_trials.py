@@ -194,7 +194,7 @@ ENOUGH = 8
 MANY = 5
 """Connections that a bot may close before it has failed."""
 FAREWELL = 2.0
-"""Seconds in which a bot may write why it crashed."""
+"""Seconds in which a bot that has not closed its connection may write why it crashed."""
 
 
 class TrialResult(Struct, frozen=True):
@@ -342,7 +342,9 @@ class WireTrial:
     async def _explained(self, reason: str) -> str:
         """Add the reason of a crash, which the bot may still be writing."""
         program = self._program
-        if program is None or not await asyncio.to_thread(program.wait_for_end, FAREWELL):
+        crashed = 0 < self._traffic.left < MANY and not self._traffic.open
+        wait = self._patience if crashed else FAREWELL
+        if program is None or not await asyncio.to_thread(program.wait_for_end, wait):
             return reason
         program.hear_errors()
         return f"{program.last_words()} ({reason})"

@@ -69,8 +69,8 @@ from botdrome.wire.writers import MatchWriters
 class CubeBot:
     """The player at a seat. It is called once for each step."""
 
-    later = 0.0005
-    """Seconds of work for one call: sending it and reading the answer."""
+    later = 0.0001
+    """Seconds of work for one call, without what its answer brings about."""
 
     def __init__(self, game: "CubeGame", player: Player, url: str) -> None:
         self._player, self._url = player, url
