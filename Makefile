@@ -2,8 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PURE := games match contest wire bots catalogue kit.blunders kit.playouts kit.position_file
-PURE_TESTS := games match contest wire bots contract golden test_catalogue.py $(patsubst %,kit/test_%.py,blunders playouts hidden_state position_file)
+PURE := games match contest wire bots catalogue analysis
+PURE_TESTS := games match contest wire bots analysis contract golden test_catalogue.py
 READY := .venv/.ready
 DOCS := .venv/docs
 

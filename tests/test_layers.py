@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "botdrome"
-PURE = {"games", "match", "catalogue", "contest", "wire", "bots"}
-PURE_FILES = {"kit/blunders.py", "kit/playouts.py", "kit/position_file.py"}
+PURE = {"games", "match", "catalogue", "contest", "wire", "bots", "analysis"}
 MAY_IMPORT = {
     "version": set(),
     "games": set(),
@@ -18,9 +17,20 @@ MAY_IMPORT = {
     "catalogue": {"games", "match"},
     "contest": {"games", "match", "catalogue"},
     "wire": {"games", "match", "catalogue"},
+    "analysis": {"games", "bots", "match", "catalogue", "contest"},
     "store": {"games", "match", "catalogue", "contest"},
     "server": {"games", "bots", "match", "catalogue", "contest", "wire", "store"},
-    "api": {"games", "bots", "match", "catalogue", "contest", "wire", "store", "server"},
+    "api": {
+        "games",
+        "bots",
+        "match",
+        "catalogue",
+        "contest",
+        "analysis",
+        "wire",
+        "store",
+        "server",
+    },
     "client": {"wire", "games", "bots"},
     "offline": {
         "games",
@@ -39,6 +49,7 @@ MAY_IMPORT = {
     "app": {"catalogue", "store", "server", "api", "protocols"},
     "kit": {
         "games",
+        "analysis",
         "bots",
         "match",
         "catalogue",
@@ -134,20 +145,16 @@ def reachable(module: str) -> set[str]:
     return found
 
 
-def is_pure(file: Path) -> bool:
-    return layer(file) in PURE or file.relative_to(SOURCE).as_posix() in PURE_FILES
-
-
 def forbidden(file: Path, name: str) -> bool:
     """Whether a module must not import this name."""
     here = layer(file)
     top, _, rest = name.partition(".")
     if top == "botdrome" and here != "__init__":
-        allowed = MAY_IMPORT[here] & PURE if is_pure(file) else MAY_IMPORT[here]
+        allowed = MAY_IMPORT[here] & PURE if here in PURE else MAY_IMPORT[here]
         return rest.partition(".")[0] not in allowed | {here, "version"}
     if (here, top) == ("contest", "numpy"):
         return False
-    return is_pure(file) and (top in IMPURE or not ({top, name.rpartition(".")[0]} & ALLOWED))
+    return here in PURE and (top in IMPURE or not ({top, name.rpartition(".")[0]} & ALLOWED))
 
 
 def test_every_layer_has_its_rule() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.analysis.position_file import encoded, read_position
 from botdrome.catalogue import CATALOGUE
 from botdrome.kit.check import Checker, CheckPlan, Kind, ask_position, house_records, windows
-from botdrome.kit.position_file import encoded, read_position
 from botdrome.match.questions import questions
 from botdrome.offline.isolation import Isolation
 from tests.offline import programs

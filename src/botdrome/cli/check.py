@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option
 
+from botdrome.analysis.position_file import BadPosition, PositionFile, encoded, last_question
 from botdrome.cli.options import (
     BOT_HELP,
     ISOLATION,
@@ -33,7 +34,6 @@ from botdrome.games.chance import Chance
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
 from botdrome.kit.check import FEWEST_SAMPLES, Checker, CheckPlan, CheckReport, Kind
-from botdrome.kit.position_file import BadPosition, PositionFile, encoded, last_question
 from botdrome.kit.rerun import seconds_for
 from botdrome.match.questions import answer_text
 from botdrome.match.record import BadRecord

@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Struct
 from typer import Argument, Option
 
+from botdrome.analysis.playouts import method_of
+from botdrome.analysis.position_file import BadPosition, match_at
 from botdrome.bots.house import MOST_LISTED
 from botdrome.cli.options import (
     BOT_HELP,
@@ -25,8 +27,6 @@ from botdrome.client.terminal_text import shown
 from botdrome.games.game import Raw
 from botdrome.games.reading import plural
 from botdrome.kit.fork import HUMAN, RECORDED, Continuation, continue_match
-from botdrome.kit.playouts import method_of
-from botdrome.kit.position_file import BadPosition, match_at
 from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.questions import move_text, refusal

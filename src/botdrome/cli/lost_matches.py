@@ -10,6 +10,15 @@ import msgspec
 from msgspec import Struct
 from typer import Argument, Option
 
+from botdrome.analysis.blunders import find_blunder
+from botdrome.analysis.playouts import method_text
+from botdrome.analysis.position_file import (
+    Estimate,
+    PositionFile,
+    RatedMove,
+    encoded,
+    position_file,
+)
 from botdrome.cli.options import (
     BOT_HELP,
     ISOLATION,
@@ -36,9 +45,6 @@ from botdrome.cli.terminal import (
 )
 from botdrome.client.program import CannotStart
 from botdrome.games.reading import plural
-from botdrome.kit.blunders import find_blunder
-from botdrome.kit.playouts import method_text
-from botdrome.kit.position_file import Estimate, PositionFile, RatedMove, encoded, position_file
 from botdrome.kit.rerun import RerunReport, rerun
 from botdrome.match.events import Player
 from botdrome.match.questions import move_text

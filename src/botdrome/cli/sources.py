@@ -6,11 +6,16 @@ from typing import Any
 
 from msgspec import Struct
 
+from botdrome.analysis.position_file import (
+    BadPosition,
+    PositionFile,
+    is_position_file,
+    read_position,
+)
 from botdrome.catalogue import restored
 from botdrome.cli.terminal import CommandError
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.games.game import Game
-from botdrome.kit.position_file import BadPosition, PositionFile, is_position_file, read_position
 from botdrome.match.events import Player
 from botdrome.match.record import BadRecord, Record
 from botdrome.offline.entrants import distinct_names

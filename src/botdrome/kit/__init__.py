@@ -1,1 +1,1 @@
-"""Tools for authors and organisers: checks, reruns, forks, blunders, rehearsals of contests."""
+"""Tools for authors and organisers: checks, reruns, forks, rehearsals of contests."""

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from botdrome.analysis.blunders import holds
+from botdrome.analysis.playouts import Judge, method_of, share
+from botdrome.analysis.position_file import PositionFile, Puzzle, last_question, position_file
 from botdrome.bots.house import house_bots, seated
 from botdrome.bots.simulate import simulate
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.games.game import Game
 from botdrome.games.options import with_options
-from botdrome.kit.blunders import holds
-from botdrome.kit.playouts import Judge, method_of, share
-from botdrome.kit.position_file import PositionFile, Puzzle, last_question, position_file
 from botdrome.kit.rerun import follow, seconds_for
 from botdrome.match.events import Player, Result
 from botdrome.match.match import Match

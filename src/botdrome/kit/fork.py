@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from botdrome.analysis.playouts import method_of
+from botdrome.analysis.position_file import match_at
 from botdrome.bots.house import house_bots, seated
 from botdrome.games.game import Game, Raw, View
-from botdrome.kit.playouts import method_of
-from botdrome.kit.position_file import match_at
 from botdrome.match.events import Player
 from botdrome.match.match import Match
 from botdrome.match.questions import questions, refusal

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.analysis.position_file import Estimate, last_question, read_position
 from botdrome.cli.lost_matches import estimate_text
-from botdrome.kit.position_file import Estimate, last_question, read_position
 from tests.cli.analysis.files import saved
 from tests.cli.commands import run
 from tests.match.recorded_matches import new_match, noughts

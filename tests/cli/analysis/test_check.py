@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from botdrome.analysis.position_file import encoded, position_file
 from botdrome.cli.app import app
-from botdrome.kit.position_file import encoded, position_file
 from botdrome.match.questions import questions
 from tests.cli.analysis.files import AS_RECORDED, FIRST_FREE, bot_file, saved
 from tests.cli.commands import run

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from botdrome.analysis.position_file import encoded, position_file
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.cli.app import app
 from botdrome.cli.fork import typed_move
 from botdrome.games.chance import Chance
-from botdrome.kit.position_file import encoded, position_file
 from botdrome.match.questions import questions
 from botdrome.match.record import verify
 from tests.cli.analysis.files import saved

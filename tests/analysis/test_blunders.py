@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from botdrome.kit import blunders
-from botdrome.kit.blunders import candidates, find_blunder, holds, last_saveable
-from botdrome.kit.position_file import Estimate
+from botdrome.analysis import blunders
+from botdrome.analysis.blunders import candidates, find_blunder, holds, last_saveable
+from botdrome.analysis.position_file import Estimate
 from botdrome.match.match import Match
 from botdrome.match.questions import questions
 from tests.match.recorded_matches import lost_by_bob, new_match, noughts, recorded

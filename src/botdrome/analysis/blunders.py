@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from botdrome.analysis.playouts import Judge, method_text, share
+from botdrome.analysis.position_file import Estimate, Puzzle, RatedMove
 from botdrome.bots.house import MOST_LISTED, house_bots, house_view
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, Raw
-from botdrome.kit.playouts import Judge, method_text, share
-from botdrome.kit.position_file import Estimate, Puzzle, RatedMove
 from botdrome.match.events import Player
 from botdrome.match.questions import Question, questions, refusal, same_move
 from botdrome.match.record import Record

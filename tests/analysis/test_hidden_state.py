@@ -2,14 +2,14 @@
 
 import pytest
 
+from botdrome.analysis import playouts
+from botdrome.analysis.playouts import redrawn
 from botdrome.bots.house import HOUSE, seated
 from botdrome.bots.simulate import simulate
 from botdrome.games.battleship import WATER, Battleship, boats_in, check_fleet
 from botdrome.games.bomberman import CRATE, Bomberman
 from botdrome.games.chance import Chance
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
-from botdrome.kit import playouts
-from botdrome.kit.playouts import redrawn
 from tests.match.recorded_matches import new_match, recorded
 
 from botdrome.match.questions import questions  # isort: skip

@@ -10,13 +10,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from botdrome.analysis.position_file import Estimate
 from botdrome.bots.house import HouseBot, house_bots, house_view
 from botdrome.contest.strength import wilson
 from botdrome.games.battleship import HIT, MISS, Battleship, Boats, Squares, berths, boats_in
 from botdrome.games.bomberman import CRATE, FREE, UPGRADES, Bomberman, crate_sites, with_tiles
 from botdrome.games.chance import Chance
 from botdrome.games.game import Game, IllegalMove, Raw, Seat
-from botdrome.kit.position_file import Estimate
 from botdrome.match.board import board_result, places_by
 from botdrome.match.questions import Question
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from botdrome.analysis.playouts import METHODS, Judge, method_of, method_text, play_on, share
 from botdrome.bots.house import HOUSE
 from botdrome.catalogue import CATALOGUE
 from botdrome.games.bumblebots import Bumblebots
 from botdrome.games.chance import Chance
 from botdrome.games.noughts_and_crosses import NoughtsAndCrosses
-from botdrome.kit.playouts import METHODS, Judge, method_of, method_text, play_on, share
 from botdrome.match.questions import questions
 from tests.match.recorded_matches import lost_by_bob, new_match, recorded
 from tests.match.telling import mark

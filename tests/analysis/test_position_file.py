@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from botdrome.kit.position_file import (
+from botdrome.analysis.position_file import (
     BadPosition,
     PositionFile,
     encoded,
