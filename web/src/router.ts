@@ -26,6 +26,7 @@ const ROUTES: Route[] = [
   route('/play/{game}', () => import('./pages/play-game')),
   route('/matches', () => import('./pages/matches')),
   route('/matches/{id}/why/{seat}', () => import('./pages/why')),
+  route('/matches/{id}/continue', () => import('./pages/continue')),
   route('/games', () => import('./pages/games')),
   route('/games/{game}', () => import('./pages/game')),
   route('/bots', () => import('./pages/bots')),

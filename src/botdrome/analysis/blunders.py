@@ -73,7 +73,7 @@ class _Search:
         return None if number is None else self._found[number]
 
     def _saveable(self, number: int) -> bool:
-        blunder = _judged(
+        blunder = judged(
             Judge(self._asked[number], self._seed), self._result, self._playouts, self._seed
         )
         if blunder:
@@ -114,7 +114,7 @@ def _last_between(saved: int, lost: int, saveable: Callable[[int], bool]) -> int
     return saved
 
 
-def _judged(judge: Judge, result: float, playouts: int, seed: int) -> Blunder | None:
+def judged(judge: Judge, result: float, playouts: int, seed: int) -> Blunder | None:
     """Rate the recorded move and the most promising others. None: no move holds."""
     question = judge.question
     recorded = [question.recorded] if question.accepted else []

@@ -228,6 +228,15 @@ def share(places: Sequence[int], number: int) -> float:
     return (len(places) - place - (places.count(place) - 1) / 2) / (len(places) - 1)
 
 
+def exact_shares(position: Game[Any]) -> tuple[float, float]:
+    """Return the share of each seat in a position of a solved game for two, if both play
+    perfectly.
+    """
+    (seat,) = position.to_move
+    value = _outlook(position, seat)
+    return (1 - value, value) if seat else (value, 1 - value)
+
+
 def _solved(position: Game[Any], seat: Seat, raw: Raw) -> float:
     """Return the share of this seat after the move, if both players play perfectly."""
     return 1 - _outlook(position.play({seat: position.parse(seat, raw)}, Chance(0)), 1 - seat)

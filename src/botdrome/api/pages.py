@@ -27,7 +27,8 @@ EMBED = "/embed/"
 """The only path whose pages other sites may show in a frame."""
 EMBED_CSP = _CSP + "*"
 PAGES = (
-    "/", "/play", "/play/{game}", "/matches", "/matches/{id}", "/matches/{id}/why/{seat}", "/games",
+    "/", "/play", "/play/{game}", "/matches", "/matches/{id}", "/matches/{id}/why/{seat}",
+    "/matches/{id}/continue", "/games",
     "/games/{game}", "/bots", "/bots/{name:path}", "/contests", "/contests/{game}/{name:path}",
     "/tv", "/organise", "/organise/{part}", "/open", "/search", "/duel", "/profile/{name:path}",
     "/history", "/board/{id}", "/embed/{id}",

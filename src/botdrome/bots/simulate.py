@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from botdrome.bots.house import house_view
 from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
+from botdrome.match.terms import Milliseconds
 
 Bot = Callable[[View], Raw]
 """A function from a player's view to its move."""
@@ -14,9 +15,13 @@ TRIES = 3
 
 
 def simulate(match: Match, bots: Sequence[Bot]) -> Match:
-    """Play the match to its end. Time passes only where the match waits for it."""
+    """Play a match from its start to its end."""
     match.start()
-    now = 0
+    return play_on(match, bots, 0)
+
+
+def play_on(match: Match, bots: Sequence[Bot], now: Milliseconds) -> Match:
+    """Play a match to its end. Time passes only where the match waits for it."""
     while match.result is None:
         step = match.steps
         for _ in range(TRIES):
@@ -30,7 +35,7 @@ def simulate(match: Match, bots: Sequence[Bot]) -> Match:
     return match
 
 
-def _let_time_pass(match: Match, now: int) -> int:
+def _let_time_pass(match: Match, now: Milliseconds) -> Milliseconds:
     if match.deadline is None:
         for player in tuple(match.awaited):
             match.expel(player, "illegal moves", now)

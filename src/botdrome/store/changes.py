@@ -118,6 +118,9 @@ KEEP_LEADERBOARD = """INSERT INTO leaderboards (game, version, last, data)
     DO UPDATE SET version = excluded.version, last = excluded.last, data = excluded.data
     WHERE leaderboards.version <> excluded.version OR leaderboards.last <= excluded.last"""
 """Of two processes that do so at the same time, the one that has counted more wins."""
+KEEP_EVALUATION = """INSERT INTO evaluations (number, version, data)
+    SELECT number, :version, :data FROM matches WHERE id = :id ON CONFLICT (number)
+    DO UPDATE SET version = excluded.version, data = excluded.data"""
 DELETE_PROBE = "DELETE FROM heartbeats WHERE name = 'probe'"
 
 
@@ -293,6 +296,10 @@ def change_notes(notes: Sequence[Row], book: str, deleted: Sequence[str]) -> Pla
 def keep_leaderboard(game: str, version: str, last: int, data: bytes) -> Plan[None]:
     values = {"game": game, "version": version, "last": last, "data": data}
     yield Run(KEEP_LEADERBOARD, values)
+
+
+def keep_evaluation(match_id: str, version: int, data: bytes) -> Plan[None]:
+    yield Run(KEEP_EVALUATION, {"id": match_id, "version": version, "data": data})
 
 
 def abort_running(reason: str, now: Epoch) -> Plan[int]:

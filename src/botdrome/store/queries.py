@@ -79,6 +79,8 @@ _FILES = f"""FROM records JOIN matches ON matches.number = records.number
 """The record of a running match has the seed, so it must not be readable."""
 RECORD = f"SELECT record {_FILES}"
 FLIGHTS = f"SELECT flights {_FILES}"
+EVALUATION = """SELECT data FROM evaluations JOIN matches ON matches.number = evaluations.number
+    WHERE id = :id AND version = :version"""
 
 CONTESTS = """SELECT contest, min(contest_whole) FROM matches
     WHERE game = :game AND contest IS NOT NULL GROUP BY contest

@@ -25,7 +25,15 @@ CREATE TABLE leaderboards (
 """
 """What is counted of the matches of a game up to the number `last`. It may be deleted: it is
 counted again."""
-MIGRATIONS = {"leaderboards": LEADERBOARDS}
+EVALUATIONS = """
+CREATE TABLE evaluations (
+    number NUMBER NOT NULL, version INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (number),
+    FOREIGN KEY (number) REFERENCES matches (number) ON DELETE CASCADE
+);
+"""
+"""How matches stood after their steps, as a version of `analysis` computed it. It may be deleted:
+it is computed again."""
+MIGRATIONS = {"leaderboards": LEADERBOARDS, "evaluations": EVALUATIONS}
 """Each later version, and the statements that lead to it from the one before."""
 
 TABLES = f"""
@@ -78,7 +86,7 @@ CREATE TABLE nodes (
 );
 CREATE UNIQUE INDEX nodes_by_epoch ON nodes (name, epoch);
 CREATE TABLE homes (key SMALL NOT NULL, node SMALL NOT NULL, PRIMARY KEY (key));
-{LEADERBOARDS}"""
+{LEADERBOARDS}{EVALUATIONS}"""
 """The newest version. `nodes_by_epoch` lets FOR KEY SHARE block a new epoch, and no beat."""
 
 WORDS: dict[Dialect, dict[str, str]] = {

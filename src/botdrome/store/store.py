@@ -156,6 +156,13 @@ class StoreReader:
             rows = await self._fetch(queries.RECORD, {"id": key(match_id)})
             return bytes(rows[0][0]) if rows else None
 
+    async def evaluation(self, match_id: str, version: int) -> bytes | None:
+        """The evaluation by this version, if it is stored."""
+        with about_match(match_id):
+            values = {"id": key(match_id), "version": version}
+            rows = await self._fetch(queries.EVALUATION, values)
+            return bytes(rows[0][0]) if rows else None
+
     async def flight(self, match_id: str, player: int) -> bytes | None:
         with about_match(match_id):
             rows = await self._fetch(queries.FLIGHTS, {"id": key(match_id)})
@@ -364,6 +371,11 @@ class Store(StoreReader):
         of this version has stored more.
         """
         change = partial(changes.keep_leaderboard, key(game), version, last, data)
+        await self.journal.enter(change)
+
+    async def keep_evaluation(self, match_id: str, version: int, data: bytes) -> None:
+        """Store how a match stood after its steps, instead of an earlier evaluation."""
+        change = partial(changes.keep_evaluation, key(match_id), version, data)
         await self.journal.enter(change)
 
     async def restore(self, lines: AsyncIterator[bytes]) -> int:

@@ -327,6 +327,22 @@ export interface Contests {
   offset: number;
 }
 
+export interface Continuation {
+  /** The film of the match so far, as lines of JSON. */
+  film: string;
+  /** What the player sees that is to move; null: the match is over. */
+  view: Record<string, unknown> | null;
+}
+
+export interface Continue {
+  /** The number of steps played before. */
+  step: number;
+  /** The player whose moves are given; null: house bots play for all. */
+  seat: number | null;
+  /** The moves of that player since then. */
+  moves: unknown[];
+}
+
 export interface Crosstable {
   /** The best first; 100 at most. */
   bots: string[];
@@ -463,6 +479,13 @@ export interface Entry {
 
 export interface Error {
   error: string;
+}
+
+export interface Evaluation {
+  steps: number[];
+  shares: (number[])[];
+  turns: Turn[];
+  method: string;
 }
 
 export interface FilmFrame {
@@ -672,6 +695,11 @@ export interface Match {
   ended: string | null;
   result: Outcome | null;
   seats: Seat[];
+}
+
+export interface MatchEvaluation {
+  /** null: nobody has asked for it yet. */
+  evaluation: Evaluation | null;
 }
 
 export interface MatchInFull {
@@ -1061,6 +1089,13 @@ export interface Terms {
   reunion: number;
   early_end: boolean;
   boards: number;
+}
+
+export interface Turn {
+  step: number;
+  player: number;
+  change: number;
+  words: string;
 }
 
 export interface Unplayed {

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { Problem } from '../parts/problem';
 import type { Film } from '../replay/film';
 import { go, path, query, type Params } from '../router';
+import { EvaluationPart, useEvaluation } from './evaluation';
 import { linksOf, type Links } from '../viewer/links';
 import { MatchSource } from '../viewer/match-source';
 import { Headline, resultOf } from '../viewer/result';
@@ -13,15 +14,16 @@ export default function MatchPage({ params }: { params: Params }) {
   const match = params['id'] ?? '';
   const source = useSource(match);
   const step = useMemo(wantedStep, [match]);
+  const evaluating = useEvaluation(match);
   const loading = source.loading.value;
-  if (loading.state === 'loading') return <p class="quiet" role="status">Loading the match …</p>;
+  if (loading.state === 'loading' || (loading.state === 'shown' && !evaluating.known)) return <p class="quiet" role="status">Loading the match …</p>;
   if (loading.state === 'failed') return <Missing words={loading.words} missing={loading.missing} />;
   const { film, live } = loading;
   const links = linksOf(match, location.origin, film.over, film.header.game, film.header.contest);
   return (
     <>
       <MatchHead film={film} links={links} />
-      <MatchViewer film={film} live={live} step={step} links={links} players={source.players.value} onStep={rememberStep} />
+      <MatchViewer film={film} live={live} step={step} links={links} players={source.players.value} onStep={rememberStep} under={(showing) => <EvaluationPart showing={showing} evaluating={evaluating} />} />
     </>
   );
 }

@@ -182,7 +182,7 @@ function Ending({ state, film, again }: { state: PlayState; film: Film; again: (
 }
 
 /** The last events, the newest first. */
-function Recent({ film, renderer }: { film: Film; renderer: Renderer }) {
+export function Recent({ film, renderer }: { film: Film; renderer: Renderer }) {
   const lines = useMemo(() => {
     const from = Math.max(0, film.length - RECENT);
     return Array.from({ length: film.length - from }, (_, place) => film.length - 1 - place)

@@ -1,4 +1,5 @@
 /** Why did my bot lose? Every message with the server's verdict and the time, beside the board at that step. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { askText, RestError } from '../api/rest';
 import type { MatchInFull } from '../api/types';
@@ -8,9 +9,11 @@ import { Problem } from '../parts/problem';
 import { TokenForm, useToken } from '../parts/token';
 import { isFault, readFlight, telling, type Flight, type FlightLine } from '../replay/flight';
 import { query, type Params } from '../router';
+import { EvaluationPart, useEvaluation } from './evaluation';
 import { linksOf } from '../viewer/links';
+import type { Showing } from '../viewer/showing';
 import { MatchViewer } from '../viewer/viewer';
-import { useSource } from './match';
+import { useSource, wantedStep } from './match';
 
 export default function WhyPage({ params }: { params: Params }) {
   const [id, seat] = [params['id'] ?? '', Number(params['seat'] ?? NaN)];
@@ -46,27 +49,38 @@ function Opened({ match, seat, bot }: { match: MatchInFull; seat: number; bot: s
     );
     return () => control.abort();
   }, [token, match.id, seat]);
-  if (flight) return <Shown match={match} seat={seat} flight={flight} />;
+  const evaluating = useEvaluation(match.id);
+  const under = (showing: Showing) => <EvaluationPart showing={showing} evaluating={evaluating} player={seat} />;
+  if (flight) return <Shown match={match} seat={seat} flight={flight} under={under} />;
   return (
     <>
-      {error && <div class="problem" role="alert"><p>{error}</p></div>}
-      {token && !error ? <p class="quiet" role="status">Loading the flight record …</p> : <TokenForm bot={bot} give={setToken} />}
+      <Verdict match={match} seat={seat} />
+      <div class="why">
+        <BoardAt match={match.id} step={wantedStep()} at={-1} under={under} />
+        <section aria-label="Messages">
+          <h2>Messages</h2>
+          {error && <div class="problem" role="alert"><p>{error}</p></div>}
+          {token && !error ? <p class="quiet" role="status">Loading the flight record …</p> : <TokenForm bot={bot} give={setToken} />}
+        </section>
+      </div>
     </>
   );
 }
 
-function Shown({ match, seat, flight }: { match: MatchInFull; seat: number; flight: Flight }) {
+type Under = (showing: Showing) => ComponentChildren;
+
+function Shown({ match, seat, flight, under }: { match: MatchInFull; seat: number; flight: Flight; under: Under }) {
   const [chosen, setChosen] = useState(() => lineAt(flight, query.value.get('step')));
   const [step, setStep] = useState<number | null>(null);
   const faults = flight.lines.map((line, at) => ({ line, at })).filter(({ line }) => isFault(line));
   return (
     <>
-      <Verdict match={match} seat={seat} flight={flight} faults={faults.length} />
+      <Verdict match={match} seat={seat} flight={flight} />
       {faults.length > 0 && (
         <p class="actions">{faults.slice(-8).map(({ line, at }) => <button key={at} type="button" class={at === chosen ? 'main' : ''} onClick={() => setChosen(at)}>{line.verdict} <span class="quiet-on">at {seconds(line.t)}</span></button>)}</p>
       )}
       <div class="why">
-        <BoardAt match={match.id} step={flight.lines[chosen]?.step ?? null} at={chosen} told={setStep} />
+        <BoardAt match={match.id} step={flight.lines[chosen]?.step ?? null} at={chosen} told={setStep} under={under} />
         <Lines flight={flight} chosen={chosen} step={step} choose={setChosen} />
       </div>
     </>
@@ -79,25 +93,28 @@ function lineAt(flight: Flight, step: string | null): number {
   return found < 0 ? telling(flight) : found;
 }
 
-function Verdict({ match, seat, flight, faults }: { match: MatchInFull; seat: number; flight: Flight; faults: number }) {
+/** How it ended, and with its messages how many were at fault. */
+function Verdict({ match, seat, flight }: { match: MatchInFull; seat: number; flight?: Flight }) {
+  const faults = flight?.lines.filter(isFault).length ?? 0;
+  const cause = match.seats[seat]?.cause ?? null;
   const place = match.seats[seat]?.place;
   const headline = match.seats[seat]?.headline;
-  const ended = flight.cause === 'complete' || flight.cause === null ? 'The match ended by the rules of the game.' : `The match ended for this bot by: ${flight.cause}.`;
+  const ended = cause === 'complete' || cause === null ? 'The match ended by the rules of the game.' : `The match ended for this bot by: ${cause}.`;
   return (
     <p>
-      <strong>{headline ? <><bdi>{match.players[seat]}</bdi> {headline}.</> : ended}</strong> {match.verdict && `What decided it: ${match.verdict}. `}{flight.reason && `${flight.reason}. `}{place !== null && place !== undefined && `It came in ${place === 1 ? 'first' : `at place ${place}`}. `}
-      {faults === 0 ? 'The server took every answer.' : `The server took exception to ${faults} of its answers.`}
+      <strong>{headline ? <><bdi>{match.players[seat]}</bdi> {headline}.</> : ended}</strong> {match.verdict && `What decided it: ${match.verdict}. `}{flight?.reason && `${flight.reason}. `}{place !== null && place !== undefined && `It came in ${place === 1 ? 'first' : `at place ${place}`}. `}
+      {flight && (faults === 0 ? 'The server took every answer.' : `The server took exception to ${faults} of its answers.`)}
     </p>
   );
 }
 
 /** Start at another line of the record. */
-function BoardAt({ match, step, at, told }: { match: string; step: number | null; at: number; told: (step: number | null) => void }) {
+function BoardAt({ match, step, at, told, under }: { match: string; step: number | null; at: number; told?: (step: number | null) => void; under: Under }) {
   const loading = useSource(match).loading.value;
   const links = useMemo(() => linksOf(match, location.origin, true), [match]);
   if (loading.state === 'failed') return <Problem words={loading.words} />;
   if (loading.state === 'loading') return <p class="quiet" role="status">Loading the board …</p>;
-  return <div class="why-board"><MatchViewer key={at} film={loading.film} live={null} step={step} links={links} onStep={told} minimal /></div>;
+  return <div class="why-board"><MatchViewer key={at} film={loading.film} live={null} step={step} links={links} onStep={told} under={under} minimal /></div>;
 }
 
 function Lines({ flight, chosen, step, choose }: { flight: Flight; chosen: number; step: number | null; choose: (at: number) => void }) {

@@ -29,6 +29,8 @@ interface ChartProps {
   playback: Playback;
   /** Dots in place of lines. */
   dots?: boolean;
+  /** The values at the bottom and at the top; none: those of the data. */
+  range?: [number, number];
   /** Format a value of the vertical axis. */
   unit: (value: number) => string;
   /** Format a frame of the horizontal axis. */
@@ -123,7 +125,7 @@ function useNear(box: { current: HTMLDivElement | null }): boolean {
   return near;
 }
 
-function options(box: HTMLElement, { data, unit, label, dots }: ChartProps): uPlot.Options {
+function options(box: HTMLElement, { data, unit, label, dots, range }: ChartProps): uPlot.Options {
   const colour = (name: string) => getComputedStyle(box).getPropertyValue(name).trim() || '#888';
   const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, font: '12px system-ui' };
   return {
@@ -131,7 +133,7 @@ function options(box: HTMLElement, { data, unit, label, dots }: ChartProps): uPl
     height: HEIGHT,
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: !dots } },
-    scales: { x: { time: false } },
+    scales: { x: { time: false }, ...(range && { y: { range: [Math.min(...range), Math.max(...range)], dir: range[0] < range[1] ? 1 : -1 } }) },
     axes: [
       { ...axis, size: 24, values: (_, values) => values.map((value) => (Number.isInteger(value) ? label(value) : '')) },
       { ...axis, size: 56, values: (_, values) => values.map(unit) },

@@ -10,6 +10,8 @@ export interface Links {
   bot: (name: string) => string | null;
   /** Why a player lost, for its owner. */
   why: ((player: number) => string) | null;
+  /** Continue the match from a step. */
+  fork: ((step: number) => string) | null;
   contest: string | null;
 }
 
@@ -22,6 +24,7 @@ export function linksOf(match: string, origin: string, over: boolean, game = '',
     record: over ? `/api/v1${page}/record` : null,
     bot: (name) => (name.startsWith('house:') ? null : `/bots/${encodeURIComponent(name)}`),
     why: over ? (player) => `${page}/why/${player}` : null,
+    fork: over ? (step) => `${page}/continue?step=${Math.max(0, step)}` : null,
     contest: contest === null ? null : `/contests/${encodeURIComponent(game)}/${encodeURIComponent(contest)}`,
   };
 }

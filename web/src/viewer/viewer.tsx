@@ -1,5 +1,6 @@
 /** MatchViewer: any match, live, stored or from a file. It needs no server, no router and no network: all it uses is in its props. */
 import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Film } from '../replay/film';
 import type { Renderer } from '../renderers/renderer';
@@ -8,6 +9,7 @@ import { Charts } from './charts';
 import { Controls, IconButton } from './controls';
 import { EmbedDialog, HelpDialog, useCopying } from './dialogs';
 import { EventList } from './events';
+import { Icon } from './icons';
 import type { Links } from './links';
 import { LiveState } from './live-state';
 import { Players, type PlayerFacts } from './players';
@@ -43,6 +45,8 @@ export interface ViewerProps {
   players?: readonly PlayerFacts[];
   /** Called with the number of steps played when the user stops at a frame; null: the user follows a live match. */
   onStep?: ((step: number | null) => void) | undefined;
+  /** What is shown under the time line. */
+  under?: (showing: Showing) => ComponentChildren;
   /** Whether to show only the board and its controls. */
   minimal?: boolean;
 }
@@ -72,6 +76,7 @@ function Loaded(props: LoadedProps) {
         </div>
         <SeekBar {...showing} />
         <Buttons {...showing} minimal={minimal} fullScreen={() => void toggleFullScreen(box.current)} />
+        {props.under?.(showing)}
       </div>
       {!minimal && (
         <div class="viewer-panel">
@@ -111,6 +116,7 @@ function Buttons({ minimal, fullScreen, ...showing }: Showing & { minimal: boole
     <>
       <Controls playback={playback} length={showing.film.length}>
         {links && <IconButton icon="link" words={copied ? 'Copied' : 'Copy a link to this step'} class={copied ? 'done' : ''} onClick={copyLink} />}
+        {links?.fork && !minimal && <a class="icon-button button" href={links.fork(Math.min(stepOf(digest, playback.index.value), stepOf(digest, digest.length - 1) - 1))} aria-label="Continue from here" title="Continue from here"><Icon name="fork" /></a>}
         {links && !minimal && <IconButton icon="embed" words="Embed" onClick={() => setDialog('embed')} />}
         <IconButton icon="full" words="Full screen" onClick={fullScreen} />
         {!minimal && <IconButton icon="help" words="Keys" onClick={() => setDialog('help')} />}

@@ -515,7 +515,7 @@ def _operation(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
             "required": True,
             "content": {JSON: {"schema": known[endpoint.body]}},
         }
-    if endpoint.file:
+    elif endpoint.file:
         operation["requestBody"] = {"required": True, "content": {NDJSON: {"schema": _TEXT}}}
     if endpoint.private:
         operation["security"] = [{"token": []}]

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from botdrome.api.pages import page
-from botdrome.api.rest import bots, contests, duel, matches, operator, server
+from botdrome.api.rest import analysis, bots, contests, duel, matches, operator, server
 from botdrome.api.rest.endpoint import MOST_FILES, RestEndpoint, document
 from botdrome.server.arena import Arena
 from botdrome.server.operator.operator import Operator
@@ -17,22 +17,23 @@ from botdrome.server.workers.limits import SharedSlots
 BASE = "/api/v1"
 ENDPOINTS = [
     declared
-    for module in (server, bots, matches, contests, duel)
+    for module in (server, bots, matches, analysis, contests, duel)
     for declared in module.endpoint.declared
 ]
+EVALUATING = analysis.evaluating.declared
 OPERATOR_ENDPOINTS = [*operator.session_endpoint.declared, *operator.endpoint.declared]
 
 
 @cache
 def openapi_document(operator: bool) -> bytes:
     """Made once a process, since it takes most of the time in which a server opens."""
-    return document(BASE, [*ENDPOINTS, *(OPERATOR_ENDPOINTS if operator else ())])
+    return document(BASE, [*ENDPOINTS, *EVALUATING, *(OPERATOR_ENDPOINTS if operator else ())])
 
 
 def rest_routes(arena: Arena, operator: Operator | None) -> list[BaseRoute]:
     operators = [] if operator is None else OPERATOR_ENDPOINTS
     described = openapi_document(operator is not None)
-    files = SharedSlots(MOST_FILES)
+    files, evaluations = SharedSlots(MOST_FILES), analysis.Evaluations(arena)
 
     def route(subject: Any, endpoint: RestEndpoint) -> Route:
         async def respond(request: Request) -> Response:
@@ -45,6 +46,7 @@ def rest_routes(arena: Arena, operator: Operator | None) -> list[BaseRoute]:
 
     return [
         *(route(arena, endpoint) for endpoint in ENDPOINTS),
+        *(route(evaluations, endpoint) for endpoint in EVALUATING),
         *(route(operator, endpoint) for endpoint in operators),
         Route(f"{BASE}/openapi.json", openapi),
         Route(f"{BASE}/docs", page("rest.html")),

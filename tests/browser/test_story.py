@@ -1,0 +1,77 @@
+"""The story of a match: its evaluation, why a bot lost, and how it might have gone on."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.arena import BrowserArena
+from tests.browser.faults import serious_faults
+from tests.browser.test_every_page import check
+from tests.browser.test_lists import play
+
+GAME = "noughts-and-crosses"
+STORY = "the story"
+
+
+@pytest.fixture(scope="session")
+def match(arena: BrowserArena) -> str:
+    """Both always take the first free square, so that crosses win at step 7."""
+    names = ("ada of the story", "bob of the story")
+    tokens = {name: arena.register(GAME, name) for name in names}
+    while True:
+        play(arena, tokens, contest=STORY)
+        matches = arena.rest.get("/matches", params={"contest": STORY}).json()["matches"]
+        if "timeout" not in [seat["cause"] for seat in matches[0]["seats"]]:
+            return str(matches[0]["id"])
+
+
+def evaluated(arena: BrowserArena, match: str) -> Any:
+    return arena.rest.post(f"/matches/{match}/evaluation").json()["evaluation"]
+
+
+def test_a_match_shows_its_turning_points(page: Page, arena: BrowserArena, match: str) -> None:
+    page.goto(f"/matches/{match}")
+    page.get_by_role("button", name="Find the turning points").click()
+    part = page.get_by_role("region", name="Evaluation")
+    expect(part.get_by_role("img", name="Chance to win")).to_be_visible()
+    first = evaluated(arena, match)["turns"][0]
+    expect(part.get_by_role("listitem").first).to_contain_text(first["words"])
+    part.get_by_role("link", name=f"Step {first['step']}").click()
+    expect(page.locator(".caption-step")).to_have_text(f"{first['step']} / 7")
+    expect(page).to_have_url(re.compile(rf"/matches/{match}\?step={first['step']}$"))
+    check(page)
+    page.reload()
+    expect(part.get_by_role("heading", name="Turning points")).to_be_visible()
+
+
+def test_why_opens_with_the_turning_points(page: Page, arena: BrowserArena, match: str) -> None:
+    turns = evaluated(arena, match)["turns"]
+    page.goto(f"/matches/{match}/why/{turns[-1]['player']}")
+    expect(page.get_by_role("listitem").filter(has_text=turns[-1]["words"])).to_be_visible()
+    expect(page.get_by_role("region", name="Messages")).to_be_visible()
+    check(page)
+
+
+def test_house_bots_play_on_from_a_step(page: Page, match: str) -> None:
+    page.goto(f"/matches/{match}?step=2")
+    page.get_by_role("link", name="Continue from here").click()
+    expect(page.get_by_role("heading", name="Continue from step 2")).to_be_visible()
+    check(page)
+    page.get_by_role("link", name="Let house bots play on").click()
+    expect(page.locator(".caption-step")).to_contain_text("2 / ")
+    page.keyboard.press("End")
+    expect(page.locator(".caption-words")).to_contain_text("The match ends")
+    assert serious_faults(page) == []
+
+
+def test_a_person_plays_on_from_a_step(page: Page, match: str) -> None:
+    page.goto(f"/matches/{match}/continue?step=0")
+    page.get_by_role("link", name="Play on as").first.click()
+    happened = page.get_by_role("region", name="What happened").get_by_role("listitem")
+    expect(happened).to_have_count(1)
+    for row, count in ((1, 3), (3, 5)):
+        page.get_by_role("gridcell", name=re.compile(rf"row {row}.*empty")).first.click()
+        expect(happened).to_have_count(count)
+    assert serious_faults(page) == []
