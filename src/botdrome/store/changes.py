@@ -115,9 +115,7 @@ ABORT = f"""UPDATE matches SET status = 'aborted', ended = :ended, reason = :rea
 ABORT_SOME = f"{ABORT} AND id IN :ids AND node = :of_node"
 KEEP_LEADERBOARD = """INSERT INTO leaderboards (game, version, last, data)
     VALUES (:game, :version, :last, :data) ON CONFLICT (game)
-    DO UPDATE SET version = excluded.version, last = excluded.last, data = excluded.data
-    WHERE leaderboards.version <> excluded.version OR leaderboards.last <= excluded.last"""
-"""Of two processes that do so at the same time, the one that has counted more wins."""
+    DO UPDATE SET version = excluded.version, last = excluded.last, data = excluded.data"""
 KEEP_EVALUATION = """INSERT INTO evaluations (number, version, data)
     SELECT number, :version, :data FROM matches WHERE id = :id ON CONFLICT (number)
     DO UPDATE SET version = excluded.version, data = excluded.data"""

@@ -367,8 +367,9 @@ class Store(StoreReader):
         await self.keep((), instead_of=(book, names))
 
     async def keep_leaderboard(self, game: str, version: str, last: int, data: bytes) -> None:
-        """Store what is counted of the matches of a game up to the number `last`, unless a process
-        of this version has stored more.
+        """Store what is counted of the matches of a game up to the number `last`.
+
+        It replaces what is stored, also if that is more: it may be outdated.
         """
         change = partial(changes.keep_leaderboard, key(game), version, last, data)
         await self.journal.enter(change)
