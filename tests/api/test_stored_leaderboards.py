@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,11 +10,9 @@ from msgspec.structs import replace
 
 from botdrome.api import leaderboard
 from botdrome.api.leaderboard import GameResults, TableRatings, results_of, stored_counts
-from botdrome.api.server_calls import ReadContext, keep_leaderboard
-from botdrome.server.arena import Arena
 from botdrome.store.changes import Plan, Run
-from botdrome.store.entries import MatchEntry, StoreUnavailable
-from botdrome.store.store import Store, StoreReader, open_reader, open_store
+from botdrome.store.entries import MatchEntry, Source, StoreUnavailable
+from botdrome.store.store import Store, StoreReader, keep_leaderboard, open_reader, open_store
 from tests.store.conftest import postgres as postgres
 from tests.store.conftest import postgres_url as postgres_url
 from tests.store.conftest import sqlite_url as sqlite_url
@@ -28,21 +26,19 @@ pytestmark = pytest.mark.anyio
 class Process:
     """The part of a worker process that leaderboards need."""
 
-    def __init__(self, server: Store, reader: StoreReader) -> None:
-        self._server, self.store = server, reader
+    def __init__(self, reader: StoreReader) -> None:
+        self.store = reader
+        self.keep = keep_leaderboard
         self.saved: list[int] = []
 
-    async def call(self, function: Callable[..., Awaitable[None]], *args: Any) -> None:
-        assert function is keep_leaderboard
-        self.saved.append(args[2])
-        await function(cast(Arena, self._Served(self._server)), *args)
-
-    class _Served:
-        def __init__(self, store: Store) -> None:
-            self.store = store
+    async def _keep(self, source: Source, game: str, version: str, last: int, data: bytes) -> None:
+        self.saved.append(last)
+        await self.keep(source, game, version, last, data)
 
     async def results(self) -> GameResults:
-        return await results_of(GAME, cast(ReadContext, self))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(leaderboard, "keep_leaderboard", self._keep)
+            return await results_of(GAME, self.store)
 
 
 Start = Callable[[], Awaitable[Process]]
@@ -57,7 +53,7 @@ async def start(store: Store, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
 
     async def started() -> Process:
         readers.append(await open_reader(store.source))
-        return Process(store, readers[-1])
+        return Process(readers[-1])
 
     yield started
     for reader in readers:
@@ -68,7 +64,7 @@ async def counted_anew(store: Store) -> GameResults:
     """Return the results of a process that finds nothing stored."""
     reader = await open_reader(store.source)
     await change(store, "DELETE FROM leaderboards")
-    results = await Process(store, reader).results()
+    results = await Process(reader).results()
     await reader.close()
     return results
 
@@ -232,8 +228,18 @@ async def test_a_process_that_is_killed_while_it_counts_again_need_not_begin_aga
     assert shown(results) == shown(await counted_anew(store))
 
 
+async def test_a_process_stores_its_counts_without_the_server(store: Store, start: Start) -> None:
+    """They may be megabytes, which would block its event loop."""
+    await register(store)
+    await play_some(store, 0, 30)
+    process = await start()
+    await store.close()
+    await process.results()
+    assert (await stored_counts(GAME, process.store)).last == 30
+
+
 async def test_a_version_reads_only_its_own_counts(store: Store) -> None:
-    keep = partial(store.keep_leaderboard, GAME)
+    keep = partial(keep_leaderboard, store.source, GAME)
     kept = partial(store.reports.leaderboard, GAME)
     await keep("1", 20, b"more")
     assert (await kept("1"), await kept("2")) == (b"more", None)
@@ -251,7 +257,7 @@ async def test_a_leaderboard_is_shown_if_nothing_can_be_stored(
     async def away(*_: object) -> None:
         raise StoreUnavailable("the disk is full")
 
-    monkeypatch.setattr(process, "call", away)
+    monkeypatch.setattr(process, "keep", away)
     assert (await process.results()).matches("{}") == 30
     monkeypatch.setattr(leaderboard, "LARGEST_ROW", 10)
     large = await start()
@@ -285,7 +291,7 @@ async def test_a_match_that_another_node_stores_late_is_counted(
     for _ in range(2):
         await change(store, "SELECT nextval('matches_number_seq')")
     await play_some(store, 3, 2)
-    process = Process(store, await open_reader(store.source))
+    process = Process(await open_reader(store.source))
     results = await process.results()
     assert results.matches("{}") == 5 and results.counts.missing.keys() == {4, 5}
     await change(store, "SELECT setval('matches_number_seq', 3)")

@@ -24,18 +24,17 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from botdrome.api.server_calls import ReadContext, keep_leaderboard
 from botdrome.bots.house import HOUSE_RATINGS
 from botdrome.catalogue import CATALOGUE
 from botdrome.contest.strength import LARGEST, MEAN, SingleMatch, Strength, rate
 from botdrome.games.game import BadOption
 from botdrome.games.options import unusual, with_options
 from botdrome.games.reading import UNREADABLE, bounded
-from botdrome.server.workers.jobs import JobFailed, at_low_priority
+from botdrome.server.workers.jobs import at_low_priority
 from botdrome.store import rows
 from botdrome.store.entries import BotEntry, Epoch, StoreDamaged, StoreUnavailable
 from botdrome.store.reports import Seating
-from botdrome.store.store import StoreReader
+from botdrome.store.store import StoreReader, keep_leaderboard
 from botdrome.version import __version__
 
 log = structlog.get_logger()
@@ -495,20 +494,20 @@ class GameResults:
             )  # those of an older version stay
         return self._forms[options]
 
-    async def refresh(self, context: ReadContext) -> None:
+    async def refresh(self, store: StoreReader) -> None:
         """A request may be cancelled at any await: in between, the counts agree with the numbers.
 
         Matches that are missing are looked for before those that run: the others are either among
         the running ones, or over.
         """
-        reports, game = context.store.reports, self.game
+        reports, game = store.reports, self.game
         last = await reports.last_number()
         missing = await reports.missing(self.counts.last, last)
         running = await reports.running(game, last)
-        self.bots = {bot.name: bot for bot in await context.store.bots(game)}
-        if await self._outdated(context.store, last):
+        self.bots = {bot.name: bot for bot in await store.bots(game)}
+        if await self._outdated(store, last):
             self.counts, self._rest_until = GameCounts(), {}
-            return await self.refresh(context)
+            return await self.refresh(store)
         counts, now = self.counts, int(time() * 1000)
         if waiting := counts.running | counts.missing.keys():
             seatings = await reports.seatings_of(game, waiting - running)
@@ -521,7 +520,7 @@ class GameResults:
                 if number not in found and now - at < LATE
             }
         while True:
-            await self._save(context)
+            await self._save(store)
             if counts.last >= last:
                 return None
             end = min(counts.last + AT_ONCE, last)
@@ -547,7 +546,7 @@ class GameResults:
         counts.bots = fresh
         return False
 
-    async def _save(self, context: ReadContext) -> None:
+    async def _save(self, store: StoreReader) -> None:
         """Store the counts if there are many new ones."""
         if self._unsaved < UNSAVED or monotonic() < self._save_from:
             return
@@ -555,8 +554,8 @@ class GameResults:
         data = zlib.compress(msgspec.msgpack.encode(self.counts), 1)
         self._unsaved, self._save_from = 0, monotonic() + PAUSES * (process_time() - began)
         if len(data) <= LARGEST_ROW:
-            with suppress(JobFailed, StoreUnavailable):  # the next process counts again
-                await context.call(keep_leaderboard, self.game, VERSION, self.counts.last, data)
+            with suppress(StoreUnavailable):  # the next process counts again
+                await keep_leaderboard(store.source, self.game, VERSION, self.counts.last, data)
 
     def _count(self, seatings: Sequence[Seating]) -> None:
         for _, seats in groupby(seatings, lambda seating: seating.number):
@@ -606,15 +605,15 @@ _kept: dict[str, GameResults] = {}
 _store: StoreReader | None = None
 
 
-async def results_of(game: str, context: ReadContext) -> GameResults:
+async def results_of(game: str, store: StoreReader) -> GameResults:
     """Up to date. A process keeps the results of one store."""
     global _store
-    if context.store is not _store:
+    if store is not _store:
         _kept.clear()
-        _store = context.store
+        _store = store
     if game not in _kept:
-        counts = await stored_counts(game, context.store)
+        counts = await stored_counts(game, store)
         _kept.setdefault(game, GameResults(game, counts))
     results = _kept[game]
-    await results.refresh(context)
+    await results.refresh(store)
     return results

@@ -37,11 +37,6 @@ async def awaited(arena: Arena, contest: str) -> list[str]:
     return [] if arena.contests is None else await arena.contests.awaited(contest)
 
 
-async def keep_leaderboard(arena: Arena, game: str, version: str, last: int, data: bytes) -> None:
-    """Store what a worker process has counted, for the next one."""
-    await arena.store.keep_leaderboard(game, version, last, data)
-
-
 async def order_contest(
     arena: Arena, token: object, name: str, verb: Struct, game: str = ""
 ) -> None:

@@ -113,9 +113,6 @@ DELETE_NOTES = "DELETE FROM notes WHERE book = :book AND name IN :names"
 ABORT = f"""UPDATE matches SET status = 'aborted', ended = :ended, reason = :reason
     WHERE {queries.HAS_STATUS["running"]}"""
 ABORT_SOME = f"{ABORT} AND id IN :ids AND node = :of_node"
-KEEP_LEADERBOARD = """INSERT INTO leaderboards (game, version, last, data)
-    VALUES (:game, :version, :last, :data) ON CONFLICT (game)
-    DO UPDATE SET version = excluded.version, last = excluded.last, data = excluded.data"""
 KEEP_EVALUATION = """INSERT INTO evaluations (number, version, data)
     SELECT number, :version, :data FROM matches WHERE id = :id ON CONFLICT (number)
     DO UPDATE SET version = excluded.version, data = excluded.data"""
@@ -289,11 +286,6 @@ def change_notes(notes: Sequence[Row], book: str, deleted: Sequence[str]) -> Pla
     yield from noted(notes)
     if deleted:
         yield Run(DELETE_NOTES, {"book": book, "names": deleted})
-
-
-def keep_leaderboard(game: str, version: str, last: int, data: bytes) -> Plan[None]:
-    values = {"game": game, "version": version, "last": last, "data": data}
-    yield Run(KEEP_LEADERBOARD, values)
 
 
 def keep_evaluation(match_id: str, version: int, data: bytes) -> Plan[None]:

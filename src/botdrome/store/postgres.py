@@ -288,6 +288,15 @@ class PostgresReader:
         async with self._explained():
             return await found(self._readers, query, values)
 
+    async def write_beside(self, statement: str, values: Mapping[str, Any]) -> None:
+        """Write beside the server, on a connection of its own."""
+        async with self._explained():
+            connection = await connect(self._url, "botdrome leaderboards", PATIENCE)
+            try:
+                await found(connection, statement, values)
+            finally:
+                connection.terminate()
+
     async def close(self) -> None:
         await _close(self._readers)
 

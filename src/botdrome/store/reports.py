@@ -111,6 +111,9 @@ PLAYED = """SELECT 1 FROM bots JOIN seats ON seats.name = bots.name
     WHERE bots.name IN :names AND seats.started >= bots.registered AND seats.number <= :last
     LIMIT 1"""
 LEADERBOARD = "SELECT data FROM leaderboards WHERE game = :game AND version = :version"
+KEEP_LEADERBOARD = """INSERT INTO leaderboards (game, version, last, data)
+    VALUES (:game, :version, :last, :data) ON CONFLICT (game)
+    DO UPDATE SET version = excluded.version, last = excluded.last, data = excluded.data"""
 MEETINGS_OF_ONE = f"""SELECT mine.number, mine.started, mine.place, theirs.name, theirs.name_whole,
     theirs.place, matches.versions, mine.player, theirs.player, matches.options, {_BLOCK}
     {_MET} AND matches.pace IS NULL
@@ -215,7 +218,7 @@ class Reports:
         return bool(await self._fetch(PLAYED, values))
 
     async def leaderboard(self, game: str, version: str) -> bytes | None:
-        """Return what `Store.keep_leaderboard` has stored last."""
+        """Return what `keep_leaderboard` has stored last."""
         rows = await self._fetch(LEADERBOARD, {"game": key(game), "version": version})
         return bytes(rows[0][0]) if rows else None
 

@@ -213,6 +213,14 @@ class SqliteReader:
         with explained(str(self._path)):
             return found(self._connection, query, values)
 
+    async def write_beside(self, statement: str, values: Mapping[str, Any]) -> None:
+        """Write beside the server, on a connection of its own."""
+        with (
+            explained(str(self._path)),
+            closing(connected(self._path, must_exist=True)) as connection,
+        ):
+            found(connection, statement, values)
+
     async def close(self) -> None:
         self._connection.close()
 

@@ -36,7 +36,7 @@ from botdrome.store.entries import (
 )
 from botdrome.store.journal import Journal, Outage
 from botdrome.store.postgres import Postgres, PostgresReader
-from botdrome.store.reports import Reports
+from botdrome.store.reports import KEEP_LEADERBOARD, Reports
 from botdrome.store.rows import (
     UNREADABLE,
     bot_entry,
@@ -366,14 +366,6 @@ class Store(StoreReader):
         """Delete these notes if they exist."""
         await self.keep((), instead_of=(book, names))
 
-    async def keep_leaderboard(self, game: str, version: str, last: int, data: bytes) -> None:
-        """Store what is counted of the matches of a game up to the number `last`.
-
-        It replaces what is stored, also if that is more: it may be outdated.
-        """
-        change = partial(changes.keep_leaderboard, key(game), version, last, data)
-        await self.journal.enter(change)
-
     async def keep_evaluation(self, match_id: str, version: int, data: bytes) -> None:
         """Store how a match stood after its steps, instead of an earlier evaluation."""
         change = partial(changes.keep_evaluation, key(match_id), version, data)
@@ -469,12 +461,26 @@ def _shown(url: str) -> str:
     return re.sub(r"(://[^:@]*):.*@" if "://" in url else r"(^[^:/]*):.*@", r"\1:***@", url)
 
 
+def _readable(source: Source) -> SqliteReader | PostgresReader:
+    is_file = source.kind == "sqlite"
+    return SqliteReader(Path(source.place)) if is_file else PostgresReader(source.place)
+
+
 async def open_reader(source: Source) -> StoreReader:
     """Open a store that exists already, for a process that only reads."""
-    is_file = source.kind == "sqlite"
-    database = SqliteReader(Path(source.place)) if is_file else PostgresReader(source.place)
+    database = _readable(source)
     await database.open()
     return StoreReader(database)
+
+
+async def keep_leaderboard(source: Source, game: str, version: str, last: int, data: bytes) -> None:
+    """Store what is counted of the matches of a game up to the number `last`.
+
+    A process that reads does this itself: megabytes would block the server. It replaces what is
+    stored, also if that is more: it may be outdated.
+    """
+    values = {"game": key(game), "version": version, "last": last, "data": data}
+    await _readable(source).write_beside(KEEP_LEADERBOARD, values)
 
 
 _open: dict[Source, StoreReader] = {}

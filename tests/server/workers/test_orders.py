@@ -14,7 +14,6 @@ from botdrome.api.server_calls import (
     awaited,
     contest_games,
     count_duels,
-    keep_leaderboard,
     live,
 )
 from botdrome.server.arena import Arena
@@ -137,7 +136,6 @@ async def test_a_job_that_loses_every_worker_fails(monkeypatch: pytest.MonkeyPat
 
 def test_all_calls_that_change_something_are_orders() -> None:
     reading = {live, contest_games, count_duels, awaited, Arena.look, Arena.holder, Arena.owns}
-    reading |= {keep_leaderboard}  # nothing depends on it
     sources = [file.read_text() for file in Path(api.__path__[0]).rglob("*.py")]
     calls = re.findall(r"(?:await |[.(])_?call(?:_bot)?\(\s*([\w.]+)", "".join(sources))
     assert set(calls) == {"function"} | {one.__qualname__ for one in reading | ORDERS}

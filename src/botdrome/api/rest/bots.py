@@ -362,7 +362,7 @@ POINTS = 100
     NO_GAME,
 )
 async def leaderboard(context: ReadContext, request: RestRequest) -> Leaderboard:
-    results = await results_of(game_called(request.path("game")), context)
+    results = await results_of(game_called(request.path("game")), context.store)
     chosen, sets = _option_sets(results, request)
     sizes = results.sizes(chosen)
     size = request.table_size(sizes)
@@ -472,7 +472,7 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
     causes = await store.reports.causes(name, _since(bot))
     if bot is None:
         return Profile(name, None, None, [], [], matches, None, [], {}, [], causes)
-    results = await results_of(bot.game, context)
+    results = await results_of(bot.game, context.store)
     chosen, sets = _option_sets(results, request, name)
     sizes = results.sizes(chosen, name)
     size = request.table_size(sizes)

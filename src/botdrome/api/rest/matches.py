@@ -306,7 +306,7 @@ async def live(arena: Arena, request: RestRequest) -> Live:
 )
 async def players(context: ReadContext, request: RestRequest) -> MatchPlayers:
     entry = await match_entry(context, request)
-    results = await results_of(entry.game, context)
+    results = await results_of(entry.game, context.store)
     options = results.form(msgspec.json.encode(entry.options).decode())
     ratings = results.table(options, len(entry.players)).ratings
     running = entry.status == "running"
