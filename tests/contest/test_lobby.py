@@ -222,6 +222,27 @@ def test_contests_that_nobody_is_in_are_not_kept() -> None:
     assert lobby.book(Wish("gomoku", contest="playing")) is None
 
 
+def test_odd_wishes_and_many_players_with_one_wish_hide_nobody() -> None:
+    hall, named = Hall(), [f"friend {number}" for number in range(3)]
+    for number in range(5):
+        hall.arrive(f"odd {number}", wish=Wish("gomoku", options=str(number)))
+    for friend in named:
+        hall.arrive("ada", friend)
+    for name in ("bob", "cid", "dan"):
+        hall.arrive("x", name, Wish("gomoku"))
+        hall.arrive(name, "nobody", Wish("gomoku"))
+    hall.arrive("eve", wish=Wish("gomoku", contest="cup"))
+    hall.arrive("fay", wish=Wish("gomoku", invite="word"))
+    turns = [[one.name for one in hall.lobby.in_turn(turn, 4, 2)] for turn in range(4)]
+    assert turns[:3] == [
+        ["odd 0", "odd 1", "odd 2", "odd 3"],
+        ["odd 4", "ada", "ada", "ada"],
+        ["x", "bob", "cid", "x", "x"],
+    ]
+    assert turns[3] == turns[0]
+    assert Lobby().in_turn(1, 4, 2) == []
+
+
 def test_those_who_wait_are_listed_and_what_contests_still_have_to_see() -> None:
     lobby, cup, quiet = Lobby(), Wish("gomoku", contest="cup"), Wish("gomoku", contest="quiet")
     lobby.open_book("gomoku", "cup", ContestBook(1, {("ada", "bob"): 1}, {("bob", "ada"): 1}))

@@ -102,6 +102,15 @@ def test_results_are_told_in_several_beats_and_learned_once(node: LocalFirst) ->
     assert len(other.hear("ant.1", node.beat([], 0.0), 0.0)) == MOST_TOLD
 
 
+def test_odd_wishes_hide_no_other_wish_of_players(node: LocalFirst) -> None:
+    for number in range(2 * MOST_TOLD):
+        node.arrive(f"odd {number}", seeker("odd"), 0.0)
+    node.arrive(KEY, seeker("ada"), 0.0)
+    told = [node.beat([], 0.0).played for _ in range(4)]
+    assert [len(played) for played in told] == [MOST_TOLD, MOST_TOLD, 1, MOST_TOLD]
+    assert told[2] == [KEY] and told[3] == told[0]
+
+
 # 200 bots, skewed wishes.
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from botdrome.contest.formats.format import moved_on
 from botdrome.match.terms import PACES, PaceName
 
+T = TypeVar("T")
 Ticket = int
 """A number that rises with every arrival."""
 NO_OPTIONS = "{}"
@@ -78,6 +79,12 @@ class Seeker(Struct, frozen=True):
             self.opponent == other.name
             and other.wish == replace(self.wish, pace="usual") != self.wish
         )
+
+
+def part_of(items: Sequence[T], turn: int, most: int) -> Sequence[T]:
+    """Return at most so many items, in each turn those that follow."""
+    start = turn % max(1, -(-len(items) // most)) * most
+    return items[start : start + most]
 
 
 Group = dict[Ticket, Seeker]
@@ -222,6 +229,22 @@ class Lobby:
             for group in _groups(pool)
         )
         return sorted((seeker for group in groups for seeker in group.values()), key=_arrival)
+
+    def in_turn(self, turn: int, most: int, each: int) -> list[Seeker]:
+        """Return players that wait in open play without an invite: the first of each name, and
+        `each` names at most that want the same; `most` such groups, the others in later turns.
+        """
+        alike = [
+            groups
+            for wish, pool in self._pools.items()
+            if wish.open_to_house
+            for groups in pool.values()
+        ]
+        return [
+            _first(group)
+            for groups in part_of(alike, turn, most)
+            for group in islice(groups.values(), each)
+        ]
 
     def unplayed(self) -> Iterator[tuple[tuple[str, str], Names, int]]:
         """Yield the matches left in active contests: game and contest, names, and the number of

@@ -11,19 +11,20 @@ that may meet (`key`) are strings here.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from botdrome.contest.lobby import Seeker, Wish
+from botdrome.contest.lobby import Seeker, Wish, part_of
 
 LATELY = 10.0
 """Seconds for which a player that sought here counts as one of this node."""
 STALE = 2.0
 """Seconds after which a beat says nothing any more."""
 MOST_TOLD = 200
-"""The largest number of players, wishes and results that a beat tells."""
+"""The largest number of wishes and results that a beat tells. Wishes take turns."""
+MOST_ALIKE = 10
+"""The largest number of players with one wish that a beat tells."""
 MOST_MET = 20_000
 """The largest number of players whose last opponents are kept."""
 REPEATED = 4
@@ -65,7 +66,8 @@ class LocalFirst:
         self._waiting: dict[str, dict[str, list[Seeker]]] = {}
         """The players that wait at other nodes."""
         self._results: deque[list[PlayedGame]] = deque([[]], maxlen=REPEATED)
-        self._last = 0
+        self._last = self.turn = 0
+        """The number of results and of beats so far."""
         self._learned: dict[str, int] = {}
 
     # Players that seek.
@@ -117,7 +119,7 @@ class LocalFirst:
         self._results[-1].append(game)
         self._last += 1
 
-    def beat(self, waiting: Iterable[tuple[str, Seeker]], now: float) -> DeskBeat:
+    def beat(self, waiting: list[tuple[str, Seeker]], now: float) -> DeskBeat:
         """Return what to tell the other nodes, with those that wait here for long."""
         self._players = {
             key: still
@@ -126,8 +128,9 @@ class LocalFirst:
         }
         results = [game for games in self._results for game in games][-MOST_TOLD:]
         self._results.append([])
-        shown = list(islice(waiting, MOST_TOLD)), list(islice(self._players, MOST_TOLD))
-        return DeskBeat(*shown, self._last, results)
+        played = list(part_of(list(self._players), self.turn, MOST_TOLD))
+        self.turn += 1
+        return DeskBeat(waiting, played, self._last, results)
 
     def hear(self, node: str, beat: DeskBeat, now: float) -> list[PlayedGame]:
         """Take the beat of another node. Return the results that are new."""

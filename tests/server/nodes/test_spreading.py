@@ -7,6 +7,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.contest.lobby import Seeker, Wish
+from botdrome.contest.local_first import MOST_TOLD
 from botdrome.server.nodes import shared_desk
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.session import Session
@@ -115,6 +116,18 @@ async def test_a_newcomer_goes_to_one_that_waits_elsewhere(
                 async with bot(front, bob) as other:
                     for each in (one, other):
                         assert (await each.receive())["state"]["result"] is None
+
+
+async def test_odd_wishes_do_not_hide_a_player_that_waits(two: list[RunningServer]) -> None:
+    desk, told = desk_of(two[0]), set[str]()
+    for number in range(MOST_TOLD):
+        odd = Wish(GAME, options=str(number))
+        two[0].desk._lobby.seek(Seeker(number, f"odd {number}", odd))
+    two[0].desk._lobby.seek(Seeker(MOST_TOLD, "ada", WISH))
+    for _ in range(2):
+        told |= {seeker.name for _, seeker in desk._waiting()}
+        desk._first.beat([], desk._loop.time())
+    assert "ada" in told and len(told) == MOST_TOLD + 1
 
 
 async def test_two_that_meet_again_and_again_go_to_the_home(

@@ -367,7 +367,7 @@ class Desk:
         self._lobby = Lobby()
         self.tickets: Iterator[Ticket] = count()
         """Nodes of a cluster have nanoseconds, so that waits can be compared."""
-        self.close_books = self._lobby.close_books
+        self.close_books, self.seekers_in_turn = self._lobby.close_books, self._lobby.in_turn
         self.matchmaker = Matchmaker(self._lobby, settings.matchmaking.wait, self._open)
         self._clients: dict[int, WaitingClient] = {}
         self._watchers: set[Callable[[Seeker], None]] = set()

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker, Wish
-from botdrome.contest.local_first import MOST_TOLD, DeskBeat, LocalFirst, PlayedGame
+from botdrome.contest.local_first import MOST_ALIKE, MOST_TOLD, DeskBeat, LocalFirst, PlayedGame
 from botdrome.server.lobby.desk import Desk, OtherNodes, WaitingClient
 from botdrome.server.nodes.carrying import CarriedConnection, FrontConnection, connection_of
 from botdrome.server.nodes.cluster import Cluster, Key, Members, Node, NodeId, able, choose
@@ -351,11 +351,11 @@ class SharedDesk(OtherNodes):
             self._cluster.links.broadcast(TOPIC, msgspec.msgpack.encode(beat))
 
     def _waiting(self) -> list[tuple[Key, Seeker]]:
-        """The players that wait for clients of other nodes: at the desk, and in rooms."""
+        """Players that wait for clients of other nodes: at the desk, and in rooms."""
         found = [
             seeker
-            for seeker in self._desk.seekers(MOST_TOLD)
-            if seeker.wish.contest is None and seconds_since(seeker) > self._first.wait
+            for seeker in self._desk.seekers_in_turn(self._first.turn, MOST_TOLD, MOST_ALIKE)
+            if seconds_since(seeker) > self._first.wait
         ]
         found += [one for tell in self._desk.gatherings if (one := tell()) is not None]
         return [(self._cluster.key_of(seeker.wish), seeker) for seeker in found]
