@@ -63,6 +63,12 @@ def test_a_newcomer_goes_to_a_player_that_waits_elsewhere(node: LocalFirst) -> N
     assert node.arrive(KEY, seeker("eve"), 0.5) is None and not node._waiting
 
 
+def test_a_player_that_was_sent_here_stays_and_hides_nobody(node: LocalFirst) -> None:
+    node.hear("bee.1", DeskBeat([(KEY, seeker("bob"))]), 0.0)
+    assert node.arrive(KEY, Seeker(1, "ada", WISH, moved=True), 0.1) is None
+    assert node.arrive(KEY, seeker("eve"), 0.1) == "bee.1"
+
+
 def test_two_that_met_often_look_for_others(node: LocalFirst) -> None:
     pair = seeker("ada"), seeker("bob")
     for _ in range(9):

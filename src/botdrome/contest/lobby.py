@@ -66,7 +66,7 @@ class Seeker(Struct, frozen=True):
     avoids: str | None = None
     """A name that it does not want to meet at present."""
     moved: bool = False
-    """True: it has sought before, mostly at another node."""
+    """True: another node has sent it here."""
 
     def accepts(self, other: "Seeker") -> bool:
         if other.name in (self.name, self.avoids) or self.opponent not in (None, other.name):

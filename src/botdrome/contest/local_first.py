@@ -75,6 +75,8 @@ class LocalFirst:
     def arrive(self, key: str, seeker: Seeker, now: float) -> str | None:
         """Note a player that seeks here. Return the node at which one waits that it should meet."""
         self._players.setdefault(key, {})[seeker.name] = now
+        if seeker.moved:  # so that none is sent to and fro
+            return None
         for node, waiting in self._waiting.get(key, {}).items():
             found = [one for one in waiting if one.accepts(seeker) and seeker.accepts(one)]
             if found and now - self._beats[node][0] < STALE:

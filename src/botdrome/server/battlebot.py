@@ -111,7 +111,7 @@ class BattlebotServer:
         transfer, session.transfer = session.transfer, None
         if transfer is not None and transfer.waited:
             how: dict[str, Any] = {"waited": transfer.waited, "avoids": transfer.avoids}
-            desk.seek(session, login.name, wish, login.opponent, **how)
+            desk.seek(session, login.name, wish, login.opponent, moved=True, **how)
         elif login.match is not None:
             desk.come_back(session, login.match, login.password if login.guest else "")
         else:

@@ -9,7 +9,8 @@ from botdrome.app import RunningServer
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.local_first import MOST_TOLD
 from botdrome.server.nodes import shared_desk
-from botdrome.server.nodes.shared_desk import SharedDesk
+from botdrome.server.nodes.moving import Mover
+from botdrome.server.nodes.shared_desk import Placement, SharedDesk
 from botdrome.server.session import Session
 from tests.patience import until
 from tests.server.clients import bot, play_noughts, registered, unhurried
@@ -128,6 +129,44 @@ async def test_odd_wishes_do_not_hide_a_player_that_waits(two: list[RunningServe
         told |= {seeker.name for _, seeker in desk._waiting()}
         desk._first.beat([], desk._loop.time())
     assert "ada" in told and len(told) == MOST_TOLD + 1
+
+
+async def test_only_a_client_of_another_node_counts_as_sent_here(
+    two: list[RunningServer],
+) -> None:
+    """The node may send the other one elsewhere, also if it has to seek again."""
+    there, front = home_first(two)
+    for number, node in enumerate((there, front)):
+        async with bot(node, await registered(there, f"bot {number}")):
+            await until(lambda: there.desk.waiting_clients)
+            (client,) = there.desk.waiting_clients
+            assert client.seeker is not None and client.seeker.moved == (node is front)
+            desk_of(there)._seek_again(client, client.seeker)
+            assert client.seeker is not None and client.seeker.moved == (node is front)
+        await until(lambda: not there.desk.waiting_clients)
+
+
+async def test_two_of_which_one_cannot_get_there_play_here(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, front = home_first(two)
+    sent: list[str] = []
+
+    def can_go(self: Mover, session: Session, to: str) -> bool:
+        return session.name == "ada"
+
+    def move(self: Mover, session: Session, *_: object) -> None:
+        sent.append(session.name)
+
+    monkeypatch.setattr(Placement, "choose", lambda *_: of(front).cluster.here)
+    monkeypatch.setattr(SharedDesk, "connected", False)
+    monkeypatch.setattr(Mover, "can_hand_over", can_go)
+    monkeypatch.setattr(Mover, "move", move)
+    ada, bob = [await registered(there, name) for name in ("ada", "bob")]
+    async with bot(there, ada) as one, bot(there, bob) as other:
+        for each in (one, other):
+            assert (await each.receive())["state"]["result"] is None
+    assert sent == []
 
 
 async def test_two_that_meet_again_and_again_go_to_the_home(

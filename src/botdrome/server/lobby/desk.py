@@ -410,7 +410,7 @@ class Desk:
         ticket = next(self.tickets) - round(waited * 1e9)
         while ticket in self._clients:
             ticket += 1
-        seeker = Seeker(ticket, name, wish, opponent, by_lot, moved=waited > 0, **how)
+        seeker = Seeker(ticket, name, wish, opponent, by_lot, **how)
         if not self.others.alone and self.others.seek(client, seeker):
             return None
         if refusal := self.refusal:

@@ -131,7 +131,7 @@ TOPIC = "desk"
 BEAT = 0.25
 """Seconds between two beats of the desk."""
 MOVED = 0.001
-"""Seconds that a client which moves has waited at least: more than none tells that it moved."""
+"""Seconds that a client which moves has waited at least: more than none tells that it seeks."""
 
 RETRY = 1.0
 """Seconds until a player tries again to go where it cannot get now."""
@@ -195,7 +195,7 @@ class SharedDesk(OtherNodes):
             return self._leave(client, seeker, key)
         if seeker.wish.contest is None:
             node = self._first.arrive(key, seeker, self._loop.time())
-            return node is not None and not seeker.moved and self._go(client, seeker, node)
+            return node is not None and self._go(client, seeker, node)
         home = self._cluster.home(key)
         if home == self._cluster.here:
             return self._wait_for_rooms(client, seeker, key)
@@ -249,7 +249,7 @@ class SharedDesk(OtherNodes):
             return False  # they were sent here, and would be sent to and fro
         else:
             to = self._placement.choose([place_of(one, self._cluster.here) for one in sessions])
-            if to == self._cluster.here:
+            if not all(self._can_go(one, to) for one in sessions):
                 return False
         for client, seeker in zip(sessions, seekers, strict=True):
             if not self._go(client, seeker, to):
@@ -295,12 +295,16 @@ class SharedDesk(OtherNodes):
         near = [node for node in nodes if self._mover.can_hand_over(client, node.id)]
         return self._go(client, seeker, choose(key, near or nodes).id)
 
-    def _go(self, client: Session, seeker: Seeker, to: NodeId) -> bool:
-        """Let a client seek at another node; False: it cannot get there."""
-        if not self._mover.can_hand_over(client, to) and not self.connected:
-            return False
+    def _can_go(self, client: Session, to: NodeId) -> bool:
         if client.closed or client.transfer_login is None or to == self._cluster.here:
             return False
+        return self.connected or self._mover.can_hand_over(client, to)
+
+    def _go(self, client: Session, seeker: Seeker, to: NodeId) -> bool:
+        """Let a client seek at another node; False: it cannot get there."""
+        if not self._can_go(client, to):
+            return False
+        assert client.transfer_login is not None
         self._desk.give_up(client)
         transfer, messages = client.transfer_login
         waited = max(seconds_since(seeker), MOVED)
@@ -322,6 +326,7 @@ class SharedDesk(OtherNodes):
             seconds_since(seeker),
             all_contests=seeker.all_contests,
             avoids=seeker.avoids,
+            moved=seeker.moved,
         )
 
     def _follow(self) -> None:
