@@ -14,7 +14,7 @@ from time import monotonic
 
 import pytest
 
-from botdrome.server.network.steady_loop import HEARTBEAT, STALL, SteadyClock, SteadyLoop
+from botdrome.server.network.steady_loop import HEARTBEAT, IDLE, STALL, SteadyClock, SteadyLoop
 from tests.server.rooms.boats.clients import BOARD
 
 LOOPS: list[Callable[..., asyncio.AbstractEventLoop]] = [SteadyLoop]
@@ -47,6 +47,19 @@ def test_a_stall_of_any_length_is_left_out(seconds: float) -> None:
     assert clock.now() == before
     time[0] += HEARTBEAT
     assert clock.now() == pytest.approx(before + HEARTBEAT)
+
+
+def test_the_sleep_of_an_idle_loop_counts() -> None:
+    """Otherwise the clock of an idle server would stand still if it always woke up late."""
+    time = [100.0]
+    clock = SteadyClock(lambda: time[0])
+    clock.stall = IDLE + STALL - HEARTBEAT
+    before = clock.now()
+    for _ in range(10):
+        time[0] += IDLE + STALL
+        clock.now()
+    assert clock.now() == pytest.approx(before + 10 * (IDLE - HEARTBEAT))
+    assert clock.left_out == pytest.approx(10 * (STALL + HEARTBEAT))
 
 
 def test_time_in_which_the_loop_runs_counts() -> None:

@@ -57,6 +57,7 @@ class SteadyClock:
         now = self._read()
         gap, self._seen = now - self._seen, now
         if gap > self.stall:
+            gap -= self.stall - STALL  # for so long an idle loop sleeps by itself
             self.left_out += gap
             metrics.STALLED.inc(gap)
             if gap > LONG_STALL:
