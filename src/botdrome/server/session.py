@@ -264,8 +264,12 @@ class Session:
         if due is None or self.closed:
             return
         length, shared = round(due - self._loop.time(), 3), self._desk.deadlines
-        if length not in shared and len(shared) < MOST_LENGTHS:
-            shared[length] = Timeouts(length, Session.wake)
+        if length not in shared:
+            if len(shared) == MOST_LENGTHS:
+                for unused in [one for one, timeouts in shared.items() if not timeouts]:
+                    del shared[unused]
+            if len(shared) < MOST_LENGTHS:
+                shared[length] = Timeouts(length, Session.wake)
         if length in shared:
             self._timer = shared[length]
             self._timer.begin(self)

@@ -81,6 +81,9 @@ class Timeouts(Generic[Waiter]):
         self._looking = False
         """Whether the timer runs."""
 
+    def __len__(self) -> int:
+        return len(self._awaited)
+
     def begin(self, waiter: Waiter) -> None:
         """A waiter that waits already begins again."""
         loop = asyncio.get_running_loop()
