@@ -20,6 +20,7 @@ from botdrome.server.arena import Arena
 from botdrome.server.workers import pool
 from botdrome.server.workers.jobs import JobFailed
 from botdrome.server.workers.pool import Workers
+from tests.patience import until
 from tests.server.clients import leap
 from tests.server.workers.chores import order
 from tests.server.workers.gates import gate
@@ -87,6 +88,32 @@ async def test_a_query_has_another_worker_started_for_short_jobs() -> None:
     await asyncio.sleep(0)
     assert (len(workers._links), len(workers._starting)) == (1, 1)
     assert (await long).value == 2
+    await workers.close()
+
+
+async def test_the_worker_more_for_background_jobs_ends_after_a_while() -> None:
+    workers = Workers(1)
+
+    async def plan() -> None:
+        job = await workers.run("me", f"{CHORES}:add", 1, 1, background=True)
+        assert job.value == 2
+
+    async with gate() as end:
+        held = asyncio.ensure_future(workers.run("me", f"{CHORES}:wait_at", end.path))
+        await end.reached.wait()
+        await plan()
+        end.open()
+        await held
+    first, second = workers._links
+    leap(pool.EXTRA - 1)
+    await plan()
+    leap(2)
+    await plan()
+    assert workers._links == [first, second]
+    leap(pool.EXTRA)
+    await until(lambda: workers._links == [first])
+    await until(lambda: not workers._stopping)
+    assert second.ended and await workers.value("me", f"{CHORES}:add", 1, 1) == 2
     await workers.close()
 
 

@@ -6,7 +6,8 @@ Theory of operation. A worker is a process with a socket to the server. One is s
 server, others when they are needed; each is used once it is warm, with its modules imported and the
 store open. It runs one job at a time. Clients take turns (`FairTurns`) by the processor time that
 their jobs have used. Short jobs come before long ones, and one worker is always left for short
-jobs. One background job runs at a time, and may have a worker more, so that no query waits for it.
+jobs. One background job runs at a time, and may have a worker more, so that no query waits for it;
+that worker ends a minute after the last such job.
 Queries run at the server's priority, since people wait for them; background jobs and plain
 functions, such as the moves of house bots, at a lower one (`at_low_priority`).
 
@@ -365,6 +366,8 @@ LONGEST_JOB = 30.0
 """The time limit of a job, in seconds."""
 MOST_CALLS = 64
 """The largest number of jobs that wait for slow calls."""
+EXTRA = 60.0
+"""Seconds after the last background job for which the worker more is kept."""
 LAST_JOBS = 5.0
 """The time limit of running jobs when the server stops, in seconds."""
 _numbers = count()
@@ -393,6 +396,8 @@ class Workers:
         self.keeps_warm = self._warm = self._closed = False
         self.on_warm: Callable[[], None] = lambda: None
         self._given: WorkerProcess | None = None
+        self._extra: asyncio.TimerHandle | None = None
+        """Ends the worker more that a background job had."""
         self._warming, self._idle = set[WorkerLink](), asyncio.Event()
         """Set when the pool is closed and no worker has a job."""
 
@@ -525,6 +530,8 @@ class Workers:
         job.link.running.discard(job.number)
         job.turns.settle(job.client, job.charged, cost)
         job.charged = cost
+        if job.turns is self._background:
+            self._keep_extra()
 
     # Processes.
 
@@ -538,6 +545,7 @@ class Workers:
     def _started(self, task: asyncio.Task[None]) -> None:
         self._starting.discard(task)
         if not task.cancelled():
+            self._keep_extra()
             self._dispatch()
 
     async def _start_worker(self) -> None:
@@ -567,6 +575,22 @@ class Workers:
         metrics.WORKERS_STARTED.inc()
         if self._closed:
             link.close()
+
+    def _keep_extra(self) -> None:
+        """Keep a worker more than usual for a while, and then end one."""
+        if self._extra is not None:
+            self._extra.cancel()
+        more = len(self._links) > self._most and not self._closed
+        loop = asyncio.get_running_loop()
+        self._extra = loop.call_later(EXTRA, self._end_extra) if more else None
+
+    def _end_extra(self) -> None:
+        idle = [link for link in self._links if not link.jobs]
+        if not idle or self._background or self._running(self._background):
+            return self._keep_extra()
+        self._links.remove(idle[-1])  # now: it must not get a job
+        idle[-1].close()
+        return self._stop_worker(idle[-1].worker)
 
     def _keep_warm(self) -> None:
         if self.keeps_warm and not self._closed and not self._links:
@@ -667,6 +691,7 @@ class Workers:
     async def close(self) -> None:
         """Stop the workers. Running jobs have 5 s to finish; waiting jobs fail at once."""
         self._closed = True
+        self._keep_extra()
         self._fail_all(WorkersClosed())
         for link in tuple(self._warming):
             link.close()
