@@ -201,6 +201,18 @@ class Killed(BaseException):
     """The process ends here."""
 
 
+async def test_bots_are_rated_at_once_when_they_are_counted_again(
+    store: Store, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaderboard, "PAUSES", 1e9)
+    await register(store)
+    await play_some(store, 0, 30)
+    process = await start()
+    assert (await process.results()).table("{}", 2).ratings.strengths
+    await change(store, "DELETE FROM bots WHERE name = 'cid'")
+    assert (await process.results()).table("{}", 2).ratings.strengths
+
+
 @pytest.mark.parametrize("damage", OUTDATED)
 async def test_a_process_that_is_killed_while_it_counts_again_need_not_begin_again(
     store: Store, start: Start, monkeypatch: pytest.MonkeyPatch, damage: str

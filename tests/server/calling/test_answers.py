@@ -164,6 +164,10 @@ BAD = {
     "many headers": (answer(BODY, **{f"x{number}": "y" * 100 for number in range(200)}), "head of the answer is longer"),
     "a head without end": (b"HTTP/1.1 200 OK\r\nx: " + b"y" * 40_000, "head of the answer is "
                                                                       "longer"),
+    "a long interim answer": (
+        b"HTTP/1.1 103 Early Hints\r\nx: " + b"y" * 17_000 + b"\r\n\r\n" + answer(BODY),
+        "head of the answer is longer",
+    ),
     "trailers without end": (
         answer(b"0\r\n" + b"x: y\r\n" * 10_000, transfer_encoding="chunked"), "longer|not HTTP",
     ),
