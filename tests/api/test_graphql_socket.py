@@ -9,10 +9,11 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from botdrome.api.app import Api
+from botdrome.server.arena import Arena
 from botdrome.store.store import Store
 from tests.api.serving import serving
 from tests.api.tables import HandTables, entry_of, mark, played_noughts
-from tests.patience import until
+from tests.patience import PATIENCE, until
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +27,10 @@ LIVE = "subscription { liveTables { id steps } }"
 
 
 @pytest.fixture
-async def server(app: Api) -> AsyncIterator[str]:
+async def server(app: Api, arena: Arena, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
+    """A busy machine may take longer for a greeting or a query than a client may."""
+    monkeypatch.setattr("botdrome.api.graphql.endpoint.INIT_TIMEOUT", PATIENCE)
+    monkeypatch.setattr(arena.workers, "_longest", PATIENCE)
     async with serving(app) as server:
         yield server
 
@@ -77,7 +81,13 @@ async def clients(server: str) -> AsyncIterator[dict[str, Client]]:
 
 def dial(server: str, *protocols: Any, path: str = "/graphql", **rest: Any) -> connect:
     return connect(
-        f"ws://{server}{path}", subprotocols=protocols or None, compression=None, proxy=None, **rest
+        f"ws://{server}{path}",
+        subprotocols=protocols or None,
+        compression=None,
+        proxy=None,
+        open_timeout=PATIENCE,
+        ping_timeout=PATIENCE,
+        **rest,
     )
 
 

@@ -62,9 +62,11 @@ NO_HURRY = 3600.0
 
 @pytest.fixture(autouse=True)
 def time_for_each_move(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Of a busy machine nobody knows how long an answer takes."""
+    """Of a busy machine nobody knows how long an answer takes, or the start of a process."""
     for module in ("check", "rerun"):
         monkeypatch.setattr(f"botdrome.kit.{module}.seconds_for", lambda terms: NO_HURRY)
+    for module in ("kit.rerun", "offline.table"):
+        monkeypatch.setattr(f"botdrome.{module}.START", NO_HURRY)
     return monkeypatch
 
 
