@@ -19,6 +19,7 @@ from botdrome.server.network.peer import (
     Shares,
 )
 from botdrome.server.settings import Settings
+from tests.patience import until
 
 pytestmark = pytest.mark.anyio
 
@@ -69,11 +70,6 @@ class Work:
         self._done.append(self._name)
         self._pieces -= 1
         return self._pieces > 0
-
-
-async def until(done: Callable[[], bool]) -> None:
-    while not done():
-        await asyncio.sleep(0)
 
 
 def used_up(shares: Shares, source: str, account: str = "") -> Sharer:
