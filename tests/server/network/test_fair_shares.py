@@ -17,6 +17,7 @@ from botdrome.server.network.peer import (
     Proxies,
     Sharer,
     Shares,
+    was_held,
 )
 from botdrome.server.settings import Settings
 from tests.patience import until
@@ -285,6 +286,24 @@ async def test_held_input_arrives_whole_and_in_order_and_the_end_after_it(clock:
     await until(lambda: protocol.ends > 0)
     assert protocol.heard == b"".join(sent)
     assert transport.calls == ["pause_reading", "resume_reading", "close"]
+
+
+async def test_it_is_known_which_input_was_held(clock: Clock) -> None:
+    shares, held = Shares(), list[tuple[bytes, bool]]()
+
+    class Noting(asyncio.Protocol):
+        def data_received(self, data: bytes) -> None:
+            held.append((data, was_held()))
+
+    peer, _, _ = connected(shares)
+    peer.set_protocol(Noting())
+    peer.data_received(b"one")
+    used_up(shares, "1.2.3.4")
+    peer.data_received(b"two")
+    await until(lambda: len(held) == 2)
+    shares.sharer("1.2.3.4").budget.left = BURST
+    peer.data_received(b"three")
+    assert held == [(b"one", False), (b"two", True), (b"three", False)]
 
 
 async def test_a_protocol_that_wants_no_input_is_given_none_until_it_does(clock: Clock) -> None:

@@ -68,6 +68,17 @@ def test_the_front_sends_the_network_time_and_the_delay(monkeypatch: pytest.Monk
     ]
 
 
+def test_the_front_sends_how_long_input_was_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent, held = list[CarryMessage](), [True]
+    monkeypatch.setattr(carrying, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(carrying, "was_held", lambda: held[0])
+    carrier = Carrier(cast(Any, Far()), 7, "b.1", sent.append, lambda: False, lambda: True)
+    carrier.received(b"one")
+    held[0] = False
+    carrier.received(b"two")
+    assert sent == [Heard(7, 99.5, b"one"), Heard(7, 100.0, b"two")]
+
+
 def test_the_session_sees_the_network_time_and_works_for_the_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

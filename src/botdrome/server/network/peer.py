@@ -623,6 +623,12 @@ class Peer:
         self._transport.abort()
 
 
+def was_held() -> bool:
+    """Whether the input that is being served waited for the turn of its address."""
+    peer = PEER.get()
+    return peer is not None and peer._in_line
+
+
 def sharing(
     make: MakeProtocol, shares: Shares, proxies: Proxies, origin: Origin | None = None
 ) -> MakeProtocol:

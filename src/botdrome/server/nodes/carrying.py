@@ -20,7 +20,7 @@ from botdrome.server.network.connection import (
     Traffic,
     source_of,
 )
-from botdrome.server.network.peer import PEER, DetachedSocket
+from botdrome.server.network.peer import PEER, DetachedSocket, was_held
 from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes.cluster import NodeId
 from botdrome.server.session import AdmittedClient, Session, Transfer
@@ -270,9 +270,8 @@ class Carrier:
         now = monotonic()
         if now >= self._next_look:
             self._look(now)
-        self._send(
-            Heard(self.number, now - self.connection.delay() if self._behind() else now, message)
-        )
+        late = self._behind() or was_held()
+        self._send(Heard(self.number, now - self.connection.delay() if late else now, message))
 
     def _look(self, now: float) -> None:
         self._next_look, network = now + LOOK, self.connection.network_time()
