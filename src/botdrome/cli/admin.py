@@ -121,7 +121,7 @@ def nodes(server: Server = LOCAL, json: Json = False) -> None:
 def drain(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> None:
     """Move the matches of a node to others, and have it take no new ones, before you stop it."""
     _change_node(name, server, token, True)
-    note(f"{name} takes no new matches, and moves its own to other nodes.")
+    note(f"{name} takes no new matches. Other nodes go on with those that do not end in time.")
 
 
 @command(ServerProblem)

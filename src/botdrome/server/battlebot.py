@@ -14,10 +14,10 @@ from botdrome.server.network.connection import Connection
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import ServedProtocol, ServerParts
-from botdrome.server.session import AdmittedClient, MovedSeat, Session, Transfer
-from botdrome.server.tables.kept_table import ResumedTable
+from botdrome.server.session import AdmittedClient, Session, Transfer
+from botdrome.server.tables.kept_table import KeptTable
 from botdrome.wire.battlebot.conversation import PLAY_PATH, BattlebotConversation, Login, Seek
-from botdrome.wire.conversation import Command, Removed
+from botdrome.wire.conversation import Command, Removed, Seated
 from botdrome.wire.safe_headers import plain_answer
 from botdrome.wire.tunnel import TakeAnswer, TunnelConversation, UnknownCall
 
@@ -55,22 +55,8 @@ class BattlebotServer:
         there.
         """
         conversation = BattlebotConversation(*self._limits, asyncio.get_running_loop().time())
-        if transfer is not None and transfer.seat is not None:
-            return self._go_on(connection, conversation, transfer.seat)
-        if client is not None:
-            session, login = self._admit(connection, conversation, client)
-            session.transfer = transfer
-            if refusal := self._desk.registry.bans.refusal(client.name):  # it was banned on the way
-                session.answer(Removed(refusal))
-            else:
-                self.act(session, Seek(login, client.login))
-            return session
-        return Session(connection, conversation, self, self._desk)
-
-    def _admit(
-        self, connection: Connection, conversation: BattlebotConversation, client: AdmittedClient
-    ) -> tuple[Session, Login]:
-        """Go on with a client that has logged in at another node."""
+        if client is None:
+            return Session(connection, conversation, self, self._desk)
         login = conversation.resume(client.login)
         session = Session(connection, conversation, self, self._desk)
         session.name, session.owner = client.name, client.owner
@@ -78,24 +64,26 @@ class BattlebotServer:
         session.enlist(login.format.name)
         if client.registered and (peer := PEER.get()) is not None:
             peer.bill(client.name)
-        return session, login
-
-    def _go_on(
-        self, connection: Connection, conversation: BattlebotConversation, seat: MovedSeat
-    ) -> Session:
-        """Go on with a client that moves here with its match.
-
-        If that waits for it no longer, the client returns to it.
-        """
-        client = AdmittedClient(seat.login, seat.name, seat.owner, seat.version, seat.registered)
-        session, login = self._admit(connection, conversation, client)
-        self._prepare(session, login, seat.login)
-        table = self._desk.tables[seat.match]
-        if isinstance(table, ResumedTable) and table.take_again(seat.player, session):
-            session.go_on(table, seat.player)
-        else:
-            self._desk.come_back(session, seat.match, login.password if login.guest else "")
+        session.transfer = transfer
+        if refusal := self._desk.registry.bans.refusal(client.name):  # it was banned on the way
+            session.answer(Removed(refusal))
+        elif not self._sits_again(session, login, client.login):
+            self.act(session, Seek(login, client.login))
         return session
+
+    def _sits_again(self, session: Session, login: Login, message: bytes) -> bool:
+        """Seat a client that knows how its match stands, if the match is here by now."""
+        transfer = session.transfer
+        if transfer is None or transfer.player is None:
+            return False
+        table = self._desk.tables[transfer.match]
+        if not isinstance(table, KeptTable) or not table.take_again(transfer.player, session):
+            return False
+        self._prepare(session, login, message)
+        session.transfer = None
+        session.sit_down(table, transfer.player)
+        session.answer(Seated(transfer.player, table.writers, moved=True))
+        return True
 
     def _prepare(self, session: Session, login: Login, message: bytes) -> None:
         session.transfer_login = MOVED, (message,)
@@ -108,12 +96,12 @@ class BattlebotServer:
         self._prepare(session, login, command.message)
         if login.guest:
             self._replace(session, f"{login.password} {wish}")
-        transfer, session.transfer = session.transfer, None
-        if transfer is not None and transfer.waited:
+        transfer, session.transfer = session.transfer or MOVED, None
+        if transfer.waited:
             how: dict[str, Any] = {"waited": transfer.waited, "avoids": transfer.avoids}
             desk.seek(session, login.name, wish, login.opponent, moved=True, **how)
-        elif login.match is not None:
-            desk.come_back(session, login.match, login.password if login.guest else "")
+        elif match := transfer.match or login.match:
+            desk.come_back(session, match, login.password if login.guest else "")
         else:
             desk.seek(session, login.name, wish, login.opponent)
 

@@ -56,21 +56,6 @@ from botdrome.wire.writers import MatchWriters
 # Transfer: why a connection comes to another node, and what the nodes know of its client.
 
 
-class MovedSeat(Struct, frozen=True, array_like=True):
-    """The seat of a client whose match goes on at another node, and what the nodes know of the
-    client.
-    """
-
-    match: str
-    player: int
-    login: bytes
-    """The message with which it logged in."""
-    name: str
-    owner: str
-    version: str
-    registered: bool
-
-
 class AdmittedClient(Struct, frozen=True, array_like=True):
     """What the nodes know of a client that has logged in.
 
@@ -101,8 +86,10 @@ class Transfer(Struct, frozen=True, array_like=True):
     """The seconds for which the client has sought a new match; 0: it does what its login says."""
     avoids: str | None = None
     """The name of a player that it should not meet at once."""
-    seat: MovedSeat | None = None
-    """The seat that the client has; None: it is not at a table."""
+    match: str = ""
+    """The match to which the client returns; empty: it does what its login says."""
+    player: Player | None = None
+    """Its seat there, if it knows how the match stands: that was released by its former node."""
 
 
 # ProtocolServer: the part of the server that the clients of one protocol meet.
@@ -371,11 +358,6 @@ class Session:
     def sit_down(self, table: Table, player: Player) -> None:
         self.table, self.player = table, player
         self.on_seat()
-
-    def go_on(self, table: Table, player: Player) -> None:
-        """The client had this seat at another node, and is told nothing."""
-        self.sit_down(table, player)
-        self.answer(Seated(player, table.writers, moved=True))
 
     # What the table does.
 

@@ -341,7 +341,10 @@ class Settings(Section, frozen=True):
         int, Meta(description="processes for heavy work; 0: one per core, but 2 to 4", ge=0, le=64)
     ] = 0
     drain: Annotated[
-        float, Meta(description="seconds that running matches get when the server stops", ge=0)
+        float,
+        Meta(
+            description="seconds that running matches get when the server stops or is drained", ge=0
+        ),
     ] = 30.0
     network: NetworkSection = NetworkSection()
     tls: TlsSection = TlsSection()

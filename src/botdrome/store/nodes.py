@@ -387,7 +387,7 @@ READ = "SELECT number, data FROM inputs WHERE node = $1 AND epoch = $2 ORDER BY 
 RELEASE = f"""{OWN}UPDATE matches
     SET former = trim(coalesce(former, '') || ' ' || node), node = '{RELEASED}'
     WHERE id = ANY ($3::text[]) AND node = $1 || '.' || $2::bigint AND status = 'running'
-    AND EXISTS (SELECT FROM own) RETURNING id"""
+    AND EXISTS (SELECT FROM own)"""
 
 CLEAN_INPUTS = """DELETE FROM inputs USING (
     SELECT node, epoch, node || '.' || epoch AS id FROM inputs GROUP BY node, epoch
@@ -452,20 +452,13 @@ class InputRows(Postgres):
         async with self._explained():
             return [(row[0], row[1]) for row in await self._writer.fetch(READ, node, epoch)]
 
-    async def release(self, match_ids: Sequence[str]) -> set[str]:
+    async def release(self, match_ids: Sequence[str]) -> None:
         """Give up running matches of this node, so that another one can adopt them.
 
-        Return the ids of those that it had.
-
-        If this raises StoreUnavailable, it may have happened or not.
+        If this raises StoreUnavailable, it may have happened or not. It can be done again.
         """
         async with self._explained():
-            return {
-                row[0]
-                for row in await self._writer.fetch(
-                    RELEASE, self._node, self._epoch, list(match_ids)
-                )
-            }
+            await self._writer.execute(RELEASE, self._node, self._epoch, list(match_ids))
 
     async def clean(self) -> None:
         """Delete the rows of dead nodes whose matches are all over."""

@@ -8,6 +8,7 @@ import pytest
 from botdrome.server.nodes.engines import NatsEngine
 from tests.server.nodes.draining import three as three
 from tests.server.nodes.draining import two as two
+from tests.server.nodes.draining import two_machines as two_machines
 from tests.store.conftest import postgres as postgres
 from tests.store.conftest import postgres_url as postgres_url
 

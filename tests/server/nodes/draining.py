@@ -1,7 +1,8 @@
 """Nodes that are drained, and a match that moves."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,17 @@ async def two(postgres_url: str, nats_url: str) -> AsyncIterator[list[RunningSer
             yield opened
 
 
+@pytest.fixture
+async def two_machines(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[list[RunningServer]]:
+    """Two nodes that cannot hand over sockets."""
+    monkeypatch.setattr(Handover, "open", lambda _: "")
+    with unhurried(GAME):
+        async with nodes(postgres_url, nats_url, 2) as opened:
+            yield opened
+
+
 def of(one: RunningServer) -> JoinedNode:
     assert isinstance(one.node, JoinedNode)
     return one.node
@@ -73,8 +85,13 @@ async def move_match(house: list[RunningServer]) -> None:
 class Chatter:
     """A match of ada, who begins or not, against bob, that has begun."""
 
-    def __init__(self, house: list[RunningServer], players: dict[str, Client]) -> None:
-        self.house, self.players = house, players
+    def __init__(
+        self,
+        house: list[RunningServer],
+        players: dict[str, Client],
+        logins: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        self.house, self.players, self.logins = house, players, logins
         self.id = next(live.id for one in house for live in one.desk.tables.live())
 
     async def finish(self) -> None:
@@ -102,9 +119,9 @@ class Chatter:
 
 
 @asynccontextmanager
-async def chatting(house: list[RunningServer]) -> AsyncIterator[Chatter]:
-    ada, bob = [await registered(house[0], name) for name in ("ada", "bob")]
+async def chatting(house: list[RunningServer], **extra: Any) -> AsyncIterator[Chatter]:
+    ada, bob = [await registered(house[0], name) | extra for name in ("ada", "bob")]
     async with bot(house[0], ada) as one, bot(house[1], bob) as two:
         for each in (one, two):
             await each.receive()
-        yield Chatter(house, {"ada": one, "bob": two})
+        yield Chatter(house, {"ada": one, "bob": two}, (ada, bob))

@@ -5,37 +5,17 @@ becomes of them.
 import asyncio
 from typing import Any
 
-import msgspec
 import pytest
-from msgspec import Struct
-from msgspec.structs import replace
 
 from botdrome.app import RunningServer
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.registry import Registry
-from botdrome.server.network.peer import Origin
-from botdrome.server.nodes import moving
-from botdrome.server.nodes.moving import Handover, HandoverHeader
-from botdrome.server.session import AdmittedClient, Transfer
+from botdrome.server.nodes.moving import Handover
 from botdrome.store.entries import BotEntry
 from tests.server.clients import NOTICES, bot, registered
 from tests.server.nodes.draining import chatting
 
 pytestmark = pytest.mark.anyio
-
-
-class FirstHeader(Struct, frozen=True, array_like=True):
-    """A header as the first nodes know it."""
-
-    transfer: Transfer
-    origin: Origin
-    messages: list[bytes]
-    rest: bytes
-
-
-def of_first_node(header: HandoverHeader) -> HandoverHeader:
-    old = msgspec.msgpack.decode(moving.ENCODER.encode(header), type=FirstHeader)
-    return moving.DECODER.decode(msgspec.msgpack.encode(old))
 
 
 @pytest.fixture
@@ -59,31 +39,6 @@ async def test_a_client_logs_in_again_only_over_nats(
         assert set(checked) == {"ada", "bob"}
         assert (len(checked) == 2) == (request.node.callspec.params["three"] == "handed over")
         await match.finish()
-
-
-async def test_a_client_that_a_first_node_hands_over_logs_in_again(
-    two: list[RunningServer], checked: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    give = Handover.give
-    monkeypatch.setattr(
-        Handover,
-        "give",
-        lambda self, path, client, header: give(self, path, client, of_first_node(header)),
-    )
-    async with chatting(two) as match:
-        assert len(checked) == 3
-        await match.finish()
-
-
-async def test_a_first_node_finds_the_login_in_the_messages() -> None:
-    header = HandoverHeader(
-        Transfer("a", told=1),
-        Origin("", 1, False),
-        [b"login"],
-        b"",
-        AdmittedClient(b"login", "ada", "", "", True),
-    )
-    assert of_first_node(header) == replace(header, client=None)
 
 
 async def test_a_client_that_is_banned_on_the_way_is_removed(

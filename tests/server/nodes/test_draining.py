@@ -14,7 +14,9 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.contest.lobby import Wish
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.network.connection import TRY_LATER
+from botdrome.server.nodes import shared_tables
 from botdrome.server.nodes.carrying import NODE_STOPS
+from botdrome.server.nodes.cluster import Cluster
 from botdrome.server.nodes.moving import Handover
 from botdrome.server.nodes.shared_desk import SharedDesk
 from tests.patience import until
@@ -28,17 +30,15 @@ from tests.server.rooms.duel.clients import FIND, free
 pytestmark = pytest.mark.anyio
 
 
-async def test_matches_of_house_bots_and_called_bots_move(two: list[RunningServer]) -> None:
-    """A called bot is asked once for each move."""
+async def test_matches_of_house_bots_and_called_bots_go_on(two: list[RunningServer]) -> None:
     async with url_bot() as called:
         await with_address(two[0], "called", called)
         for opponent in ("house:random", "called"):
             login = await registered(two[0], f"against {opponent[0]}") | {"opponent": opponent}
             async with bot(two[0], login) as one:
-                state, turns = (await one.receive())["state"], 0
+                state = (await one.receive())["state"]
                 while state["result"] is None:
                     if login["name"] in state["waitingFor"]:
-                        turns += 1
                         await move_match(two)
                         free_spaces = [
                             [r, c] for r in range(3) for c in range(3) if not state["board"][r][c]
@@ -49,7 +49,6 @@ async def test_matches_of_house_bots_and_called_bots_move(two: list[RunningServe
                         await one.send({"mark": mark, "space": free_spaces[0]})
                     state = (await one.receive())["state"]
                 assert state["result"]["reason"] == "complete"
-                assert opponent != "called" or turns - 1 <= len(called.messages) <= turns
 
 
 async def test_a_called_bot_that_was_away_is_called_again(
@@ -85,7 +84,12 @@ async def test_a_called_bot_that_was_away_is_called_again(
             assert (await play(one, "ada", brain(GAME)))["state"]["result"]["reason"] == "complete"
 
 
-async def test_spectators_go_on_watching(three: list[RunningServer]) -> None:
+@pytest.mark.parametrize("three", ["handed over"], indirect=True)
+async def test_spectators_go_on_watching(
+    three: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They begin anew with the present position."""
+    monkeypatch.setattr(shared_tables, "INTERVAL", 0.05)
     async with chatting(three) as chatter, AsyncExitStack() as stack:
         for one in three:
             await until(one.arena.tables.count)
@@ -95,11 +99,27 @@ async def test_spectators_go_on_watching(three: list[RunningServer]) -> None:
         for each in watching:
             assert (await each.receive())["snapshot"]
         await move_match(three)
+        for each in watching:
+            assert (await each.receive())["snapshot"]
         await chatter.finish()
         for each in watching:
             messages, _, _ = await each.until_closed()
             assert sum("moves" in message["event"] for message in messages) == len(SPACES), messages
-            assert not any("snapshot" in message for message in messages)
+
+
+async def test_spectators_of_a_match_that_no_node_lists_are_let_go(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with chatting(two) as chatter:
+        here = home(two)
+        (there,) = [one for one in two if one is not here]
+        await until(there.arena.tables.count)
+        async with client(there, f"/watch/{chatter.id}") as spectator:
+            assert (await spectator.receive())["snapshot"]
+            monkeypatch.setattr(shared_tables, "SEARCH", 0.0)
+            for lost in of(there).links.on_lost:
+                lost(of(here).members.here.id)
+            assert (await spectator.until_closed())[0] == []
 
 
 async def test_waiting_clients_stay_connected_when_their_node_stops(
@@ -161,12 +181,12 @@ async def test_a_client_of_the_original_that_cannot_move_waits_in_silence(
 
 @asynccontextmanager
 async def stopping(
-    db: str, nats: str
+    db: str, nats: str, **settings: Any
 ) -> AsyncIterator[tuple[RunningServer, RunningServer, AsyncExitStack]]:
     """A node that stays, one that stops when the stack is closed, and the stack."""
     with unhurried(GAME):
         async with nodes(db, nats, 1) as (bee,), AsyncExitStack() as stack:
-            eel = await stack.enter_async_context(node(db, nats, "eel"))
+            eel = await stack.enter_async_context(node(db, nats, "eel", **settings))
             await of(bee).members._beat()
             yield bee, eel, stack
 
@@ -181,23 +201,44 @@ async def test_a_node_that_stops_disconnects_no_player(postgres_url: str, nats_u
             await Chatter([bee], {"ada": one, "bob": two}).finish()
 
 
+@asynccontextmanager
+async def carrying(
+    db: str, nats: str, patch: pytest.MonkeyPatch, **settings: Any
+) -> AsyncIterator[tuple[RunningServer, RunningServer, AsyncExitStack, dict[str, Any], Chatter]]:
+    """A match at a node that stays. Ada's socket is at one that stops when the stack is closed."""
+    patch.setattr(Handover, "open", lambda _: "")
+    patch.setattr(Cluster, "home", lambda cluster, _: next(iter(sorted(cluster.members.nodes))))
+    async with stopping(db, nats, **settings) as (ant, eel, stack):
+        ada, bob = [await registered(eel, name) for name in ("ada", "bob")]
+        async with bot(eel, ada) as one, bot(ant, bob) as two:
+            for each in (one, two):
+                await each.receive()
+            yield ant, eel, stack, ada, Chatter([ant], {"ada": one, "bob": two})
+
+
 async def test_a_match_waits_for_a_player_whose_node_stops(
     postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its socket could not move. It connects again, as after a death, and nobody loses time."""
-    monkeypatch.setattr(Handover, "open", lambda _: "")
-    async with stopping(postgres_url, nats_url) as (bee, eel, stack):
-        ada, bob = [await registered(eel, name) for name in ("ada", "bob")]
-        async with bot(eel, ada) as one, bot(bee, bob) as two:
-            for each in (one, two):
-                await each.receive()
-            await stack.aclose()
-            _, code, reason = await one.until_closed()
-            assert (code, reason) == (TRY_LATER, NODE_STOPS)
-            match = bee.desk.tables.live()[0].id
-            async with bot(bee, ada | {"match": match}) as again:
-                assert (await again.receive())["state"]["result"] is None
-                await Chatter([bee], {"ada": again, "bob": two}).finish()
+    async with carrying(postgres_url, nats_url, monkeypatch) as parts:
+        ant, _, stack, ada, chatter = parts
+        await stack.aclose()
+        _, code, reason = await chatter.players["ada"].until_closed()
+        assert (code, reason) == (TRY_LATER, NODE_STOPS)
+        async with bot(ant, ada | {"match": chatter.id}) as again:
+            assert (await again.receive())["state"]["result"] is None
+            await Chatter([ant], chatter.players | {"ada": again}).finish()
+
+
+async def test_a_node_that_stops_carries_clients_until_its_time_is_over(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with carrying(postgres_url, nats_url, monkeypatch, drain=3600.0) as parts:
+        _, eel, stack, _, chatter = parts
+        stopping = asyncio.ensure_future(stack.aclose())
+        await until(lambda: eel.desk.closing)
+        await chatter.finish()
+        await stopping
 
 
 async def test_duel_clients_leave_a_drained_node(postgres_url: str, nats_url: str) -> None:

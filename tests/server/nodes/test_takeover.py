@@ -16,7 +16,7 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches
-from botdrome.server.tables.kept_table import KeptTable, ResumedTable
+from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.table import Table
 from botdrome.store.entries import MatchEntry
 from tests.patience import PATIENCE, until
@@ -80,9 +80,9 @@ class Playing:
         await self.links.close()
         await self.node.kill()
 
-    async def table(self, match_id: str) -> ResumedTable:
+    async def table(self, match_id: str) -> KeptTable:
         async with asyncio.timeout(PATIENCE):
-            while not isinstance(table := self.desk.tables[match_id], ResumedTable):
+            while not isinstance(table := self.desk.tables[match_id], KeptTable):
                 await asyncio.sleep(0.001)
         return table
 

@@ -18,7 +18,6 @@ from botdrome.server.tables.kept_table import (
     NOBODY_BACK,
     InputKeeper,
     KeptTable,
-    ResumedTable,
     pack,
     unpack_head,
 )
@@ -72,7 +71,7 @@ class TwoNodes:
         kept = self.rows.matches.get(match_id)
         return -1 if kept is None else len(kept.lines)
 
-    def resumed(self, match_id: str, expected: set[int], grace: float = GRACE) -> ResumedTable:
+    def resumed(self, match_id: str, expected: set[int], grace: float = GRACE) -> KeptTable:
         kept = self.rows.matches[match_id]
         head = unpack_head(kept.head)
         resumption = Resumption(
@@ -85,7 +84,7 @@ class TwoNodes:
         table.go_on(expected, grace)
         return table
 
-    async def result(self, table: ResumedTable) -> MatchEntry:
+    async def result(self, table: KeptTable) -> MatchEntry:
         async with asyncio.timeout(PATIENCE):
             await self.over.wait()
         entry = await self.store.match(table.entry.id)

@@ -127,7 +127,7 @@ class OtherNodes:
         """Let clients that were paired seek at another node; False: their table is set here."""
         return False
 
-    def bring(self, client: WaitingClient, to: str) -> bool:
+    def bring(self, client: WaitingClient, to: str, match_id: str) -> bool:
         """Move a client that returns to the node of its match; False: it cannot move there."""
         return False
 
@@ -295,11 +295,11 @@ async def come_back_elsewhere(
                 break
             if entry.status != "running":
                 return await _tell_result(desk.store, client, entry, player)
-            if desk.tables[match_id] is not None and not desk.tables.leaving(match_id):
+            if desk.tables[match_id] is not None:
                 return desk.come_back(client, match_id, secret)
             if desk.others.alone or loop.time() > until:
                 break
-            if desk.others.bring(client, entry.node):
+            if desk.others.bring(client, entry.node, match_id):
                 return None
             await asyncio.sleep(PAUSE)
     except BrokenMatch as problem:
@@ -511,7 +511,7 @@ class Desk:
         """Give a client the seat back that it left: the owner of a seat gets it, or a guest that
         knows its secret.
         """
-        if (table := self.tables[match_id]) is None or self.tables.leaving(match_id):
+        if (table := self.tables[match_id]) is None:
             return self.tasks.start(come_back_elsewhere(self, client, match_id, secret))
         if (player := seat_of(table.entry, client.owner, secret) if table.open else None) is None:
             return client.turn_away({"error": f"you have no seat in a running match {match_id}"})

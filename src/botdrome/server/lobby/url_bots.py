@@ -29,7 +29,6 @@ from botdrome.server.calling.tunnels import SCHEME, tunnel_url
 from botdrome.server.lobby.clients import ConnectedClient, bot_owner
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.network.connection import NORMAL, Traffic
-from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
 from botdrome.store.entries import BotEntry, Note, StoreUnavailable
@@ -128,11 +127,6 @@ class CalledBot:
 
     def _plays(self) -> str | None:
         return None if self._table is None else self._table.entry.id
-
-    @property
-    def call(self) -> asyncio.Task[None] | None:
-        """The call that the bot has not answered yet."""
-        return self._call
 
     # At the desk.
 
@@ -236,8 +230,6 @@ class CalledBot:
             or not self.present
         ):
             return
-        if isinstance(self._table, KeptTable) and not self._table.asks:
-            return  # another node asks
         if match.steps != self._step:
             self._step, self._asked = match.steps, 0
         self._asked += 1
@@ -315,8 +307,6 @@ class CalledBot:
                 await challenge(self._caller, self.url, self.name, self._table.entry.game)
             except CallFailed:
                 continue
-            if isinstance(self._table, KeptTable) and self._table.leaving:
-                continue  # another node calls the bot, or the match stays after all
             if self.present and not self._table.rejoin(self._player, self):
                 self._go(self._table)
             return

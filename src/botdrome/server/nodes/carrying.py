@@ -455,34 +455,6 @@ def connection_of(session: Session) -> MovingConnection:
     return cast(MovingConnection, shown.connection if isinstance(shown, Resumed) else shown)
 
 
-def front_of(session: Session, here: NodeId) -> NodeId:
-    """Return the node that has the client's socket."""
-    connection = connection_of(session)
-    return connection.front if isinstance(connection, CarriedConnection) else here
-
-
-def hold_input(session: Session) -> HeldInput:
-    """Hold what the client sends, until the connection moves or `give_back` is called."""
-    held, connection = HeldInput(), connection_of(session)
-    connection.redirect(held)
-    _pause(connection, True)
-    return held
-
-
-def give_back(session: Session, held: HeldInput) -> None:
-    """Let the session have what was held, and go on."""
-    connection = connection_of(session)
-    connection.redirect(session)
-    connection.replay(held.messages)
-    held.hand_to(connection, session)
-    _pause(connection, False)
-
-
-def _pause(connection: MovingConnection, paused: bool) -> None:
-    if not isinstance(connection, CarriedConnection):
-        cast(FrontConnection, connection).pause(paused)
-
-
 def admitted(session: Session) -> AdmittedClient | None:
     """Return what spares the client a second login at another node; None: it has to log in."""
     if session.transfer_login is None:

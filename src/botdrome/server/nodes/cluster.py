@@ -15,7 +15,7 @@ from botdrome.server.failures import log_failure
 
 NodeId = str
 """The name and the epoch of a node, as in `ant.7`: a node that comes back has another id."""
-MESSAGES = 3
+MESSAGES = 4
 """The version of the messages between nodes. Nodes with different versions do not work together."""
 Key = str
 """What has to happen in one place: a group of equal wishes, or the rooms and contests of a game."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from time import monotonic, process_time, time
 from typing import TypeVar
@@ -23,7 +24,6 @@ from botdrome.server.nodes.asking import Asking, NodeAsking
 from botdrome.server.nodes.carrying import MakeArrival
 from botdrome.server.nodes.cluster import Cluster, Key, Node, rooms_of
 from botdrome.server.nodes.links import NatsLinks
-from botdrome.server.nodes.migration import Migration
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
 from botdrome.server.nodes.relay import MakePeer, Relay
@@ -31,7 +31,7 @@ from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.nodes.shared_bots import SharedRegistry, SharedTunnels
 from botdrome.server.nodes.shared_desk import SharedDesk
 from botdrome.server.nodes.shared_tables import SharedTables
-from botdrome.server.nodes.takeover import KeptMatches, keep_matches
+from botdrome.server.nodes.takeover import PAUSE, Release, Takeover, keep_matches
 from botdrome.server.protocol import Ports, ServedProtocol
 from botdrome.server.session import Session
 from botdrome.server.settings import BadSetting, Settings
@@ -230,9 +230,11 @@ class JoinedNode:
 
     def __init__(self, members: membership.Membership, links: NatsLinks) -> None:
         self.members, self.links, self.mover = members, links, Mover(members, links)
-        self._kept: KeptMatches | None = None
+        self._takeover: Takeover | None = None
         self._clients: NodeClients | None = None
-        self._migration: Migration | None = None
+        self._release: Release | None = None
+        self._until = 0.0
+        """The end of the time that matches get, in seconds of the loop."""
         self._began = self._looked = monotonic()
         here = members.here
         metrics.NODE.labels(here.name, str(here.epoch), here.version).set(1)
@@ -307,8 +309,11 @@ class JoinedNode:
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Store the inputs of all matches from now on, and take over those of dead nodes."""
-        self._kept = await keep_matches(desk, self.members, invitations)
-        self._migration = Migration(desk, self.cluster, self.mover, self._kept, self._tables)
+        self._takeover = await keep_matches(desk, self.members, invitations)
+        self._release = Release(
+            desk, self.cluster, self.mover, self._takeover, self._tables, self.asking
+        )
+        desk.tables.release = self._let_matches_go
         await self.members.recover()
 
     async def announce(self, url: str, ports: Ports) -> None:
@@ -333,16 +338,23 @@ class JoinedNode:
             raise self.members.fenced
 
     async def drain(self) -> None:
-        """Take no new matches, give up the rooms, and let the matches move to other nodes."""
+        """Take no new matches, and give up the rooms."""
+        self._until = asyncio.get_running_loop().time() + self._desk.settings.drain
         if self._clients is not None:
             self._clients.stop()
-        try:
+        with suppress(StoreUnavailable, TimeoutError):  # the others notice when it leaves
             async with asyncio.timeout(ANNOUNCING):
                 await self.members.announce(self.members.here.url, draining=True)
-        except (StoreUnavailable, TimeoutError):
-            return  # the others notice when it leaves
-        if self._migration is not None:
-            await self._migration.finish()
+
+    async def _let_matches_go(self) -> None:
+        """Release the matches that are left.
+
+        Clients whose messages this node carries may play on at other nodes as long as matches here.
+        """
+        while self.mover.carries and asyncio.get_running_loop().time() < self._until:
+            await asyncio.sleep(PAUSE)
+        if self._release is not None:
+            await self._release.finish()
 
     def let_clients_go(self) -> None:
         """Let the clients that this node carries connect again. Their matches wait for them."""
@@ -350,15 +362,15 @@ class JoinedNode:
 
     async def leave(self) -> None:
         """Leave, after everything is stored."""
-        if self._migration is not None:
-            await self._migration.close()
-        if self._kept is not None:
-            await self._kept.close()
+        if self._release is not None:
+            await self._release.close()
         self.mover.close()
         self._tables.close()
         self._shared.close()
         await self.links.close()
         await self.members.leave()
+        if self._takeover is not None:
+            await self._takeover.close()
 
 
 AnyNode = JoinedNode | SingleServer

@@ -261,7 +261,7 @@ class Membership:
         if mine:
             self._adopted += await self._store.adopt(mine)
         if self._adopted:
-            log.warning("matches of dead nodes are taken over", matches=len(self._adopted))
+            log.warning("matches of other nodes are taken over", matches=len(self._adopted))
             await self.take_over(self._adopted)
             self._adopted = []
         return len(orphans) > len(mine)

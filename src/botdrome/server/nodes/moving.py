@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 import structlog
 from msgspec import Struct
-from msgspec.structs import replace
 
 from botdrome.server import metrics
 from botdrome.server.network.connection import TRY_LATER
@@ -82,10 +81,7 @@ class HandoverHeader(Struct, frozen=True, array_like=True):
     rest: bytes
     """Then comes this input, as the client sent it."""
     client: AdmittedClient | None = None
-    """The client need not log in again.
-
-    Its login is the first message, for nodes that do not know this field.
-    """
+    """The client need not log in again; None: it has not logged in."""
 
 
 TakeSocket = Callable[[socket.socket, HandoverHeader], None]
@@ -321,6 +317,21 @@ class Mover:
         """The number of connections that are carried, from here or to here."""
         return len(self._carriers) + len(self._carried)
 
+    @property
+    def carries(self) -> bool:
+        """Whether clients whose sockets are here have their sessions at other nodes."""
+        return bool(self._carriers)
+
+    def hold(self, session: Session, to: NodeId) -> HeldInput | None:
+        """Hold what the client sends until its socket is handed over; None: that cannot be."""
+        connection = connection_of(session)
+        if isinstance(connection, CarriedConnection) or not self.can_hand_over(session, to):
+            return None
+        held = HeldInput()
+        connection.redirect(held)
+        cast(FrontConnection, connection).pause(True)
+        return held
+
     def move(
         self,
         session: Session,
@@ -336,11 +347,10 @@ class Mover:
             return None
         connection = connection_of(session)
         if held is None:
-            held = HeldInput(messages)
-            held.client = admitted(session) if transfer.told else None
+            held = HeldInput()
             connection.redirect(held)
-        else:
-            held.messages[:0] = messages
+        held.messages[:0] = messages
+        held.client = admitted(session) if transfer.told else None
         session.let_go(held.received)
         if isinstance(connection, CarriedConnection) and to != self._members.here.id:
             held.on_lost = partial(self._report_lost, connection.address, held, to, transfer)
@@ -399,7 +409,11 @@ class Mover:
                     path,
                     detached.socket,
                     HandoverHeader(
-                        transfer, detached.origin, held.messages, detached.rest, held.client
+                        transfer,
+                        detached.origin,
+                        held.messages[held.client is not None :],  # it has the login
+                        detached.rest,
+                        held.client,
                     ),
                 )
             except CannotPass as problem:
@@ -514,8 +528,6 @@ class Mover:
                 client, header.transfer.target, header.transfer.key, header.origin, header.rest
             )
         arrival = self.arrivals[header.transfer.protocol]
-        if header.client is not None:
-            header = replace(header, messages=header.messages[1:])
         make_session = partial(
             arrive, make=arrival.make_session, transfer=header.transfer, client=header.client
         )

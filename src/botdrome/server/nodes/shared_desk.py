@@ -256,7 +256,7 @@ class SharedDesk(OtherNodes):
                 self._seek_again(client, seeker)
         return True
 
-    def bring(self, client: WaitingClient, to: NodeId) -> bool:
+    def bring(self, client: WaitingClient, to: NodeId, match_id: str) -> bool:
         if (
             to not in self._cluster.members.nodes
             or to == self._cluster.here
@@ -264,7 +264,8 @@ class SharedDesk(OtherNodes):
         ):
             return False
         assert client.transfer_login is not None
-        self._mover.move(client, to, *client.transfer_login)
+        transfer, messages = client.transfer_login
+        self._mover.move(client, to, replace(transfer, match=match_id), messages)
         return True
 
     def learn(self, wish: Wish, one: str, two: str, points: float) -> None:

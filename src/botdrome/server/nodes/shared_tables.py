@@ -6,7 +6,7 @@ told once a second.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
@@ -58,20 +58,19 @@ class Show(WatchMessage, frozen=True, tag="f"):
 class WatchedMatchEnded(WatchMessage, frozen=True, tag="e"):
     """The match is over and everything was shown; or it does not run here."""
 
-
-class WatchThere(WatchMessage, frozen=True, tag="m"):
-    """The match goes on at another node, which does not know that people watch it here."""
-
-    node: NodeId
+    moved: bool = False
+    """It goes on at another node."""
 
 
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(
-    LiveTables | Watch | Unwatch | Snapshot | Show | WatchedMatchEnded | WatchThere
+    LiveTables | Watch | Unwatch | Snapshot | Show | WatchedMatchEnded
 ).decode
 
 INTERVAL = 1.0
 """Seconds between two lists of matches."""
+SEARCH = 5.0
+"""Seconds for another node to list a match whose node has died or released it."""
 MOST_LISTED = 200
 """Matches of one node that are listed at others."""
 
@@ -90,15 +89,16 @@ class RemoteSpectators:
         first, self._first = self._first, False
         self._send(Snapshot(self._match, message) if first else Show(self._match, message))
 
-    def end(self) -> None:
+    def end(self, moved: bool = False) -> None:
         self._over()
-        self._send(WatchedMatchEnded(self._match))
+        self._send(WatchedMatchEnded(self._match, moved))
 
 
 class WatchedMatch(Struct, eq=False):
     """A match at another node that people here watch."""
 
     node: NodeId
+    """Empty: it has died or released the match, and no other node has listed that yet."""
     arriving: dict[Spectator, None] = {}
     """Those that have not seen the present position yet."""
     watching: dict[Spectator, None] = {}
@@ -144,7 +144,9 @@ class SharedTables:
         node = self._nodes.get(match_id, node)
         if node not in self._lists:
             return False
-        self._watched.setdefault(match_id, WatchedMatch(node)).arriving[spectator] = None
+        watched = self._watched.setdefault(match_id, WatchedMatch(node))
+        watched.node = watched.node or node
+        watched.arriving[spectator] = None
         self._loop.call_soon(self._ask, match_id, spectator)
         return True
 
@@ -177,68 +179,49 @@ class SharedTables:
 
         return forget_both
 
-    # Matches that move.
+    # Matches that go on at another node, whose spectators wait until that node lists them.
 
-    def watchers(self, table: Table, here: NodeId) -> tuple[NodeId, ...]:
-        """Return the nodes at which people watch a match of this node."""
-        own = (here,) if len(table.audience) > len(self._shown_of(table)) else ()
-        return *own, *self._shown_of(table)
-
-    def _shown_of(self, table: Table) -> list[NodeId]:
-        return [node for node, match in self._shown if match == table.entry.id]
-
-    def depart(self, table: Table, to: NodeId, told: Collection[NodeId], here: NodeId) -> None:
-        """A match goes on at another node, which was told these nodes: it shows them the match.
-
-        The others have to ask.
-        """
-        match = table.entry.id
-        for node in self._shown_of(table):
-            del self._shown[node, match]
-            if node not in told:
-                self._send(node, WatchThere(match, to))
-        own = {
-            one: None for one in table.audience.hand_over() if not isinstance(one, RemoteSpectators)
-        }
+    def depart(self, table: Table) -> None:
+        """This node has released a match."""
+        own: dict[Spectator, None] = {}
+        for spectator in tuple(table.audience.spectators):
+            if isinstance(spectator, RemoteSpectators):
+                spectator.end(moved=True)
+            else:
+                own[spectator] = None
+        table.audience.spectators.clear()
         if own:
-            self._watched[match] = WatchedMatch(to, {}, own)
-            if here not in told:
-                self._watch_there(match, to)
-        elif here in told:
-            self._send(to, Unwatch(match))
+            self._watched[table.entry.id] = WatchedMatch("", own)
+            self._search(table.entry.id)
 
-    def _watch_there(self, match: str, node: NodeId) -> None:
-        if (watched := self._watched.get(match)) is not None:
-            watched.node, watched.arriving, watched.watching = (
-                node,
-                watched.watching | watched.arriving,
-                {},
-            )
-            self._send(node, Watch(match))
+    def _search(self, match: str) -> None:
+        watched = self._watched[match]
+        watched.node, watched.arriving, watched.watching = (
+            "",
+            watched.watching | watched.arriving,
+            {},
+        )
+        self._loop.call_later(SEARCH, self._give_up, match, watched)
 
-    def arrive(self, table: Table, told: Collection[NodeId], here: NodeId) -> None:
-        """A match that was at another node goes on here.
+    def _give_up(self, match: str, watched: WatchedMatch) -> None:
+        if self._watched.get(match) is watched and not watched.node:
+            self._end(match)
 
-        Show it to the nodes at which people watch it.
-        """
-        match = table.entry.id
-        watched = self._watched.pop(match, None)
-        if watched is not None:
-            table.audience.take(watched.watching)
-            for spectator in watched.arriving:
-                table.watch(spectator)
-        for node in told:
-            if node != here:
-                self._show(node, match)
+    def _find_here(self) -> None:
+        for match, watched in list(self._watched.items()):
+            if not watched.node and all(self._own.watch(match, one) for one in watched.arriving):
+                del self._watched[match]
 
     # Messages between nodes.
 
     def _send(self, node: NodeId, message: WatchMessage) -> None:
-        self._links.send(node, TOPIC, encode(message))
+        if node:
+            self._links.send(node, TOPIC, encode(message))
 
     def _tell(self) -> None:
         """List the matches here, unless there were none before and are none now."""
         self._timer = self._loop.call_later(INTERVAL, self._tell)
+        self._find_here()
         tables = self._own.live(None, MOST_LISTED)
         numbers = Counter(table.game for table in tables)
         if len(tables) == MOST_LISTED:
@@ -260,14 +243,12 @@ class SharedTables:
                     self._own.unwatch(message.match, spectators)
             case Snapshot() | Show():
                 self._pass_on(node, message)
-            case WatchThere():
-                self._watch_there(message.match, message.node)
             case WatchedMatchEnded():
                 self._nodes.pop(message.match, None)
                 if (
                     watched := self._watched.get(message.match)
                 ) is not None and watched.node == node:
-                    self._end(message.match)
+                    (self._search if message.moved else self._end)(message.match)
 
     def _list(self, node: NodeId, tables: LiveTables | None) -> None:
         before = self._lists.pop(node, None)
@@ -277,6 +258,10 @@ class SharedTables:
         if tables is not None:
             self._lists[node] = tables
             self._nodes |= {table.id: node for table in tables.tables}
+            for match, watched in self._watched.items():
+                if not watched.node and self._nodes.get(match) == node:
+                    watched.node = node
+                    self._send(node, Watch(match))
         old, new = (
             {table.id for table in one.tables} if one is not None else set()
             for one in (before, tables)
@@ -305,7 +290,6 @@ class SharedTables:
         if watched is None:
             return
         if isinstance(message, Snapshot):
-            watched.node = node  # the match may have moved there
             arriving, watched.arriving = watched.arriving, {}
             watched.watching |= arriving
         for spectator in tuple(arriving if isinstance(message, Snapshot) else watched.watching):
@@ -319,7 +303,7 @@ class SharedTables:
     def _lose(self, node: NodeId) -> None:
         self._list(node, None)
         for match in [match for match, watched in self._watched.items() if watched.node == node]:
-            self._end(match)
+            self._search(match)
         for key in [key for key in self._shown if key[0] == node]:
             self._own.unwatch(key[1], self._shown.pop(key))
 

@@ -1,36 +1,46 @@
-"""Takeover: resumes the matches of a dead node here, from the inputs that it stored.
+"""Takeover: resumes the matches of another node here, from the inputs that it stored.
+
+A node that has died leaves orphans. A node that is drained makes them on purpose: `Release` stops
+each match, stores its inputs and releases it, which one statement does. Adopting an orphan is one
+statement, too, and only one node succeeds. So a match is never at two nodes, whatever fails.
 
 Matches of contests are aborted, and played again by their contests. So are games of rooms, whose
 players can return nowhere else.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import perf_counter, time
 
-import msgspec
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 
 from botdrome.catalogue import restored_game
 from botdrome.match.events import Player
 from botdrome.match.inputs import DECODE
 from botdrome.match.record import UNPLAYABLE, BadRecord, Resumption
-from botdrome.match.terms import Milliseconds
+from botdrome.server.calling.tunnels import SCHEME
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.clients import BOT, NOBODY, bot_owner
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.house import HouseSeat, house_bot
-from botdrome.server.lobby.url_bots import BotUnavailable, Callee, Invitations
-from botdrome.server.nodes.cluster import NodeId
+from botdrome.server.lobby.url_bots import BotUnavailable, CalledBot, Callee, Invitations
+from botdrome.server.network.connection import TRY_LATER
+from botdrome.server.nodes.asking import Asking, NoAnswer
+from botdrome.server.nodes.carrying import HeldInput
+from botdrome.server.nodes.cluster import Cluster, NodeId, able, choose
 from botdrome.server.nodes.membership import Membership
+from botdrome.server.nodes.moving import Mover
+from botdrome.server.nodes.shared_tables import SharedTables
+from botdrome.server.session import Session
 from botdrome.server.tables.kept_table import (
-    InputChunk,
     InputKeeper,
     KeptMatch,
+    KeptTable,
     MatchHead,
-    ResumedTable,
     chunks_in,
     unpack_head,
 )
@@ -38,45 +48,12 @@ from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.entries import MatchEntry, StoreUnavailable
 from botdrome.store.nodes import InputRows
 
-# What nodes tell each other when matches move from one to the other.
 
-TOPIC = "migration"
+class TakeMatches(Struct, frozen=True):
+    """The question to a node: which of these matches, which were released, run with you now?"""
 
+    matches: list[str]
 
-class MovingMatch(Struct, frozen=True, array_like=True):
-    match: str
-    now: Milliseconds
-    """The time at which its clock stands."""
-    seated: tuple[Player, ...]
-    """The players whose connections follow."""
-    called: tuple[Player, ...]
-    """The players that the server calls."""
-    watchers: tuple[NodeId, ...] = ()
-    """The nodes at which people watch it."""
-    inputs: InputChunk | None = None
-    """All its inputs; None: they are many, and only in the store."""
-
-
-class TakeMatches(Struct, frozen=True, array_like=True, tag="t"):
-    """To a node: adopt these matches, which this node has released."""
-
-    matches: list[MovingMatch]
-
-
-class MatchTaken(Struct, frozen=True, array_like=True, tag="y"):
-    """The answer: the match waits for its players."""
-
-    match: str
-
-
-class MatchNotTaken(Struct, frozen=True, array_like=True, tag="n"):
-    """The answer: the match does not run there."""
-
-    match: str
-
-
-encode = msgspec.msgpack.Encoder().encode
-decode = msgspec.msgpack.Decoder(TakeMatches | MatchTaken | MatchNotTaken).decode
 
 log = structlog.get_logger()
 
@@ -87,8 +64,17 @@ INPUTS = 10
 NO_INPUTS = "its node ended without notice, before its first inputs were stored"
 OF_CONTEST = "its node ended without notice; the contest plays it again"
 OF_ROOM = "its node ended without notice, and its players cannot return at another node"
-EVERYTHING = 1 << 62
 BAD_INPUTS = "its node ended without notice, and its inputs cannot be replayed"
+
+AT_ONCE = 100
+"""Matches that are released together."""
+ANSWER = 5.0
+"""Seconds for the other node to answer."""
+LONGEST = 20.0
+"""Seconds for all matches to be released before a node stops."""
+PAUSE = 0.1
+"""Seconds between two looks for matches that can be released."""
+MATCH_LOST = "your match goes on at another node; connect again, and log in with its id"
 
 
 class Pacer:
@@ -117,17 +103,15 @@ class Takeover:
         desk: Desk,
         rows: InputRows,
         invitations: Invitations,
-        grace: float,
         retry: Callable[[Sequence[MatchEntry]], None],
     ) -> None:
-        """`grace`: the seconds in which players may return before the terms apply.
-
-        `retry` has `take_over` called again.
-        """
-        self._desk, self._rows, self._invitations, self._grace = desk, rows, invitations, grace
-        self._retry = retry
+        """`retry` has `take_over` called again."""
+        self._desk, self.rows, self._invitations, self._retry = desk, rows, invitations, retry
+        self.keeper = desk.tables.keeper = InputKeeper(rows)
+        self._grace = desk.settings.cluster.grace
+        """Seconds in which players may return before the terms apply."""
         self._resumed: set[str] = set()
-        """The matches from dead nodes that run here."""
+        """The matches of other nodes that run here."""
 
     async def take_over(self, entries: Sequence[MatchEntry]) -> None:
         """Resume matches that this node has adopted, or abort them.
@@ -147,69 +131,49 @@ class Takeover:
                 await self._resume(entry, match, pacer)
         if lost:
             await self._desk.store.abort(lost, NO_INPUTS, int(time() * 1000))
-        await self._rows.clean()
+        await self.rows.clean()
         log.warning(
-            "matches of dead nodes were taken over",
+            "matches of other nodes were taken over",
             resumed=len(missing) - len(lost),
             lost=len(lost),
             seconds=round(perf_counter() - began, 3),
             longest_pause=round(pacer.longest, 4),
         )
 
-    async def take_moved(self, moving: Sequence[MovingMatch]) -> list[str]:
-        """Adopt matches that a live node has released, and go on with them.
+    async def take(self, question: TakeMatches) -> list[str]:
+        """Resume matches that a drained node has released. Return the ids of those that run here.
 
-        Return the ids of those that run here now.
+        Once adopted, they are resumed even if nobody waits for the answer any more.
         """
-        wanted, pacer = {one.match: one for one in moving}, Pacer()
-        entries = await self._desk.store.adopt(list(wanted))
+        taking = asyncio.ensure_future(self._take(question.matches))
+        return await asyncio.shield(taking)
+
+    async def _take(self, match_ids: list[str]) -> list[str]:
+        entries = await self._desk.store.adopt(match_ids)
         try:
-            stored = await self._kept(
-                [entry for entry in entries if wanted[entry.id].inputs is None], pacer
-            )
-            for entry in entries:
-                one = wanted[entry.id]
-                kept = stored.get(entry.id) or KeptMatch()
-                if one.inputs is not None:
-                    kept.add(one.inputs)
-                await self._resume(entry, kept, pacer, one)
+            await self.take_over(entries)
         except Exception:
-            log_failure("matches that move here could not be resumed")
+            log_failure("matches that were released could not be resumed")
             self._retry(entries)
-        tables = [
-            table
-            for entry in entries
-            if isinstance(table := self._desk.tables[entry.id], ResumedTable)
-        ]
-        if self._desk.tables.keeper is not None:
-            await self._desk.tables.keeper.flush(tables)  # the former node deletes its own rows
-        return [table.entry.id for table in tables]
+        return [entry.id for entry in entries if self._desk.tables[entry.id] is not None]
 
     async def _kept(self, entries: Sequence[MatchEntry], pacer: Pacer) -> dict[str, KeptMatch]:
-        """Return each match as its last former node has kept it; if that one had stored nothing
-        yet, as the one before.
+        """Return each match as its former nodes have kept it: each has the inputs of those before,
+        as far as they were stored.
         """
-        kept: dict[tuple[NodeId, str], KeptMatch] = {
-            (node, entry.id): KeptMatch() for entry in entries for node in entry.former
-        }
-        for node in {node for node, _ in kept}:
+        kept = {entry.id: KeptMatch() for entry in entries}
+        for node in {node for entry in entries for node in entry.former}:
             name, _, epoch = node.rpartition(".")
-            rows = await self._rows.read(name, int(epoch))
+            rows = await self.rows.read(name, int(epoch))
             pacer.begin()
             for _, data in rows:
                 for chunk in chunks_in(data):
-                    if (match := kept.get((node, chunk.match))) is not None:
+                    if (match := kept.get(chunk.match)) is not None:
                         match.add(chunk)
                 await pacer.rest()
-        last = {
-            entry.id: [kept[node, entry.id] for node in entry.former if kept[node, entry.id].head]
-            for entry in entries
-        }
-        return {match: found[-1] for match, found in last.items() if found}
+        return {match_id: match for match_id, match in kept.items() if match.head}
 
-    async def _resume(
-        self, entry: MatchEntry, kept: KeptMatch, pacer: Pacer, moving: MovingMatch | None = None
-    ) -> None:
+    async def _resume(self, entry: MatchEntry, kept: KeptMatch, pacer: Pacer) -> None:
         head = unpack_head(kept.head)
         try:
             resumption = Resumption(
@@ -226,17 +190,9 @@ class Takeover:
         table = self._desk.tables.resume(entry, resumption, head.resumes)
         self._resumed.add(entry.id)
         table.subscribe(Subscriber(over=self._over))
-        return self._go_on(table, head) if moving is None else self._move_in(table, moving)
+        return self._go_on(table, head)
 
-    def _move_in(self, table: ResumedTable, moving: MovingMatch) -> None:
-        for player in range(table.match.players):
-            self._seat_house(table, player)
-        table.move_in({*moving.seated, *moving.called}, moving.now, self._grace)
-        self._call_back(table)
-        for player in moving.called:
-            self._desk.tasks.start(self._call(table, player))
-
-    def _go_on(self, table: ResumedTable, head: MatchHead) -> None:
+    def _go_on(self, table: KeptTable, head: MatchHead) -> None:
         match, entry = table.match, table.entry
         if match.result is None and (entry.contest is not None or not head.resumes):
             table.go_on(set(), self._grace)
@@ -256,9 +212,9 @@ class Takeover:
 
     async def _clean(self) -> None:
         with suppress(StoreUnavailable):  # the next takeover does it
-            await self._rows.clean()
+            await self.rows.clean()
 
-    def _seat_house(self, table: ResumedTable, player: Player) -> bool:
+    def _seat_house(self, table: KeptTable, player: Player) -> bool:
         entry = table.entry
         name = entry.players[player].partition(" ")[0]
         found = (
@@ -270,7 +226,7 @@ class Takeover:
             HouseSeat(self._desk.workers, table, player, found[1]).sit_down()
         return found is not None
 
-    def _call_back(self, table: ResumedTable) -> None:
+    def _call_back(self, table: KeptTable) -> None:
         """Call the bots that were away before, until they answer."""
         match = table.match
         for player in (
@@ -279,7 +235,7 @@ class Takeover:
             if table.entry.owners[player].startswith(f"{BOT} "):
                 self._desk.tasks.start(self._await(table, player))
 
-    async def _await(self, table: ResumedTable, player: Player) -> None:
+    async def _await(self, table: KeptTable, player: Player) -> None:
         with suppress(StoreUnavailable):
             callee = await self._callee(table.entry, player)
             if callee is not None and table.open and table.match.result is None:
@@ -292,7 +248,7 @@ class Takeover:
         callee = await self._invitations.find(entry.players[player], entry.game)
         return None if callee is None or bot_owner(callee.bot) != entry.owners[player] else callee
 
-    async def _call(self, table: ResumedTable, player: Player) -> None:
+    async def _call(self, table: KeptTable, player: Player) -> None:
         """Seat a bot that the server calls."""
         try:
             callee = await self._callee(table.entry, player)
@@ -306,27 +262,162 @@ class Takeover:
         if not table.rejoin(player, bot):
             bot.turn_away({})
 
-
-class KeptMatches:
-    """The inputs of this node's matches, which other nodes can resume."""
-
-    def __init__(self, rows: InputRows, keeper: InputKeeper, takeover: Takeover) -> None:
-        self.rows, self.keeper, self.takeover = rows, keeper, takeover
-
     async def close(self) -> None:
-        """All matches are over: delete their inputs."""
+        """This node has left: delete its inputs, unless matches that were released need them."""
         await self.keeper.close()
-        with suppress(StoreUnavailable):
-            await self.rows.delete_before(EVERYTHING)
+        await self._clean()
         await self.rows.close()
 
 
-async def keep_matches(desk: Desk, members: Membership, invitations: Invitations) -> KeptMatches:
+async def keep_matches(desk: Desk, members: Membership, invitations: Invitations) -> Takeover:
     """Store the inputs of all matches from now on, and resume those of dead nodes."""
-    here, grace = members.here, desk.settings.cluster.grace
+    here = members.here
     rows = InputRows(desk.store.source.place, desk.settings.store_shown, here.name, here.epoch)
     await rows.open()
-    keeper = desk.tables.keeper = InputKeeper(rows)
-    takeover = Takeover(desk, rows, invitations, grace, members.retry)
+    takeover = Takeover(desk, rows, invitations, members.retry)
     members.take_over = takeover.take_over
-    return KeptMatches(rows, keeper, takeover)
+    return takeover
+
+
+class Release:
+    """Lets the matches of a drained node go on at others.
+
+    Matches of contests and rooms stay, and those of bots with a tunnel, which ends at this node.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        cluster: Cluster,
+        mover: Mover,
+        takeover: Takeover,
+        shown: SharedTables,
+        asking: Asking,
+    ) -> None:
+        self._desk, self._cluster, self._mover = desk, cluster, mover
+        self._takeover, self._shown, self._asking = takeover, shown, asking
+        self._task: asyncio.Task[None] | None = None
+        self._in_turn = asyncio.Lock()
+        asking.on(TakeMatches, takeover.take)
+        cluster.members.on_change.append(self._look)
+
+    def _look(self) -> None:
+        if self._cluster.drained and self._task is None:
+            self._task = asyncio.ensure_future(self._wait())
+
+    async def _wait(self) -> None:
+        """Give the matches time to end."""
+        try:
+            await asyncio.sleep(self._desk.settings.drain)
+            while self._cluster.drained:
+                await self._release_all()
+                await asyncio.sleep(PAUSE)
+        finally:
+            self._task = None
+
+    async def finish(self) -> None:
+        """This node stops: release what can be released, but do not wait for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST):
+                while self._cluster.drained and self._left():
+                    await self._release_all()
+                    await asyncio.sleep(PAUSE)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def _left(self) -> list[KeptTable]:
+        tables = [self._desk.tables[live.id] for live in self._desk.tables.live()]
+        return [table for table in tables if isinstance(table, KeptTable) and _may_leave(table)]
+
+    async def _release_all(self) -> None:
+        async with self._in_turn:
+            groups: defaultdict[NodeId, list[KeptTable]] = defaultdict(list)
+            for table in self._left():
+                groups[self._target(table)].append(table)
+            for to, tables in groups.items():
+                for first in range(0, len(tables), AT_ONCE):
+                    try:
+                        await self._release(tables[first : first + AT_ONCE], to)
+                    except Exception:
+                        log_failure("matches could not be released")
+
+    def _target(self, table: KeptTable) -> NodeId:
+        """Return a node of this machine, which can have the sockets; else any other one."""
+        members = self._cluster.members
+        nodes = able(list(members.nodes.values()))
+        near = [node for node in nodes if node.machine == members.here.machine]
+        return choose(table.entry.id, near or nodes).id
+
+    async def _release(self, tables: Sequence[KeptTable], to: NodeId) -> None:
+        await self._desk.store.journal.settled()  # the matches have begun there, too
+        began, held = perf_counter(), dict[Session, HeldInput]()
+        tables = [table for table in tables if table.can_leave and _may_leave(table)]
+        if not tables:
+            return
+        for table in tables:
+            table.halt()
+            self._desk.tables.remove(table)  # so that nobody returns to it here
+            for one in table.seated.values():
+                if isinstance(one, Session) and (holding := self._mover.hold(one, to)) is not None:
+                    held[one] = holding
+        while not await self._give_up(tables):
+            await asyncio.sleep(PAUSE)
+        taken = await self._ask(to, [table.entry.id for table in tables])
+        for table in tables:
+            self._shown.depart(table)
+            players = table.seated
+            table.depart()
+            for player, one in players.items():
+                if isinstance(one, Session):
+                    self._send_away(one, player, to, table.entry.id, held.get(one))
+        log.info(
+            "matches were released",
+            node=to,
+            matches=len(tables),
+            taken=len(taken),
+            seconds=round(perf_counter() - began, 3),
+        )
+
+    async def _give_up(self, tables: Sequence[KeptTable]) -> bool:
+        """Store the inputs and make orphans of the matches; False: the store is away.
+
+        If nobody knows whether that has happened, it can be done again.
+        """
+        with suppress(StoreUnavailable):
+            if await self._takeover.keeper.flush(tables):
+                await self._takeover.rows.release([table.entry.id for table in tables])
+                return True
+        return False
+
+    async def _ask(self, to: NodeId, match_ids: list[str]) -> list[str]:
+        """Have a node resume the matches, and return those that run there.
+
+        If it does not answer, the matches are found as those of dead nodes are.
+        """
+        try:
+            return await self._asking.ask(to, TakeMatches(match_ids), list[str], ANSWER)
+        except (NoAnswer, StoreUnavailable) as problem:
+            log.warning("a node was asked to resume matches", node=to, problem=str(problem))
+            return []
+
+    def _send_away(
+        self, session: Session, player: Player, to: NodeId, match: str, held: HeldInput | None
+    ) -> None:
+        """Hand over the client's socket, or let the client connect again."""
+        session.table = None
+        if held is None or session.transfer_login is None:
+            return session.turn_away({"error": MATCH_LOST}, TRY_LATER)
+        transfer, messages = session.transfer_login
+        transfer = replace(transfer, match=match, player=player)
+        return self._mover.move(session, to, transfer, messages, held)
+
+
+def _may_leave(table: KeptTable) -> bool:
+    """Whether a match can be released, now or in a moment."""
+    seated = table.seated.values()
+    tunnel = any(isinstance(one, CalledBot) and one.url.startswith(SCHEME) for one in seated)
+    bound = tunnel or not table.resumes or table.entry.contest is not None
+    return not bound and table.match.result is None

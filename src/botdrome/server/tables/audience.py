@@ -3,7 +3,7 @@
 Each message is encoded once for all spectators.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from time import time
 from typing import Any, Protocol
 
@@ -99,15 +99,6 @@ class Audience:
 
     def leave(self, spectator: Spectator) -> None:
         self.spectators.pop(spectator, None)
-
-    def hand_over(self) -> list[Spectator]:
-        """Forget the spectators, and return them: the match goes on at another node."""
-        spectators, self.spectators = list(self.spectators), {}
-        return spectators
-
-    def take(self, spectators: Iterable[Spectator]) -> None:
-        """Go on showing the match to those that watched it at another node."""
-        self.spectators |= dict.fromkeys(spectators)
 
     def see(self, now: Milliseconds, shown: list[tuple[Event, View]]) -> None:
         """Show public events, each with the public view of the position after it."""

@@ -6,7 +6,6 @@ Its inputs are stored, so that another node can resume the match.
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -286,7 +285,9 @@ class InputKeeper:
         self._cut = 0
 
 
-HELD = "held: the match moves to another node"
+MOVED = "the match moved to another node; earlier messages are not in this record"
+BACK = "back after the match moved"
+NOBODY_BACK = "its node ended without notice, and no player returned"
 
 
 class KeptTable(Table):
@@ -307,17 +308,17 @@ class KeptTable(Table):
         self.saved = 0
         """The number of inputs that are stored or being stored."""
         self._last_saved = b""
-        self._frozen = False
-        """Whether the clock stands, and all events wait, because the match moves."""
-        self._missing: set[Player] = set()
-        """Players that may connect again, since the nodes of their sockets stopped.
-
-        The clock stands until they have.
+        self._stopped: Milliseconds | None = None
+        """The time at which the clock stands, until the expected players are back; None: it
+        runs.
         """
-        self.leaving = False
-        """Whether it is about to go on at another node."""
-        self.asks = True
-        """Whether bots may be called for moves; False: the match is about to move."""
+        self._since = 0.0
+        """When it was stopped, in seconds of the loop."""
+        self.expected: set[Player] = set()
+        """The players that have not returned."""
+        self._grace: asyncio.TimerHandle | None = None
+        self._unpublished: News = []
+        """The news of an end that the former node has not stored."""
         keeper.enter(self)
 
     # Its inputs.
@@ -356,6 +357,9 @@ class KeptTable(Table):
         super()._publish(news, now)
 
     def _ring(self) -> None:
+        if self._stopped is not None:
+            self._timer = None
+            return
         if not self._touched:
             self._touch()
         super()._ring()
@@ -364,148 +368,23 @@ class KeptTable(Table):
         self._touched = True
         self._keeper.touch(self)
 
-    # Moving to another node.
+    # Players that return. The clock stands still until they have, for at most the grace period.
+    # Players that are back may move meanwhile; nobody loses time. Afterwards the terms decide about
+    # those that have not returned, as about players that left.
 
-    @property
-    def can_leave(self) -> bool:
-        """Whether the match can move now, apart from its players."""
-        return self.open and self._break is None and self.match.result is None
+    def now(self) -> Milliseconds:
+        """As in Table, without a call more."""
+        if self._stopped is not None:
+            return self._stopped
+        if self._break is not None:
+            return self._break.now
+        return int((self._loop.time() - self._began) * 1000) if self.open else 0
 
-    @property
-    def seated(self) -> dict[Player, SeatedPlayer]:
-        return dict(self._seated)
-
-    def freeze(self) -> Milliseconds:
-        """Stop the clock, and let all that happens wait for `thaw`.
-
-        Return the time. The table must be able to leave.
-        """
-        now = self.now()
-        self._break, self._frozen, self.leaving = BoardBreak([], now, self._loop.time()), True, True
-        return now
-
-    def thaw(self) -> None:
-        """Go on here after all."""
-        self.leaving, self.asks = False, True
-        pause = self._break
-        assert pause is not None
-        passed = self._loop.time() - pause.since
-        self._began += passed
-        self.match.stall(round(passed * 1000), pause.now)
-        self._end_pause()
-        self._let_look_unless_over(pause.now)
-
-    def ask_again(self) -> None:
-        """Let bots be called for moves: the match does not move."""
-        self.asks = True
-        self._look()
-
-    def wait_for(self, player: Player, grace: float) -> bool:
-        """Stop the clock until a player has connected again, for at most `grace` seconds.
-
-        False: the match cannot wait.
-        """
-        if player not in self._seated or not (self.can_leave or self._missing):
-            return False
-        if not self._missing:
-            self._break, self._frozen = BoardBreak([], self.now(), self._loop.time()), True
-        del self._seated[player]
-        self._missing.add(player)
-        self.note(player, b"", "its node stops")
-        self._loop.call_later(grace, self._miss, player)
-        return True
-
-    def _miss(self, player: Player) -> None:
-        """The player has not connected again in time."""
-        if player in self._missing and self.open:
-            self._missing.remove(player)
-            self.leave(player)
-            self._thaw_if_complete()
-
-    def rejoin(self, player: Player, seated: SeatedPlayer) -> bool:
-        if player not in self._missing:
-            return super().rejoin(player, seated)
-        self._missing.remove(player)
-        self._seat_again(player, seated)
-        self._loop.call_soon(self._thaw_if_complete)  # the caller has yet to sit down
-        return True
-
-    def _seat_again(self, player: Player, seated: SeatedPlayer) -> None:
-        """Tell a player that has returned, and nobody else, how the match stands."""
-        self.seat(player, seated)
-        now = self.now()
-        news: News = [(Returned(player), self.shown)]
-        if messages := self.writers.written(news, match_status(self.match, now)).get(player):
-            self._flights[player].out(now, messages, self.match.steps)
-            seated.tell(messages)
-
-    def _thaw_if_complete(self) -> None:
-        if self._frozen and not self._missing:
-            self.thaw()
-
-    def depart(self) -> None:
-        """The match goes on at another node: forget it here."""
-        self.open = False
-        if self._timer is not None:
-            self._timer.cancel()
-        self._seated = {}
-        self._subscribers.over(self)
-
-    def _end_pause(self) -> None:
-        """Let the match have what happened while it was frozen."""
-        pause, self._break, self._frozen = self._break, None, False
-        for act in pause.waiting if pause is not None else ():
-            try:
-                act()
-            except Exception:
-                log.exception(
-                    "what happened while a match moved could not be told", match=self.entry.id
-                )
-
-    def _submit_in_break(self, player: Player, raw: Raw, message: bytes) -> str:
-        if not self._frozen or self._break is None:
-            return super()._submit_in_break(player, raw, message)
-        self._break.waiting.append(partial(self.submit, player, raw, message))
-        return HELD
-
-    def _let_look_unless_over(self, now: Milliseconds) -> None:
-        """In a function of its own, since the compiler takes the result to be None still where it
-        was None before.
-        """
-        if self.match.result is None:
-            self._let_look(now)
-
-    def _look(self) -> None:
-        if self.match.result is None:
-            for changed in self._subscribers.changed:
-                changed()
-
-
-# Resumed table: a match goes on at another node.
-#
-# Its clock stands still until its players have returned.
-#
-# That takes at most the grace period. Players that return may move meanwhile; nobody loses time.
-# Afterwards the terms decide about those that have not returned, as about players that left.
-#
-# If the former node lives, the connections of the players move here with the match. Then they
-# notice nothing.
-
-MOVED = "the match moved to another node; earlier messages are not in this record"
-BACK = "back after the match moved"
-NOBODY_BACK = "its node ended without notice, and no player returned"
-
-
-class ResumedTable(KeptTable):
     def take_up(self, resumption: Resumption) -> None:
-        """Take the match as it stands, with its clock."""
+        """Take a match of another node as it stands, with its clock."""
         match = self.match
-        self._resumption = resumption
-        self._stopped: Milliseconds | None = resumption.now
-        """The time at which the clock stands; None: it runs."""
-        self._since = self._loop.time()
-        self.expected: set[Player] = set()
-        """The players that have not returned."""
+        self._stopped, self._since = resumption.now, self._loop.time()
+        self._unpublished = resumption.news
         self._board, self.shown = match.board.number, match.position
         self.writers.recap = (
             resumption.recap,
@@ -517,52 +396,57 @@ class ResumedTable(KeptTable):
         """Go on when the expected players have returned, or the grace period (in
         seconds) is over.
         """
-        self.open, self.expected = True, expected
+        self.open = True
         for player in range(self.match.players):
             self.note(player, b"", MOVED)
         if not self._touched:
             self._touch()
         if self.match.result is not None:
-            return self._publish(self._resumption.news, self.now())
-        self._loop.call_later(grace, self._end_grace)
+            return self._publish(self._unpublished, self.now())
         self._look()
-        return self._end_grace_if_complete()
+        return self._expect(expected, grace)
 
-    def move_in(self, expected: set[Player], now: Milliseconds, grace: float) -> None:
-        """Go on as if nothing had happened: the clock stands at `now`, and all events wait until
-        everybody is here.
+    def wait_for(self, player: Player, grace: float) -> bool:
+        """Wait until a player has connected again, since the node of its socket stops.
+
+        False: the match cannot wait.
         """
-        self._stopped, self._frozen = now, True
-        self._break = BoardBreak([], now, self._since)
-        self.go_on(expected, grace)
+        if player not in self._seated or not self.can_leave:
+            return False
+        if self._stopped is None:
+            self._stopped, self._since = self.now(), self._loop.time()
+        del self._seated[player]
+        self.note(player, b"", "its node stops")
+        self._expect({player}, grace)
+        return True
+
+    def _expect(self, players: set[Player], grace: float) -> None:
+        self.expected |= players
+        if self._grace is not None:
+            self._grace.cancel()
+        self._grace = self._loop.call_later(grace, self._end_grace)
+        self._end_grace_if_complete()
+
+    def rejoin(self, player: Player, seated: SeatedPlayer) -> bool:
+        """Tell a player that has returned, and nobody else, how the match stands."""
+        if not self.take_again(player, seated):
+            return super().rejoin(player, seated)
+        seated.take_seat(player, self.writers)
+        now = self.now()
+        news: News = [(Returned(player), self.shown)]
+        if messages := self.writers.written(news, match_status(self.match, now)).get(player):
+            self._flights[player].out(now, messages, self.match.steps)
+            seated.tell(messages)
+        self._loop.call_soon(self._look)  # the caller has yet to sit down
+        return True
 
     def take_again(self, player: Player, seated: SeatedPlayer) -> bool:
-        """Give a player whose connection moved with the match its seat, and tell it nothing.
-
-        False: it is not expected.
-        """
-        if not self._frozen or self._stopped is None or player not in self.expected:
+        """Give an expected player its seat, and tell it nothing. False: it is not expected."""
+        if self._stopped is None or player not in self.expected:
             return False
         self.expected.remove(player)
         self._seated[player] = seated
         self.note(player, b"", BACK)
-        self._end_grace_if_complete()
-        return True
-
-    @property
-    def can_leave(self) -> bool:
-        return self._stopped is None and super().can_leave
-
-    def now(self) -> Milliseconds:
-        return super().now() if self._stopped is None else self._stopped
-
-    def rejoin(self, player: Player, seated: SeatedPlayer) -> bool:
-        if self._stopped is None or player not in self.expected:
-            return super().rejoin(player, seated)
-        self.expected.remove(player)
-        self.note(player, b"", BACK)
-        self._seat_again(player, seated)
-        self._loop.call_soon(self._look)  # the caller has yet to sit down
         self._end_grace_if_complete()
         return True
 
@@ -576,12 +460,6 @@ class ResumedTable(KeptTable):
         self.expected.add(player)
         return self.note(player, b"", "gone")
 
-    def _ring(self) -> None:
-        if self._stopped is None:
-            super()._ring()
-        else:
-            self._timer = None
-
     def _end_grace_if_complete(self) -> None:
         if not self.expected:
             self._loop.call_soon(self._end_grace)
@@ -590,16 +468,48 @@ class ResumedTable(KeptTable):
         """Let the clock run."""
         if self._stopped is None or self.match.result is not None:
             return None
-        if self._break is not None and not self._frozen:
+        if self._break is not None:
             return self._break.waiting.append(self._end_grace)
         now, self._stopped = self._stopped, None
-        passed = self._loop.time() - self._since
+        missing, self.expected = self.expected, set()
         self._began = self._loop.time() - now / 1000
-        self.match.stall(round(passed * 1000), now)
-        if self._frozen:
-            self._end_pause()
-        if self.expected and not self._seated and not self.match.terms.reunion:
+        self.match.stall(round((self._loop.time() - self._since) * 1000), now)
+        if missing and not self._seated and not self.match.terms.reunion:
             return self.abort(NOBODY_BACK)
-        for player in sorted(self.expected):
+        for player in sorted(missing):
             self.leave(player)
         return self._let_look_unless_over(now)
+
+    def _let_look_unless_over(self, now: Milliseconds) -> None:
+        """In a function of its own, since the compiler takes the result to be None still where it
+        was None before.
+        """
+        if self.match.result is None:
+            self._let_look(now)
+
+    def _look(self) -> None:
+        if self.match.result is None:
+            for changed in self._subscribers.changed:
+                changed()
+
+    # Leaving for another node.
+
+    @property
+    def can_leave(self) -> bool:
+        return self.open and self._break is None and self.match.result is None
+
+    @property
+    def seated(self) -> dict[Player, SeatedPlayer]:
+        return dict(self._seated)
+
+    def halt(self) -> None:
+        """Stop the clock for good, and take no inputs any more. The table must be able to leave."""
+        self._break = BoardBreak([], self.now(), self._loop.time())
+
+    def depart(self) -> None:
+        """The match goes on at another node: forget it here."""
+        self.open = False
+        if self._timer is not None:
+            self._timer.cancel()
+        self._seated = {}
+        self._subscribers.over(self)

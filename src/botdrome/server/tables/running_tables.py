@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from time import time
@@ -21,7 +21,7 @@ from botdrome.server import metrics
 from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.settings import Settings
 from botdrome.server.tables.audience import LiveTable, SeatedPlayer, Spectator
-from botdrome.server.tables.kept_table import InputKeeper, KeptTable, ResumedTable
+from botdrome.server.tables.kept_table import InputKeeper, KeptTable
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.server.workers.pool import Workers
@@ -58,6 +58,8 @@ class RunningTables:
             self._watch.busy.append(lambda: bool(self._tables))
         self.keeper: InputKeeper | None = None
         """Stores the inputs of all matches, on a node of a cluster."""
+        self.release: Callable[[], Awaitable[None]] | None = None
+        """Lets the matches that are left go on at other nodes."""
         self.workers = Workers(settings.processes)
         metrics.TABLES.set_function(lambda: len(self._tables))
 
@@ -77,11 +79,6 @@ class RunningTables:
             if table.entry.game == game and table.entry.contest is not None
         ]
         return any(table.match.result is not None for table in tables)
-
-    def leaving(self, match_id: str) -> bool:
-        """Whether a match is about to go on at another node."""
-        table = self._tables.get(match_id)
-        return isinstance(table, KeptTable) and table.leaving
 
     # New tables.
 
@@ -136,12 +133,10 @@ class RunningTables:
         self._tables[table.entry.id] = table
         return table
 
-    def resume(
-        self, entry: MatchEntry, resumption: Resumption, resumes: bool = True
-    ) -> ResumedTable:
-        """Return a table for a match that another node played. `ResumedTable.go_on` starts it."""
+    def resume(self, entry: MatchEntry, resumption: Resumption, resumes: bool = True) -> KeptTable:
+        """Return a table for a match that another node played. `KeptTable.go_on` starts it."""
         assert self.keeper is not None
-        table = ResumedTable(*self._parts(entry, resumption.match), self.keeper)
+        table = KeptTable(*self._parts(entry, resumption.match), self.keeper)
         table.resumes = resumes
         table.take_up(resumption)
         self._enter(table)
@@ -187,13 +182,16 @@ class RunningTables:
                 table.leave(player)
 
     def _clear(self, table: Table) -> None:
-        self._tables.pop(table.entry.id, None)
-        if self.keeper is not None:
-            self.keeper.forget(table.entry.id)
         result = table.match.result
-        if result is not None:  # otherwise it goes on at another node
+        if result is not None:  # otherwise it goes on at another node, which needs its inputs
+            if self.keeper is not None:
+                self.keeper.forget(table.entry.id)
             status = "aborted" if result.aborted else "ended"
             metrics.MATCHES.inc(labels=(table.entry.game, status))
+        self.remove(table)
+
+    def remove(self, table: Table) -> None:
+        self._tables.pop(table.entry.id, None)
         self._tell_watchers()
 
     # Spectators.
@@ -229,8 +227,10 @@ class RunningTables:
     # The end.
 
     async def close(self) -> None:
-        """Give running matches time to end, then abort them."""
+        """Give running matches time to end, then release or abort them."""
         await self._empty(self._settings.drain)
+        if self.release is not None:
+            await self.release()
         for table in list(self._tables.values()):
             table.abort("the server was stopped")
         await self._empty(10.0)

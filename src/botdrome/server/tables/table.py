@@ -32,9 +32,7 @@ from botdrome.wire.writers import MatchWriters, match_status
 
 
 class BoardBreak:
-    """The table's clock stands still, and all events wait until the board is stored, or the match
-    has moved.
-    """
+    """The table's clock stands still, and all events wait until the board is stored."""
 
     def __init__(
         self,

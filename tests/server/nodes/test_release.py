@@ -1,4 +1,4 @@
-"""Matches of a drained node go on at another one, and their players notice nothing."""
+"""Matches that are left on a drained node are released, and go on at another one."""
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
@@ -10,16 +10,17 @@ from websockets.exceptions import ConnectionClosed
 from botdrome.app import RunningServer
 from botdrome.catalogue import restored
 from botdrome.match.record import verify
-from botdrome.server.nodes import migration
-from botdrome.server.nodes.migration import Migration
-from botdrome.server.nodes.takeover import Takeover
+from botdrome.server.network.connection import TRY_LATER
+from botdrome.server.nodes import takeover
+from botdrome.server.nodes.takeover import MATCH_LOST, Takeover
 from botdrome.server.tables.flight_records import written
 from botdrome.server.tables.kept_table import MOVED
 from botdrome.store.entries import MatchEntry, StoreUnavailable, Wanted
 from botdrome.store.nodes import InputRows
 from tests.patience import until
-from tests.server.clients import Client, bot, registered
-from tests.server.nodes.draining import SPACES, chatting, drain, home, move_match
+from tests.server.clients import NOTICES, Client, bot, registered, unhurried
+from tests.server.nodes.draining import GAME, SPACES, Chatter, chatting, drain, home, move_match
+from tests.server.nodes.serving import nodes
 
 pytestmark = pytest.mark.anyio
 CHANGING = {"time", "t", "started", "match", "timeLeft"}
@@ -95,13 +96,15 @@ async def played(
 
 
 @pytest.mark.parametrize("features", [[], ["again"], ["frames", "again"]], ids=str)
-async def test_players_notice_nothing(three: list[RunningServer], features: list[str]) -> None:
+async def test_players_notice_nothing_on_one_machine(
+    two: list[RunningServer], features: list[str]
+) -> None:
     extra = {"features": features} if features else {}
-    logins = [await registered(three[0], name) | extra for name in ("ada", "bob")]
-    expected, _ = await played(three, logins, 0, False)
+    logins = [await registered(two[0], name) | extra for name in ("ada", "bob")]
+    expected, _ = await played(two, logins, 0, False)
     assert expected[0] and len(expected[0]) == len(expected[1])
     for after_move in (True, False):
-        found, entry = await played(three, logins, 4, after_move)
+        found, entry = await played(two, logins, 4, after_move)
         assert found == expected
         assert (
             entry.result is not None
@@ -109,15 +112,43 @@ async def test_players_notice_nothing(three: list[RunningServer], features: list
             and len(entry.former) == 4
         )
         record, flight = (
-            await three[0].arena.store.record(entry.id),
-            await three[0].arena.store.flight(entry.id, 0),
+            await two[0].arena.store.record(entry.id),
+            await two[0].arena.store.flight(entry.id, 0),
         )
         assert record is not None and flight is not None
         verify(*restored(record))
         assert MOVED in written(flight).decode()
 
 
-async def test_the_match_stays_while_its_inputs_cannot_be_stored(
+async def test_players_of_another_machine_come_back_as_after_a_death(
+    two_machines: list[RunningServer],
+) -> None:
+    async with chatting(two_machines, **NOTICES) as chatter:
+        before = home(two_machines)
+        await drain(before)
+        for name, one in chatter.players.items():
+            messages, code, _ = await one.until_closed()
+            assert (messages, code) == ([{"error": MATCH_LOST}], TRY_LATER), name
+        after = next(one for one in two_machines if one is not before)
+        await until(after.desk.tables.count)
+        logins = [login | {"match": chatter.id} for login in chatter.logins]
+        async with bot(after, logins[0]) as ada, bot(before, logins[1]) as bob:
+            for one in (ada, bob):
+                assert (await one.receive())["state"]["result"] is None
+            await Chatter([after], {"ada": ada, "bob": bob}).finish()
+
+
+async def test_running_matches_get_time_to_end(postgres_url: str, nats_url: str) -> None:
+    with unhurried(GAME):
+        async with nodes(postgres_url, nats_url, 2, drain=3600.0) as two, chatting(two) as chatter:
+            before = home(two)
+            await drain(before)
+            await chatter.finish()
+            entry = await two[0].arena.store.match(chatter.id)
+            assert entry is not None and not entry.former
+
+
+async def test_the_match_stands_while_its_inputs_cannot_be_stored(
     two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: object) -> None:
@@ -131,73 +162,57 @@ async def test_the_match_stays_while_its_inputs_cannot_be_stored(
             patch.setattr(InputRows, "write", fail)
             await drain(before)
             await failed.wait()
-            await until(lambda: not before.desk.tables.leaving(chatter.id))
-            await drain(before, False)
-        assert home(two) is before
+        await moved_from(before, two)
         await chatter.finish()
+
+
+async def moved_from(before: RunningServer, house: list[RunningServer]) -> None:
+    await until(lambda: any(one.desk.tables.count() for one in house if one is not before))
 
 
 @pytest.mark.parametrize("happens", [False, True])
 async def test_nobody_knows_whether_the_match_was_released(
     two: list[RunningServer], monkeypatch: pytest.MonkeyPatch, happens: bool
 ) -> None:
-    release, failed = InputRows.release, asyncio.Event()
+    release, tries = InputRows.release, 0
 
-    async def fail(rows: InputRows, ids: list[str]) -> set[str]:
-        if happens:
+    async def fail(rows: InputRows, ids: list[str]) -> None:
+        nonlocal tries
+        tries += 1
+        if happens or tries > 1:
             await release(rows, ids)
-        failed.set()
-        raise StoreUnavailable("it went away")
+        if tries == 1:
+            raise StoreUnavailable("it went away")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(InputRows, "release", fail)
-        await stay_after(two, failed, patch)
-
-
-async def stay_after(
-    two: list[RunningServer], failed: asyncio.Event, patch: pytest.MonkeyPatch
-) -> None:
-    """Drain the node of a match until its move has failed. The match goes on there."""
+    monkeypatch.setattr(InputRows, "release", fail)
     async with chatting(two) as chatter:
         before = home(two)
         await drain(before)
-        await failed.wait()
-        await drain(before, False)
-        await until(lambda: not before.desk.tables.leaving(chatter.id))
-        patch.undo()
-        assert home(two) is before
+        await moved_from(before, two)
+        assert tries == 2
         await chatter.finish()
 
 
-async def test_a_node_that_does_not_answer_gets_no_match(
-    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migration, "ANSWER", 0.05)
-    asked = asyncio.Event()
-
-    async def ignore(*_: object) -> None:
-        asked.set()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Migration, "_take", ignore)
-        await stay_after(two, asked, patch)
-
-
+@pytest.mark.parametrize("answers", [False, True])
 async def test_players_follow_a_match_that_its_new_node_resumes_late(
-    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch, answers: bool
 ) -> None:
     """They are told how it stands, as after the death of a node."""
-    resume = Takeover._resume
+    take, late = Takeover._take, asyncio.Event()
 
-    async def fail(takeover: Takeover, *given: Any) -> None:
-        if len(given) == 4:
-            raise RuntimeError("a fault")
-        await resume(takeover, *given)
+    async def wait(one: Takeover, match_ids: list[str]) -> list[str]:
+        if answers:
+            return []  # then the match is found as those of dead nodes are
+        await late.wait()
+        return await take(one, match_ids)
 
-    monkeypatch.setattr(Takeover, "_resume", fail)
+    monkeypatch.setattr(takeover, "ANSWER", 0.05)
+    monkeypatch.setattr(Takeover, "_take", wait)
     async with chatting(two) as chatter:
         before = home(two)
         await drain(before)
+        await until(lambda: not before.desk.registry.clients.all)
+        late.set()
         for one in chatter.players.values():
             assert (await one.receive())["state"]["result"] is None
         assert home(two) is not before
