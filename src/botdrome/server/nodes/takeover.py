@@ -359,7 +359,7 @@ class Release:
             return
         for table in tables:
             table.halt()
-            self._desk.tables.remove(table)  # so that nobody returns to it here
+            self._desk.tables.remove(table)
             for one in table.seated.values():
                 if isinstance(one, Session) and (holding := self._mover.hold(one, to)) is not None:
                     held[one] = holding

@@ -188,11 +188,12 @@ class RunningTables:
                 self.keeper.forget(table.entry.id)
             status = "aborted" if result.aborted else "ended"
             metrics.MATCHES.inc(labels=(table.entry.game, status))
-        self.remove(table)
-
-    def remove(self, table: Table) -> None:
         self._tables.pop(table.entry.id, None)
         self._tell_watchers()
+
+    def remove(self, table: Table) -> None:
+        """Let nobody return to a table, whose match is about to go on at another node."""
+        del self._tables[table.entry.id]
 
     # Spectators.
 
