@@ -2,19 +2,25 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from botdrome.api import pages
 from botdrome.api.graphql import endpoint
-from botdrome.api.pages import STATIC
+from botdrome.api.pages import STATIC, match_words
 from botdrome.api.request_checks import RequestChecks, RequestRate
+from botdrome.match.events import Result
+from botdrome.server.arena import ServerAddresses
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
+from botdrome.store.entries import StoreUnavailable
 from tests.api.conftest import SharedArena
+from tests.api.tables import entry_of, played_noughts
 
 pytestmark = pytest.mark.anyio
 
@@ -176,3 +182,56 @@ async def test_the_application_can_be_mounted(app: Starlette) -> None:
         }
         answer = await http.get("/graphql", params={"query": "{ __typename }"})
         assert answer.json() == {"data": {"__typename": "Query"}}
+
+
+def words_of(text: str) -> dict[str, str]:
+    """The title, and what a preview of a link shows."""
+    tags = re.findall(r'<meta (?:property="og:|name=")(\w+)" content="([^"]*)">', text)
+    titles = re.findall("<title>(.*)</title>", text)
+    assert len(titles) == 1
+    return dict(tags) | {"head": titles[0]}
+
+
+async def test_each_address_has_its_own_words(shared: SharedArena, monkeypatch: Any) -> None:
+    evil = '<b>&"Bob"'
+    await played_noughts(
+        shared.store,
+        entry_of("told", "Ann", evil, contest="cup"),
+        [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)],
+    )
+    shown = words_of((await shared.http.get("/matches/told", headers=HTML)).text)
+    assert shown["head"] == shown["title"] == "Ann – &lt;b&gt;&amp;&quot;Bob&quot; · Botdrome"
+    assert shown["description"] == "noughts-and-crosses, in cup: Ann wins."
+    assert "url" not in shown
+    monkeypatch.setattr(shared.arena, "addresses", ServerAddresses("https://arena.example.org"))
+    shown = words_of((await shared.http.get("/embed/told", headers=HTML)).text)
+    assert shown["url"] == "https://arena.example.org/embed/told"
+    for path, title in (
+        ("/", "Botdrome"),
+        ("/matches/none", "Botdrome"),
+        ("/board/told", "Botdrome"),
+        ("/games/gomoku", "gomoku · Botdrome"),
+        ("/games/chess", "Botdrome"),
+        ("/bots/ada%2Fb", "ada/b · Botdrome"),
+        ("/contests/gomoku/cup", "cup · Botdrome"),
+    ):
+        assert words_of((await shared.http.get(path, headers=HTML)).text)["head"] == title, path
+
+
+async def test_a_page_is_shown_while_the_store_is_away(
+    shared: SharedArena, monkeypatch: Any
+) -> None:
+    async def away(_: object) -> None:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(shared.store, "match", away)
+    page = await shared.http.get("/matches/told", headers=HTML)
+    assert (page.status_code, words_of(page.text)["title"]) == (200, "Botdrome")
+
+
+def test_the_outcome_of_a_match_in_its_description() -> None:
+    entry = entry_of("m", "Ann", "Bob", "Cyd", "Dan", "Eve", game="battlecube")
+    assert match_words(entry) == ("Ann – Bob – Cyd – 2 others · Botdrome", "battlecube: live.")
+    assert match_words(replace(entry, status="aborted"))[1] == "battlecube: aborted."
+    drawn = Result((1,) * 5, (0,) * 5, ("complete",) * 5, ())
+    assert match_words(replace(entry, status="ended", result=drawn))[1] == "battlecube: a draw."

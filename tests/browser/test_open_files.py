@@ -17,9 +17,9 @@ def test_a_match_file_is_opened(page: Page, game: str) -> None:
     page.goto("/open")
     page.locator(FIELD).set_input_files(file_of(game, VERSION))
     expect(page.get_by_role("heading", level=1)).to_have_text(f"{game}.jsonl")
-    expect(page.locator(".caption-step")).to_have_text(re.compile("^0 /"))
-    page.keyboard.press("End")
     expect(page.locator(".caption-words")).to_contain_text("The match ends")
+    page.keyboard.press("Home")
+    expect(page.locator(".caption-step")).to_have_text(re.compile("^0 /"))
 
 
 def test_a_broken_file_is_named_and_another_can_be_opened(page: Page, tmp_path: Path) -> None:

@@ -75,3 +75,13 @@ def test_a_person_plays_on_from_a_step(page: Page, match: str) -> None:
         page.get_by_role("gridcell", name=re.compile(rf"row {row}.*empty")).first.click()
         expect(happened).to_have_count(count)
     assert serious_faults(page) == []
+
+
+def test_a_match_is_printed_without_its_controls(page: Page, match: str) -> None:
+    page.goto(f"/matches/{match}")
+    expect(page.get_by_role("toolbar", name="Playback")).to_be_visible()
+    page.emulate_media(media="print")
+    for part in (".top", ".controls", ".seek", ".events"):
+        expect(page.locator(part)).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator(".result table")).to_be_visible()

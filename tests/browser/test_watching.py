@@ -39,6 +39,8 @@ def test_a_live_match_is_watched_to_its_end(page: Page, arena: BrowserArena, gam
 def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str) -> None:
     page.goto(f"/matches/{stored[game]}")
     steps = page.locator(".caption-step")
+    expect(page.locator(".caption-words")).to_contain_text("The match ends")
+    page.get_by_role("button", name="To the start").click()
     expect(steps).to_have_text(re.compile("^0 /"))
     page.get_by_role("button", name="One step on").click()
     expect(steps).to_have_text(re.compile("^1 /"))
@@ -56,6 +58,8 @@ def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str)
 def test_the_seek_bar_is_dragged(page: Page, stored: dict[str, str]) -> None:
     page.goto(f"/matches/{stored['gomoku']}")
     bar = page.get_by_role("slider", name="Position in the match")
+    expect(bar).to_have_value(bar.get_attribute("max") or "")
+    page.keyboard.press("Home")
     expect(bar).to_have_value("0")
     box = bar.bounding_box()
     assert box is not None

@@ -43,7 +43,7 @@ class Api(Starlette):
         graphql = GraphQLEndpoint(arena)
         routes = [
             *duel_pages(arena),
-            *page_routes(),
+            *page_routes(arena),
             *(Route(path, graphql) for path in ("/graphql", "/graphql/{rest:path}")),
             *rest_routes(arena, operator),
             Route(PREFIX + "{match}/events", WatchEvents(arena), methods=["GET"]),

@@ -35,7 +35,7 @@ const REST = 200;
 
 export function useShowing({ film, renderer, grown, step = null, links = null, onStep }: Wanted): Showing {
   const { digest, version } = useDigest(film, renderer, grown, step ?? 0);
-  const playback = useMemo(() => new Playback(film, step === null ? (film.over ? 0 : film.length - 1) : digest.indexOf(step)), []);
+  const playback = useMemo(() => new Playback(film, step === null ? film.length - 1 : digest.indexOf(step)), []);
   useSameMoment(playback, digest);
   usePlaying(playback);
   useLayoutEffect(() => playback.grow(), [grown]); // before the screen is painted
