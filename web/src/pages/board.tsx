@@ -46,5 +46,7 @@ function Shown({ match, number }: { match: string; number: number }) {
   if (loading.state === 'loading') return <p class="quiet" role="status">Loading the board …</p>;
   if (!board) return <p class="quiet" role="status">The board can be shown when its match is over.</p>;
   const links = linksOf(match, location.origin, loading.film.over);
-  return <MatchViewer key={number} film={board} step={0} links={{ ...links, page: (step) => links.page(step + board.steps), embed: (step) => links.embed(step + board.steps) }} />;
+  const { page, embed, fork } = links;
+  const shifted = { ...links, page: (step: number) => page(step + board.steps), embed: (step: number) => embed(step + board.steps), fork: fork && ((step: number) => fork(step + board.steps)) };
+  return <MatchViewer key={number} film={board} step={0} links={shifted} />;
 }
