@@ -110,12 +110,14 @@ async def test_the_heartbeat_is_fast_with_input_slower_with_matches_and_slow_wit
     watch.busy.append(lambda: runs[0])
     watch._beat()
     assert (watch._period, round(watch._clock.stall, 3)) == (IDLE, 0.6)
+    assert round(watch._clock.sleep, 3) == 0.45
     watch.wake()
     assert (watch._period, round(watch._clock.stall, 3)) == (PERIOD, STALL)
     clock.now += AWAKE
     runs[0] = True
     watch._beat()
     assert (watch._period, round(watch._clock.stall, 3)) == (HEARTBEAT, STALL)
+    assert watch._clock.sleep == 0.0, "no player loses time"
     assert watch.behind() and watch._period == PERIOD, "a move is input, too"
     clock.now += AWAKE
     runs[0] = False

@@ -53,7 +53,8 @@ def test_the_sleep_of_an_idle_loop_counts() -> None:
     """Otherwise the clock of an idle server would stand still if it always woke up late."""
     time = [100.0]
     clock = SteadyClock(lambda: time[0])
-    clock.stall = IDLE + STALL - HEARTBEAT
+    clock.sleep = IDLE - HEARTBEAT
+    clock.stall = STALL + clock.sleep
     before = clock.now()
     for _ in range(10):
         time[0] += IDLE + STALL

@@ -44,12 +44,14 @@ LONG_STALL = 1.0
 class SteadyClock:
     """A clock that leaves out stalls of the loop. It must be read at every heartbeat."""
 
-    __slots__ = ("_read", "_seen", "left_out", "stall")
+    __slots__ = ("_read", "_seen", "left_out", "sleep", "stall")
 
     def __init__(self, read: Callable[[], float] = monotonic) -> None:
         self._read, self._seen = read, read()
         self.stall = STALL
         """A gap of this many seconds is a stall."""
+        self.sleep = 0.0
+        """Seconds of such a gap that count, since an idle loop sleeps for so long by itself."""
         self.left_out = 0.0
         """Seconds of all stalls."""
 
@@ -57,7 +59,7 @@ class SteadyClock:
         now = self._read()
         gap, self._seen = now - self._seen, now
         if gap > self.stall:
-            gap -= self.stall - STALL  # for so long an idle loop sleeps by itself
+            gap -= self.sleep
             self.left_out += gap
             metrics.STALLED.inc(gap)
             if gap > LONG_STALL:
@@ -300,7 +302,8 @@ class LoopWatch:
     def _set_timer(self, period: float) -> None:
         self._due, self._period = self._now() + period, period
         self._timer = self._loop.call_later(period, self._beat)  # this reads the clock
-        self._clock.stall = max(STALL, period + STALL - HEARTBEAT)
+        self._clock.sleep = max(0.0, period - HEARTBEAT)
+        self._clock.stall = STALL + self._clock.sleep
 
     def _beat(self) -> None:
         now = self._now()
