@@ -7,8 +7,8 @@ import pytest
 from botdrome.analysis import evaluation as module
 from botdrome.analysis.evaluation import (
     EFFORTS,
-    Effort,
     Evaluation,
+    EvaluationEffort,
     Point,
     evaluation,
     outline_of,
@@ -68,7 +68,7 @@ def two_boards() -> Match:
 
 
 def test_two_evaluations_are_equal_and_a_sample_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EFFORTS, "gomoku", Effort(6, 8))
+    monkeypatch.setitem(EFFORTS, "gomoku", EvaluationEffort(6, 8))
     found = evaluated(two_boards())
     assert found == evaluated(two_boards())
     assert list(found.steps) == sorted(found.steps) and {0, 7, 14} <= set(found.steps)
@@ -82,7 +82,7 @@ def test_two_evaluations_are_equal_and_a_sample_is_enough(monkeypatch: pytest.Mo
 
 
 def test_all_positions_of_a_short_match_are_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EFFORTS, "gomoku", Effort(20, 4))
+    monkeypatch.setitem(EFFORTS, "gomoku", EvaluationEffort(20, 4))
     found = evaluated(two_boards())
     assert found.method.endswith("up to 40 steps")
     assert found.steps == (*range(8), *range(7, 15))
@@ -137,7 +137,7 @@ def test_the_expected_place_of_three() -> None:
 def test_more_players_get_fewer_playouts() -> None:
     match = new_match("battlecube", 5)
     play(match, [[{"task": "MOVE", "direction": "+X"}]] * 5)
-    assert outline_of(file_of(match)).effort == Effort(32, 19)
+    assert outline_of(file_of(match)).effort == EvaluationEffort(32, 19)
 
 
 def test_hidden_moves_stay_hidden() -> None:

@@ -36,7 +36,7 @@ MOST_INPUTS = 50_000
 """A longer match is not evaluated."""
 
 
-class Effort(Struct, frozen=True):
+class EvaluationEffort(Struct, frozen=True):
     """How many positions of a match are evaluated, by how many playouts each."""
 
     points: int
@@ -46,14 +46,14 @@ class Effort(Struct, frozen=True):
 
 
 EFFORTS = {
-    "noughts-and-crosses": Effort(100, 0),
-    "bumblebots": Effort(14, 12, 2),
-    "gomoku": Effort(20, 12),
-    "battleship": Effort(32, 24),
-    "battlecube": Effort(32, 24),
-    "bomberman": Effort(10, 6, 1),
+    "noughts-and-crosses": EvaluationEffort(100, 0),
+    "bumblebots": EvaluationEffort(14, 12, 2),
+    "gomoku": EvaluationEffort(20, 12),
+    "battleship": EvaluationEffort(32, 24),
+    "battlecube": EvaluationEffort(32, 24),
+    "bomberman": EvaluationEffort(10, 6, 1),
 }
-ANY_GAME = Effort(16, 12)
+ANY_GAME = EvaluationEffort(16, 12)
 FEW = 4
 """Players; with more, there are fewer playouts."""
 
@@ -129,7 +129,7 @@ class Outline(Struct, frozen=True):
     """The number of positions of the match."""
     game: str
     seed: int
-    effort: Effort
+    effort: EvaluationEffort
 
 
 Part = tuple[Any, ...]
@@ -204,7 +204,7 @@ def outline_of(data: bytes) -> Outline:
         sum(isinstance(item, Standing) for item in course),
         game.name,
         seed_number(record.setup),
-        Effort(effort.points, max(FEW, playouts), effort.turns),
+        EvaluationEffort(effort.points, max(FEW, playouts), effort.turns),
     )
 
 

@@ -327,13 +327,6 @@ export interface Contests {
   offset: number;
 }
 
-export interface Continuation {
-  /** The film of the match so far, as lines of JSON. */
-  film: string;
-  /** What the player sees that is to move; null: the match is over. */
-  view: Record<string, unknown> | null;
-}
-
 export interface Continue {
   /** The number of steps played before. */
   step: number;
@@ -341,6 +334,13 @@ export interface Continue {
   seat: number | null;
   /** The moves of that player since then. */
   moves: unknown[];
+}
+
+export interface ContinuedMatch {
+  /** The film of the match so far, as lines of JSON. */
+  film: string;
+  /** What the player sees that is to move; null: the match is over. */
+  view: Record<string, unknown> | null;
 }
 
 export interface Crosstable {

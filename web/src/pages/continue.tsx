@@ -1,7 +1,7 @@
 /** A match that goes on from one of its steps: house bots play it to its end, or a person plays on against them. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask } from '../api/rest';
-import type { Continuation, MatchInFull } from '../api/types';
+import type { ContinuedMatch, MatchInFull } from '../api/types';
 import { useRest } from '../api/use';
 import { GameLink, matchPath } from '../parts/links';
 import { Problem } from '../parts/problem';
@@ -52,7 +52,7 @@ function Going({ match, step, seat }: { match: string; step: number; seat: numbe
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
     const control = new AbortController();
-    ask<Continuation>(`/matches/${encodeURIComponent(match)}/continuation`, { method: 'POST', body: { step, seat, moves: tried }, signal: control.signal }).then(
+    ask<ContinuedMatch>(`/matches/${encodeURIComponent(match)}/continuation`, { method: 'POST', body: { step, seat, moves: tried }, signal: control.signal }).then(
       ({ film, view }) => {
         setFound({ film: readFilm(film), view });
         setMoves(tried);

@@ -161,7 +161,7 @@ class Continue(Struct, forbid_unknown_fields=True):
     """The moves of that player since then."""
 
 
-class Continuation(Struct):
+class ContinuedMatch(Struct):
     film: str
     """The film of the match so far, as lines of JSON."""
     view: View | None
@@ -182,7 +182,7 @@ class _AwaitedMove(Exception):
     file=LARGEST_BODY,
     body=Continue,
 )
-async def continuation(context: ReadContext, request: RestRequest) -> Continuation:
+async def continuation(context: ReadContext, request: RestRequest) -> ContinuedMatch:
     try:
         wanted = msgspec.json.decode(bounded(request.file), type=Continue)
     except UNREADABLE as error:
@@ -200,7 +200,7 @@ async def continuation(context: ReadContext, request: RestRequest) -> Continuati
         raise BrokenMatch(f"match {entry.id} is broken: {error}") from error
 
 
-def continued(data: bytes, wanted: Continue, until: float) -> Continuation:
+def continued(data: bytes, wanted: Continue, until: float) -> ContinuedMatch:
     """`until`: the processor time at which it is given up."""
     record, game = restored(data)
     match = match_at(record, game, wanted.step)
@@ -220,7 +220,7 @@ def continued(data: bytes, wanted: Continue, until: float) -> Continuation:
     ]
     played = record_of(match, names)
     film = b"".join(film_lines(header_of(played), frames(played, game)))
-    return Continuation(film.decode(), view)
+    return ContinuedMatch(film.decode(), view)
 
 
 def _house(match: Match, player: int, until: float) -> Bot:
