@@ -1,4 +1,5 @@
-"""The pages in Chromium: bytes loaded, time until usable, and latency from a step to the screen.
+"""The pages in Chromium: bytes loaded, layout shift, time until usable, and latency from a step to
+the screen.
 
     python -m bench.pages
 
@@ -16,7 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.browser.arena import BrowserArena
 from tests.browser.conftest import FLAGS
+from tests.browser.guests import played
+from tests.browser.test_every_page import PATHS, SIZES
 from tools import browser as browsers
 
 from bench.clients import percentiles, shown, start, stop
@@ -67,6 +71,7 @@ def main() -> None:
     with browser() as chromium, server({}, "--house") as running:
         print(f"Chromium {chromium.version}, headless")
         front_page(chromium, running)
+        every_page(chromium, running)
         seeking(chromium, running)
         live_boards(chromium, running)
 
@@ -97,6 +102,44 @@ def front_page(chromium: Browser, running: Server) -> None:
     )
 
 
+def every_page(chromium: Browser, running: Server) -> None:
+    """Layout shift and weight of each page, with a match of each game on the server."""
+    arena = BrowserArena(running.url)
+    matches = [played(arena, game) for game in CATALOGUE]
+    paths = [
+        *PATHS, *(f"/games/{game}" for game in CATALOGUE), *(f"/matches/{one}" for one in matches),
+        "/bots/Ann%20of%20the%20tests", "/play", "/open", "/organise",
+    ]  # fmt: skip
+    print("page: layout shift, KB loaded (target: 0.1)")
+    for path in paths:
+        found = [looked(chromium, running.url + path, size) for size in SIZES]
+        shown = "; ".join(
+            f"{size} {shift:.3f}, {loaded / 1000:.0f} KB"
+            for size, (shift, loaded) in zip(SIZES, found, strict=True)
+        )
+        print(f"  {path}: {shown}")
+
+
+def looked(chromium: Browser, url: str, size: str) -> tuple[float, int]:
+    """The layout shift of a page until nothing has been loaded for a while, and its bytes."""
+    width, height = SIZES[size]
+    with chromium.new_context(viewport={"width": width, "height": height}) as context:
+        page = context.new_page()
+        page.add_init_script(SHIFT)
+        page.goto(url)
+        page.locator("main h1, main [role=alert]").first.wait_for()
+        page.wait_for_timeout(SETTLED)
+        return page.evaluate("shift"), page.evaluate(LOADED)
+
+
+SETTLED = 3000
+SHIFT = """
+  window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) if (!one.hadRecentInput) shift += one.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+"""
+"""Add up all shifts that follow no input of the user."""
 LOADED = """() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .filter((one) => !one.name.includes('/api/')).reduce((sum, one) => sum + one.encodedBodySize, 0)"""
 

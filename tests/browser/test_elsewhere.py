@@ -50,11 +50,18 @@ def test_a_player_is_told_of_a_lost_connection_and_comes_back(page: Page) -> Non
     expect(position).to_contain_text("The last move was")
 
 
-def test_a_page_says_that_the_server_cannot_be_reached(page: Page) -> None:
+def test_a_page_that_lost_its_server_says_so_and_comes_back(page: Page) -> None:
     page.route("**/api/v1/games*", lambda route: route.abort())
     page.goto("/play")
     alert = page.get_by_role("alert")
-    expect(alert).to_be_visible()
+    expect(alert.get_by_role("button", name="Try again")).to_be_visible()
     page.unroute("**/api/v1/games*")
-    alert.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("radio", name="Gomoku")).to_be_visible()
+
+
+def test_a_match_is_shown_when_the_server_is_back(page: Page, stored: dict[str, str]) -> None:
+    page.route("**/film", lambda route: route.abort())
+    page.goto(f"/matches/{stored['gomoku']}")
+    expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")
+    page.unroute("**/film")
+    expect(page.get_by_label("Position in the match")).to_be_visible()

@@ -2,6 +2,7 @@
 look.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from botdrome.catalogue import CATALOGUE
 from tests.browser.arena import BrowserArena
-from tests.browser.guests import seated
+from tests.browser.guests import played, seated
 from tests.browser.test_every_page import check
 from tests.docs.pages import blocks
 from tests.patience import PATIENCE
@@ -52,7 +53,37 @@ def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str)
     page.keyboard.press("End")
     expect(page.locator(".caption-words")).to_contain_text("The match ends")
     expect(page.get_by_role("region", name="Result")).to_contain_text("Ann of the tests")
-    expect(page.get_by_role("region", name="Events").get_by_role("button").first).to_be_visible()
+    events = page.get_by_role("region", name="Events")
+    expect(events.locator("[aria-current]")).to_contain_text("The match ends")
+    expect(events.locator("[aria-current]")).to_be_in_viewport()
+    expect(page.get_by_text("won at step").or_(page.get_by_text("lost at step"))).to_have_count(1)
+
+
+def test_a_death_is_told_with_its_cause_and_leaves_a_cross(page: Page, arena: BrowserArena) -> None:
+    with seated(arena, "bomberman") as guest:
+        for action in ("PLACE_BOMB", *["WAIT"] * 9):
+            if not guest.over:
+                guest.socket.send(json.dumps({"move": {"action": action}}))
+                guest.ready()
+        assert guest.over
+    page.goto(f"/matches/{guest.match}")
+    expect(page.locator(".bomber-cross")).to_have_count(0)
+    page.keyboard.press("End")
+    expect(page.locator(".bomber-cross").first).to_be_visible()
+    words = "Ann of the tests dies in its own blast, bomb of round 1."
+    expect(page.get_by_role("region", name="Events")).to_contain_text(words)
+
+
+def test_a_long_name_wraps_everywhere(phone: Page, arena: BrowserArena) -> None:
+    name = "Wilhelmina" * 6 + "Anna"
+    match = played(arena, "battleship", name)
+    for path in (
+        "/", f"/matches/{match}", "/matches", f"/bots/{name}", f"/matches/{match}/why/0",
+        f"/embed/{match}", f"/search?q={name}",
+    ):  # fmt: skip
+        phone.goto(path)
+        expect(phone.get_by_text(name).first).to_be_visible()
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_the_seek_bar_is_dragged(page: Page, stored: dict[str, str]) -> None:

@@ -1,6 +1,7 @@
 /** The frame around all pages: navigation, the page, and what is said when there is none. */
 import { useEffect, useState } from 'preact/hooks';
 import { EMBED, find, go, path, type Found, type Page } from './router';
+import { TRY_AGAIN } from './api/rest';
 import { Problem } from './parts/problem';
 import { ThemeSwitch } from './parts/theme-switch';
 
@@ -14,6 +15,8 @@ const LINKS = [
 ] as const;
 const MORE = [
   ['/open', 'Open a match file'],
+  ['/duel', 'Duel arena'],
+  ['/history', 'Boards of duel arena'],
   ['/organise', 'For organisers'],
   ['/api/v1/docs', 'REST'],
   ['/graphql', 'GraphQL'],
@@ -70,6 +73,13 @@ function Loaded({ found }: { found: Found }) {
     found.load().then((loaded) => show(loaded.default), () => wanted && setFailed(true));
     return () => void (wanted = false);
   }, []);
-  if (failed) return <Problem words="The page could not be loaded. Is the server still there?" retry={() => location.reload()} />;
+  useEffect(() => (failed ? reloadOnceThere() : undefined), [failed]);
+  if (failed) return <Problem words="The page could not be loaded. It comes back by itself when the server does." retry={() => location.reload()} />;
   return page ? <page.Page params={found.params} /> : <p class="quiet" role="status">Loading …</p>;
+}
+
+/** Load the page anew as soon as the server answers. The returned function stops that. */
+function reloadOnceThere(): () => void {
+  const timer = setInterval(() => void fetch(location.href, { method: 'HEAD' }).then(() => location.reload(), () => {}), TRY_AGAIN);
+  return () => clearInterval(timer);
 }

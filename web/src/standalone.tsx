@@ -4,17 +4,17 @@ import { ThemeSwitch } from './parts/theme-switch';
 import type { Film } from './replay/film';
 import { readFilm } from './replay/stored';
 import { applyTheme } from './theme';
-import { Headline, resultOf } from './viewer/result';
+import { gameTitle } from './pages/rules';
+import { Headline } from './viewer/result';
 import { MatchViewer } from './viewer/viewer';
-import { headingNames, resultInWords } from './viewer/words';
+import { headingNames } from './viewer/words';
 
 function Page({ film }: { film: Film }) {
-  const result = resultOf(film);
   return (
     <main id="main">
       <header class="match-head">
         <h1>{headingNames(film.header).map((name, place) => [place ? ' – ' : '', <bdi key={place}>{name}</bdi>])} <ThemeSwitch /></h1>
-        <p>{film.header.game}{result && ` · ${resultInWords(film.header, result)}`}</p>
+        <p>{gameTitle(film.header.game)}</p>
         <Headline film={film} />
       </header>
       <MatchViewer film={film} step={wantedStep()} />

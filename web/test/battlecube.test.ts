@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describe, lastCells, marks, moveInWords, scoresOf, type CubeView } from '../src/renderers/battlecube_view';
+import { describe, fallen, marks, moveInWords, scoresOf, type CubeView } from '../src/renderers/battlecube_view';
 
 const SEATS = ['ada', 'bob', 'cy', 'dee'].map((name, player) => ({ name, player }));
 
@@ -30,18 +30,25 @@ test('the position in words', () => {
 test('the score is the ticks that a seat outlived', () => assert.deepEqual(scoresOf(AFTER), [0, 1, 1, 0]));
 
 test('losses of a tick are marked, once', () => {
-  assert.deepEqual(marks(AFTER, BEFORE, SEATS), [{ kind: 'bomb', words: 'ada left the cube', player: 0 }]);
+  assert.deepEqual(marks(AFTER, BEFORE, SEATS), [{ kind: 'out', words: 'ada left the cube at 8, 0, 0', player: 0 }]);
   assert.deepEqual(marks(AFTER, AFTER, SEATS), []);
 });
 
 test('a loser is shown where its last step led', () => {
-  assert.deepEqual([...lastCells(AFTER, BEFORE)], [[0, [8, 0, 0]]]);
+  assert.deepEqual(fallen(AFTER, BEFORE), [{ seat: 0, place: [8, 0, 0] }]);
+});
+
+test('two that met name each other', () => {
+  const cause = 'Player crashed to other player';
+  const met: CubeView = { ...AFTER, players: [], happened: [{ seat: 0, lost: cause }, { seat: 1, did: 'move', x: 7, y: 0, z: 0 }, { seat: 1, lost: cause }], lost: [{ seat: 0, tick: 0, cause }, { seat: 1, tick: 0, cause }] };
+  const stood = { ...BEFORE, players: [...BEFORE.players, { seat: 1, x: 6, y: 0, z: 0 }] };
+  assert.deepEqual(marks(met, stood, SEATS).map(({ words }) => words), ['ada met bob at 7, 0, 0', 'bob met ada at 7, 0, 0']);
 });
 
 test('a loser that stood still is shown where it stood', () => {
   const hit: CubeView = { ...AFTER, happened: [{ seat: 0, lost: 'Player stepped on a BOMB' }] };
-  assert.deepEqual([...lastCells(hit, BEFORE)], [[0, [7, 0, 0]]]);
-  assert.deepEqual([...lastCells(hit, null)], []);
+  assert.deepEqual(fallen(hit, BEFORE), [{ seat: 0, place: [7, 0, 0] }]);
+  assert.deepEqual(fallen(hit, hit), []);
 });
 
 test('plans in words', () => {

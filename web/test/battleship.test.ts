@@ -61,6 +61,13 @@ test('misses, skips and steps without a turn are no marks', () => {
   assert.deepEqual(marks(VIEW, VIEW, SEATS), []);
 });
 
+test('a sunk boat is told once its place is known', () => {
+  const fleets = [VIEW.boards[0]!, ['.....', '...bb', '.....', '.....', '.....']];
+  const shot = { ...VIEW, boards: [VIEW.boards[0]!, ['.....', '...XX', '.....', '.....', '.....']] };
+  assert.equal(marks(shot, BEFORE, SEATS, { ...shot, fleets })[0]?.words, 'bob hits ada at e2 and sinks its boat of 2');
+  assert.equal(marks(VIEW, BEFORE, SEATS, { ...VIEW, fleets })[0]?.words, 'bob hits ada at e2');
+});
+
 test('the last square of a fleet is a mark of its own', () => {
   const sunk = { ...VIEW, boards: [VIEW.boards[0]!, ['XX...', '....X', '....X', '....X', '.....']] };
   assert.deepEqual(marks(sunk, BEFORE, SEATS)[1], { kind: 'capture', words: 'The whole fleet of ada is sunk', player: 0 });
@@ -69,7 +76,7 @@ test('the last square of a fleet is a mark of its own', () => {
 test('moves are told, with their verdict if the position has it', () => {
   assert.equal(moveInWords({ board: '.....' }, VIEW, SEATS), 'places the fleet');
   assert.equal(moveInWords({ skip: true }, VIEW, SEATS), 'skips the turn');
-  assert.equal(moveInWords({ x: 4, y: 1 }, VIEW, SEATS), 'e2, hit');
+  assert.equal(moveInWords({ x: 4, y: 1 }, VIEW, SEATS), '', 'the mark tells it');
   assert.equal(moveInWords({ target: 1, x: 3, y: 1 }, VIEW, SEATS), 'd2');
   const three = { ...VIEW, boards: [...VIEW.boards, VIEW.boards[0]!], last: { shooter: 0, target: 1, x: 0, y: 3, hit: false } };
   assert.equal(moveInWords({ target: 1, x: 0, y: 3 }, three, SEATS), 'a4 of ada, miss');

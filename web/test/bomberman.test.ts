@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BombermanView, type User, burnPlan, flames, moveInWords, openActions } from '../src/renderers/bomberman_view';
-import { describe, marks } from '../src/renderers/bomberman_words';
+import { describe, fallen, marks } from '../src/renderers/bomberman_words';
 
 const SEATS = [{ player: 0, name: 'ada' }, { player: 1, name: 'bob' }];
 const user = (seat: number, at: [number, number] | null, more: Partial<User> = {}): User =>
   ({ seat, at, alive: at !== null, bombsLeft: 1, range: 3, kills: 0, crates: 0, upgrades: 0, ...more });
 const VIEW: BombermanView = {
-  you: null, toMove: [0, 1], round: 7, rounds: 500, height: 5, width: 5, flamePierces: false,
+  you: null, toMove: [0, 1], round: 7, rounds: 500, height: 5, width: 5, fuse: 4, flamePierces: false,
   tiles: [
     '..++.',
     '.#.#+',
@@ -70,10 +70,14 @@ test('bombs are marked that burn crates', () => {
 test('deaths and upgrades are marked', () => {
   const before = { ...VIEW, bombs: [bomb([4, 3], 1)] };
   const dead = { ...VIEW, explosions: [[4, 3], [4, 4]] as const, users: [user(0, [0, 0], { kills: 1 }), user(1, null)] };
-  assert.equal(marks(dead, before, SEATS).at(-1)?.words, 'bob dies by a bomb of ada');
-  assert.equal(marks({ ...dead, users: [user(0, [0, 0]), user(1, null)] }, before, SEATS).at(-1)?.words, 'bob dies by its own bomb');
+  assert.equal(marks(dead, before, SEATS).at(-1)?.words, "bob dies in ada's blast, bomb of round 4");
+  assert.deepEqual(fallen(dead, before), [{ seat: 1, place: [4, 4] }]);
+  assert.deepEqual(fallen(dead, dead), []);
+  const own = { ...before, bombs: [bomb([4, 3], 1, 3, 1)] };
+  assert.equal(marks({ ...dead, users: [user(0, [0, 0]), user(1, null)] }, own, SEATS).at(-1)?.words, 'bob dies in its own blast, bomb of round 4');
+  assert.equal(marks(dead, VIEW, SEATS).at(-1)?.words, 'bob dies in a blast');
   const walled = { ...VIEW, tiles: [...VIEW.tiles.slice(0, 4), '....#'], users: [VIEW.users[0]!, user(1, null)] };
-  assert.deepEqual(marks(walled, VIEW, SEATS), [{ kind: 'out', player: 1, words: 'bob dies under a wall' }]);
+  assert.deepEqual(marks(walled, VIEW, SEATS), [{ kind: 'out', player: 1, words: 'bob dies under a closing wall' }]);
   assert.equal(marks({ ...VIEW, users: [VIEW.users[0]!, user(1, null)] }, VIEW, SEATS)[0]?.words, 'bob is out');
   const better = { ...VIEW, users: [user(0, [0, 0], { upgrades: 1, range: 4 }), VIEW.users[1]!] };
   assert.deepEqual(marks(better, VIEW, SEATS), [{ kind: 'capture', player: 0, words: 'ada takes an upgrade: a longer range' }]);

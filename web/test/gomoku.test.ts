@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describe, moveInWords, nameOf, starsOf, type GomokuView } from '../src/renderers/gomoku';
+import { describe, marks, moveInWords, nameOf, starsOf, type GomokuView } from '../src/renderers/gomoku';
 
 const SEATS = [{ player: 1, name: 'bob' }, { player: 0, name: 'ada' }];
 const VIEW: GomokuView = {
@@ -38,6 +38,8 @@ test('an empty board has no last move', () => {
 test('the winning row is told by its ends, and a board without one is told', () => {
   const won: GomokuView = { ...VIEW, toMove: [], line: [[3, 3], [3, 4]] };
   assert.match(describe(won, SEATS), /bob has won with the row from d4 to d3\.$/);
+  assert.deepEqual(marks(won, VIEW, SEATS).map(({ words }) => words), ['bob has 2 in a row, from d4 to d3']);
+  assert.deepEqual([...marks(won, won, SEATS), ...marks(VIEW, VIEW, SEATS)], []);
   assert.match(describe({ ...VIEW, toMove: [] }, SEATS), /The board is over without a row\.$/);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { walked } from '../src/renderers/cells';
-import { describe, marked, moveInWords, wonLines, type NoughtsView } from '../src/renderers/noughts_and_crosses';
+import { describe, marked, marks, moveInWords, wonLines, type NoughtsView } from '../src/renderers/noughts_and_crosses';
 
 const SEATS = [{ player: 0, name: 'ada' }, { player: 1, name: 'bob' }];
 
@@ -20,6 +20,12 @@ test('the position is told row by row, with the player to move', () => {
 test('the winner is named, and so is a draw', () => {
   assert.match(describe(view('OX./OX./O.X', []), SEATS), /bob \(O\) has won\.$/);
   assert.match(describe(view('XOX/XOO/OXX', []), SEATS), /The game is drawn\.$/);
+});
+
+test('the line that wins is marked once', () => {
+  const [won, before] = [view('OX./OX./O.X', []), view('OX./OX./..X')];
+  assert.deepEqual(marks(won, before, SEATS), [{ kind: 'capture', words: 'bob has three in a row, from row 1, column 1 to row 3, column 1', player: 1 }]);
+  assert.deepEqual([...marks(won, won, SEATS), ...marks(before, before, SEATS)], []);
 });
 
 test('a name that is not known is that of the seat', () => {

@@ -33,7 +33,7 @@ test('a board of a match is a film of its own', () => {
     { event: 'began', board: 1, order: [1, 0] }, { event: 'played', step: 2, moves: {} }, { event: 'board ended', board: 1, result: result(1) },
     { event: 'ended', result: { ...result(0), boards: [] } },
   ] as unknown as MatchEvent[];
-  const film = { length: events.length, header: {}, frame: (index: number) => ({ t: 100 * index, event: events[index] }) } as unknown as Film;
+  const film = { length: events.length, header: {}, event: (index: number) => events[index], frame: (index: number) => ({ t: 100 * index, event: events[index] }) } as unknown as Film;
   const shown = (board: number) => {
     const found = boardOf(film, board);
     return found && Array.from({ length: found.length }, (_, index) => found.frame(index)).map(({ t, event }) => [t, event?.event, event?.event === 'played' ? event.step : null]);

@@ -5,7 +5,7 @@ import { animation, pauseAfter, Playback, USUAL } from '../src/viewer/playback';
 
 function film(times: number[], over = true): Film & { times: number[]; over: boolean } {
   const frame = (index: number): Frame => ({ t: times[index]!, event: null, view: {}, order: [] });
-  return { header: { match: 'm', game: 'g', players: [], contest: null, started: 0, options: {}, limit: null }, times, over, frame, get length() { return times.length; } };
+  return { header: { match: 'm', game: 'g', players: [], contest: null, started: 0, options: {}, limit: null }, times, over, frame, event: () => null, get length() { return times.length; } };
 }
 
 test('playing shows a frame for its time, and stops at the end', () => {

@@ -66,14 +66,14 @@ test('events in words', () => {
     'Board 1 begins: ada, bob and <b>cy</b>.',
     'ada: a move was refused: a board has 10 rows, not 1.',
     'bob is gone.',
-    'Step 1 is played.',
+    'No public move.',
     'ada: {"target":1,"x":2,"y":3}.',
     'bob is back.',
     "bob: a move was refused: don't shoot at yourself.",
-    'Step 3 is played.',
+    'No public move.',
     'bob: a move came 2500 ms too late.',
     '<b>cy</b> is out: the program crashed (it fell over).',
-    'Step 4 is played.',
+    'No public move.',
     'The match ends: aborted, so that it counts for nobody.',
   ]);
 });

@@ -49,7 +49,7 @@ test('a step of Bumblebots moves the bees and leaves the ground alone', () => {
 test('a round of Bomberman moves users and fuses and leaves the map alone', () => {
   const tiles = Array.from({ length: 13 }, (_, row) => (row % 2 ? '.#+#.#+#.#+#.' : '....+...+....'));
   const round = (number: number): BombermanView => ({
-    you: null, toMove: [0, 1], round: number, rounds: 500, height: 13, width: 13, flamePierces: false, tiles: anew(tiles),
+    you: null, toMove: [0, 1], round: number, rounds: 500, height: 13, width: 13, fuse: 4, flamePierces: false, tiles: anew(tiles),
     users: [0, 1].map((seat) => ({ seat, at: [seat * 12, number], alive: true, bombsLeft: 0, range: 3, kills: 0, crates: 0, upgrades: 0 })),
     bombs: [{ at: [6, 6], turnsLeft: 9 - number, range: 3, seat: 0 }], upgrades: [], explosions: [], closing: { from: 300, at: 300, next: [] },
   });

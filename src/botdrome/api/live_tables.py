@@ -12,6 +12,7 @@ from functools import partial
 from math import inf
 from typing import TypeVar
 
+from botdrome.catalogue import CATALOGUE
 from botdrome.server.tables.audience import LiveTable, Tables
 
 MOST_TABLES = 200
@@ -20,8 +21,12 @@ PAUSE = 0.5
 
 
 def live_tables(tables: Tables, game: str | None = None) -> tuple[list[LiveTable], int]:
-    """The tables that run the longest, in this order; and the number of all."""
+    """The tables that run the longest, in this order, some of every game; and the number of all."""
     found = tables.live(game, MOST_TABLES)
+    if game is None and len(found) == MOST_TABLES:
+        share = MOST_TABLES // len(CATALOGUE)
+        some = {table.id: table for name in CATALOGUE for table in tables.live(name, share)}
+        found = list((some | {table.id: table for table in found}).values())[:MOST_TABLES]
     return sorted(found, key=lambda table: (table.started, table.id)), tables.count(game)
 
 

@@ -2,6 +2,8 @@
 import { signal } from '@preact/signals';
 
 export const BASE = '/api/v1';
+/** Milliseconds before a page that lost its server tries again. */
+export const TRY_AGAIN = 4000;
 
 /** The server refused the request or could not be reached. The message is for the user. */
 export class RestError extends Error {
@@ -10,6 +12,11 @@ export class RestError extends Error {
     readonly status: number,
   ) {
     super(words);
+  }
+
+  /** Whether the same request may succeed later. */
+  get passing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 }
 

@@ -1,6 +1,6 @@
 /** useRest: an answer of the server with its states: loading, loaded, failed. */
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { ask } from './rest';
+import { ask, RestError, TRY_AGAIN } from './rest';
 
 export interface Reading<T> {
   /** The last answer; it stays while a new one is loading. */
@@ -10,7 +10,7 @@ export interface Reading<T> {
   again: () => void;
 }
 
-/** `path`: null while it is not known yet what to ask for. `every`: milliseconds after an answer before it is asked again. */
+/** `path`: null while it is not known yet what to ask for. `every`: milliseconds after an answer before it is asked again; without an answer it is asked again anyway. */
 export function useRest<T>(path: string | null, every = 0): Reading<T> {
   const [state, setState] = useState<Omit<Reading<T>, 'again'>>({ value: null, error: null, loading: path !== null });
   const [round, setRound] = useState(0);
@@ -20,13 +20,19 @@ export function useRest<T>(path: string | null, every = 0): Reading<T> {
     const control = new AbortController();
     setState((before) => ({ ...before, loading: true }));
     const stop = () => control.abort();
-    const repeat = () => void (every && !control.signal.aborted && later(every, again, control.signal));
+    const repeat = (wait: number) => void (wait && !control.signal.aborted && later(wait, again, control.signal));
     ask<T>(path, { signal: control.signal })
       .then(
-        (value) => setState({ value, error: null, loading: false }),
-        (error: Error) => control.signal.aborted || setState((before) => ({ ...before, error: error.message, loading: false })),
-      )
-      .then(repeat);
+        (value) => {
+          setState({ value, error: null, loading: false });
+          repeat(every);
+        },
+        (error: Error) => {
+          if (control.signal.aborted) return;
+          setState((before) => ({ ...before, error: error.message, loading: false }));
+          repeat(error instanceof RestError && error.passing ? Math.min(every || TRY_AGAIN, TRY_AGAIN) : every);
+        },
+      );
     return stop;
   }, [path, round]);
   return { ...state, again };

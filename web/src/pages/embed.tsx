@@ -1,8 +1,9 @@
 /** A match within another site: the board and its controls. */
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { Params } from '../router';
 import { linksOf } from '../viewer/links';
 import { MatchViewer } from '../viewer/viewer';
+import { headingNames } from '../viewer/words';
 import { Missing, useSource, wantedStep } from './match';
 
 export default function EmbedPage({ params }: { params: Params }) {
@@ -11,6 +12,8 @@ export default function EmbedPage({ params }: { params: Params }) {
   const step = useMemo(wantedStep, [match]);
   const loading = source.loading.value;
   const links = linksOf(match, location.origin, false);
+  const names = loading.state === 'shown' ? headingNames(loading.film.header).join(' – ') : 'A match';
+  useEffect(() => void (document.title = `${names} · Botdrome`), [names]);
   return (
     <div class="embed">
       <h1 class="hidden">A match on Botdrome</h1>
@@ -18,7 +21,7 @@ export default function EmbedPage({ params }: { params: Params }) {
       {loading.state === 'failed' && <Missing words={loading.words} missing={loading.missing} />}
       {loading.state === 'shown' && <MatchViewer film={loading.film} live={loading.live} step={step} links={links} minimal />}
       <p class="embed-foot">
-        {loading.state === 'shown' && <span>{loading.film.header.players.map(({ name }) => name).slice(0, 4).join(' – ')}</span>}
+        {loading.state === 'shown' && <bdi>{names}</bdi>}
         <a href={`/matches/${encodeURIComponent(match)}`} target="_blank" rel="noopener">Open on Botdrome</a>
       </p>
     </div>

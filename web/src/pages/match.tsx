@@ -1,14 +1,15 @@
 /** One match: live or from its record. */
 import { useEffect, useMemo } from 'preact/hooks';
+import { GameLink } from '../parts/links';
 import { Problem } from '../parts/problem';
 import type { Film } from '../replay/film';
 import { go, path, query, type Params } from '../router';
 import { EvaluationPart, useEvaluation } from './evaluation';
 import { linksOf, type Links } from '../viewer/links';
 import { MatchSource } from '../viewer/match-source';
-import { Headline, resultOf } from '../viewer/result';
+import { Headline } from '../viewer/result';
 import { MatchViewer } from '../viewer/viewer';
-import { headingNames, resultInWords } from '../viewer/words';
+import { headingNames } from '../viewer/words';
 
 export default function MatchPage({ params }: { params: Params }) {
   const match = params['id'] ?? '';
@@ -48,16 +49,14 @@ export function rememberStep(step: number | null): void {
 function MatchHead({ film, links }: { film: Film; links: Links }) {
   const { game, contest, started } = film.header;
   const shown = headingNames(film.header);
-  const result = resultOf(film);
   useEffect(() => void (document.title = `${shown.join(' – ')} · Botdrome`), [shown.join()]);
   return (
     <header class="match-head">
       <h1>{shown.map((name, place) => [place ? ' – ' : '', <bdi key={place}>{name}</bdi>])}</h1>
       <p>
-        <a href={`/games/${game}`}>{game}</a>
+        <GameLink game={game} />
         {contest !== null && <> · <a href={links.contest ?? ''}><bdi>{contest}</bdi></a></>}
         {started !== null && <> · {new Date(started).toLocaleString()}</>}
-        {result && <> · {resultInWords(film.header, result)}</>}
       </p>
       <Headline film={film} />
     </header>

@@ -5,13 +5,14 @@ import { dropped } from '../viewer/dropped';
 import { filmOf } from '../viewer/file-film';
 import { MatchViewer } from '../viewer/viewer';
 import { Headline, resultOf } from '../viewer/result';
-import { resultInWords } from '../viewer/words';
+import { gameTitle } from './rules';
 
 type Opening = { state: 'none' } | { state: 'reading'; name: string } | { state: 'open'; name: string; film: Film } | { state: 'failed'; words: string };
 
 export default function OpenPage() {
   const [opening, setOpening] = useState<Opening>({ state: 'none' });
   const file = dropped.value;
+  useEffect(() => void (document.title = 'Open a match file · Botdrome'), []);
   useEffect(() => {
     if (!file) return;
     let wanted = true;
@@ -53,12 +54,12 @@ function FileChoice({ words }: { words: string }) {
 }
 
 function Opened({ name, film }: { name: string; film: Film }) {
-  const result = resultOf(film);
+  useEffect(() => void (document.title = `${name} · Botdrome`), [name]);
   return (
     <>
       <header class="match-head">
         <h1><bdi>{name}</bdi></h1>
-        <p>{film.header.game} · {result ? resultInWords(film.header, result) : 'The file ends before the match does.'}</p>
+        <p>{gameTitle(film.header.game)}{!resultOf(film) && ' · The file ends before the match does.'}</p>
         <Headline film={film} />
         <FileChoice words="Open another file" />
       </header>

@@ -2,10 +2,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clockWords, outcomeFor, ownPlayer, ownTurn, type PlayState, type PlayWish } from '../api/player-state';
 import type { Player } from '../api/player';
-import { colourOf, signOf, type Renderer } from '../renderers/renderer';
+import { colourOf, signOf, type Cross, type Renderer } from '../renderers/renderer';
 import { useRenderer } from '../renderers/use';
 import type { Film, Frame } from '../replay/film';
-import { toMove } from '../viewer/digest';
+import { Digest, toMove } from '../viewer/digest';
 import { useSeats } from '../viewer/stage';
 import { frameInWords, nameOf, number, resultInWords } from '../viewer/words';
 import { gameTitle } from './rules';
@@ -25,9 +25,11 @@ export function PlayTable({ wish, player, again }: TableProps) {
   const film = state.film!;
   const frame = film.frame(film.length - 1);
   const renderer = useRenderer(film.header.game);
+  const digest = useMemo(() => renderer && new Digest(film, renderer), [film, renderer]);
+  digest?.read();
   const status = useStatus(state, film, frame);
   useEffect(() => void (document.title = `${status} · ${gameTitle(wish.game)}`), [status]);
-  if (!renderer) return <p class="quiet" role="status">Loading the board …</p>;
+  if (!renderer || !digest) return <p class="quiet" role="status">Loading the board …</p>;
   return (
     <>
       <header class="match-head">
@@ -37,14 +39,14 @@ export function PlayTable({ wish, player, again }: TableProps) {
       <div class="viewer play-table">
         {state.result ? <Ending state={state} film={film} again={again} /> : <Bar state={state} status={status} />}
         <div class="viewer-board">
-          <Board state={state} film={film} frame={frame} renderer={renderer} player={player} />
+          <Board state={state} film={film} frame={frame} renderer={renderer} player={player} crosses={digest.crosses(film.length - 1)} />
           <p class="play-notice" role="alert">{state.notice}</p>
         </div>
         <div class="viewer-panel">
-          <p class="hidden" role="status">{frameInWords(film.header, frame, renderer)} {status}</p>
+          <p class="hidden" role="status">{frameInWords(film, film.length - 1, digest)} {status}</p>
           <PlayerList state={state} film={film} frame={frame} renderer={renderer} />
           {!state.result && <Resign resign={() => player.resign()} />}
-          <Recent film={film} renderer={renderer} />
+          <Recent film={film} digest={digest} />
           {renderer.help && <p class="quiet">{renderer.help}</p>}
         </div>
         <PositionInWords text={renderer.describe(frame.view, frame.order.map((one) => ({ player: one, name: nameOf(film.header, one) })))} />
@@ -96,7 +98,7 @@ interface BoardAreaProps {
   player: Player;
 }
 
-function Board({ state, film, frame, renderer, player }: BoardAreaProps) {
+function Board({ state, film, frame, renderer, player, crosses }: BoardAreaProps & { crosses: readonly Cross[] }) {
   const seats = useSeats(film, frame);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -108,7 +110,7 @@ function Board({ state, film, frame, renderer, player }: BoardAreaProps) {
   return (
     <div class="stage" ref={area}>
       <renderer.Board
-        view={frame.view} before={before} event={frame.event} seats={seats} final={state.result ? frame.view : null} small={false}
+        view={frame.view} before={before} event={frame.event} seats={seats} final={state.result ? frame.view : null} crosses={crosses} small={false}
         {...(open && { move: player.move, legal: state.legal })}
       />
     </div>
@@ -170,8 +172,7 @@ function Ending({ state, film, again }: { state: PlayState; film: Film; again: (
   const result = state.result!;
   return (
     <section class="card play-ending" aria-label="Result">
-      <h2 ref={heading} tabIndex={-1}>{own === null ? 'The match is over.' : outcomeFor(result, own)}</h2>
-      <p>{resultInWords(film.header, result)}</p>
+      <h2 ref={heading} tabIndex={-1}>{own === null ? resultInWords(film.header, result) : outcomeFor(result, own)}</h2>
       <p class="play-actions">
         <button type="button" class="main" onClick={again}>Rematch</button>
         <a class="button" href={`/matches/${state.match}`}>Watch the replay</a>
@@ -182,14 +183,13 @@ function Ending({ state, film, again }: { state: PlayState; film: Film; again: (
 }
 
 /** The last events, the newest first. */
-export function Recent({ film, renderer }: { film: Film; renderer: Renderer }) {
+export function Recent({ film, digest }: { film: Film; digest: Digest }) {
   const lines = useMemo(() => {
     const from = Math.max(0, film.length - RECENT);
     return Array.from({ length: film.length - from }, (_, place) => film.length - 1 - place)
-      .map((index) => ({ index, frame: film.frame(index) }))
-      .filter(({ frame }) => frame.event)
-      .map(({ index, frame }) => ({ index, words: frameInWords(film.header, frame, renderer) }));
-  }, [film, film.length, renderer]);
+      .filter((index) => film.event(index))
+      .map((index) => ({ index, words: frameInWords(film, index, digest) }));
+  }, [film, film.length, digest]);
   return (
     <section class="play-recent" aria-label="What happened">
       <ol>{lines.map(({ index, words }) => <li key={index}>{words}</li>)}</ol>

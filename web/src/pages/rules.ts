@@ -65,6 +65,9 @@ const RULES: Record<string, Rules> = {
   },
 };
 
+/** The games of most servers, in their order, while the list of this one is loading. */
+export const USUAL_GAMES: readonly string[] = ['noughts-and-crosses', 'bumblebots', 'gomoku', 'battleship', 'battlecube', 'bomberman'];
+
 export function gameTitle(game: string): string {
   return own(RULES, game)?.title ?? game;
 }

@@ -18,7 +18,8 @@ export default function SearchPage() {
       <h1>Search</h1>
       <SearchForm key={wanted} wanted={wanted} />
       {reading.error && <Problem words={reading.error} retry={reading.again} />}
-      {wanted && reading.value && <Found found={reading.value} wanted={wanted} />}
+      {reading.loading && <p class="quiet" role="status">Searching …</p>}
+      {wanted && reading.value && !reading.loading && <Found found={reading.value} wanted={wanted} />}
       {!wanted && <p class="quiet">Type how a name begins, or the first characters of the id of a match.</p>}
     </>
   );
@@ -31,7 +32,7 @@ function SearchForm({ wanted }: { wanted: string }) {
     go(`/search${queryOf({ q: text.trim() })}`);
   };
   return (
-    <form role="search" class="search-form" onSubmit={submit}>
+    <form class="search-form" onSubmit={submit}>
       <input type="search" aria-label="How a name or an id begins" value={text} maxLength={100} onInput={(event) => setText(event.currentTarget.value)} />
       <button type="submit" class="main">Search</button>
     </form>

@@ -116,7 +116,7 @@ function LeaderScene({ game }: { game: string }) {
     <table>
       <caption class="hidden">Leaderboard of {gameTitle(game)}</caption>
       <thead><tr><th scope="col" class="number">Place</th><th scope="col">Bot</th><th scope="col" class="number">Rating</th><th scope="col" class="number">Games</th></tr></thead>
-      <tbody>{rated.map((line) => <tr key={line.name}><td class="number">{line.place ?? '–'}</td><th scope="row"><bdi>{line.name}</bdi><NotComparable {...line} /></th><td class="number"><Rating {...line} /></td><td class="number">{line.games}</td></tr>)}</tbody>
+      <tbody>{rated.map((line) => <tr key={line.name} class={line.provisional ? 'provisional' : undefined}><td class="number">{line.place ?? '–'}</td><th scope="row"><bdi>{line.name}</bdi><NotComparable {...line} /></th><td class="number"><Rating {...line} /></td><td class="number">{line.games}</td></tr>)}</tbody>
     </table>
   );
 }

@@ -4,11 +4,12 @@ import type { Query } from '../api/rest';
 import type { Match, Matches } from '../api/types';
 import { DataTable, type Column } from './data-table';
 import { BotLink, ContestLink, GameLink, MatchLink, matchPath } from './links';
+import { gameTitle } from '../pages/rules';
 import { Moment } from './moment';
 
 const MOST_NAMES = 4;
 
-export function Players({ match }: { match: Match }) {
+function Players({ match }: { match: Match }) {
   const { players, result, game } = match;
   const shown = players.slice(0, MOST_NAMES);
   return (
@@ -21,10 +22,22 @@ export function Players({ match }: { match: Match }) {
   );
 }
 
-export function resultOf({ status, result }: Match): string {
+function resultOf({ status, result }: Match): string {
   if (status === 'running') return 'running';
   if (status === 'aborted') return 'aborted';
   return result?.victor ?? 'draw';
+}
+
+/** A match that is over, in one line. */
+export function MatchLine({ match }: { match: Match }) {
+  const result = resultOf(match);
+  return (
+    <>
+      <Players match={match} />
+      <span class="quiet"> {gameTitle(match.game)} · {result === 'draw' ? 'draw' : <><bdi>{result}</bdi> won</>} · <Moment at={match.ended ?? match.started} /> · </span>
+      <MatchLink id={match.id}>Replay</MatchLink>
+    </>
+  );
 }
 
 /** The result as one bot sees it. */

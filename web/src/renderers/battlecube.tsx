@@ -4,9 +4,10 @@ import { theme } from '../theme';
 import { CubeControls } from './battlecube_controls';
 import { FlatCube } from './battlecube_flat';
 import type { CubeScene, Slice } from './battlecube_scene';
-import { causeInWords, describe, marks, moveInWords, nameAt, scoresOf, type CubeView } from './battlecube_view';
-import type { BoardProps, Renderer } from './renderer';
+import { causeInWords, describe, fallen, marks, moveInWords, nameAt, scoresOf, type CubeView } from './battlecube_view';
+import type { BoardProps, Cross, Renderer } from './renderer';
 
+const NONE: readonly Cross[] = [];
 const AXES = ['x', 'y', 'z'] as const;
 const TURN = 0.15;
 const TURNS: Record<string, [number, number]> = {
@@ -33,12 +34,13 @@ function Board(props: BoardProps<CubeView>) {
 
 /** The canvas; where the browser has no WebGL, the flat picture. */
 function Space(props: BoardProps<CubeView> & { slice: Slice | null }) {
-  const { view, before, seats, slice } = props;
+  const { view, before, seats, slice, crosses = NONE } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const [scene, setScene] = useState<CubeScene | null>(null);
   const [flat, setFlat] = useState(false);
   useEffect(() => opened(canvas.current!, setScene, () => setFlat(true)), []);
   useEffect(() => scene?.show(view, before, seats, before ? duration(canvas.current!) : 0), [scene, view]);
+  useEffect(() => scene?.mark(crosses, seats), [scene, crosses, theme.value]);
   useEffect(() => scene?.slice(slice), [scene, slice]);
   useEffect(() => scene?.recolour(seats), [theme.value]);
   if (flat) return <FlatCube {...props} />;
@@ -110,6 +112,8 @@ export const battlecube: Renderer<CubeView> = {
   describe,
   scores: scoresOf,
   marks,
+  fallen,
   moveInWords,
+  silent: () => 'Nobody moves.',
   help: 'Step with the buttons or the keys A and D (x), W and S (y), Q and E (z). To drop a bomb, enter its cell; the full stop waits.',
 };

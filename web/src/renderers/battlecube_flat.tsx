@@ -1,7 +1,7 @@
 /** Battlecube as a flat picture: the cube seen from a corner. For small boards, and where there is no WebGL. */
 import type { BoardProps } from './renderer';
 import { colourOf, signOf } from './renderer';
-import { cellsOf, lastCells, type Cell, type CubeView } from './battlecube_view';
+import { cellsOf, type Cell, type CubeView } from './battlecube_view';
 
 const SIZE = 100;
 const COS = 0.866;
@@ -14,17 +14,16 @@ const EDGES: readonly [Cell, Cell][] = [
   [[0, 0, 0], [0, 0, 1]], [[0, 0, 0], [1, 0, 0]], [[1, 0, 0], [1, 0, 1]], [[1, 0, 0], [1, 1, 0]],
 ];
 
-export function FlatCube({ view, before, seats, small }: BoardProps<CubeView>) {
+export function FlatCube({ view, seats, small, crosses = [] }: BoardProps<CubeView>) {
   const unit = SIZE / view.edge;
   const radius = Math.max(unit * 0.4, 3);
-  const lost = [...lastCells(view, before)];
   return (
     <svg class="cube-flat" viewBox={`${-SIZE} ${-SIZE} ${2 * SIZE} ${2 * SIZE}`} aria-hidden="true">
       {EDGES.map(([from, to], i) => <EdgeLine key={i} from={scaled(from, view.edge)} to={scaled(to, view.edge)} unit={unit} behind={i < 7} />)}
       {view.bombs.slice(-MOST_BOMBS).map((cell) => (
         <circle key={cell.join()} class="cube-bomb" r={radius * 0.5} {...at(centre(cell), unit)} />
       ))}
-      {lost.map(([seat, cell]) => <Cross key={`x${seat}`} cell={cell} unit={unit} size={radius} colour={colourOf(seats[seat]?.player ?? seat)} />)}
+      {crosses.map(({ seat, place }) => <DeathCross key={`x${seat}`} cell={place as Cell} unit={unit} size={radius} colour={colourOf(seats[seat]?.player ?? seat)} />)}
       {[...cellsOf(view)].map(([seat, cell]) => (
         <g key={seat} class="cube-player" style={{ transform: moved(centre(cell), unit) }}>
           <circle r={radius} fill={colourOf(seats[seat]?.player ?? seat)} />
@@ -41,7 +40,7 @@ function EdgeLine({ from, to, unit, behind }: { from: Cell; to: Cell; unit: numb
   return <line class={behind ? 'cube-edge behind' : 'cube-edge'} {...{ x1, y1, x2, y2 }} />;
 }
 
-function Cross({ cell, unit, size, colour }: { cell: Cell; unit: number; size: number; colour: string }) {
+function DeathCross({ cell, unit, size, colour }: { cell: Cell; unit: number; size: number; colour: string }) {
   const [x, y] = flat(centre(cell), unit);
   return <path d={`M${x - size} ${y - size}l${2 * size} ${2 * size}m0 ${-2 * size}l${-2 * size} ${2 * size}`} stroke={colour} stroke-width={size / 2} />;
 }

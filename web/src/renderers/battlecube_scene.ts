@@ -5,8 +5,8 @@ import {
   SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector3, WebGLRenderer, type Object3D,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
-import { cellsOf, lastCells, type Cell, type CubeView } from './battlecube_view';
-import { signOf, type Seat } from './renderer';
+import { cellsOf, type Cell, type CubeView } from './battlecube_view';
+import { signOf, type Cross, type Seat } from './renderer';
 
 export interface Slice {
   axis: 0 | 1 | 2;
@@ -71,9 +71,21 @@ export class CubeScene {
     this.#movers = [...cellsOf(view)].map(([seat, cell]) => ({ seat, from: this.#place(stood.get(seat) ?? cell), to: this.#place(cell) }));
     this.#paint(seats);
     this.#placeBombs(view.bombs);
-    this.#placeCrosses(lastCells(view, before), seats);
     this.#began = performance.now();
     this.#lasts = duration;
+    this.#ask();
+  }
+
+  /** A cross where a player died. */
+  mark(crosses: readonly Cross[], seats: readonly Seat[]): void {
+    for (const cross of this.#crosses.splice(0)) this.#scene.remove(cross);
+    for (const { seat, place } of crosses) {
+      const cross = textSprite('✕', css(`--seat-${(seats[seat]?.player ?? seat) % 10}`));
+      cross.scale.setScalar(1.1 * this.#grown());
+      cross.position.copy(this.#place(place as Cell));
+      this.#crosses.push(cross);
+      this.#scene.add(cross);
+    }
     this.#ask();
   }
 
@@ -219,18 +231,6 @@ export class CubeScene {
     this.#bombs.count = bombs.length;
     this.#bombs.instanceMatrix.needsUpdate = true;
   }
-
-  /** A cross where a player was lost in this tick. */
-  #placeCrosses(lost: Map<number, Cell>, seats: readonly Seat[]): void {
-    for (const cross of this.#crosses.splice(0)) this.#scene.remove(cross);
-    for (const [seat, cell] of lost) {
-      const cross = textSprite('✕', css(`--seat-${(seats[seat]?.player ?? seat) % 10}`));
-      cross.scale.setScalar(1.1 * this.#grown());
-      cross.position.copy(this.#place(cell));
-      this.#crosses.push(cross);
-      this.#scene.add(cross);
-    }
-  }
 }
 
 function bombMesh(capacity: number): InstancedMesh {
@@ -266,7 +266,9 @@ function textSprite(words: string, colour: string): Sprite {
   pen.textBaseline = 'middle';
   pen.fillStyle = colour;
   pen.fillText(words, 32, 35);
-  return new Sprite(new SpriteMaterial({ map: new CanvasTexture(canvas), depthTest: false }));
+  const map = new CanvasTexture(canvas);
+  map.colorSpace = SRGBColorSpace;
+  return new Sprite(new SpriteMaterial({ map, depthTest: false }));
 }
 
 function css(name: string): string {

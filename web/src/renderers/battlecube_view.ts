@@ -1,6 +1,6 @@
 /** The public view of Battlecube, and values derived from it. Pure. */
 import type { View } from '../replay/film';
-import type { Mark, Seat } from './renderer';
+import type { Cross, Mark, Seat } from './renderer';
 
 export type Cell = readonly [number, number, number];
 
@@ -27,13 +27,16 @@ export interface CubeView extends View {
   lost: { seat: number; tick: number; cause: string | null }[];
 }
 
+const CRASHED = 'Player crashed to other player';
 const CAUSES: Record<string, string> = {
   'Player moved out of bounds': 'left the cube',
   'Player stepped on a BOMB': 'stood on a bomb',
-  'Player crashed to other player': 'met another bot',
+  [CRASHED]: 'met another bot',
 };
 
-export function causeInWords(cause: string | null | undefined): string {
+/** `met`: the names of those that it met. */
+export function causeInWords(cause: string | null | undefined, met: readonly string[] = []): string {
+  if (cause === CRASHED && met.length) return `met ${met.join(' and ')}`;
   return cause ? (CAUSES[cause] ?? cause) : 'gave no good answer in time';
 }
 
@@ -47,7 +50,7 @@ export function cellsOf(view: CubeView): Map<number, Cell> {
 }
 
 /** Where each seat that was lost in the last tick was then. */
-export function lastCells(view: CubeView, before: CubeView | null): Map<number, Cell> {
+function lastCells(view: CubeView, before: CubeView | null): Map<number, Cell> {
   const cells = new Map<number, Cell>();
   const stood = before ? cellsOf(before) : new Map<number, Cell>();
   for (const { seat, did, x, y, z, lost } of view.happened) {
@@ -56,6 +59,12 @@ export function lastCells(view: CubeView, before: CubeView | null): Map<number, 
     if (lost && cell) cells.set(seat, cell);
   }
   return cells;
+}
+
+/** Where the seats that were lost since `before` stood last. */
+export function fallen(view: CubeView, before: CubeView): Cross[] {
+  const [cells, stood] = [lastCells(view, before), cellsOf(before)];
+  return view.lost.filter(({ seat }) => stood.has(seat)).map(({ seat }) => ({ seat, place: cells.get(seat) ?? stood.get(seat)! }));
 }
 
 export function scoresOf(view: CubeView): number[] {
@@ -76,13 +85,14 @@ export function describe(view: CubeView, seats: readonly Seat[]): string {
 
 export function marks(view: CubeView, before: CubeView, seats: readonly Seat[]): Mark[] {
   if (view.tick === before.tick) return [];
-  return view.happened
-    .filter(({ lost }) => lost)
-    .map(({ seat, lost }) => {
-      const player = seats[seat]?.player;
-      const mark: Mark = { kind: 'bomb', words: `${nameAt(seats, seat)} ${causeInWords(lost)}` };
-      return player === undefined ? mark : { ...mark, player };
-    });
+  const crosses = fallen(view, before);
+  const met = (place: Cross['place'], seat: number) => crosses.filter((one) => one.seat !== seat && one.place.join() === place.join()).map((one) => nameAt(seats, one.seat));
+  return crosses.map(({ seat, place }) => {
+    const player = seats[seat]?.player;
+    const cause = causeInWords(view.lost.find((one) => one.seat === seat)?.cause, met(place, seat));
+    const mark: Mark = { kind: 'out', words: `${nameAt(seats, seat)} ${cause} at ${place.join(', ')}` };
+    return player === undefined ? mark : { ...mark, player };
+  });
 }
 
 export function moveInWords(move: unknown): string {

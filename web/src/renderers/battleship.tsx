@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ShotArrow } from './battleship_arrow';
 import { Placing } from './battleship_placing';
 import { Sea } from './battleship_sea';
-import { describe, fleetSize, hitsOn, lastShot, marks, moveInWords, playerName, type BattleshipView, type Shot } from './battleship_words';
+import { describe, fleetSize, hitsOn, lastShot, marks, moveInWords, playerName, silent, type BattleshipView, type Shot } from './battleship_words';
 import { colourOf, signOf, type BoardProps, type Renderer, type Seat } from './renderer';
 
 type Props = BoardProps<BattleshipView>;
@@ -156,7 +156,7 @@ function Seas(props: Props) {
   return (
     <div class={small ? 'battleship small' : 'battleship'} ref={outer}>
       {!small && <div class="sea-probe" ref={probe} />}
-      <div class="seas" ref={around} style={{ '--columns': columns, '--width': widthOf(view, columns), '--mine': colour(seats, view.you ?? 0) }}>
+      <div class="seas" ref={around} style={{ '--columns': columns, '--rows': Math.ceil(view.boards.length / columns), '--ratio': view.width / view.height, '--width': widthOf(view, columns), '--mine': colour(seats, view.you ?? 0) }}>
         {order.map((seat) => <Panel key={seat} props={props} seat={seat} fleet={fleets[seat]!} narrow={narrow} legal={legal} />)}
         {!small && shot && <ShotArrow around={around} view={view} layout={`${room.width} ${room.height} ${columns}`} narrow={narrow} colour={colour(seats, shot.shooter)} />}
       </div>
@@ -181,5 +181,6 @@ export const battleship: Renderer<BattleshipView> = {
   scores: (view) => view.scores,
   marks,
   moveInWords,
+  silent,
   help: 'First place your fleet: drag the boats, and turn one by clicking it. Then click a square of an opponent to shoot at it; on a small screen, tap it twice. By keyboard: walk with the arrow keys, shoot with Enter or Space; a boat is moved by the arrow keys and turned by R.',
 };

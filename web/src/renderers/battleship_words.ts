@@ -1,4 +1,5 @@
 /** Battleship in words: positions, moves, and important events. Pure. */
+import { boatsIn, isSunk, squaresOf } from './battleship_fleet';
 import type { Mark, Seat } from './renderer';
 
 export type Turn = { shooter: number; target: number; x: number; y: number; hit: boolean } | { shooter: number; skip: true };
@@ -85,8 +86,8 @@ function standing(view: BattleshipView, names: (numbers: readonly number[]) => s
   return `The game is over; most hits: ${names(best)}.`;
 }
 
-/** Hits, and destroyed fleets. Single boats are left out: which boat was hit is secret until the end. */
-export function marks(view: BattleshipView, before: BattleshipView, seats: readonly Seat[]): Mark[] {
+/** Hits, sunk boats and destroyed fleets. Which boat was hit is secret until the end, so boats are told only once the match is over. */
+export function marks(view: BattleshipView, before: BattleshipView, seats: readonly Seat[], final: BattleshipView | null = null): Mark[] {
   const count = (turns: readonly number[]) => turns.reduce((sum, turn) => sum + turn, 0);
   const shot = lastShot(view);
   if (!shot?.hit || count(view.turns) === count(before.turns)) return [];
@@ -96,7 +97,13 @@ export function marks(view: BattleshipView, before: BattleshipView, seats: reado
   };
   const target = playerName(seats, shot.target);
   const hit = mark(shot.shooter, `${playerName(seats, shot.shooter)} hits ${target} at ${squareName(shot.x, shot.y)}`);
+  const boat = boatsIn(final?.fleets?.[shot.target] ?? []).find((one) => squaresOf(one).some(([x, y]) => x === shot.x && y === shot.y));
+  if (boat && isSunk(boat, view.boards[shot.target]!)) hit.words += ` and sinks its boat of ${boat.length}`;
   return hitsOn(view, shot.target) === fleetSize(view) ? [hit, mark(shot.target, `The whole fleet of ${target} is sunk`)] : [hit];
+}
+
+export function silent({ phase }: BattleshipView): string {
+  return phase === 'placement' ? 'The players place their fleets.' : 'The fleets are placed.';
 }
 
 export function moveInWords(move: unknown, view: BattleshipView, seats: readonly Seat[]): string {
@@ -105,6 +112,7 @@ export function moveInWords(move: unknown, view: BattleshipView, seats: readonly
   if (skip) return 'skips the turn';
   const shot = lastShot(view);
   const made = shot?.x === x && shot.y === y && (target ?? shot.target) === shot.target ? shot : null;
+  if (made?.hit) return ''; // a mark says it
   const of = target === undefined || view.boards.length === 2 ? '' : ` of ${playerName(seats, target)}`;
-  return `${squareName(x, y)}${of}${made ? (made.hit ? ', hit' : ', miss') : ''}`;
+  return `${squareName(x, y)}${of}${made ? ', miss' : ''}`;
 }

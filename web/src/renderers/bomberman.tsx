@@ -5,7 +5,7 @@ import {
   type Bomb, type BombermanView, type Burn, type Place, type Upgrade, CRATE, FREE, WALL, burnPlan, isPillar, moveInWords, placesOf, same, tileAt,
   upgradeInWords,
 } from './bomberman_view';
-import { describe, marks } from './bomberman_words';
+import { describe, fallen, marks } from './bomberman_words';
 import { BomberStats } from './bomberman_stats';
 import { type BoardProps, type Renderer, type Seat, colourOf, nameOf, signOf } from './renderer';
 
@@ -36,6 +36,7 @@ function BombermanBoard(props: Props) {
             {actions && <Reach view={view} actions={actions} size={TILE} />}
             {view.upgrades.map((upgrade) => <UpgradeSign key={upgrade.at.join()} upgrade={upgrade} fresh={before !== null && !before.upgrades.some(({ at }) => same(at, upgrade.at))} />)}
             {view.bombs.map((bomb) => <BombSign key={keyOf(bomb)} bomb={bomb} seats={seats} under={view.users.some(({ at }) => at && same(at, bomb.at))} />)}
+            <Crosses {...props} />
             <Users {...props} />
           </svg>
           {actions && <ActionPad actions={actions} />}
@@ -227,6 +228,20 @@ function Users({ view, before, seats, small }: Props) {
   );
 }
 
+/** Where users died, for the rest of the match. */
+function Crosses({ crosses = [], seats }: Props) {
+  return (
+    <g>
+      {crosses.map(({ seat, place }) => (
+        <g key={seat} class="bomber-cross" style={{ transform: shift(place as Place), color: colourOf(playerAt(seats, seat)) }}>
+          <title>{nameOf(seats, seat)} died here</title>
+          <path d="M-2.6 -2.6l5.2 5.2m0 -5.2l-5.2 5.2" /><path d="M-2.6 -2.6l5.2 5.2m0 -5.2l-5.2 5.2" />
+        </g>
+      ))}
+    </g>
+  );
+}
+
 function Figure() {
   return (
     <>
@@ -244,6 +259,8 @@ export const bomberman: Renderer<BombermanView> = {
   Board: BombermanBoard,
   describe,
   marks,
+  fallen,
   moveInWords,
+  silent: () => 'Nobody moves.',
   help: 'Go by the arrow keys, W A S D, or a click on a tile beside you; place a bomb by the space bar or a click on yourself; wait by . or Escape.',
 };

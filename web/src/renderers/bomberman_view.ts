@@ -26,6 +26,8 @@ export interface BombermanView extends View {
   rounds: number;
   height: number;
   width: number;
+  /** Rounds from placing a bomb to its blast. */
+  fuse: number;
   flamePierces: boolean;
   tiles: Tiles;
   users: readonly User[];

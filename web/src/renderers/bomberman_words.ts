@@ -1,6 +1,6 @@
 /** Bomberman in words: positions and important events. Pure. */
-import { type BombermanView, type Place, type User, ACTIONS, CRATE, WALL, burnPlan, openActions, placesOf, same, tileAt, upgradeInWords } from './bomberman_view';
-import { nameOf, type Mark, type Seat } from './renderer';
+import { type Bomb, type BombermanView, type Place, type User, ACTIONS, CRATE, WALL, burnPlan, flames, openActions, placesOf, same, tileAt, upgradeInWords } from './bomberman_view';
+import { nameOf, type Cross, type Mark, type Seat } from './renderer';
 
 export function marks(view: BombermanView, before: BombermanView, seats: readonly Seat[]): Mark[] {
   const deaths = view.users.filter(({ seat, alive }) => !alive && before.users[seat]?.alive).map((user): Mark => ({
@@ -28,16 +28,35 @@ function upgradeMarks(view: BombermanView, before: BombermanView, seats: readonl
   }));
 }
 
-/** The view does not say where a user died, but it was there or one step from there. */
+/** The users that died between two positions. The view does not say where, but it was where they stood or one step from there. */
+export function fallen(view: BombermanView, before: BombermanView): Cross[] {
+  return view.users.filter(({ seat, alive }) => !alive && before.users[seat]?.at).map(({ seat }) => {
+    const near = around(before.users[seat]!.at!);
+    const place = near.find((one) => has(view.explosions, one)) ?? near.find((one) => isWalled(view, before, one)) ?? near[0]!;
+    return { seat, place };
+  });
+}
+
 function deathInWords({ seat }: User, view: BombermanView, before: BombermanView, seats: readonly Seat[]): string {
   const name = nameOf(seats, seat);
   const near = around(before.users[seat]!.at!);
-  const killers = view.users.filter((user) => user.seat !== seat && user.kills > before.users[user.seat]!.kills);
-  if (near.some((place) => has(view.explosions, place))) {
-    return killers.length ? `${name} dies by a bomb of ${killers.map((user) => nameOf(seats, user.seat)).join(' and ')}` : `${name} dies by its own bomb`;
-  }
-  const walled = near.some((place) => tileAt(view.tiles, place) === WALL && tileAt(before.tiles, place) !== WALL);
-  return walled ? `${name} dies under a wall` : `${name} is out`;
+  const burst = before.bombs.filter((bomb) => has(view.explosions, bomb.at) && !view.bombs.some(({ at }) => same(at, bomb.at)));
+  const deadly = burst.filter((bomb) => flames(before.tiles, bomb, view.flamePierces).some((place) => has(near, place)));
+  const killers = deadly.filter((bomb) => bomb.seat !== seat && view.users[bomb.seat]!.kills > (before.users[bomb.seat]?.kills ?? 0));
+  const cause = killers.length ? killers : deadly.filter((bomb) => bomb.seat === seat);
+  if (cause.length) return `${name} dies in ${cause.map((bomb) => blastInWords(bomb, seat, before, seats)).join(' and ')}`;
+  if (near.some((place) => isWalled(view, before, place))) return `${name} dies under a closing wall`;
+  return near.some((place) => has(view.explosions, place)) ? `${name} dies in a blast` : `${name} is out`;
+}
+
+function blastInWords(bomb: Bomb, victim: number, { round, fuse }: BombermanView, seats: readonly Seat[]): string {
+  const whose = bomb.seat === victim ? 'its own' : `${nameOf(seats, bomb.seat)}'s`;
+  return `${whose} blast, bomb of round ${round + bomb.turnsLeft - fuse}`;
+}
+
+/** Whether a wall has just closed a tile. */
+function isWalled(view: BombermanView, before: BombermanView, place: Place): boolean {
+  return tileAt(view.tiles, place) === WALL && tileAt(before.tiles, place) !== WALL;
 }
 
 function around([row, column]: Place): Place[] {

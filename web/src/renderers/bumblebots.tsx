@@ -196,6 +196,7 @@ export const bumblebots: Renderer<BumblebotsView> = {
   scores: (view) => view.score,
   marks,
   moveInWords,
+  silent: () => 'Nobody gives an order.',
   help: 'Choose a drone by a click or Tab, and its way by a click on a hex beside it or the keys W E A D Z X; S or . lets it stay. '
     + 'The orders are sent when all drones have one, or by Enter.',
 };

@@ -2,7 +2,7 @@
 import { useId, useState } from 'preact/hooks';
 import { keep, kept } from '../parts/storage';
 import { Cells } from './cells';
-import { colourOf, type BoardProps, type Renderer, type Seat } from './renderer';
+import { colourOf, type BoardProps, type Mark, type Renderer, type Seat } from './renderer';
 
 type Point = readonly [x: number, y: number];
 
@@ -66,6 +66,15 @@ function standing(view: GomokuView, seats: readonly Seat[]): string {
   const words = last ? `The last move was ${nameOf(last, size)}. ` : '';
   const [seat] = toMove;
   return words + (seat === undefined ? 'The board is over without a row.' : `${playerName(seats, seat)} is to move.`);
+}
+
+/** The row that wins. */
+export function marks(view: GomokuView, before: GomokuView, seats: readonly Seat[]): Mark[] {
+  const { line, size } = view;
+  if (!line?.length || before.line) return [];
+  const seat = MARKS.indexOf(markAt(view, line[0]!));
+  const words = `${playerName(seats, seat)} has ${line.length} in a row, from ${nameOf(line[0]!, size)} to ${nameOf(line.at(-1)!, size)}`;
+  return [{ kind: 'capture', words, player: seats[seat]?.player ?? seat }];
 }
 
 export function moveInWords(move: unknown, view: GomokuView): string {
@@ -221,6 +230,8 @@ function GomokuBoard({ view, before, seats, small, legal, move }: BoardProps<Gom
 export const gomoku: Renderer<GomokuView> = {
   Board: GomokuBoard,
   describe,
+  marks,
   moveInWords,
+  silent: () => 'Nobody moves.',
   help: 'Click a free crossing to put a stone there; on a small screen, tap it twice. By keyboard: walk with the arrow keys, put the stone with Enter or Space.',
 };

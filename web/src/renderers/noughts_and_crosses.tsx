@@ -1,7 +1,7 @@
 /** The renderer of noughts and crosses. */
 import { useRef } from 'preact/hooks';
 import { Cells } from './cells';
-import { colourOf, type BoardProps, type Renderer, type Seat } from './renderer';
+import { colourOf, type BoardProps, type Mark as MatchMark, type Renderer, type Seat } from './renderer';
 
 export type NoughtsView = {
   you: number | null;
@@ -60,6 +60,15 @@ function standing(view: NoughtsView, seats: readonly Seat[]): string {
   const [seat] = view.toMove;
   if (seat === undefined) return 'The game is drawn.';
   return `${nameOf(seats, seat)} (${view.marks[seat]}) is to move.`;
+}
+
+/** The line that wins. */
+export function marks(view: NoughtsView, before: NoughtsView, seats: readonly Seat[]): MatchMark[] {
+  const [line] = wonLines(view);
+  if (!line || wonLines(before).length) return [];
+  const seat = view.marks.indexOf(markAt(view, line[0]!));
+  const ends = `from ${words(line[0]!)} to ${words(line[2]!)}`;
+  return [{ kind: 'capture', words: `${nameOf(seats, seat)} has three in a row, ${ends}`, player: seats[seat]?.player ?? seat }];
 }
 
 export function moveInWords(move: unknown): string {
@@ -169,6 +178,8 @@ function NoughtsBoard({ view, before, seats, small, legal, move }: BoardProps<No
 export const noughtsAndCrosses: Renderer<NoughtsView> = {
   Board: NoughtsBoard,
   describe,
+  marks,
   moveInWords,
+  silent: () => 'Nobody moves.',
   help: 'Click or tap an empty space to mark it. By keyboard: walk with the arrow keys, mark with Enter or Space.',
 };

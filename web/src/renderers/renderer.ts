@@ -21,6 +21,8 @@ export interface BoardProps<V extends View = View> {
   seats: readonly Seat[];
   /** The last position of a match that is over, for what is revealed at the end; null while it runs. */
   final: V | null;
+  /** Where seats died on this board. */
+  crosses?: readonly Cross[] | undefined;
   /** A board of about 200 pixels: no coordinates, no words. */
   small: boolean;
   /** For a human player: the legal moves, if the game lists them, and the function that makes one. */
@@ -28,7 +30,13 @@ export interface BoardProps<V extends View = View> {
   move?: ((raw: unknown) => void) | undefined;
 }
 
-/** Something that matters, for the seek bar. */
+/** Where a seat died. */
+export interface Cross {
+  seat: number;
+  place: readonly number[];
+}
+
+/** Something that matters, for the seek bar and the list of events. */
 export interface Mark {
   kind: 'capture' | 'bomb' | 'out' | 'illegal' | 'late' | 'board' | 'end';
   words: string;
@@ -42,10 +50,14 @@ export interface Renderer<V extends View = View> {
   describe(view: V, seats: readonly Seat[]): string;
   /** Seat by seat, for the chart of scores; null: this game has none before its end. */
   scores?(view: V): readonly number[] | null;
-  /** The important events of the step from `before` to `view`, besides those of all games. */
-  marks?(view: V, before: V, seats: readonly Seat[]): Mark[];
-  /** A move in words, for the list of events. */
+  /** The important events of the step from `before` to `view`, besides those of all games. `final`: the last position of the board, if it is over. */
+  marks?(view: V, before: V, seats: readonly Seat[], final: V | null): Mark[];
+  /** The seats that died between two positions, which need not follow each other. */
+  fallen?(view: V, before: V): Cross[];
+  /** A move in words, for the list of events; '': the marks of the step say it. */
   moveInWords?(move: unknown, view: V, seats: readonly Seat[]): string;
+  /** A step without a public move, in words. */
+  silent?(view: V): string;
   /** How to play with mouse, touch and keyboard, in one or two sentences. */
   help?: string;
 }

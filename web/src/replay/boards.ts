@@ -1,5 +1,5 @@
 /** Boards: one board of a match as a film of its own. */
-import type { Film, FilmHeader, Frame } from './film';
+import type { Film, FilmHeader, Frame, MatchEvent } from './film';
 
 /** The frames of one board, from its beginning to its end. Steps and times count from its beginning. */
 export class BoardFilm implements Film {
@@ -24,13 +24,17 @@ export class BoardFilm implements Film {
     const event = frame.event?.event === 'played' ? { ...frame.event, step: frame.event.step - this.steps } : frame.event;
     return { ...frame, t: frame.t - this.#match.frame(this.#from).t, event };
   }
+
+  event(index: number): MatchEvent | null {
+    return this.#match.event(this.#from + index);
+  }
 }
 
 /** One board of a match; null: the film does not have all of it. */
 export function boardOf(match: Film, board: number): BoardFilm | null {
   let [from, steps] = [-1, 0];
   for (let index = 0; index < match.length; index++) {
-    const { event } = match.frame(index);
+    const event = match.event(index);
     if (event?.event === 'began' && event.board === board) from = index;
     else if (event?.event === 'board ended' && event.board === board && from >= 0) return new BoardFilm(match, from, index, steps);
     else if (event?.event === 'played' && from < 0) steps = event.step + 1;

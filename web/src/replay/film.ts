@@ -44,4 +44,6 @@ export interface Film {
   readonly over: boolean;
   /** 0 to length - 1. */
   frame(index: number): Frame;
+  /** The event of a frame, without its view. */
+  event(index: number): MatchEvent | null;
 }

@@ -1,7 +1,7 @@
 /** StoredFilm: the film of a match that is over, or of a match file, as the server writes it (docs/watching.md). */
 import type { FilmFrame, FilmHeader as HeaderLine } from '../api/types';
 import { applied, type Change } from './change';
-import type { Film, FilmHeader, Frame, View } from './film';
+import type { Film, FilmHeader, Frame, MatchEvent, View } from './film';
 
 const VERSION = 1;
 /** Runs of frames whose views are kept: a viewer steps to and fro among a few of them. */
@@ -35,6 +35,10 @@ export class StoredFilm implements Film {
     if (!line) throw new RangeError(`There is no frame ${index}: the film has ${this.length}.`);
     const { t, event, thought, headlines } = line;
     return { t, event, view: this.#view(index), order: this.#orders[index] ?? [], thought, headlines };
+  }
+
+  event(index: number): MatchEvent | null {
+    return this.#lines[index]?.event ?? null;
   }
 
   #view(index: number): View {

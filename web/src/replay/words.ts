@@ -14,17 +14,19 @@ export const CAUSES: Record<Cause, string> = {
   aborted: 'the match was aborted',
 };
 
-/** `named`: the name of a player by its number; `moveInWords`: a move in words, if the game has them. */
+/** `named`: the name of a player by its number; `moveInWords`: a move in words, if the game has them; `happened`: the marks of the step; `silent`: a step without a public move. */
 export function eventInWords(
   event: MatchEvent,
   named: (player: number) => string,
   moveInWords: (move: unknown) => string = (move) => JSON.stringify(move),
+  happened: readonly string[] = [],
+  silent = 'No public move.',
 ): string {
   switch (event.event) {
     case 'began':
       return `Board ${event.board + 1} begins: ${listed(event.order.map(named))}.`;
     case 'played':
-      return played(event.moves, event.step, named, moveInWords);
+      return played(event.moves, named, moveInWords, happened) || silent;
     case 'refused':
       return `${named(event.player)}: a move was refused${event.strikes ? ` (illegal move ${event.strikes})` : ''}: ${event.why}.`;
     case 'late':
@@ -52,14 +54,18 @@ export function outcome({ places, scores, causes }: BoardResult, named: (player:
   return `${won} (${scores.map(rounded).join(' : ')})`;
 }
 
+/** What happened, then the moves. */
 function played(
   moves: Record<string, unknown>,
-  step: number,
   named: (player: number) => string,
   moveInWords: (move: unknown) => string,
+  happened: readonly string[],
 ): string {
-  const told = Object.entries(moves).map(([player, move]) => `${named(Number(player))}: ${moveInWords(move)}`);
-  return told.length ? `${told.join('; ')}.` : `Step ${step + 1} is played.`;
+  const told = Object.entries(moves).flatMap(([player, move]) => {
+    const words = moveInWords(move);
+    return words ? [`${named(Number(player))}: ${words}`] : [];
+  });
+  return [...happened, ...(told.length ? [told.join('; ')] : [])].map((words) => `${words}.`).join(' ');
 }
 
 function listed(names: readonly string[]): string {

@@ -135,8 +135,8 @@ function options(box: HTMLElement, { data, unit, label, dots, range }: ChartProp
     cursor: { drag: { x: false, y: false }, points: { show: !dots } },
     scales: { x: { time: false }, ...(range && { y: { range: [Math.min(...range), Math.max(...range)], dir: range[0] < range[1] ? 1 : -1 } }) },
     axes: [
-      { ...axis, size: 24, values: (_, values) => values.map((value) => (Number.isInteger(value) ? label(value) : '')) },
-      { ...axis, size: 56, values: (_, values) => values.map(unit) },
+      { ...axis, size: 24, values: (_, values) => once(values.map((value) => (Number.isInteger(value) ? label(value) : ''))) },
+      { ...axis, size: 56, values: (_, values) => once(values.map(unit)) },
     ],
     series: [{}, ...data().series.map(({ player, name }) => ({
       label: `${signOf(player)} ${name}`,
@@ -147,6 +147,11 @@ function options(box: HTMLElement, { data, unit, label, dots, range }: ChartProp
       points: dots ? { show: true, size: 4, fill: colour(`--seat-${player % 10}`) } : { show: false },
     }))],
   };
+}
+
+/** Labels without those that repeat the one before. */
+export function once(labels: readonly string[]): string[] {
+  return labels.map((label, at) => (label === labels[at - 1] ? '' : label));
 }
 
 function aligned({ x, series }: ChartData): uPlot.AlignedData {

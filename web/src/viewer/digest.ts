@@ -1,6 +1,6 @@
 /** Digest: the data that the viewer shows beside the board, collected from each frame of a film once. */
-import type { Film, Frame, MatchEvent } from '../replay/film';
-import type { Mark, Renderer, Seat } from '../renderers/renderer';
+import type { Film, Frame, MatchEvent, View } from '../replay/film';
+import type { Cross, Mark, Renderer, Seat } from '../renderers/renderer';
 
 /** A mark, and the frame that it belongs to. */
 export interface Placed extends Mark {
@@ -27,7 +27,13 @@ export class Digest {
   readonly scores: (readonly (number | null)[] | null)[] = [];
   /** The frames with which boards end. */
   readonly ends: number[] = [];
+  /** The events of the game by frame, in words. */
+  readonly #happened = new Map<number, string[]>();
+  /** By frame, the deaths on its board so far; frames between two deaths share a list. */
+  readonly #crosses: (readonly Cross[])[] = [];
   #before: Frame | null = null;
+  /** The last position of the board, if the match is over, and its frame. */
+  #final: { index: number; view: View } | null = null;
 
   constructor(
     readonly film: Film,
@@ -62,6 +68,16 @@ export class Digest {
     return this.ends.find((end) => end >= index) ?? null;
   }
 
+  /** What happened in a frame, besides its moves. */
+  happened(index: number): readonly string[] {
+    return this.#happened.get(index) ?? [];
+  }
+
+  /** Where seats died, up to a frame, on its board. */
+  crosses(index: number): readonly Cross[] {
+    return this.#crosses[index] ?? [];
+  }
+
   #take(frame: Frame, index: number): void {
     const { t, event, view } = frame;
     this.times.push(t);
@@ -72,6 +88,7 @@ export class Digest {
     this.scores.push(scores && byPlayer(scores, frame.order));
     if (event?.event === 'board ended' || event?.event === 'ended') this.ends.push(index);
     this.#mark(frame, index);
+    this.#bury(frame);
     this.#before = frame;
   }
 
@@ -96,7 +113,26 @@ export class Digest {
     for (const mark of marksOf(event, named)) this.marks.push({ ...mark, index });
     if (!this.#before || !this.renderer.marks || event?.event !== 'played') return;
     const seats: Seat[] = order.map((player) => ({ player, name: named(player) }));
-    for (const mark of this.renderer.marks(view, this.#before.view, seats)) this.marks.push({ ...mark, index });
+    const marks = this.renderer.marks(view, this.#before.view, seats, this.#finalAt(index));
+    for (const mark of marks) this.marks.push({ ...mark, index });
+    if (marks.length) this.#happened.set(index, marks.map(({ words }) => words));
+  }
+
+  #bury({ event, view }: Frame): void {
+    const earlier = event?.event === 'began' ? [] : (this.#crosses.at(-1) ?? []);
+    const fallen = (event?.event !== 'began' && this.#before && this.renderer.fallen?.(view, this.#before.view)) || [];
+    this.#crosses.push(fallen.length ? [...earlier, ...fallen] : earlier);
+  }
+
+  /** The last position of the board of a frame, once the match is over. */
+  #finalAt(index: number): View | null {
+    if (!this.film.over) return null;
+    if (!this.#final || this.#final.index < index) {
+      let end = index;
+      while (end < this.film.length - 1 && this.film.event(end)?.event !== 'board ended') end += 1;
+      this.#final = { index: end, view: this.film.frame(end).view };
+    }
+    return this.#final.view;
   }
 }
 

@@ -49,6 +49,10 @@ export class LiveFilm implements Film {
     return frame;
   }
 
+  event(index: number): MatchEvent | null {
+    return this.#frames[index]?.event ?? null;
+  }
+
   add(message: Snapshot | News, now: number): void {
     this.heard = now;
     if ('snapshot' in message) this.#join(message);

@@ -1,6 +1,6 @@
 /** MatchSource: the film of a match on the server, stored or live. */
 import { signal, type Signal } from '@preact/signals';
-import { ask, askText, RestError } from '../api/rest';
+import { ask, askText, RestError, TRY_AGAIN } from '../api/rest';
 import type { MatchPlayer, MatchPlayers } from '../api/types';
 import type { Film } from '../replay/film';
 import { readFilm } from '../replay/stored';
@@ -63,6 +63,7 @@ export class MatchSource {
     if (this.#film) return; // keep the live film
     if (status === RUNS_STILL) return this.#watch();
     this.loading.value = { state: 'failed', words: error instanceof Error ? error.message : String(error), missing: status === NOT_THERE };
+    if (error instanceof RestError && error.passing) setTimeout(() => this.#stopped || void this.#load(0).then(() => this.#meet()), TRY_AGAIN);
   }
 
   #watch(): void {

@@ -14,7 +14,7 @@ export function ResultBox({ film, links }: Showing) {
   const ranked = film.header.players.map((_, player) => player).sort((one, other) => result.places[one]! - result.places[other]!);
   return (
     <section class="result" aria-label="Result" tabIndex={ranked.length > FEW ? 0 : undefined}>
-      <h2>{resultInWords(film.header, result)}</h2>
+      <h2>Result</h2>
       <table>
         <thead class="hidden">
           <tr><th>Place</th><th>Player</th><th>Score</th>{links?.why && <th>For its owner</th>}</tr>
@@ -47,10 +47,11 @@ function Ranked({ film, player, cause }: { film: Film; player: number; cause: Ca
   );
 }
 
-/** The outcome in one line, such as "bob lost at step 7: space [2, 2] is taken, third illegal move". */
+/** The outcome in one sentence, such as "bob lost at step 7: space [2, 2] is taken, third illegal move". */
 export function Headline({ film }: { film: Film }) {
-  const told = headlineOf(film);
-  return told && <p class="headline"><bdi>{told.name}</bdi> {told.words}</p>;
+  const [told, result] = [headlineOf(film), resultOf(film)];
+  if (!told) return result && <p class="headline">{resultInWords(film.header, result)}</p>;
+  return <p class="headline"><bdi>{told.name}</bdi> {told.words}.</p>;
 }
 
 /** The headline of the first player with a fault, or else of the winner; null: the match is not over, or is only seen live. */

@@ -40,7 +40,7 @@ export function useShowing({ film, renderer, grown, step = null, links = null, o
   usePlaying(playback);
   useLayoutEffect(() => playback.grow(), [grown]); // before the screen is painted
   useTelling(playback, digest, onStep);
-  const inWords = useMemo(() => remembered((index) => frameInWords(film.header, film.frame(index), renderer)), [film, renderer]);
+  const inWords = useMemo(() => remembered((index) => frameInWords(film, index, digest), () => digest.length), [film, digest]);
   return { film, renderer, playback, digest, version, links, inWords };
 }
 
@@ -80,15 +80,15 @@ function useTelling(playback: Playback, digest: Digest, tell: ((step: number | n
   }, [playback, digest, tell]);
 }
 
-/** Caches the values computed for a few hundred indexes. */
-function remembered(compute: (index: number) => string): (index: number) => string {
+/** Caches the values computed for a few hundred indexes below `known`. */
+function remembered(compute: (index: number) => string, known: () => number): (index: number) => string {
   const kept = new Map<number, string>();
   return (index) => {
     const found = kept.get(index);
     if (found !== undefined) return found;
     if (kept.size > MOST_KEPT) kept.clear();
     const words = compute(index);
-    kept.set(index, words);
+    if (index < known()) kept.set(index, words);
     return words;
   };
 }

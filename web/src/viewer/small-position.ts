@@ -1,5 +1,5 @@
 /** SmallPosition: a running match as a small board shows it. */
-import type { MatchEvent, Result, View } from '../replay/film';
+import type { Film, MatchEvent, Result, View } from '../replay/film';
 import type { FeedMessage } from './feed';
 import { seatOrder } from './live-film';
 
@@ -12,6 +12,12 @@ export interface SmallPosition {
   step: number | null;
   /** null while the match runs. */
   result: Result | null;
+}
+
+/** The last position of a match that is over. */
+export function endOf(film: Film): SmallPosition {
+  const { view, event, order } = film.frame(film.length - 1);
+  return { view, before: null, event, order, step: null, result: event?.event === 'ended' ? event.result : null };
 }
 
 /** The position after a message. */

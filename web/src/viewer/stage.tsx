@@ -20,7 +20,7 @@ export function Stage({ film, digest, renderer, playback }: Showing) {
   const gestures = useGestures(playback);
   return (
     <div class="stage" style={{ '--step-time': `${playback.stepTime.value}ms` }} {...gestures}>
-      <renderer.Board view={frame.view} before={viewBefore(film, index, frame)} event={frame.event} seats={seats} final={final} small={false} />
+      <renderer.Board view={frame.view} before={viewBefore(film, index, frame)} event={frame.event} seats={seats} final={final} crosses={digest.crosses(index)} small={false} />
     </div>
   );
 }

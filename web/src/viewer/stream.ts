@@ -15,7 +15,8 @@ const TOO_SLOW = 1008;
 /** A match that has just ended may be neither live nor stored for a moment. */
 const SECOND_CHANCES = 2;
 const FIRST_DELAY = 500;
-const LONGEST_DELAY = 15_000;
+/** With the chance: 5 s. */
+const LONGEST_DELAY = 4000;
 
 /** Milliseconds to wait before attempt number 1, 2, ...; `chance`, from 0 to 1, spreads the attempts of many spectators. */
 export function delayBefore(attempt: number, chance: number): number {

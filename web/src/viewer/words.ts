@@ -1,7 +1,7 @@
 /** Words of the viewer that are the same for all games. */
-import type { FilmHeader, Frame, Result } from '../replay/film';
+import type { Film, FilmHeader, Result } from '../replay/film';
 import { eventInWords } from '../replay/words';
-import type { Renderer } from '../renderers/renderer';
+import type { Digest } from './digest';
 
 export function nameOf(header: FilmHeader, player: number): string {
   return header.players[player]?.name ?? `player ${player + 1}`;
@@ -14,11 +14,13 @@ export function headingNames({ players }: FilmHeader): string[] {
 }
 
 /** One line about a frame. */
-export function frameInWords(header: FilmHeader, { event, view, order }: Frame, renderer: Renderer): string {
+export function frameInWords(film: Film, index: number, digest: Digest): string {
+  const { renderer } = digest;
+  const { event, view, order } = film.frame(index);
   if (!event) return 'From here on, the match is seen live.';
-  const named = (player: number) => nameOf(header, player);
+  const named = (player: number) => nameOf(film.header, player);
   const seats = order.map((player) => ({ player, name: named(player) }));
-  return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view, seats) ?? short(move));
+  return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view, seats) ?? short(move), digest.happened(index), renderer.silent?.(view));
 }
 
 /** The winner, in one sentence. */
