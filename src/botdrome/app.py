@@ -30,7 +30,12 @@ from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.network.dispatcher import SocketOptions
 from botdrome.server.network.http_request import RequestHeaders
 from botdrome.server.network.limits import ConnectionLimits
-from botdrome.server.network.listening import MakeProtocol, stop_signal, unless
+from botdrome.server.network.listening import (
+    MakeProtocol,
+    network_address,
+    stop_signal,
+    unless,
+)
 from botdrome.server.network.origins import Origins
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.nodes.joining import AnyNode, SingleServer, join_cluster, once_reached
@@ -157,17 +162,18 @@ class RunningServer:
         """The URL that always leads to this node."""
         return self._url(self._ports.own.number if self._ports.own else self.port)
 
-    def _url(self, port: int) -> str:
+    def _url(self, port: int, host: str = "") -> str:
         scheme = "https" if self.settings.tls.cert else "http"
-        return f"{scheme}://{self.host}:{port}"
+        return f"{scheme}://{host or self.host}:{port}"
 
     @property
     def addresses(self) -> ServerAddresses:
         """Its addresses, for clients of the API."""
         public = self.settings.network.public_url.split(",")[0].strip().rstrip("/")
-        return ServerAddresses(
-            public or None, bool(self.settings.tls.cert), self.ports, self.settings.house.fill
-        )
+        tls, house = bool(self.settings.tls.cert), self.settings.house.fill
+        address = network_address(self.settings.host)
+        network = address and self._url(self.port, address)
+        return ServerAddresses(public or None, tls, self.ports, house, public or network)
 
     async def close(self) -> None:
         """Start no new matches, wait for running ones, and let all clients go.

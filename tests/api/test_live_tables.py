@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from botdrome.api.live_tables import GROUP, TableLists
+from botdrome.api.live_tables import GROUP, MOST_TABLES, TableLists, live_tables
 from tests.api.tables import HandTables, entry_of
 from tests.patience import until
 
@@ -29,6 +29,16 @@ class Press:
 @pytest.fixture
 def press(tables: HandTables) -> Press:
     return Press(tables)
+
+
+async def test_every_game_is_among_the_tables_however_many_there_are(tables: HandTables) -> None:
+    for number in range(MOST_TABLES + 5):
+        tables.open(entry_of(f"m{number:03}", "ada", "bob"))
+    late = entry_of("late", "ada", "bob", game="gomoku")
+    tables.open(late)
+    found, total = live_tables(tables)
+    assert (len(found), total) == (MOST_TABLES, MOST_TABLES + 6)
+    assert late.id in [table.id for table in found]
 
 
 async def following(

@@ -348,7 +348,9 @@ async def test_what_comes_next_and_where_the_server_is(
     monkeypatch.setattr(arena.desk, "seekers", lambda most: seekers[:most])
     monkeypatch.setattr(arena.desk, "unplayed", lambda most: unplayed[:most])
     ports = {"http": 443, "duel": 5232}
-    arena.addresses = ServerAddresses("https://bots.example.org", True, ports, True)
+    arena.addresses = ServerAddresses(
+        "https://bots.example.org", True, ports, True, "https://10.0.0.9:443"
+    )
     assert await get(http, "next") == {
         "waiting": [
             {"name": "ada", "game": GAME, "contest": "cup", "players": 2, "opponent": "bob"}
@@ -362,6 +364,7 @@ async def test_what_comes_next_and_where_the_server_is(
         "tls": True,
         "ports": {"http": 443, "duel": 5232},
         "house": True,
+        "networkUrl": "https://10.0.0.9:443",
     }
 
 

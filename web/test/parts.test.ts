@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { usualHouseBot } from '../src/api/wish';
-import { whereOf } from '../src/parts/bring-a-bot';
+import { phoneUrl, whereOf } from '../src/parts/bring-a-bot';
 import { momentInWords } from '../src/parts/moment';
 import { boardOf } from '../src/replay/boards';
 import type { Film, MatchEvent } from '../src/replay/film';
@@ -16,7 +16,7 @@ test('a moment is told by how long ago it was, then by its date', () => {
 
 test('lines for bots have the public address of the server, or the one of the page', () => {
   const here = { origin: 'http://127.0.0.1:3000', hostname: '127.0.0.1' };
-  const server = { version: '1', url: 'https://bots.example.org', tls: true, ports: { duel: 5232 }, house: false };
+  const server = { version: '1', url: 'https://bots.example.org', tls: true, ports: { duel: 5232 }, house: false, networkUrl: null };
   assert.deepEqual(whereOf(null, here), { http: here.origin, ws: 'ws://127.0.0.1:3000', host: '127.0.0.1', ports: {} });
   assert.deepEqual(whereOf(server, here), { http: server.url, ws: 'wss://bots.example.org', host: 'bots.example.org', ports: { duel: 5232 } });
 });
@@ -41,4 +41,12 @@ test('a board of a match is a film of its own', () => {
   assert.deepEqual(shown(0), [[0, 'began', null], [100, 'played', 0], [200, 'played', 1], [300, 'board ended', null]]);
   assert.deepEqual(shown(1), [[0, 'began', null], [100, 'played', 0], [200, 'board ended', null]]);
   assert.deepEqual([boardOf(film, 1)?.steps, boardOf(film, 2)], [2, null]);
+});
+
+test('a phone gets an address that it can open', () => {
+  const [local, far] = [{ origin: 'http://127.0.0.1:3000', hostname: '127.0.0.1' }, { origin: 'http://10.0.0.9:3000', hostname: '10.0.0.9' }];
+  assert.equal(phoneUrl({ url: null, networkUrl: 'http://10.0.0.9:3000' }, local), 'http://10.0.0.9:3000');
+  assert.equal(phoneUrl({ url: null, networkUrl: null }, local), null);
+  assert.equal(phoneUrl({ url: null, networkUrl: null }, far), far.origin);
+  assert.equal(phoneUrl({ url: 'https://bots.example.org', networkUrl: null }, local), 'https://bots.example.org');
 });

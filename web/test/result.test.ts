@@ -9,7 +9,7 @@ const film = (name: string) => readFilm(readFileSync(`test/films/${name}.jsonl`,
 
 test('a match that ended by its rules has the headline of the winner', () => {
   const shown = film('gomoku');
-  assert.deepEqual(headlineOf(shown), { name: shown.header.players[0]?.name, words: 'won at step 19' });
+  assert.deepEqual(headlineOf(shown), { player: 0, name: shown.header.players[0]?.name, words: 'won at step 19' });
 });
 
 test('a match with a fault has the headline of the player at fault', () => {

@@ -85,6 +85,8 @@ class ServerAddresses(Struct, frozen=True):
     tls: bool = False
     ports: dict[str, int] = {}
     house: bool = False
+    network_url: str | None = None
+    """For other machines; None: it is unknown, or they cannot reach the server."""
 
 
 class Arena:

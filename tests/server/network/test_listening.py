@@ -16,7 +16,7 @@ from websockets.exceptions import InvalidStatus
 
 from botdrome.protocols import PROTOCOLS, load_settings, protocol_sections
 from botdrome.server.network import listening
-from botdrome.server.network.listening import listen, secured, stop
+from botdrome.server.network.listening import listen, network_address, secured, stop
 from botdrome.server.settings import BadSetting, Settings
 from tests.server.clients import PATIENCE, server
 
@@ -29,6 +29,41 @@ def has_ipv6() -> bool:
 
 
 two_kinds = pytest.mark.skipif(not has_ipv6(), reason="this machine has one kind of address")
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "::1"])
+def test_other_machines_do_not_reach_a_server_on_localhost(host: str) -> None:
+    assert network_address(host) is None
+
+
+def test_other_machines_reach_a_server_at_its_address() -> None:
+    assert network_address("10.0.0.9") == "10.0.0.9"
+    assert network_address("fd00::9") == "[fd00::9]"
+
+
+class Routed(socket.socket):
+    """A socket of a machine with the address 10.0.0.9."""
+
+    def connect(self, address: Any) -> None:
+        assert address == listening.ANYWHERE
+
+    def getsockname(self) -> Any:
+        return "10.0.0.9", 1
+
+
+class Unrouted(Routed):
+    def connect(self, address: Any) -> None:
+        raise OSError(errno.ENETUNREACH, "no route")
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "::"])
+def test_the_address_of_a_server_that_listens_everywhere_is_found(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "socket", Routed)
+    assert network_address(host) == "10.0.0.9"
+    monkeypatch.setattr(socket, "socket", Unrouted)
+    assert network_address(host) is None
 
 
 @two_kinds

@@ -1042,6 +1042,8 @@ export interface ServerAddress {
   ports: Record<string, number>;
   /** House bots play with bots that find no opponent. */
   house: boolean;
+  /** The URL for other machines on the same network; null: it is unknown, or none can reach it. */
+  networkUrl: string | null;
 }
 
 export interface SignIn {

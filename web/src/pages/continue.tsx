@@ -9,6 +9,7 @@ import { useRenderer } from '../renderers/use';
 import { readFilm } from '../replay/stored';
 import type { Film, View } from '../replay/film';
 import { query, type Params } from '../router';
+import { Digest } from '../viewer/digest';
 import { useSeats } from '../viewer/stage';
 import { MatchViewer } from '../viewer/viewer';
 import { wantedStep } from './match';
@@ -71,19 +72,21 @@ function Turn({ film, view, notice, move }: { film: Film; view: View; notice: st
   const renderer = useRenderer(film.header.game);
   const frame = useMemo(() => film.frame(film.length - 1), [film]);
   const seats = useSeats(film, frame);
+  const digest = useMemo(() => renderer && new Digest(film, renderer), [film, renderer]);
+  digest?.read();
   const before = useRef<View | null>(null);
   useEffect(() => void (before.current = view), [view]);
   const { legal } = view as { legal?: unknown[] };
-  if (!renderer) return <p class="quiet" role="status">Loading the board …</p>;
+  if (!renderer || !digest) return <p class="quiet" role="status">Loading the board …</p>;
   return (
     <div class="viewer play-table">
       <div class="play-status yours" role="status">Your turn</div>
       <div class="viewer-board">
-        <div class="stage"><renderer.Board view={view} before={before.current} event={null} seats={seats} final={null} small={false} move={move} legal={legal} /></div>
+        <div class="stage"><renderer.Board view={view} before={before.current} event={null} seats={seats} final={null} crosses={digest.crosses(film.length - 1)} small={false} move={move} legal={legal} /></div>
         <p class="play-notice" role="alert">{notice}</p>
       </div>
       <div class="viewer-panel">
-        <Recent film={film} renderer={renderer} />
+        <Recent film={film} digest={digest} />
         {renderer.help && <p class="quiet">{renderer.help}</p>}
       </div>
     </div>

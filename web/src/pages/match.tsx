@@ -23,7 +23,7 @@ export default function MatchPage({ params }: { params: Params }) {
   const links = linksOf(match, location.origin, film.over, film.header.game, film.header.contest);
   return (
     <>
-      <MatchHead film={film} links={links} />
+      <MatchHead film={film} links={links} over={live === null || live.connection.value.state === 'over'} />
       <MatchViewer film={film} live={live} step={step} links={links} players={source.players.value} onStep={rememberStep} under={(showing) => <EvaluationPart showing={showing} evaluating={evaluating} />} />
     </>
   );
@@ -46,7 +46,8 @@ export function rememberStep(step: number | null): void {
   go(step === null ? path.value : `${path.value}?step=${step}`, true);
 }
 
-function MatchHead({ film, links }: { film: Film; links: Links }) {
+/** `over`: it has a result. */
+function MatchHead({ film, links, over }: { film: Film; links: Links; over: boolean }) {
   const { game, contest, started } = film.header;
   const shown = headingNames(film.header);
   useEffect(() => void (document.title = `${shown.join(' – ')} · Botdrome`), [shown.join()]);
@@ -58,7 +59,7 @@ function MatchHead({ film, links }: { film: Film; links: Links }) {
         {contest !== null && <> · <a href={links.contest ?? ''}><bdi>{contest}</bdi></a></>}
         {started !== null && <> · {new Date(started).toLocaleString()}</>}
       </p>
-      <Headline film={film} />
+      {over && <Headline film={film} />}
     </header>
   );
 }

@@ -18,6 +18,7 @@ interface Where {
 export function BringABot({ game = 'noughts-and-crosses' }: { game?: string }) {
   const server = useRest<ServerAddress>('/server');
   const where = whereOf(server.value, location);
+  const phone = server.value && phoneUrl(server.value, location);
   const tabs = tabsOf(where, game);
   return (
     <section class="bring" id="bring" aria-labelledby="bring-title">
@@ -27,8 +28,8 @@ export function BringABot({ game = 'noughts-and-crosses' }: { game?: string }) {
         <Tabs key={game} label="Protocols" tabs={tabs} />
       </div>
       <figure class="join">
-        <QrCode text={`${where.http}/`} label={`A QR code of ${where.http}/`} />
-        <figcaption>Join from a phone<br /><a href={`${where.http}/play`}>{where.http.replace(/^https?:\/\//, '')}</a></figcaption>
+        {phone && <QrCode text={`${phone}/`} label={`A QR code of ${phone}/`} />}
+        <figcaption>{phone ? <>Join from a phone<br /><a href={`${phone}/play`}>{phone.replace(/^https?:\/\//, '')}</a></> : server.value && 'Only this machine can open these pages. To join from a phone, start the server with an address of this machine as --host.'}</figcaption>
       </figure>
     </section>
   );
@@ -37,6 +38,12 @@ export function BringABot({ game = 'noughts-and-crosses' }: { game?: string }) {
 export function whereOf(server: ServerAddress | null, here: { origin: string; hostname: string }): Where {
   const http = server?.url ?? here.origin;
   return { http, ws: http.replace(/^http/, 'ws'), host: server?.url ? new URL(server.url).hostname : here.hostname, ports: server?.ports ?? {} };
+}
+
+/** The address that a phone can open; null: there is none. */
+export function phoneUrl({ url, networkUrl }: Pick<ServerAddress, 'url' | 'networkUrl'>, here: { origin: string; hostname: string }): string | null {
+  const isLocal = /^(localhost|127\..*|\[::1\])$/.test(here.hostname);
+  return url ?? (isLocal ? networkUrl : here.origin);
 }
 
 function Steps({ children }: { children: ComponentChildren }) {

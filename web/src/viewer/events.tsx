@@ -8,7 +8,7 @@ const ROW = 30;
 
 export function EventList(showing: Showing) {
   const { film, playback } = showing;
-  const [box, list] = [useRef<HTMLDivElement>(null), useRef<HTMLOListElement>(null)];
+  const [box, list] = [useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null)];
   /** Whether the user has scrolled since the last step. */
   const scrolled = useRef(false);
   const index = playback.index.value;
@@ -25,11 +25,11 @@ export function EventList(showing: Showing) {
   const touched = () => void (scrolled.current = true);
   return (
     <div class="events" ref={box} tabIndex={0} role="region" aria-label="Events" onWheel={touched} onTouchMove={touched}>
-      <ol ref={list}>
+      <div ref={list}>
         {Array.from({ length: Math.ceil(film.length / BLOCK) }, (_, at) => (
           <Block key={at} {...showing} box={box} from={at * BLOCK} current={Math.floor(index / BLOCK) === at ? index : null} />
         ))}
-      </ol>
+      </div>
     </div>
   );
 }
@@ -43,7 +43,7 @@ interface BlockProps extends Showing {
 
 /** Rendered while it is near the visible part; else it is as high as it was. */
 function Block({ film, playback, digest, inWords, box, from, current }: BlockProps) {
-  const place = useRef<HTMLLIElement>(null);
+  const place = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState(false);
   const to = Math.min(film.length, from + BLOCK);
   const height = useRef(ROW * (to - from));
@@ -58,7 +58,7 @@ function Block({ film, playback, digest, inWords, box, from, current }: BlockPro
   }, []);
   const shown = near || current !== null;
   return (
-    <li ref={place} role="none" style={shown ? undefined : { height: `${height.current}px` }}>
+    <div ref={place} style={shown ? undefined : { height: `${height.current}px` }}>
       {shown && (
         <ol start={from + 1}>
           {Array.from({ length: to - from }, (_, row) => from + row).map((at) => (
@@ -71,7 +71,7 @@ function Block({ film, playback, digest, inWords, box, from, current }: BlockPro
           ))}
         </ol>
       )}
-    </li>
+    </div>
   );
 }
 

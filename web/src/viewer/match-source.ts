@@ -60,10 +60,11 @@ export class MatchSource {
   #failed(error: unknown, after: number): void {
     const status = error instanceof RestError ? error.status : -1;
     if (after && after < ATTEMPTS) return void setTimeout(() => this.#load(after + 1), BETWEEN * after);
+    const again = error instanceof RestError && error.passing;
+    if (again) setTimeout(() => this.#stopped || void this.#load(after && ATTEMPTS).then(() => this.#meet()), TRY_AGAIN);
     if (this.#film) return; // keep the live film
     if (status === RUNS_STILL) return this.#watch();
     this.loading.value = { state: 'failed', words: error instanceof Error ? error.message : String(error), missing: status === NOT_THERE };
-    if (error instanceof RestError && error.passing) setTimeout(() => this.#stopped || void this.#load(0).then(() => this.#meet()), TRY_AGAIN);
   }
 
   #watch(): void {

@@ -41,7 +41,7 @@ function Ranked({ film, player, cause }: { film: Film; player: number; cause: Ca
       <span class="sign" style={{ '--seat': colourOf(player) }} aria-hidden="true">{signOf(player)}</span>
       <span>
         <bdi>{film.header.players[player]?.name}</bdi>
-        {cause !== 'complete' && <span class="result-cause">{film.frame(film.length - 1).headlines?.[player] ?? CAUSES[cause]}</span>}
+        {cause !== 'complete' && <span class="result-cause">{(player !== headlineOf(film)?.player && film.frame(film.length - 1).headlines?.[player]) || CAUSES[cause]}</span>}
       </span>
     </div>
   );
@@ -55,13 +55,13 @@ export function Headline({ film }: { film: Film }) {
 }
 
 /** The headline of the first player with a fault, or else of the winner; null: the match is not over, or is only seen live. */
-export function headlineOf(film: Film): { name: string; words: string } | null {
+export function headlineOf(film: Film): { player: number; name: string; words: string } | null {
   const result = resultOf(film);
   const headlines = result && film.frame(film.length - 1).headlines;
   if (!headlines) return null;
   const faulty = result.causes.findIndex((cause) => cause !== 'complete');
   const player = faulty < 0 ? result.places.indexOf(1) : faulty;
-  return { name: nameOf(film.header, player), words: headlines[player] ?? '' };
+  return { player, name: nameOf(film.header, player), words: headlines[player] ?? '' };
 }
 
 /** null: the match is not over. */

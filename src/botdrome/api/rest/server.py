@@ -84,6 +84,8 @@ class ServerAddress(Struct):
     """
     house: bool
     """House bots play with bots that find no opponent."""
+    networkUrl: str | None  # noqa: N815
+    """The URL for other machines on the same network; null: it is unknown, or none can reach it."""
 
 
 MOST_FOUND = 10
@@ -94,7 +96,8 @@ LONGEST_SEARCH = 100
 
 @endpoint("GET", "/server", "The addresses of the server, by protocol.")
 async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
-    return copied(ServerAddress, arena.addresses, version=__version__)
+    addresses = arena.addresses
+    return copied(ServerAddress, addresses, version=__version__, networkUrl=addresses.network_url)
 
 
 @endpoint(

@@ -20,6 +20,9 @@ log = structlog.get_logger()
 MakeProtocol = Callable[[], asyncio.BaseProtocol]
 OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
 LOCALHOST = ["127.0.0.1", "::1"]
+EVERYWHERE = ("", "0.0.0.0", "::")
+ANYWHERE = ("192.0.2.1", 9)
+"""An address of no machine; the route to it leads through the network."""
 BACKLOG = 2048
 """Connections that wait to be accepted."""
 ATTEMPTS = 20
@@ -39,6 +42,19 @@ OPTIONS = {
 
 The last one is for connections with unsent data.
 """
+
+
+def network_address(host: str) -> str | None:
+    """Return the address by which other machines on the network reach a server that listens on
+    `host`. None: they cannot, or this machine has none.
+    """
+    if host not in EVERYWHERE:
+        own = host in ("localhost", *LOCALHOST) or host.startswith("127.")
+        return None if own else f"[{host}]" if ":" in host else host
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
+        chosen.connect(ANYWHERE)  # a datagram socket sends nothing by this
+        return str(chosen.getsockname()[0])
+    return None
 
 
 class OpenPort:
