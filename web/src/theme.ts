@@ -24,5 +24,5 @@ function chosen(): Theme | null {
 }
 
 function system(): Theme {
-  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  return globalThis.matchMedia?.('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'; // tests have no such function
 }
