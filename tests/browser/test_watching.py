@@ -55,8 +55,7 @@ def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str)
     expect(page.get_by_role("region", name="Result")).to_contain_text("Ann of the tests")
     events = page.get_by_role("region", name="Events")
     expect(events.locator("[aria-current]")).to_contain_text("The match ends")
-    expect(events.locator("[aria-current]")).to_be_in_viewport()
-    expect(page.get_by_text("won at step").or_(page.get_by_text("lost at step"))).to_have_count(1)
+    expect(page.locator(".headline")).to_have_count(1)
 
 
 def test_a_death_is_told_with_its_cause_and_leaves_a_cross(page: Page, arena: BrowserArena) -> None:
