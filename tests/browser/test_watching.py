@@ -67,6 +67,7 @@ def test_a_death_is_told_with_its_cause_and_leaves_a_cross(page: Page, arena: Br
         assert guest.over
     page.goto(f"/matches/{guest.match}")
     expect(page.locator(".bomber-map")).to_be_visible()
+    page.keyboard.press("Home")
     expect(page.locator(".bomber-cross")).to_have_count(0)
     page.keyboard.press("End")
     expect(page.locator(".bomber-cross").first).to_be_visible()
