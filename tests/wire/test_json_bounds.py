@@ -71,6 +71,7 @@ DECODING = re.compile(
 )
 TRUSTED = {
     "api/requests.py": 1,  # it is bounded in the line before
+    "api/rest/analysis.py": 2,  # stored evaluations
     "api/rest/bots.py": 1,  # options in their normal form
     "wire/battlebot/conversation.py": 2,  # bounded unless it is brief; a second time
     "wire/cube.py": 1,  # bounded unless it is brief

@@ -80,6 +80,6 @@ function Loaded({ found }: { found: Found }) {
 
 /** Load the page anew as soon as the server answers. The returned function stops that. */
 function reloadOnceThere(): () => void {
-  const timer = setInterval(() => void fetch(location.href, { method: 'HEAD' }).then(() => location.reload(), () => {}), TRY_AGAIN);
+  const timer = setInterval(() => void fetch(location.href, { method: 'HEAD' }).then(({ status }) => void (status < 500 && location.reload()), () => {}), TRY_AGAIN);
   return () => clearInterval(timer);
 }

@@ -3,6 +3,7 @@
 No page loads anything from another server.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from html import escape
 from pathlib import Path
@@ -42,6 +43,8 @@ NOT_BUILT = (
     "The pages have not been built. Run `make setup` where the sources are, or install the wheel.\n"
 )
 TITLE = "Botdrome"
+LONGEST_LOOK = 10.0
+"""Seconds in which the store can tell the words of a match; then its page has the general ones."""
 DESCRIPTION = (
     "Botdrome: bots in any language play six games against each other. Watch, replay and play."
 )
@@ -75,8 +78,9 @@ class Shell:
         """The title and the description of a page, for search engines and previews of links."""
         if "id" in named and not path.startswith("/board/"):
             try:
-                entry = await self._arena.store.match(named["id"])
-            except (BrokenMatch, StoreDamaged, StoreUnavailable):
+                async with asyncio.timeout(LONGEST_LOOK):
+                    entry = await self._arena.store.match(named["id"])
+            except (BrokenMatch, StoreDamaged, StoreUnavailable, TimeoutError):
                 entry = None
             return (TITLE, DESCRIPTION) if entry is None else match_words(entry)
         game, name = named.get("game"), named.get("name")

@@ -119,7 +119,10 @@ def nodes(server: Server = LOCAL, json: Json = False) -> None:
 
 @command(ServerProblem)
 def drain(name: Name, server: Server = LOCAL, token: OperatorToken = "") -> None:
-    """Move the matches of a node to others, and have it take no new ones, before you stop it."""
+    """Have a node take no new matches before you stop it.
+
+    Other nodes go on with those that do not end within the seconds of its setting `drain`.
+    """
     _change_node(name, server, token, True)
     note(f"{name} takes no new matches. Other nodes go on with those that do not end in time.")
 

@@ -82,7 +82,7 @@ COMMANDS: dict[str, Rows] = {
                 "backup": ("Copy the SQLite file of a server.", "admin"),
                 "operator-token": ("Create a new operator token.", "admin"),
                 "nodes": ("List the nodes of a cluster.", "admin"),
-                "drain": ("Move the matches of a node to others.", "admin"),
+                "drain": ("Have a node take no new matches before it stops.", "admin"),
                 "undrain": ("Have a drained node take matches again.", "admin"),
             },
         ),

@@ -308,11 +308,11 @@ async def test_live_nodes_keep_their_tables(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with joined(postgres_url, "ant") as ant:
-        later = {"later": "ALTER TABLE bots ADD COLUMN x TEXT;"}
-        monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS | later)
+        last, later = next(reversed(schema.MIGRATIONS)), "ALTER TABLE bots ADD COLUMN x TEXT;"
+        monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS | {"later": later})
         with pytest.raises(
             StoreUnavailable,
-            match=r"nodes of an older version use it, and its tables \(leaderboards\) must change",
+            match=rf"nodes of an older version use it, and its tables \({last}\) must change",
         ):
             await open_store(postgres_url)
         await ant.store.probe()

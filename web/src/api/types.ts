@@ -1042,7 +1042,7 @@ export interface ServerAddress {
   ports: Record<string, number>;
   /** House bots play with bots that find no opponent. */
   house: boolean;
-  /** The URL for other machines on the same network; null: it is unknown, or none can reach it. */
+  /** The URL for other machines on the same network, told to clients on the server's own; null: it is unknown, or none can reach it. */
   networkUrl: string | null;
 }
 

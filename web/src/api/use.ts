@@ -10,13 +10,13 @@ export interface Reading<T> {
   again: () => void;
 }
 
-/** `path`: null while it is not known yet what to ask for. `every`: milliseconds after an answer before it is asked again; without an answer it is asked again anyway. */
+/** `path`: null while it is not known yet what to ask for. `every`: milliseconds after an answer before it is asked again; after a failure that may pass it is asked again anyway. */
 export function useRest<T>(path: string | null, every = 0): Reading<T> {
   const [state, setState] = useState<Omit<Reading<T>, 'again'>>({ value: null, error: null, loading: path !== null });
   const [round, setRound] = useState(0);
   const again = useCallback(() => setRound((count) => count + 1), []);
   useEffect(() => {
-    if (path === null) return;
+    if (path === null) return setState({ value: null, error: null, loading: false });
     const control = new AbortController();
     setState((before) => ({ ...before, loading: true }));
     const stop = () => control.abort();
@@ -39,7 +39,7 @@ export function useRest<T>(path: string | null, every = 0): Reading<T> {
 }
 
 /** Run after a delay in milliseconds; if the page is hidden then, when it becomes visible. */
-function later(milliseconds: number, act: () => void, stopped: AbortSignal): void {
+export function later(milliseconds: number, act: () => void, stopped: AbortSignal): void {
   const timer = setTimeout(() => {
     if (!document.hidden) act();
     else document.addEventListener('visibilitychange', act, { once: true, signal: stopped });

@@ -64,7 +64,7 @@ function Going({ match, step, seat }: { match: string; step: number; seat: numbe
     return () => control.abort();
   }, [match, step, seat, tried]);
   if (!found) return error !== null ? <Problem words={error} retry={() => setTried([...tried])} /> : <p class="quiet" role="status">The match goes on …</p>;
-  if (!found.view) return <MatchViewer film={found.film} step={step} />;
+  if (!found.view) return <MatchViewer film={found.film} step={seat === null ? step : null} />;
   return <Turn film={found.film} view={found.view} notice={error} move={(raw) => setTried([...moves, raw])} />;
 }
 

@@ -34,7 +34,7 @@ export function useEvaluation(match: string): Evaluating {
       .then(({ evaluation }) => setMade(evaluation), (problem: Error) => setError(problem.message))
       .finally(() => setAsking(false));
   };
-  return { evaluation: made ?? stored.value?.evaluation ?? null, known: !stored.loading, asking, error, ask: make };
+  return { evaluation: made ?? stored.value?.evaluation ?? null, known: stored.value !== null || stored.error !== null, asking, error, ask: make };
 }
 
 /** `player`: the one whose turning points come first. */

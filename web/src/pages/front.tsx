@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ask, TRY_AGAIN } from '../api/rest';
 import type { Games, Leaderboard, LeaderboardLine, Matches } from '../api/types';
-import { useRest, type Reading } from '../api/use';
+import { later, useRest, type Reading } from '../api/use';
 import { BringABot } from '../parts/bring-a-bot';
 import { BotLink, GameLink } from '../parts/links';
 import { MatchLine } from '../parts/match-list';
@@ -50,20 +50,17 @@ export default function Front() {
 function useRatings(games: readonly string[]): Ratings {
   const [ratings, setRatings] = useState<Ratings>(null);
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const control = new AbortController();
-    const load = async () => {
-      const asked = games.map((game) => ask<Leaderboard>(`/games/${game}/leaderboard?limit=${MOST_RATED}`, { signal: control.signal }).catch(() => null));
-      const found = (await Promise.all(asked)).filter((one) => one !== null);
+    const load = async (wanted: readonly string[]) => {
+      const asked = wanted.map((game) => ask<Leaderboard>(`/games/${game}/leaderboard?limit=${MOST_RATED}`, { signal: control.signal }).catch(() => null));
+      const found = await Promise.all(asked);
       if (control.signal.aborted) return;
-      setRatings((before) => new Map([...(before ?? []), ...found.map((one) => [one.game, one] as const)]));
-      timer = setTimeout(() => void load(), found.length < games.length ? TRY_AGAIN : RATED);
+      const missing = wanted.filter((_, at) => found[at] === null);
+      setRatings((before) => new Map([...(before ?? []), ...found.filter((one) => one !== null).map((one) => [one.game, one] as const)]));
+      later(missing.length ? TRY_AGAIN : RATED, () => void load(missing.length ? missing : games), control.signal);
     };
-    void load();
-    return () => {
-      control.abort();
-      clearTimeout(timer);
-    };
+    void load(games);
+    return () => control.abort();
   }, [games.join()]);
   return ratings;
 }

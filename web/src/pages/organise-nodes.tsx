@@ -22,7 +22,7 @@ export function Nodes() {
   const reload = () => setRound((count) => count + 1);
   return (
     <>
-      <p>Drain a node before you stop it: it takes no new matches, and its matches move to other nodes if they can. The rooms and contests of a game are on one node.</p>
+      <p>Drain a node before you stop it: it takes no new matches, and other nodes go on with those that do not end in time. The rooms and contests of a game are on one node.</p>
       <DataTable<NodeShown, NodesShown> key={round} caption="Live nodes" from="/nodes" rows={({ nodes }) => nodes} columns={columns(reload)} usual=""
         empty="This is a single server." every={2000} />
     </>

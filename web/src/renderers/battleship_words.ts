@@ -102,8 +102,9 @@ export function marks(view: BattleshipView, before: BattleshipView, seats: reado
   return hitsOn(view, shot.target) === fleetSize(view) ? [hit, mark(shot.target, `The whole fleet of ${target} is sunk`)] : [hit];
 }
 
-export function silent({ phase }: BattleshipView): string {
-  return phase === 'placement' ? 'The players place their fleets.' : 'The fleets are placed.';
+export function silent(view: BattleshipView): string {
+  if (view.phase === 'placement') return 'The players place their fleets.';
+  return view.turns.some((turns) => turns > 0) ? 'No shot is fired.' : 'The fleets are placed.';
 }
 
 export function moveInWords(move: unknown, view: BattleshipView, seats: readonly Seat[]): string {

@@ -37,6 +37,8 @@ RUNNING = (409, "The match is still running.")
 MOST_EVALUATED = 8
 """Matches that are evaluated or wait for it. One client can have half of them."""
 TOO_MANY = "Too many matches are being evaluated already; try again in a minute."
+LARGEST_RECORD = 2 << 20
+"""Bytes of a match file that is evaluated."""
 LONGEST_PART = 120.0
 """Seconds for one part of an evaluation. Each takes a few, unless the machine is busy."""
 
@@ -127,13 +129,15 @@ def _unfit(entry: MatchEntry, record: bytes) -> str:
         return "it was aborted"
     if len(entry.players) < 2:
         return "it has one player"
+    if len(record) > LARGEST_RECORD:
+        return f"its file has more than {LARGEST_RECORD >> 20} MiB"
     return f"it has more than {MOST_INPUTS} inputs" if record.count(b"\n") > MOST_INPUTS else ""
 
 
 @evaluating(
     "POST",
     "/matches/{id}/evaluation",
-    "Evaluate a match that is over: house bots play on from its positions. It takes some seconds.",
+    "Evaluate a match that is over: house bots play on from its positions, up to a minute long.",
     NO_MATCH,
     RUNNING,
     (422, "It was aborted, has one player, or is too long."),

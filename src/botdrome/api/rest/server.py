@@ -26,7 +26,9 @@ from botdrome.games.options import options_of
 from botdrome.match.match import Match
 from botdrome.match.terms import Terms
 from botdrome.server.arena import Arena
+from botdrome.server.network.connection import source_of
 from botdrome.server.nodes.cluster import Node
+from botdrome.server.workers.limits import CLIENT_SOURCE
 from botdrome.version import __version__
 from botdrome.wire.battlebot.messages import game_type
 
@@ -85,7 +87,9 @@ class ServerAddress(Struct):
     house: bool
     """House bots play with bots that find no opponent."""
     networkUrl: str | None  # noqa: N815
-    """The URL for other machines on the same network; null: it is unknown, or none can reach it."""
+    """The URL for other machines on the same network, told to clients on the server's own; null: it
+    is unknown, or none can reach it.
+    """
 
 
 MOST_FOUND = 10
@@ -97,7 +101,9 @@ LONGEST_SEARCH = 100
 @endpoint("GET", "/server", "The addresses of the server, by protocol.")
 async def server(arena: Arena, _request: RestRequest) -> ServerAddress:
     addresses = arena.addresses
-    return copied(ServerAddress, addresses, version=__version__, networkUrl=addresses.network_url)
+    near = addresses.url or source_of(CLIENT_SOURCE.get())[1]  # others need not know the network
+    network = addresses.network_url if near else None
+    return copied(ServerAddress, addresses, version=__version__, networkUrl=network)
 
 
 @endpoint(

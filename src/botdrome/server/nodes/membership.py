@@ -260,10 +260,14 @@ class Membership:
         mine = [match for match in orphans if choose(match, nodes).id == self.here.id]
         if mine:
             self._adopted += await self._store.adopt(mine)
-        if self._adopted:
-            log.warning("matches of other nodes are taken over", matches=len(self._adopted))
-            await self.take_over(self._adopted)
-            self._adopted = []
+        adopted, self._adopted = self._adopted, []
+        if adopted:
+            log.warning("matches of other nodes are taken over", matches=len(adopted))
+            try:
+                await self.take_over(adopted)
+            except BaseException:
+                self._adopted += adopted
+                raise
         return len(orphans) > len(mine)
 
     def retry(self, matches: Sequence[MatchEntry]) -> None:

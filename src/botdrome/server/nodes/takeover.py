@@ -319,8 +319,10 @@ class Release:
         """This node stops: release what can be released, but do not wait for long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LONGEST):
-                while self._cluster.drained and self._left():
-                    await self._release_all()
+                while self._cluster.drained:
+                    await self._release_all()  # after one that is under way
+                    if not self._left():
+                        break
                     await asyncio.sleep(PAUSE)
 
     async def close(self) -> None:
@@ -365,14 +367,11 @@ class Release:
                     held[one] = holding
         while not await self._give_up(tables):
             await asyncio.sleep(PAUSE)
-        taken = await self._ask(to, [table.entry.id for table in tables])
         for table in tables:
             self._shown.depart(table)
-            players = table.seated
-            table.depart()
-            for player, one in players.items():
-                if isinstance(one, Session):
-                    self._send_away(one, player, to, table.entry.id, held.get(one))
+        taken = await self._ask(to, [table.entry.id for table in tables])
+        for table in tables:
+            self._let_go(table, to, held)
         log.info(
             "matches were released",
             node=to,
@@ -402,6 +401,16 @@ class Release:
         except (NoAnswer, StoreUnavailable) as problem:
             log.warning("a node was asked to resume matches", node=to, problem=str(problem))
             return []
+
+    def _let_go(self, table: KeptTable, to: NodeId, held: dict[Session, HeldInput]) -> None:
+        players = table.seated
+        table.depart()
+        for player, one in players.items():
+            if isinstance(one, Session):
+                try:
+                    self._send_away(one, player, to, table.entry.id, held.get(one))
+                except Exception:
+                    log_failure("a player of a released match could not be sent on")
 
     def _send_away(
         self, session: Session, player: Player, to: NodeId, match: str, held: HeldInput | None

@@ -188,7 +188,8 @@ class RunningTables:
                 self.keeper.forget(table.entry.id)
             status = "aborted" if result.aborted else "ended"
             metrics.MATCHES.inc(labels=(table.entry.game, status))
-        self._tables.pop(table.entry.id, None)
+        if self._tables.get(table.entry.id) is table:  # not one that came back to this node
+            del self._tables[table.entry.id]
         self._tell_watchers()
 
     def remove(self, table: Table) -> None:

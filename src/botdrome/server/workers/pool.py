@@ -585,6 +585,8 @@ class Workers:
         self._extra = loop.call_later(EXTRA, self._end_extra) if more else None
 
     def _end_extra(self) -> None:
+        if len(self._links) <= self._most:
+            return None
         idle = [link for link in self._links if not link.jobs]
         if not idle or self._background or self._running(self._background):
             return self._keep_extra()
