@@ -217,7 +217,7 @@ class Shares:
 
     @property
     def _alone(self) -> bool:
-        return self._active <= 1 >= self._counted
+        return max(self._active, self._counted) == 1
 
     def hold(self, sharer: Sharer, held: Held) -> None:
         self._held += 1
