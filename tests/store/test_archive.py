@@ -120,7 +120,7 @@ async def test_the_lines_are_what_the_manual_says(store: Store) -> None:
     assert match["kind"] == "match" and match["entry"]["id"] == "m"
     assert base64.b64decode(match["record"]) == an_end("m").record
     assert [base64.b64decode(flight) for flight in match["flights"]] == list(an_end("m").flights)
-    assert end == {"kind": "end", "bots": 1, "matches": 1, "notes": 0}
+    assert end == {"kind": "end", "bots": 1, "matches": 1, "notes": 0, "classes": 0}
 
 
 HEAD = b'{"kind":"botdrome store","version":1}'
@@ -148,7 +148,7 @@ BOT = (
         ([HEAD, BOT, BOT.replace(b"gomoku", b"g" * 5000)], "line 3: the name of a game"),
         (
             [HEAD, BOT, b'{"kind":"end","bots":1,"matches":1}'],
-            "line 3: there should be 1 bot, 1 match and 0 notes",
+            "line 3: there should be 1 bot, 1 match, 0 notes and 0 classes",
         ),
         ([HEAD, BOT, b'{"kind":"end","bots":1,"matches":0}', BOT], "line 4: there are lines after"),
         ([HEAD, BOT, b'{"kind":"riddle"}'], "line 3: .*riddle"),

@@ -10,12 +10,21 @@ from functools import partial
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from botdrome.games.reading import plural
 from botdrome.store import queries
-from botdrome.store.changes import Begin, Change, MatchFiles, add_entries, begun
-from botdrome.store.entries import BadExport, BotEntry, BrokenMatch, MatchEntry, Note
+from botdrome.store.changes import Begin, Change, ClassRows, MatchFiles, add_entries, begun
+from botdrome.store.classes import CLASSES, PARTICIPANTS
+from botdrome.store.entries import (
+    BadExport,
+    BotEntry,
+    BrokenMatch,
+    ClassEntry,
+    MatchEntry,
+    Note,
+    Participant,
+)
 from botdrome.store.rows import (
     UNREADABLE,
     Fetch,
@@ -60,13 +69,21 @@ class ExportedNote(ExportLine, frozen=True, tag="note"):
     entry: Note
 
 
+class ExportedClass(ExportLine, frozen=True, tag="class"):
+    entry: ClassEntry
+    participants: tuple[Participant, ...]
+
+
 class ExportFooter(ExportLine, frozen=True, tag="end"):
     bots: int
     matches: int
     notes: int = 0
+    classes: int = 0
 
 
-AnyExportLine = ExportHeader | ExportedBot | ExportedMatch | ExportedNote | ExportFooter
+AnyExportLine = (
+    ExportHeader | ExportedBot | ExportedMatch | ExportedNote | ExportedClass | ExportFooter
+)
 _line = msgspec.json.Decoder(AnyExportLine)
 
 
@@ -81,7 +98,7 @@ async def exported(fetch: Fetch) -> AsyncIterator[bytes]:
     broken: list[str] = []
     last = (await fetch(queries.LAST_NUMBER, {}))[0][0] or 0
     yield written(ExportHeader(VERSION))
-    for lines in (_bots(fetch), _matches(fetch, last, broken), _notes(fetch)):
+    for lines in (_bots(fetch), _matches(fetch, last, broken), _notes(fetch), _classes(fetch)):
         counts.append(0)
         async for line in lines:
             counts[-1] += 1
@@ -107,6 +124,12 @@ async def _notes(fetch: Fetch) -> AsyncIterator[ExportLine]:
         for row in rows:
             yield ExportedNote(note_entry(row))
         book, first = rows[-1][0], rows[-1][1] + queries.NEXT
+
+
+async def _classes(fetch: Fetch) -> AsyncIterator[ExportLine]:
+    for row in await fetch(CLASSES, {}):
+        people = await fetch(PARTICIPANTS, {"name": row[0]})
+        yield ExportedClass(ClassEntry(*row), tuple(Participant(*one) for one in people))
 
 
 async def _matches(fetch: Fetch, last: int, broken: list[str]) -> AsyncIterator[ExportLine]:
@@ -157,13 +180,14 @@ class _Import:
         self._bots: list[Row] = []
         self._matches: list[Begin] = []
         self._notes: list[Row] = []
+        self._classes: list[ClassRows] = []
         self._taken: Counter[type[ExportLine]] = Counter()
         self._foot: ExportFooter | None = None
 
     def packet(self) -> Change:
         """Return the entries read since the last packet."""
-        packet = partial(add_entries, self._bots, self._matches, self._notes)
-        self._bots, self._matches, self._notes, self.size = [], [], [], 0
+        packet = partial(add_entries, self._bots, self._matches, self._notes, self._classes)
+        self._bots, self._matches, self._notes, self._classes, self.size = [], [], [], [], 0
         return packet
 
     def read(self, text: bytes) -> None:
@@ -194,17 +218,21 @@ class _Import:
                 self._matches.append(begun(entry, files))
             case ExportedNote(entry):
                 self._notes.append(note_row(entry))
+            case ExportedClass(entry, people):
+                self._classes.append((astuple(entry), [astuple(one) for one in people]))
             case ExportFooter():
                 self._close(line)
         self._taken[type(line)] += 1
 
     def _close(self, foot: ExportFooter) -> None:
-        taken = [self._taken[kind] for kind in (ExportedBot, ExportedMatch, ExportedNote)]
+        kinds = (ExportedBot, ExportedMatch, ExportedNote, ExportedClass)
+        taken = [self._taken[kind] for kind in kinds]
         if foot != ExportFooter(*taken):
             bots, matches, notes = (
                 plural(foot.bots, "bot"),
                 plural(foot.matches, "match", "es"),
                 plural(foot.notes, "note"),
             )
-            raise ValueError(f"there should be {bots}, {matches} and {notes}")
+            classes = plural(foot.classes, "class", "es")
+            raise ValueError(f"there should be {bots}, {matches}, {notes} and {classes}")
         self._foot = foot

@@ -13,12 +13,14 @@ from msgspec import Struct
 from botdrome.store import queries
 from botdrome.store.entries import (
     AlreadyOver,
+    ClassRefusal,
     Epoch,
     Finish,
     LooksAlike,
     MatchEntry,
     NameTaken,
     UnknownBot,
+    UnknownClass,
     UnknownMatch,
     look_alike,
 )
@@ -312,11 +314,21 @@ def abort_matches(ids: Sequence[str], node: str, reason: str, now: Epoch) -> Pla
     yield Run(ABORT_SOME, values)
 
 
-def add_entries(bots: Sequence[Row], matches: Sequence[Begin], notes: Sequence[Row]) -> Plan[int]:
-    """Add imported bots, matches and notes, and return the number of new ones. Existing entries
-    stay unchanged.
+ClassRows = tuple[Row, Sequence[Row]]
+"""A class and its participants."""
+
+
+def add_entries(
+    bots: Sequence[Row],
+    matches: Sequence[Begin],
+    notes: Sequence[Row],
+    classes: Sequence[ClassRows],
+) -> Plan[int]:
+    """Add imported bots, matches, notes and classes, and return the number of new ones. Existing
+    entries stay unchanged.
     """
-    new_notes = yield from _add_notes(notes)
+    new_others = yield from _add_notes(notes)
+    new_others += yield from _add_classes(classes)
     found = yield Run(queries.NAMES_TAKEN, {"names": [bot[0] for bot in bots]})
     known = {row[0] for row in found}
     new_bots = {bot[0]: bot for bot in reversed(bots) if bot[0] not in known}
@@ -325,7 +337,7 @@ def add_entries(bots: Sequence[Row], matches: Sequence[Begin], notes: Sequence[R
     batch = yield from batch_for({match.id for match in matches}, set())
     new_matches = sum(batch.begin(match) for match in matches)
     yield from batch.steps()
-    return len(new_bots) + new_matches + new_notes
+    return len(new_bots) + new_matches + new_others
 
 
 def _add_notes(notes: Sequence[Row]) -> Plan[int]:
@@ -339,6 +351,16 @@ def _add_notes(notes: Sequence[Row]) -> Plan[int]:
     return len(new)
 
 
+def _add_classes(classes: Sequence[ClassRows]) -> Plan[int]:
+    new = {row[0]: (row, people) for row, people in reversed(classes)}
+    for row in (yield Run(queries.CLASSES_KEPT, {"names": [*new]})) if new else ():
+        del new[row[0]]
+    if new:
+        yield Insert("classes", [row for row, _ in new.values()])
+        yield Insert("participants", [one for _, people in new.values() for one in people])
+    return len(new)
+
+
 def probe() -> Plan[None]:
     """Write without changing data, to test whether the store can be written."""
     yield Run(DELETE_PROBE, {})
@@ -349,7 +371,7 @@ Change = Begin | End | Callable[[], Plan[Any]]
 """A function is called again if the change is repeated."""
 Outcome = Any
 """The result of a change, or the exception that it raises."""
-REFUSALS = (NameTaken, UnknownBot, UnknownMatch)
+REFUSALS = (NameTaken, UnknownBot, UnknownMatch, UnknownClass, ClassRefusal)
 """Raised before anything was written, so the other changes of the batch are still made."""
 
 

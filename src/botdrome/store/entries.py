@@ -70,6 +70,17 @@ class BadExport(ValueError):
     """
 
 
+class UnknownClass(Exception):
+    """No class has that name."""
+
+    def __str__(self) -> str:
+        return f"there is no class {self.args[0]!r}"
+
+
+class ClassRefusal(Exception):
+    """A change that a class does not allow; the text has the reason."""
+
+
 class BotEntry(Struct, frozen=True):
     """A registered bot. `token_hash` is the SHA-256 of its token, in hexadecimal; None: the token
     was revoked.
@@ -118,6 +129,30 @@ class MatchEntry(Struct, frozen=True):
     def version(self, player: int) -> str:
         """Return the version of a player's bot; empty: it named none."""
         return self.versions[player] if self.versions else ""
+
+
+class ClassEntry(Struct, frozen=True):
+    """A class, without its participants."""
+
+    name: str
+    label: str
+    """The part of its join code that names the class."""
+    secret: str
+    """The other part."""
+    expires: Epoch
+    """When its join code expires."""
+    created: Epoch
+    closed: Epoch | None = None
+    """None: it is open."""
+
+
+class Participant(Struct, frozen=True):
+    """A participant of a class, with one of its tokens."""
+
+    token_hash: str
+    class_name: str
+    name: str
+    joined: Epoch
 
 
 class Note(Struct, frozen=True):

@@ -47,6 +47,8 @@ def count_if(condition: str) -> str:
 BOT_CALLED = f"SELECT {BOT} FROM bots WHERE name = :name"
 BOTS_LIKE = f"SELECT {BOT} FROM bots WHERE likeness = :likeness ORDER BY registered, name"
 NAMES_TAKEN = "SELECT name FROM bots WHERE name IN :names"
+OWNED = "SELECT count(*) FROM bots WHERE owner = :owner AND name IN :names"
+CLASSES_KEPT = "SELECT name FROM classes WHERE name IN :names"
 
 NOTES = f"SELECT {NOTE} FROM notes WHERE book = :book ORDER BY name"
 NOTES_FROM = (

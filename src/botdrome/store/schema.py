@@ -33,7 +33,20 @@ CREATE TABLE evaluations (
 """
 """How matches stood after their steps, as a version of `analysis` computed it. It may be deleted:
 it is computed again."""
-MIGRATIONS = {"leaderboards": LEADERBOARDS, "evaluations": EVALUATIONS}
+CLASSES = """
+CREATE TABLE classes (
+    name SMALL NOT NULL, label SMALL NOT NULL, secret TEXT NOT NULL, expires BIGINT NOT NULL,
+    created BIGINT NOT NULL, closed BIGINT, PRIMARY KEY (name), UNIQUE (label)
+);
+CREATE TABLE participants (
+    token_hash SMALL NOT NULL, class_name SMALL NOT NULL, name SMALL NOT NULL,
+    joined BIGINT NOT NULL, PRIMARY KEY (token_hash),
+    FOREIGN KEY (class_name) REFERENCES classes (name) ON DELETE CASCADE
+);
+CREATE INDEX participants_by_class ON participants (class_name, joined);
+CREATE INDEX bots_by_owner ON bots (owner);
+"""
+MIGRATIONS = {"leaderboards": LEADERBOARDS, "evaluations": EVALUATIONS, "classes": CLASSES}
 """Each later version, and the statements that lead to it from the one before."""
 
 TABLES = f"""
@@ -86,7 +99,7 @@ CREATE TABLE nodes (
 );
 CREATE UNIQUE INDEX nodes_by_epoch ON nodes (name, epoch);
 CREATE TABLE homes (key SMALL NOT NULL, node SMALL NOT NULL, PRIMARY KEY (key));
-{LEADERBOARDS}{EVALUATIONS}"""
+{LEADERBOARDS}{EVALUATIONS}{CLASSES}"""
 """The newest version. `nodes_by_epoch` lets FOR KEY SHARE block a new epoch, and no beat."""
 
 WORDS: dict[Dialect, dict[str, str]] = {
@@ -119,6 +132,8 @@ COLUMNS = {
     "records": ("number", "record", "flights"),
     "notes": ("book", "name", "name_whole", "value"),
     "heartbeats": ("name", "owner", "beat"),
+    "classes": ("name", "label", "secret", "expires", "created", "closed"),
+    "participants": ("token_hash", "class_name", "name", "joined"),
 }  # fmt: skip
 """The columns of rows in their order, of the tables that the journal writes."""
 RELEASED = "-"

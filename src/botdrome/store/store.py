@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from botdrome.store import archive, changes, queries
 from botdrome.store.changes import Change, Outcome
+from botdrome.store.classes import ClassJournal, ClassReader
 from botdrome.store.entries import (
     BadStoreUrl,
     BotEntry,
@@ -83,7 +84,7 @@ class StoreReader:
         self._closed = False
         self.source = database.source
         """The location, for other processes."""
-        self.reports = Reports(self._fetch)
+        self.reports, self.classes = Reports(self._fetch), ClassReader(self._fetch)
 
     async def close(self) -> None:
         if not self._closed:
@@ -137,6 +138,11 @@ class StoreReader:
             "offset": offset,
         }
         return [bot_entry(row) for row in await self._fetch(query, values)]
+
+    async def count_owned(self, owner: str, names: Sequence[str]) -> int:
+        """Return how many of these bots have this owner."""
+        values = {"owner": key(owner), "names": [key(name) for name in names]}
+        return int((await self._fetch(queries.OWNED, values))[0][0])
 
     async def count_bots(self, game: str | None = None, owner: str | None = None) -> int:
         query = queries.bots_counted(game is not None, owner is not None)
@@ -259,10 +265,13 @@ class Store(StoreReader):
     can, in their order. All other changes fail at once with StoreUnavailable.
     """
 
+    classes: ClassJournal
+
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._database, self._node = database, ""
         self.journal = Journal(database.carry_out)
+        self.classes = ClassJournal(self._fetch, self.journal.enter)
         self.claim = database.claim
         """Claim the store for this server until it is closed or the process ends. False: another
         server has it.
