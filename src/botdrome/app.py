@@ -266,7 +266,13 @@ async def _put_together(
     await desk.registry.bans.load()
     callers.refuse_banned(desk.registry.bans.covers_address)
     operator = Operator(
-        desk, node, keys, server_of(served, BoatRooms), server_of(served, Organisers), orders
+        desk,
+        node,
+        keys,
+        server_of(served, BoatRooms),
+        server_of(served, Organisers),
+        orders,
+        arena.classes,
     )
     node.share_tunnels(callers.tunnels, url_bots.arrived)
     arena.tables, arena.nodes = node.share_tables(arena.tables), node.nodes

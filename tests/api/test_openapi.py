@@ -61,6 +61,7 @@ async def test_answers_are_as_the_document_says(
     tables.open(entry_of("now", "Ann", "Bob"))
     ann = {"game": "gomoku", "name": "Ann", "owner": "me"}
     bodies = {"bots": ann, "evaluation": None, "continuation": {"step": 1}}
+    bodies["participants"] = {"code": "7KQ2-M0XT-94RD", "name": "Ann"}
     values = {"{name}": "Ann", "{id}": "m", "{game}": "noughts-and-crosses"}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():

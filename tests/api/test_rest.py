@@ -300,7 +300,7 @@ async def test_the_flight_record_is_for_the_bot_at_the_seat(
         headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
         return await error(http, f"matches/{match}/seats/{seat}/log", headers=headers)
 
-    assert await refused(0, None) == (401, "the bot's token is needed: Authorization: Bearer TOKEN")
+    assert await refused(0, None) == (401, "a token is needed: Authorization: Bearer TOKEN")
     assert await refused(0, bob) == (403, "this is not the token of the bot at seat 0")
     assert await refused(2, ann) == (404, "match m has the seats 0 to 1")
     assert await refused(0, ann, "unknown") == (404, "there is no match 'unknown'")

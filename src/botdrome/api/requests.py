@@ -30,11 +30,13 @@ from botdrome.server.workers.pool import Job
 from botdrome.store.contest_journal import ContestRefusal, UnknownContest
 from botdrome.store.entries import (
     BrokenMatch,
+    ClassRefusal,
     Epoch,
     LooksAlike,
     NameTaken,
     StoreDamaged,
     StoreUnavailable,
+    UnknownClass,
 )
 from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
 from botdrome.wire.battlebot.messages import game_type
@@ -42,8 +44,9 @@ from botdrome.wire.conversation import can_be_shown
 
 STATUSES: dict[type[Exception], int] = {
     BadBan: 400, BadDocument: 400, BadName: 400, BadRoom: 400, BadRoomSettings: 400, BadRun: 400,
-    NotOperator: 401, PermissionError: 403, UnknownContest: 404, BadOrder: 409, ContestRefusal: 409,
-    LooksAlike: 409, NameTaken: 409, CannotChange: 409, CallFailed: 422, TooMany: 429,
+    NotOperator: 401, PermissionError: 403, UnknownClass: 404, UnknownContest: 404, BadOrder: 409,
+    ClassRefusal: 409, ContestRefusal: 409, LooksAlike: 409, NameTaken: 409, CannotChange: 409,
+    CallFailed: 422, TooMany: 429,
     BrokenMatch: 500, StoreDamaged: 500, JobFailed: 503, NoAnswer: 503, StoreUnavailable: 503,
 }  # fmt: skip
 """Errors that are for the client, and their status. The first that fits counts."""

@@ -13,6 +13,7 @@ from botdrome.server.lobby.tokens import NotOperator
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.pool import ServerCall
+from botdrome.store.entries import Participant
 from botdrome.store.store import StoreReader
 
 OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
@@ -35,6 +36,11 @@ async def count_duels(arena: Arena) -> None:
 async def awaited(arena: Arena, contest: str) -> list[str]:
     """The bots of a contest that have matches to play and are not connected."""
     return [] if arena.contests is None else await arena.contests.awaited(contest)
+
+
+async def participant_with(arena: Arena, token: str) -> Participant:
+    """The participant of a class with this owner token."""
+    return await arena.classes.participant(token)
 
 
 async def order_contest(

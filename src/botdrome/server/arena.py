@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
 from botdrome.server.contests.verbs import EnterContest, LeaveContest
+from botdrome.server.lobby.classes import Classes
 from botdrome.server.lobby.clients import is_bots, is_guests
 from botdrome.server.lobby.desk import Desk, Unplayed
 from botdrome.server.lobby.registry import check_name, check_spelling, holds
@@ -104,6 +105,7 @@ class Arena:
         limits = desk.settings.registration
         self._registrations = Buckets(limits.rate, limits.burst)
         self.addresses = ServerAddresses()
+        self.classes = Classes(desk)
         self.contests: ContestOrders | None = None
         self.keys: OperatorKeys | None = None
         self.nodes: Callable[[], list[Node]] = list
@@ -115,18 +117,25 @@ class Arena:
         asking.on(FindWaiting, self._find_waiting)
 
     async def register(
-        self, game: str, name: str, owner: str, url: str | None = None
+        self,
+        game: str,
+        name: str,
+        owner: str,
+        url: str | None = None,
+        owner_token: str | None = None,
     ) -> tuple[BotEntry, str]:
         """Register a bot and return its token, which is shown once.
 
-        Raise BadName, TooMany, NameTaken or CallFailed.
+        With an `owner_token` its owner is that participant of a class. Raise BadName, TooMany,
+        NameTaken, CallFailed, PermissionError or ClassRefusal.
         """
         check_name(name)
         check_spelling(name)
-        if seconds := self._registrations.too_fast(CLIENT_SOURCE.get()):
+        owner = await self.classes.owner(owner_token, owner)
+        client = "your address" if owner_token is None else owner
+        if seconds := self._registrations.too_fast(owner if owner_token else CLIENT_SOURCE.get()):
             raise TooMany(
-                "too many bots are being registered from your address: try again in "
-                f"{ceil(seconds)} s"
+                f"too many bots are being registered from {client}: try again in {ceil(seconds)} s"
             )
         if url is not None:
             if await self.store.bot(name) is not None:

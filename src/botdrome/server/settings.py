@@ -130,6 +130,20 @@ class RegistrationSection(Section, frozen=True):
     burst: Annotated[int, Meta(description="registrations at once", ge=1)] = 1000
 
 
+class ClassSection(Section, frozen=True):
+    """Classes"""
+
+    hours: Annotated[
+        float,
+        Meta(
+            description="hours until a join code expires, unless its class says otherwise",
+            gt=0,
+            le=8784,
+        ),
+    ] = 24.0
+    participants: Annotated[int, Meta(description="participants of one class", ge=1, le=5000)] = 500
+
+
 class HouseSection(Section, frozen=True):
     """House bots"""
 
@@ -352,6 +366,7 @@ class Settings(Section, frozen=True):
     message: MessageSection = MessageSection()
     http: HttpSection = HttpSection()
     registration: RegistrationSection = RegistrationSection()
+    classes: ClassSection = ClassSection()
     house: HouseSection = HouseSection()
     contest: ContestSection = ContestSection()
     matchmaking: MatchmakingSection = MatchmakingSection()

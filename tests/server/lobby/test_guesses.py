@@ -9,7 +9,7 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.server.lobby import tokens as module
-from botdrome.server.lobby.tokens import Guesses, PasswordGuesses, TooMany
+from botdrome.server.lobby.tokens import CodeGuesses, Guesses, PasswordGuesses, TooMany
 from botdrome.server.nodes.asking import TOLD
 from botdrome.server.workers.limits import CLIENT_SOURCE
 from tests.server.clients import NOTICES, client, registered, server
@@ -25,10 +25,11 @@ FEW = 3
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BURST", FEW)
-    for rate in ("RATE", "PASSWORD_RATE", "CONTEST_RATE"):
+    for rate in ("RATE", "PASSWORD_RATE", "CONTEST_RATE", "CODE_RATE"):
         monkeypatch.setattr(module, rate, 0.001)
     monkeypatch.setattr(module, "PASSWORD_BURST", FEW)
-    monkeypatch.setattr(module, "CONTEST_BURST", 2 * FEW)
+    for burst in ("CONTEST_BURST", "CODE_BURST"):
+        monkeypatch.setattr(module, burst, 2 * FEW)
 
 
 def guess(guesses: Guesses, address: str, name: str = "ada", right: bool = False) -> bool:
@@ -195,6 +196,18 @@ async def test_addresses_that_were_wrong_are_remembered_within_bounds(
     for number in range(20):
         guess_password(guesses, f"1.2.3.{number}", f"contest {number}")
     assert len(guesses._wrong) == 5
+
+
+async def test_wrong_join_codes_count_for_their_class_whatever_the_address() -> None:
+    guesses = CodeGuesses()
+    for _ in range(2 * FEW):
+        guess_password(guesses, "1.2.3.4", "7KQ2")
+    with pytest.raises(TooMany, match=r"^too many wrong join codes came: try again in [0-9]+ s$"):
+        guess_password(guesses, "1.2.3.4", "7KQ2")
+    guess_password(guesses, "1.2.3.4", "another class")
+    guess_password(guesses, "1.2.3.4", "")
+    CLIENT_SOURCE.set("5.6.7.8")
+    guesses.check("7KQ2")
 
 
 async def enter_over_rest(http: httpx.AsyncClient, password: str) -> tuple[int, str]:

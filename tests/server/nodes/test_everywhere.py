@@ -11,7 +11,7 @@ import pytest
 from botdrome.app import RunningServer
 from botdrome.server.calling.bot_connection import BotAnswer, CallFailed
 from botdrome.server.lobby.url_bots import UrlBots
-from tests.patience import until
+from tests.patience import PATIENCE, until
 from tests.server.clients import Client, bot, client, registered, unhurried
 from tests.server.lobby.test_connect import callers_of
 from tests.server.lobby.test_url_bots_in_contests import until_over
@@ -195,3 +195,23 @@ async def enters(house: RunningServer, name: str) -> None:
     found = await house.arena.store.bot(name)
     assert found is not None
     await house.arena.enter(found, "cup")
+
+
+async def test_a_class_is_the_same_at_all_nodes(postgres_url: str, nats_url: str) -> None:
+    async with (
+        nodes(postgres_url, nats_url, 2, operator_token=TOKEN) as (ant, bee),
+        office(ant) as one,
+        office(bee) as two,
+        httpx.AsyncClient(base_url=f"{bee.url}/api/v1", timeout=PATIENCE) as web,
+    ):
+        code = (await one.have("POST", "/classes", {"name": "Robots"}))["code"]
+        joined = (await web.post("/participants", json={"code": code, "name": "Ada"})).json()
+        headers = {"Authorization": f"Bearer {joined['token']}"}
+        body = {"game": NOUGHTS, "name": "ada-1"}
+        password = (await web.post("/bots", json=body, headers=headers)).json()["password"]
+        login = {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada-1", "password": password}
+        async with bot(ant, login) as ada:
+            (member,) = (await one.get("/classes/Robots"))["participants"]
+            assert (member["name"], member["bots"]) == ("Ada", ["ada-1"])
+            await two.have("POST", "/classes/Robots", {"do": "remove", "participant": "Ada"})
+            await ada.until_closed()

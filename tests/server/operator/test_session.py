@@ -23,7 +23,8 @@ async def test_nothing_is_told_or_done_without_the_token(tmp_path: Path) -> None
         ("POST", "/bans"), ("DELETE", "/bans"), ("POST", "/matches/1/end"), ("GET", "/audit"),
         ("GET", "/cube"), ("POST", "/cube"), ("GET", "/cube/1"), ("PUT", "/cube/1"),
         ("DELETE", "/cube/1"), ("GET", "/boats"), ("POST", "/boats"), ("PUT", "/boats"),
-        ("POST", "/boats/orders"),
+        ("POST", "/boats/orders"), ("GET", "/classes"), ("POST", "/classes"),
+        ("GET", "/classes/1"), ("POST", "/classes/1"), ("DELETE", "/classes/1"),
     ]  # fmt: skip
     async with server(tmp_path, operator_token=TOKEN) as house:
         async with office(house, "") as nobody, office(house, "a guess") as guesser:

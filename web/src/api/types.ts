@@ -191,6 +191,56 @@ export interface BracketPlace {
   slots: number;
 }
 
+export interface ClassList {
+  classes: CountedClass[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface ClassMember {
+  name: string;
+  /** A moment in UTC, as in ISO 8601. */
+  joined: string;
+  bots: string[];
+}
+
+export interface ClassPlayer {
+  /** `deleted`: its owner was removed from the class. */
+  bot: string;
+  /** Its owner in the class; null: it has none there. */
+  participant: string | null;
+  place: number | null;
+}
+
+export interface ClassResult {
+  id: string;
+  /** A game. */
+  game: string;
+  /** running, ended or aborted. */
+  status: string;
+  /** A moment in UTC, as in ISO 8601. */
+  started: string;
+  ended: string | null;
+  players: ClassPlayer[];
+}
+
+export interface ClassShown {
+  name: string;
+  /** The join code. */
+  code: string;
+  /** A moment in UTC, as in ISO 8601. */
+  expires: string;
+  /** A moment in UTC, as in ISO 8601. */
+  created: string;
+  /** Since when nobody can join or register bots; null: it is open. */
+  closed: string | null;
+  /** In the order in which they joined. */
+  participants: ClassMember[];
+  /** The latest matches of their bots, the newest first. */
+  results: ClassResult[];
+}
+
 export interface ClientShown {
   /** The node that serves it; empty: the server is no node of a cluster. */
   node: string;
@@ -221,6 +271,10 @@ export interface ClientsShown {
   total: number;
   limit: number;
   offset: number;
+}
+
+export interface CloseClass {
+  do: "close";
 }
 
 export interface Contest {
@@ -343,6 +397,19 @@ export interface ContinuedMatch {
   view: Record<string, unknown> | null;
 }
 
+export interface CountedClass {
+  name: string;
+  /** The join code. */
+  code: string;
+  /** A moment in UTC, as in ISO 8601. */
+  expires: string;
+  /** A moment in UTC, as in ISO 8601. */
+  created: string;
+  /** Since when nobody can join or register bots; null: it is open. */
+  closed: string | null;
+  participants: number;
+}
+
 export interface Crosstable {
   /** The best first; 100 at most. */
   bots: string[];
@@ -380,6 +447,11 @@ export interface CubeScores {
   result: string;
   winner: string | null;
   scores: Record<string, number>;
+}
+
+export interface DeletedClass {
+  name: string;
+  deleted: boolean;
 }
 
 export interface DocumentedContest {
@@ -583,6 +655,22 @@ export interface GivenDocument {
   document: Record<string, unknown> | null;
 }
 
+export interface JoinClass {
+  /** The join code; small letters and missing hyphens do not matter. */
+  code: string;
+  /** How the class shows the participant. */
+  name: string;
+}
+
+export interface JoinedClass {
+  class: string;
+  name: string;
+  /** The owner of its bots. */
+  owner: string;
+  /** The owner token, which is shown only once. With it the participant registers bots. */
+  token: string;
+}
+
 export interface Late {
   event: "late";
   player: number;
@@ -750,6 +838,12 @@ export interface Matches {
   offset: number;
 }
 
+export interface MergeParticipants {
+  do: "merge";
+  participant: string;
+  into: string;
+}
+
 export interface NewBan {
   kind: "address" | "name";
   /** A name; or an address or a network (192.0.2.0/24). */
@@ -766,6 +860,12 @@ export interface NewBot {
   owner: string;
   /** Where the server calls it; the bot must repeat a challenge there. */
   url: string | null;
+}
+
+export interface NewClass {
+  name: string;
+  /** Until the join code expires; null: the server's default. */
+  hours: number | null;
 }
 
 export interface NewCubeRun {
@@ -867,6 +967,17 @@ export interface Pace {
   bank?: Bank;
 }
 
+export interface ParticipantShown {
+  class: string;
+  name: string;
+  owner: string;
+  /** Whether the class is closed. */
+  closed: boolean;
+  bots: Bot[];
+  /** The latest matches of its bots, the newest first. */
+  results: ClassResult[];
+}
+
 export interface Played {
   event: "played";
   step: number;
@@ -965,9 +1076,20 @@ export interface Removal {
   reason: string;
 }
 
+export interface RemoveParticipant {
+  do: "remove";
+  participant: string;
+}
+
 export interface Removed {
   /** How many connections were closed. */
   removed: number;
+}
+
+export interface RenameParticipant {
+  do: "rename";
+  participant: string;
+  name: string;
 }
 
 export interface RerunOfContest {
@@ -975,6 +1097,12 @@ export interface RerunOfContest {
   bots: string[];
   /** Play only matches with no-shows and crashes again. */
   failed: boolean;
+}
+
+export interface ResetCode {
+  do: "reset";
+  /** Until the join code expires; null: the server's default. */
+  hours: number | null;
 }
 
 export interface Result {

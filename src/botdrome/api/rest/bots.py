@@ -136,16 +136,20 @@ async def bot(context: ReadContext, request: RestRequest) -> RestBot:
 @endpoint(
     "POST",
     "/bots",
-    "Register a bot.",
+    "Register a bot. With the owner token of a participant of a class, that is its owner.",
+    (403, "The token is not that of a participant, or the owner is one and needs its token."),
     NO_GAME,
-    (409, "There is a bot of that name."),
+    (409, "There is a bot of that name, or the participant's class is closed."),
     (413, "The body is too large."),
     NOT_CALLED,
     status=201,
 )
-async def register(arena: Arena, _: RestRequest, new: NewBot) -> RegisteredBot:
+async def register(arena: Arena, request: RestRequest, new: NewBot) -> RegisteredBot:
     check_owner(new.owner)
-    registered, token = await arena.register(game_called(new.game), new.name, new.owner, new.url)
+    game, owner_token = game_called(new.game), request.given_token
+    if owner_token is not None and new.owner:
+        raise Problem("give an owner or an owner token, not both")
+    registered, token = await arena.register(game, new.name, new.owner, new.url, owner_token)
     return RegisteredBot(shown(registered), token)
 
 

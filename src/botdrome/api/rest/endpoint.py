@@ -252,11 +252,15 @@ class RestRequest:
         return {"total": total, "limit": self.limit, "offset": self.offset}
 
     @property
+    def given_token(self) -> str | None:
+        return bearer(self._raw.authorization)
+
+    @property
     def token(self) -> str:
-        token = bearer(self._raw.authorization)
+        token = self.given_token
         if token is None:
             raise Problem(
-                "the bot's token is needed: Authorization: Bearer TOKEN",
+                "a token is needed: Authorization: Bearer TOKEN",
                 401,
                 {"www-authenticate": "Bearer"},
             )
@@ -348,6 +352,8 @@ class RestEndpoint(Struct, frozen=True):
                 with files.held(CLIENT_SOURCE.get(), TOO_MANY_FILES):  # each takes much memory
                     return await _answered_by_worker(arena, replace(raw, file=file))
             if self.in_worker:
+                if self.check is not None:
+                    await self.check(subject, RestRequest(raw, self.parameters, request))
                 return await _answered_by_worker(arena, raw)
             answer = await self._handled(subject, RestRequest(raw, self.parameters, request))
             if isinstance(answer, AnswerOf):

@@ -9,7 +9,7 @@ import msgspec
 
 from botdrome.api.requests import in_pieces
 from botdrome.api.rest.endpoint import RawRequest, RestRequest, problem_of
-from botdrome.api.rest.routes import ENDPOINTS
+from botdrome.api.rest.routes import ENDPOINTS, OPERATOR_ENDPOINTS
 from botdrome.api.server_calls import ReadContext
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller
 from botdrome.store.entries import Source
@@ -23,7 +23,11 @@ CACHE = 32 << 20
 """Bytes, in each worker process."""
 GRAPHQL = "botdrome.api.graphql.executor"
 OTHER_JOBS = ("botdrome.api.replays", "botdrome.server.contests.contest_planner")
-READS = {endpoint.name: endpoint for endpoint in ENDPOINTS if endpoint.in_worker}
+READS = {
+    endpoint.name: endpoint
+    for endpoint in (*ENDPOINTS, *OPERATOR_ENDPOINTS)
+    if endpoint.in_worker
+}
 
 
 class AnswerCache:

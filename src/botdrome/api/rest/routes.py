@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from botdrome.api.pages import page
-from botdrome.api.rest import analysis, bots, contests, duel, matches, operator, server
+from botdrome.api.rest import analysis, bots, classes, contests, duel, matches, operator, server
 from botdrome.api.rest.endpoint import MOST_FILES, RestEndpoint, document
 from botdrome.server.arena import Arena
 from botdrome.server.operator.operator import Operator
@@ -17,11 +17,15 @@ from botdrome.server.workers.limits import SharedSlots
 BASE = "/api/v1"
 ENDPOINTS = [
     declared
-    for module in (server, bots, matches, analysis, contests, duel)
+    for module in (server, bots, matches, analysis, contests, duel, classes)
     for declared in module.endpoint.declared
 ]
 EVALUATING = analysis.evaluating.declared
-OPERATOR_ENDPOINTS = [*operator.session_endpoint.declared, *operator.endpoint.declared]
+OPERATOR_ENDPOINTS = [
+    *operator.session_endpoint.declared,
+    *operator.endpoint.declared,
+    *classes.organising.declared,
+]
 
 
 @cache

@@ -149,9 +149,11 @@ def numbers_of(stored: EnteredContest, bots: Sequence[str], failed: bool) -> lis
 
 
 def entry_problem(
-    stored: EnteredContest, bot: BotEntry, password: str, guesses: PasswordGuesses
+    stored: EnteredContest, bot: BotEntry, of_owner: int, password: str, guesses: PasswordGuesses
 ) -> str:
     """Return the rule that keeps a bot out of a contest; empty: it may enter.
+
+    `of_owner` is the number of entrants with the same owner, which may have got another name since.
 
     Raise TooMany after too many wrong passwords.
     """
@@ -170,7 +172,7 @@ def entry_problem(
         document.name, rules.password, password, guesses
     ):
         return f"the contest {document.name!r} needs its password"
-    return _capacity_problem(stored, bot)
+    return _capacity_problem(stored, bot, of_owner)
 
 
 def _is_password(contest: str, password: str, given: str, guesses: PasswordGuesses) -> bool:
@@ -204,14 +206,15 @@ def check_version(stored: EnteredContest, bot: str, version: str) -> None:
         )
 
 
-def _capacity_problem(stored: EnteredContest, bot: BotEntry) -> str:
+def _present(stored: EnteredContest) -> list[str]:
+    """Return the names of the entrants; those that left after the start keep their places."""
+    return [entrant.name for entrant in stored.entrants if entrant.left != BEFORE_THE_START]
+
+
+def _capacity_problem(stored: EnteredContest, bot: BotEntry, of_owner: int) -> str:
     rules = stored.entry.document.entry
-    entrants = [
-        entrant for entrant in stored.entrants if entrant.left != BEFORE_THE_START
-    ]  # later leavers keep their places
-    if rules.most is not None and len(entrants) >= rules.most:
+    if rules.most is not None and len(_present(stored)) >= rules.most:
         return f"the contest is full: it has {plural(rules.most, 'bot')}"
-    of_owner = sum(entrant.owner == bot.owner for entrant in entrants)
     if rules.per_owner is not None and of_owner >= rules.per_owner:
         return (
             f"{bot.owner} has {plural(of_owner, 'bot')} in the contest; the limit is "
@@ -241,6 +244,7 @@ class ServerContests:
         house: Callable[[str], ContestPlayer],
     ) -> None:
         self.journal, self._planner = ContestJournal(store), ContestPlanner(store, workers)
+        self._count_owned = store.count_owned
         self.start, self._refusal, self._house = start, refusal, house
         self._guesses = PasswordGuesses()
         self._stored: dict[str, EnteredContest] = {}
@@ -419,7 +423,9 @@ class ServerContests:
                     f"{bot.name} has left the contest {name!r}, and cannot come back after the "
                     "start"
                 )
-            if problem := entry_problem(stored, bot, password, self._guesses):
+            limited = stored.entry.document.entry.per_owner is not None
+            of_owner = await self._count_owned(bot.owner, _present(stored)) if limited else 0
+            if problem := entry_problem(stored, bot, of_owner, password, self._guesses):
                 raise ContestRefusal(problem)
             if number is None:
                 await self._enter_new(name, Entrant(bot.name, bot.owner, version or ""), author)

@@ -2,6 +2,7 @@
 
 import hmac
 import secrets
+import sys
 from collections import OrderedDict
 from contextlib import suppress
 from math import ceil
@@ -20,6 +21,8 @@ PASSWORD_RATE, PASSWORD_BURST = 1 / 30, 20
 """Wrong passwords of contests from one address a second in the long run, and at once."""
 CONTEST_RATE, CONTEST_BURST = 1 / 3, 200
 """Wrong passwords of one contest from all addresses. One address alone cannot reach it."""
+CODE_RATE, CODE_BURST = 1.0, 100
+"""Wrong join codes of one class a second in the long run, and at once; and of no class."""
 REMEMBERED = 10_000
 
 
@@ -76,6 +79,8 @@ class PasswordGuesses:
     that was not may still enter, so that strangers who guess at many addresses lock nobody out.
     """
 
+    what, of_what = "passwords", " for the contest {!r}"
+
     def __init__(self) -> None:
         self._of_address = Buckets(PASSWORD_RATE, PASSWORD_BURST)
         self._of_contest = Buckets(CONTEST_RATE, CONTEST_BURST)
@@ -85,12 +90,13 @@ class PasswordGuesses:
     def check(self, contest: str) -> None:
         """Raise TooMany if the client's address has no guess left for the contest."""
         address = CLIENT_SOURCE.get()
-        seconds, whence = self._of_address.dry_for(address), "came from your address"
+        seconds, whence = self._of_address.dry_for(address), " from your address"
         if not seconds and (address, contest) in self._wrong:
-            seconds, whence = self._of_contest.dry_for(contest), f"came for the contest {contest!r}"
+            seconds, whence = self._of_contest.dry_for(contest), self.of_what.format(contest)
         if seconds:
             metrics.REFUSED.labels("guesses").inc()
-            raise TooMany(f"too many wrong passwords {whence}: try again in {ceil(seconds)} s")
+            whence += f": try again in {ceil(seconds)} s"
+            raise TooMany(f"too many wrong {self.what} came{whence}")
 
     def note_wrong(self, contest: str) -> None:
         address = CLIENT_SOURCE.get()
@@ -100,6 +106,20 @@ class PasswordGuesses:
         self._wrong.move_to_end((address, contest))
         if len(self._wrong) > REMEMBERED:
             self._wrong.popitem(last=False)
+
+
+class CodeGuesses(PasswordGuesses):
+    """Count wrong join codes in the same way, of classes instead of contests.
+
+    An address has no limit of its own, since a class may share one.
+    """
+
+    what, of_what = "join codes", ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._of_address = Buckets(CODE_RATE, sys.maxsize)
+        self._of_contest = Buckets(CODE_RATE, CODE_BURST)
 
 
 OPERATOR = "operator:"

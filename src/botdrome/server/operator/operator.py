@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 from botdrome.games.reading import plural
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.bans import Ban, Kind
+from botdrome.server.lobby.classes import AnyClassOrder, Classes
 from botdrome.server.lobby.clients import ListedClient
 from botdrome.server.lobby.desk import Desk, Tasks
 from botdrome.server.lobby.tokens import OperatorKeys
@@ -211,8 +212,9 @@ class Operator:
         boats: BoatRooms,
         organisers: Organisers,
         contests: ContestOrders,
+        classes: Classes,
     ) -> None:
-        self.keys, self.boats, self.contests = keys, boats, contests
+        self.keys, self.boats, self.contests, self.classes = keys, boats, contests, classes
         self.runs = CubeRuns(organisers)
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
@@ -306,6 +308,21 @@ class Operator:
             return False
         table.abort(_joined("the operator ended it", order.reason))
         return True
+
+    # Classes.
+
+    async def create_class(self, name: str, hours: float | None) -> None:
+        await self.classes.create(name, hours)
+        await self.audit.note("create class", name)
+
+    async def order_class(self, name: str, order: AnyClassOrder) -> None:
+        await self.classes.order(name, order)
+        values = {key: value for key, value in asdict(order).items() if value is not None}
+        await self.audit.note(f"class: {order.__struct_config__.tag}", name, _listed(values))
+
+    async def delete_class(self, name: str) -> None:
+        await self.classes.delete(name)
+        await self.audit.note("delete class", name)
 
     # Nodes.
 
