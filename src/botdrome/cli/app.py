@@ -70,6 +70,21 @@ COMMANDS: dict[str, Rows] = {
                 "archive": ("Write an archive that others can verify.", "contest"),
             },
         ),
+        "class": (
+            "Classes of a course: participants that own bots.",
+            {
+                "create": ("Create a class, and print its join code.", "classes"),
+                "list": ("List the classes of a server.", "classes"),
+                "show": ("Show its join code, participants and bots.", "classes"),
+                "join": ("Join a class by its code.", "classes"),
+                "reset": ("Make a new join code.", "classes"),
+                "rename": ("Rename a participant.", "classes"),
+                "merge": ("Make two participants one.", "classes"),
+                "remove": ("Remove a participant.", "classes"),
+                "close": ("Let nobody join or register bots any more.", "classes"),
+                "delete": ("Delete a class with its participants.", "classes"),
+            },
+        ),
         "verify": ("Check match files and archives of contests.", "verify"),
     },
     "Operate": {

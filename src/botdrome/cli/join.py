@@ -46,12 +46,14 @@ from botdrome.client.kept_tokens import (
     KeptBot,
     Servers,
     UnusableTokens,
+    changing_owners,
     changing_tokens,
     kept_bots,
+    kept_owners,
     tokens_file,
 )
 from botdrome.client.program import CannotStart
-from botdrome.client.rest import CONFLICT, RestServer, ServerProblem, segment
+from botdrome.client.rest import CONFLICT, FORBIDDEN, RestServer, ServerProblem, segment
 from botdrome.client.terminal_text import shown
 from botdrome.games.options import with_options
 from botdrome.games.reading import plural
@@ -145,7 +147,9 @@ def register(
     game: Game,
     name: Annotated[str, Argument(help="The name of the new bot.")],
     server: Server = LOCAL,
-    owner: Annotated[str, Option(help="Your name, shown beside the bot.")] = "",
+    owner: Annotated[
+        str, Option(help="Your name, shown beside the bot. \\[default: as in your class]")
+    ] = "",
 ) -> None:
     """Register a bot on a server, print its token, and keep the token for `botdrome join` and
     `botdrome why`.
@@ -154,7 +158,7 @@ def register(
     rest = server_at(server)
     try:
         with changing_tokens() as servers:
-            token = rest.register(game, name, owner)
+            token = registered(rest, game, name, owner)
             servers.setdefault(rest.url, {})[name] = KeptBot(game, token)
     except ServerProblem as problem:
         raise ServerProblem(name_problem(rest, name, problem, f"bots register {game}")) from None
@@ -210,8 +214,24 @@ def token_for(server: RestServer, game: str, name: str, owner: str = "") -> tupl
                     "--name"
                 )
             return kept.token, False
-        bots[name] = KeptBot(game, server.register(game, name, owner))
+        bots[name] = KeptBot(game, registered(server, game, name, owner))
         return bots[name].token, True
+
+
+def registered(server: RestServer, game: str, name: str, owner: str) -> str:
+    """Register a bot and return its token: without an owner, for the user's participant of a class
+    on this server, if there is one.
+    """
+    kept = None if owner else kept_owners().get(server.url)
+    try:
+        return server.register(game, name, owner, kept.token if kept else "")
+    except ServerProblem as problem:
+        if kept is None or problem.status != FORBIDDEN:
+            raise
+        with changing_owners() as owners:
+            del owners[server.url]
+        lost = f"{kept.name} is no longer in the class {kept.class_name}: join it again"
+        raise ServerProblem(f"{lost}, or register the bot without it") from None
 
 
 def name_problem(server: RestServer, name: str, problem: ServerProblem, option: str) -> str:

@@ -49,8 +49,8 @@ def connection_problem(problem: Exception) -> str:
 
 
 TIMEOUT = 30
-CONFLICT = 409
-"""The status of a name that is taken."""
+FORBIDDEN, CONFLICT = 403, 409
+"""The status of a token that is not valid, and of a name that is taken."""
 
 
 class ServerProblem(Exception):
@@ -67,9 +67,9 @@ class RestServer:
         """Raise ValueError if this is not the address of a server."""
         self.url = http_url(server)
 
-    def register(self, game: str, name: str, owner: str) -> str:
+    def register(self, game: str, name: str, owner: str, owner_token: str = "") -> str:
         """Register a bot, and return its token."""
-        answer = self.get("bots", body={"game": game, "name": name, "owner": owner})
+        answer = self.get("bots", owner_token, {"game": game, "name": name, "owner": owner})
         return str(answer["password"])
 
     def has_bot(self, name: str) -> bool:

@@ -24,9 +24,7 @@ CACHE = 32 << 20
 GRAPHQL = "botdrome.api.graphql.executor"
 OTHER_JOBS = ("botdrome.api.replays", "botdrome.server.contests.contest_planner")
 READS = {
-    endpoint.name: endpoint
-    for endpoint in (*ENDPOINTS, *OPERATOR_ENDPOINTS)
-    if endpoint.in_worker
+    endpoint.name: endpoint for endpoint in (*ENDPOINTS, *OPERATOR_ENDPOINTS) if endpoint.in_worker
 }
 
 
