@@ -90,6 +90,9 @@ KILLED = {
 """The lines about bots that are killed: such a bot, and the reason that its author reads."""
 ELSEWHERE = {
     "write to its log": "test_a_bot_in_the_sandbox_can_do_what_the_page_says_and_nothing_else",
+    "find the token of `botdrome join`, its client or its connection": (
+        "test_a_hostile_bot_finds_neither_the_token_nor_the_client_nor_a_network"
+    ),
     "outlive its match": "test_no_process_of_a_sandbox_survives_its_guard",
 }
 
@@ -166,7 +169,9 @@ def test_every_line_of_the_page_is_tried() -> None:
     rows = [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("| ")]
     lines = [row for row in rows if row not in ("it can", "it cannot")]
     assert sorted(lines) == sorted({*ATTACKS, *KILLED, *ELSEWHERE})
-    tests = Path(__file__).read_text() + Path(__file__).with_name("test_sandbox.py").read_text()
+    here = Path(__file__)
+    files = (here, here.with_name("test_sandbox.py"), here.parents[1] / "cli/test_join_sandbox.py")
+    tests = "".join(file.read_text() for file in files)
     assert all(f"def {name}(" in tests for name in ELSEWHERE.values())
 
 

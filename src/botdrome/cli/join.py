@@ -22,10 +22,13 @@ from botdrome.cli.options import (
     MOST_LISTED,
     Game,
     GameOptions,
+    Memory,
+    Sandbox,
     Server,
     Token,
     game_and_bot,
     game_names,
+    isolation_of,
 )
 from botdrome.cli.play import table_size
 from botdrome.cli.sources import server_at
@@ -61,6 +64,7 @@ from botdrome.match.headline import headlines_of
 from botdrome.match.record import BadRecord
 from botdrome.offline.bot import parts_of
 from botdrome.offline.entrants import PROGRAM, bot_version
+from botdrome.offline.isolation import Isolation, files_of_entrant
 from botdrome.offline.remote_player import remote_player
 from botdrome.offline.seats import check_bot, is_python
 
@@ -104,6 +108,8 @@ def join(
     games: Annotated[int | None, Option(min=1, help="Stop after this many matches.")] = None,
     players: Annotated[int | None, Option(min=1, help="Seats at the table. \\[default: 2]")] = None,
     option: GameOptions = None,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
 ) -> int:
     """Let a bot play on a server, match after match.
 
@@ -117,21 +123,24 @@ def join(
     """
     given, bot = game_and_bot(words)
     rest, name, options = server_at(server), name or bot_name(bot), read_options(option)
-    game = given or _registered_game(rest, name, bot)
+    isolation = isolation_of(sandbox=sandbox, memory=memory)
+    if sandbox:
+        _check_tokens_are_hidden(bot)
+    game = given or _registered_game(rest, name, bot, isolation)
     row = game_called(game)
     if players is not None:
         table_size(row, players, players)
     with_options(row.game, options)
     known = bot_version(bot) if version is None else version
     wish = JoinWish(game, name, token, contest, against, players, options, version=known)
-    check_bot(bot, game)
+    check_bot(bot, game, isolation)
     if not token:
         wish = _with_token(wish, rest)
     if contest_password:
         _enter_contest(wish, contest_password, rest)
     _check_opponent(wish, rest)
     results = Results(rest, name)
-    player = lambda: remote_player(bot, row, name, options)  # noqa: E731
+    player = lambda: remote_player(bot, row, name, options, isolation)  # noqa: E731
     try:
         with redirect_stdout(sys.stderr):  # what a bot prints is no result
             stopped = asyncio.run(
@@ -189,12 +198,21 @@ def list_bots(
         note("There are no such bots. `botdrome bots register GAME NAME` registers one.")
 
 
-def _registered_game(rest: RestServer, name: str, bot: str) -> str:
+def _check_tokens_are_hidden(bot: str) -> None:
+    """Raise CommandError if a sandboxed bot could read the kept tokens."""
+    if not bot.startswith("house:") and files_of_entrant(bot).show(tokens_file()):
+        raise CommandError(
+            f"the bot could read {tokens_file()} in its sandbox; set XDG_CONFIG_HOME to a folder "
+            "that it does not see"
+        )
+
+
+def _registered_game(rest: RestServer, name: str, bot: str, isolation: Isolation) -> str:
     """Return the game that a bot is registered for."""
     kept = kept_bots().get(rest.url, {}).get(name)
     if kept is None:
         if is_python(bot):
-            check_bot(bot, "")  # a wrong file is told first
+            check_bot(bot, "", isolation)  # a wrong file is told first
         raise CommandError(
             f"{name} is not registered here yet: name its game, as in `botdrome join GAME {bot}`; "
             "`botdrome games` lists them"

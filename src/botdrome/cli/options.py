@@ -68,6 +68,19 @@ PlayerOption = Annotated[
 ]
 
 
+Sandbox = Annotated[
+    bool,
+    Option(
+        "--sandbox",
+        help="Run bots with bubblewrap: no network, no files but their own, limited resources.",
+    ),
+]
+Memory = Annotated[
+    int | None,
+    Option(min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]"),
+]
+
+
 def isolation_of(
     in_process: Annotated[
         bool,
@@ -75,19 +88,8 @@ def isolation_of(
             "--in-process", help="Run Python bots inside the runner: faster, without protection."
         ),
     ] = False,
-    sandbox: Annotated[
-        bool,
-        Option(
-            "--sandbox",
-            help="Run bots with bubblewrap: no network, no files but their own, limited resources.",
-        ),
-    ] = False,
-    memory: Annotated[
-        int | None,
-        Option(
-            min=16, metavar="MB", help="Memory of a bot. \\[default: no limit; in a sandbox 1024]"
-        ),
-    ] = None,
+    sandbox: Sandbox = False,
+    memory: Memory = None,
 ) -> "Isolation":
     """Raise CommandError if the options contradict each other."""
     from msgspec.structs import replace

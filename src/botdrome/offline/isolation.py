@@ -25,6 +25,7 @@ from botdrome.client.sandbox import UNLIMITED, BotFiles, Limits, files_of, files
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Cause
 from botdrome.offline.bot import CannotLoad, folder_of, parts_of
+from botdrome.offline.entrants import PROGRAM
 from botdrome.offline.traces import END_OF_DUMP, explain, line_in_dump, line_of, trace_of
 from botdrome.wire.gomocup import WIN_LENGTH, GomocupError, GomocupManager
 
@@ -334,10 +335,17 @@ def program_command(entrant: str) -> list[str]:
     return words
 
 
-def started(command: list[str], isolation: Isolation) -> Program:
-    return Program(
-        command, isolation.limits, sees=files_of_command(command) if isolation.sandbox else None
-    )
+def files_of_entrant(entrant: str) -> BotFiles:
+    """Return what a bot sees in a sandbox."""
+    if PROGRAM.match(entrant):
+        return files_of_command(program_command(entrant))
+    return files_of_bot(entrant)
+
+
+def started(entrant: str, isolation: Isolation) -> Program:
+    """Start a program."""
+    sees = files_of_entrant(entrant) if isolation.sandbox else None
+    return Program(program_command(entrant), isolation.limits, sees=sees)
 
 
 class ViewProgram(BotProcess):
@@ -347,7 +355,7 @@ class ViewProgram(BotProcess):
     """
 
     def __init__(self, entrant: str, isolation: Isolation) -> None:
-        self._program, self._loaded = started(program_command(entrant), isolation), True
+        self._program, self._loaded = started(entrant, isolation), True
         self.pid = self._program.pid
 
     def call(self, method: str, value: Any, limit: float) -> Any:

@@ -35,7 +35,7 @@ from botdrome.match.events import (
 from botdrome.match.headline import Headlines, headlines_of
 from botdrome.match.record import BadRecord
 from botdrome.offline.entrants import bot_version
-from botdrome.offline.isolation import START, BotFault
+from botdrome.offline.isolation import ISOLATED, START, BotFault, Isolation
 from botdrome.offline.library import MatchResult
 from botdrome.offline.seats import FunctionSeat, ProcessSeat, ProgramSeat, check_bot, make_seat
 from botdrome.offline.table import BEYOND, SEED_SIZE, UNLIMITED, beginning, ending
@@ -288,10 +288,14 @@ class WatchedPipes:
 
 
 def remote_player(
-    entrant: str, row: CatalogueEntry, name: str, options: dict[str, Any]
+    entrant: str,
+    row: CatalogueEntry,
+    name: str,
+    options: dict[str, Any],
+    isolation: Isolation = ISOLATED,
 ) -> FunctionPlayer | ProgramPlayer:
     """Make a bot for one match on a server, under this name."""
-    seat = make_seat(entrant, row.name, name, secrets.randbelow(SEED_SIZE))
+    seat = make_seat(entrant, row.name, name, secrets.randbelow(SEED_SIZE), isolation)
     return (
         ProgramPlayer(seat)
         if isinstance(seat, ProgramSeat)

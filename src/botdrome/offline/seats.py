@@ -361,7 +361,7 @@ def make_seat(
 ) -> Seat:
     """Make a bot for one match, under this name."""
     if entrant.startswith("cmd:"):
-        return ProgramSeat(started(program_command(entrant), isolation), greeting(game, name))
+        return ProgramSeat(started(entrant, isolation), greeting(game, name))
     if entrant.startswith("house:"):
         return FunctionSeat(seated(_house(entrant, game), seed), trusted=True)
     if entrant.startswith(PREFIX):
