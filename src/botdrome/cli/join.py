@@ -63,8 +63,9 @@ from botdrome.games.reading import plural
 from botdrome.match.headline import headlines_of
 from botdrome.match.record import BadRecord
 from botdrome.offline.bot import parts_of
-from botdrome.offline.entrants import PROGRAM, bot_version
+from botdrome.offline.entrants import bot_version
 from botdrome.offline.isolation import Isolation, files_of_entrant
+from botdrome.offline.project import PROGRAM, project_name
 from botdrome.offline.remote_player import remote_player
 from botdrome.offline.seats import check_bot, is_python
 
@@ -299,6 +300,8 @@ def bot_name(entrant: str) -> str:
     """Return a name for a bot that its user has not named: that of its file, or of its project if
     the file has a usual name.
     """
+    if name := project_name(entrant):
+        return name
     kind, _, rest = entrant.partition(":")
     if kind == "house":
         return f"my {rest}"

@@ -14,7 +14,10 @@ from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.catalogue import CatalogueEntry
 from botdrome.cli.options import Game
 from botdrome.cli.terminal import CommandError, CommandFailed, command, game_called, offered, say
+from botdrome.contest.document import toml_pairs
 from botdrome.match.match import Match
+from botdrome.offline.bot import PROJECT
+from botdrome.offline.project import LONGEST_NAME
 
 
 @command()
@@ -52,7 +55,7 @@ class Language(Struct, frozen=True):
     strategy: str
     """The file that chooses the moves."""
     bot: str
-    """The bot as an argument of `botdrome play` in the folder of the project."""
+    """The command of `bot.toml`."""
     test: str
     """The command that tests the project."""
     build: str = ""
@@ -60,18 +63,18 @@ class Language(Struct, frozen=True):
 
 LANGUAGES = {
     "python": Language("Python", "bot.py", "bot.py", "python3 -m unittest"),
-    "javascript": Language("JavaScript", "strategy.js", "'view:node bot.js'", "npm test"),
+    "javascript": Language("JavaScript", "strategy.js", "view:node bot.js", "npm test"),
     "typescript": Language(
         "TypeScript",
         "strategy.ts",
-        "'view:node dist/bot.js'",
+        "view:node dist/bot.js",
         "npm test",
         "npm install && npm run build",
     ),
     "java": Language(
         "Java",
         "Strategy.java",
-        "'view:java -cp out Bot'",
+        "view:java -cp out Bot",
         "java -cp out TestBot",
         "javac -d out *.java",
     ),
@@ -94,6 +97,17 @@ def _write(row: CatalogueEntry, language: str, chosen: Language, folder: Path) -
     shutil.copyfile(strategy, folder / chosen.strategy)
     (folder / "positions.jsonl").write_bytes(
         msgspec.json.Encoder().encode_lines(list(islice(positions(row), POSITIONS)))
+    )
+    keys = {
+        "name": folder.resolve().name[:LONGEST_NAME],
+        "game": row.name,
+        "language": language,
+        "command": chosen.bot,
+        "build": chosen.build or None,
+    }
+    (folder / PROJECT).write_text(
+        "# How the bot is built and started, from this folder. `botdrome play` and the other\n"
+        f"# commands read this file when the folder is named as a bot.\n{toml_pairs(keys)}"
     )
     (folder / "README.md").write_text(_readme(row.name, chosen))
 
@@ -135,8 +149,8 @@ def _commands(game: str, language: Language) -> list[tuple[str, str]]:
     return [
         *build,
         (language.test, "test it with the positions of positions.jsonl"),
-        (f"botdrome play {game} {language.bot} house:random", "play on this machine"),
-        (f"botdrome join {game} {language.bot} --server URL", "play on a server"),
+        (f"botdrome play {game} . house:random", "play on this machine"),
+        ("botdrome join . --server URL", "play on a server"),
     ]
 
 
@@ -147,6 +161,7 @@ def _readme(game: str, language: Language) -> str:
     return (
         f"# A bot for {game} in {language.title}\n\n"
         f"`{language.strategy}` chooses the moves: change it.\n"
+        f"`{PROJECT}` has the bot's name, and how it is built and started.\n"
         f"`botdrome games {game}` shows the options of the game, a view and a move.\n\n"
         f"{commands}\n"
     )

@@ -138,10 +138,17 @@ PLAYING: Any = OptionsOf(play_options)
 
 
 def game_and_bot(words: Sequence[str]) -> tuple[str, str]:
-    """Split the words of `[GAME] BOT`; the game is empty if it was not given."""
+    """Split the words of `[GAME] BOT`; a game that was not given is that of the bot's project, or
+    empty.
+    """
     if len(words) > 2:
         raise CommandError(f"name a game and one bot, not {' '.join(words)}")
     *game, bot = words
     if not game and bot in CATALOGUE:
         raise CommandError(f"the bot is missing after {bot}: {BOT_HELP}")
-    return game_called(game[0]).name if game else "", bot
+    from botdrome.offline.project import project_at
+
+    if game:
+        return game_called(game[0]).name, bot
+    project = project_at(bot)
+    return project.game if project else "", bot

@@ -137,15 +137,16 @@ class Program:
         limits: Limits = UNLIMITED,
         env: Mapping[str, str] | None = None,
         sees: BotFiles | None = None,
+        folder: Path | None = None,
     ) -> None:
         """With files that it sees, the program runs in a sandbox, and has no variables
-        but these.
+        but these. `folder` is its current folder; None: that of this process.
         """
         self._name, self._sees = command[0] if sees is None else "bubblewrap", sees or BotFiles()
         self._guard, theirs = socket.socketpair()
         with theirs:
             try:
-                self._process = _guarded(theirs, command, limits, env, sees)
+                self._process = _guarded(theirs, command, limits, env, sees, folder)
             except CannotStart:
                 self._guard.close()
                 raise
@@ -356,6 +357,7 @@ def _guarded(
     limits: Limits,
     env: Mapping[str, str] | None,
     sees: BotFiles | None,
+    folder: Path | None,
 ) -> "subprocess.Popen[bytes]":
     """Start the guard of a command. Raise CannotStart if there can be no sandbox."""
     sandbox = (
@@ -375,7 +377,7 @@ def _guarded(
             return subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", GUARD, *words], stdin=pipe, stdout=pipe,
                 stderr=pipe, bufsize=0, env=env if sees is None else None, start_new_session=True,
-                pass_fds=[runner.fileno(), *start.opened],
+                pass_fds=[runner.fileno(), *start.opened], cwd=folder,
             )  # fmt: skip
     except NoSandbox as problem:
         raise CannotStart(str(problem)) from None

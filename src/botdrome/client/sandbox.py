@@ -171,7 +171,7 @@ SETTINGS = (
 """Files of /etc that interpreters need."""
 NO_BUBBLEWRAP = "--sandbox needs bubblewrap; on Debian: apt-get install bubblewrap"
 MARK = "positions.jsonl"
-"""A folder with this file is a project: `botdrome new` writes it."""
+"""A folder with this file or `bot.toml` is a project: `botdrome new` writes both."""
 NAMES = ("bot", "main")
 """The names of a bot in its project, without their endings.
 
@@ -270,16 +270,21 @@ def project_of(path: Path) -> Path | None:
             folder.is_dir() and folder.stat().st_mode & stat.S_IWOTH
         ):
             return None
-        if (folder / MARK).is_file():
+        if any((folder / mark).is_file() for mark in (MARK, "bot.toml")):
             return folder
     return None
 
 
-def files_of_command(command: Sequence[str]) -> BotFiles:
-    """Return the files that a command names, and its program with its libraries."""
-    named = [Path(word) for word in command[1:]]
+def files_of_command(command: Sequence[str], project: Path | None = None) -> BotFiles:
+    """Return the files that a command names, and its program with its libraries.
+
+    The command of a project shows no files but those of the project: its author wrote it, and not
+    the user.
+    """
+    named = [project] if project else [Path(word) for word in command[1:]]
     program = _program(command[0])
-    programs = dict.fromkeys((program, program.resolve()))
+    shown = not project or "/" not in command[0]
+    programs = dict.fromkeys((program, program.resolve()) if shown else ())
     libraries = dict.fromkeys(folder for path in programs if (folder := _prefix(path)))
     mine = files_of([*named, *(path for path in programs if not _prefix(path))])
     return BotFiles((*mine.folders, *libraries), mine.alone)

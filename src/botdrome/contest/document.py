@@ -297,20 +297,22 @@ def fullest_line(text: str, marks: str) -> int:
     return 1 + max(range(len(lines)), key=lambda index: sum(map(lines[index].count, marks)))
 
 
-def plainly(message: str, data: Mapping[str, Any]) -> str:
+def plainly(
+    message: str, data: Mapping[str, Any], keys: Mapping[str, tuple[str, str]] = KEYS
+) -> str:
     """Return a message of msgspec as `key: what it takes, not the value; for example ...`."""
     words, _, place = message.partition(" - at ")
     path = place.strip("`").removeprefix("$").removeprefix(".")
     field = re.search(r"(unknown|missing required) field `(.*)`", words)
     if field is None:
-        takes, example = KEYS[_row(path)]
+        takes, example = keys[_row(path)]
         return f"{path}: {takes}, not {_value(path, data)!r}; for example {example}"
     key = f"{path}.{field[2]}".removeprefix(".")
     if field[1] == "unknown":
         table = _row(path)
-        known = [name.rpartition(".")[2] for name in KEYS if name.rpartition(".")[0] == table]
+        known = [name.rpartition(".")[2] for name in keys if name.rpartition(".")[0] == table]
         return f"{key}: there is no such key; there are {', '.join(known)}"
-    return f"{key}: this key is missing; for example {KEYS[_row(key)][1]}"
+    return f"{key}: this key is missing; for example {keys[_row(key)][1]}"
 
 
 def _row(path: str) -> str:
@@ -574,9 +576,19 @@ def stored_document(data: dict[str, Any]) -> dict[str, Any]:
 
 def read_document(text: str) -> ContestDocument:
     """Read TOML. Raise BadDocument with the line."""
+    data = read_toml(text)
+    try:
+        return document_from(data)
+    except BadDocument as bad:
+        raise BadDocument(bad.problem, line_of(bad.problem, text)) from None
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Return the keys of a document, with moments as text. Raise BadDocument with the line."""
     check_size(text)
     try:
-        data = _with_moments(tomllib.loads(text))
+        data: dict[str, Any] = _with_moments(tomllib.loads(text))
+        return data
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
         last = max(1, len(text.splitlines()))
@@ -589,10 +601,6 @@ def read_document(text: str) -> ContestDocument:
         raise BadDocument(
             "a number has too many digits; 64 bits are allowed", fullest_line(text, "0123456789")
         ) from None
-    try:
-        return document_from(data)
-    except BadDocument as bad:
-        raise BadDocument(bad.problem, line_of(bad.problem, text)) from None
 
 
 def document_from(data: Any) -> ContestDocument:
@@ -651,12 +659,12 @@ def to_toml(document: ContestDocument) -> str:
     """Return the document without the keys that have their default values."""
     own = _changed(document)
     plain = {key: value for key, value in own.items() if not _is_table(value)}
-    parts = [_pairs(plain)]
+    parts = [toml_pairs(plain)]
     for key, value in own.items():
         if isinstance(value, Mapping) and value:
-            parts.append(f"[{key}]\n{_pairs(value)}")
+            parts.append(f"[{key}]\n{toml_pairs(value)}")
         elif _is_table(value):
-            parts += [f"[[{key}]]\n{_pairs(one)}" for one in value]
+            parts += [f"[[{key}]]\n{toml_pairs(one)}" for one in value]
     return "\n".join(parts)
 
 
@@ -688,7 +696,7 @@ def _is_table(value: Any) -> bool:
     )
 
 
-def _pairs(table: Mapping[str, Any]) -> str:
+def toml_pairs(table: Mapping[str, Any]) -> str:
     return "".join(
         f"{_key(key)} = {_toml_value(value)}\n" for key, value in table.items() if value is not None
     )

@@ -21,6 +21,7 @@ from botdrome.match.questions import Answer, Question, move_text, questions, ref
 from botdrome.match.record import Record, record_of
 from botdrome.match.terms import offline
 from botdrome.offline.isolation import ISOLATED, Isolation
+from botdrome.offline.seats import prefix_of
 from botdrome.offline.tournament import TournamentPlan, play_all, seed_of_bot
 
 # What `botdrome check` found out about a bot: problems, times and memory.
@@ -206,7 +207,7 @@ class Checker:
             return
         if answer.memory:
             report.memory.setdefault(answer.process, []).append(answer.memory)
-        if first and self.plan.entrant.startswith("cmd:"):
+        if first and prefix_of(self.plan.entrant) == "cmd":
             report.starts.append(answer.seconds)
         else:
             self._time(question, answer, record)

@@ -18,6 +18,7 @@ from botdrome.games.game import Raw, View
 from botdrome.match.match import Match
 from botdrome.match.terms import offline
 from botdrome.offline.batches import in_processes
+from botdrome.offline.project import project_name
 from botdrome.offline.seats import FunctionSeat, check_bot, make_seat
 from botdrome.offline.table import play_match
 from botdrome.version import __version__
@@ -250,7 +251,7 @@ def entered(trial: Trial) -> TrialBot:
 
 def _short(bot: str) -> str:
     """Return the last word of a command, or the file, without folder and ending."""
-    word = bot.removeprefix("cmd:").split()[-1]
+    word = project_name(bot) or bot.removeprefix("cmd:").split()[-1]
     return word.rpartition("/")[2].partition(".")[0] or word
 
 

@@ -19,6 +19,8 @@ NAMES = ("bot", "Bot")
 """What a Python file must define, unless the entrant names something else."""
 FILES = ("bot.py", "main.py")
 """The file with the bot of a folder."""
+PROJECT = "bot.toml"
+"""The file of a folder that says how its bot is started."""
 NO_FILE = f"this is a directory without {' or '.join(FILES)}; name a file in it"
 POLICY = "policy:"
 
@@ -65,17 +67,20 @@ def parts_of(entrant: str) -> tuple[str, str, str]:
     """
     kind, place, name = _words_of(entrant)
     folder = folder_of(entrant)
+    if folder and not (kind or name) and (folder / PROJECT).is_file():
+        from botdrome.offline.project import bot_of  # the process of a bot never needs it
+
+        return _words_of(bot_of(entrant))
     return (kind, str(folder / _file_in(folder)) if folder else place, name)
 
 
 def folder_of(entrant: str) -> Path | None:
     """Return the folder that is named as a bot. A package of Python is none: it is a module."""
     folder = Path(_words_of(entrant)[1])
-    return (
-        folder
-        if folder.is_dir() and _file_in(folder) and not (folder / "__init__.py").exists()
-        else None
+    is_bot = (folder / PROJECT).is_file() or (
+        _file_in(folder) and not (folder / "__init__.py").exists()
     )
+    return folder if is_bot and folder.is_dir() else None
 
 
 def _words_of(entrant: str) -> tuple[str, str, str]:

@@ -50,8 +50,9 @@ from botdrome.offline.batches import (
     timed,
 )
 from botdrome.offline.bot import folder_of, parts_of
-from botdrome.offline.entrants import PROGRAM, module_files
+from botdrome.offline.entrants import module_files
 from botdrome.offline.isolation import close_idle
+from botdrome.offline.project import PROGRAM, project_at
 from botdrome.offline.seats import PREFIX, file_and_player, is_python, load_fault
 from botdrome.offline.tournament import (
     MatchOutcome,
@@ -148,6 +149,8 @@ class _Packing:
         if entrant.startswith(PREFIX):
             file, _ = file_and_player(entrant, 0)
             return entrant.replace(file, self._packed(entrant, file, alone=True), 1)
+        if project_at(entrant):
+            return self._packed(entrant, entrant)
         if PROGRAM.match(entrant):
             return self._program(entrant)
         kind, place, name = parts_of(entrant)

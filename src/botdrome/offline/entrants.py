@@ -2,23 +2,21 @@
 
 import hashlib
 import importlib.util
-import re
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from botdrome.offline.bot import parts_of
+from botdrome.offline.project import PROGRAM, bot_of, project_folder, project_name
 from botdrome.version import __version__
-
-PROGRAM = re.compile("(cmd|view|pbrain):")
-"""The prefix of a program."""
 
 
 def distinct_names(bots: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the bots without folders, numbered if one occurs twice."""
     short = [
-        " ".join(
+        project_name(bot)
+        or " ".join(
             word.rstrip("/").rpartition("/")[2] for word in PROGRAM.sub("", bot, count=1).split()
         )
         or bot
@@ -53,9 +51,10 @@ def bot_version(bot: str) -> str:
 
 
 def _files(bot: str) -> list[Path]:
-    if PROGRAM.match(bot):
+    command, folder = bot_of(bot), project_folder(bot) or Path()
+    if PROGRAM.match(command):
         try:
-            return [Path(word) for word in shlex.split(bot.partition(":")[2])]
+            return [folder / word for word in shlex.split(command.partition(":")[2])]
         except ValueError:
             return []
     _, place, _ = parts_of(bot)

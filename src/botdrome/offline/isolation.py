@@ -25,7 +25,7 @@ from botdrome.client.sandbox import UNLIMITED, BotFiles, Limits, files_of, files
 from botdrome.games.reading import UNREADABLE
 from botdrome.match.events import Cause
 from botdrome.offline.bot import CannotLoad, folder_of, parts_of
-from botdrome.offline.entrants import PROGRAM
+from botdrome.offline.project import PROGRAM, bot_of, project_folder
 from botdrome.offline.traces import END_OF_DUMP, explain, line_in_dump, line_of, trace_of
 from botdrome.wire.gomocup import WIN_LENGTH, GomocupError, GomocupManager
 
@@ -323,13 +323,15 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 def program_command(entrant: str) -> list[str]:
     """Return the words of the command after `cmd:` or another prefix."""
-    prefix, _, command = entrant.partition(":")
+    prefix, _, command = bot_of(entrant).partition(":")
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise CannotStart(f"{entrant}: {error}") from None
     if not words:
         raise CannotStart(f"{entrant}: a program is missing after {prefix}:")
+    if "/" in words[0] and (folder := project_folder(entrant)):
+        words[0] = str(folder.absolute() / words[0])
     if shutil.which(words[0]) is None:
         raise CannotStart(f"{entrant}: there is no program {words[0]!r}")
     return words
@@ -337,15 +339,16 @@ def program_command(entrant: str) -> list[str]:
 
 def files_of_entrant(entrant: str) -> BotFiles:
     """Return what a bot sees in a sandbox."""
-    if PROGRAM.match(entrant):
-        return files_of_command(program_command(entrant))
+    if PROGRAM.match(bot_of(entrant)):
+        return files_of_command(program_command(entrant), project_folder(entrant))
     return files_of_bot(entrant)
 
 
 def started(entrant: str, isolation: Isolation) -> Program:
-    """Start a program."""
+    """Start a program; that of a project starts in its folder."""
     sees = files_of_entrant(entrant) if isolation.sandbox else None
-    return Program(program_command(entrant), isolation.limits, sees=sees)
+    command = program_command(entrant)
+    return Program(command, isolation.limits, sees=sees, folder=project_folder(entrant))
 
 
 class ViewProgram(BotProcess):

@@ -15,7 +15,7 @@ from botdrome.games.game import Raw, View
 from botdrome.match.events import Player
 from botdrome.match.questions import Question, retold
 from botdrome.match.record import BadRecord
-from botdrome.offline.bot import BotInstance, CannotLoad, load, spelled
+from botdrome.offline.bot import PROJECT, BotInstance, CannotLoad, load, spelled
 from botdrome.offline.isolation import (
     ISOLATED,
     PROGRAM_KINDS,
@@ -35,6 +35,7 @@ from botdrome.offline.isolation import (
     read_line,
     started,
 )
+from botdrome.offline.project import bot_of, project_at
 from botdrome.wire.battlebot.messages import greeting
 
 # The moves of a player in a match file, for a bot that repeats them: `replay:FILE.jsonl[:PLAYER]`.
@@ -319,6 +320,9 @@ def check_bot(entrant: str, game: str, isolation: Isolation = ISOLATED) -> None:
     try:
         if isolation.sandbox:
             check_sandbox()
+        project = project_at(entrant)
+        if project and game and project.game not in ("", game):
+            raise CannotStart(f"{entrant}: its {PROJECT} is for {project.game}, not for {game}")
         if (prefix := prefix_of(entrant)) == "cmd" or prefix in PROGRAM_KINDS:
             program_command(entrant)
             _check_game(entrant, game)
@@ -360,7 +364,7 @@ def make_seat(
     entrant: str, game: str, name: str, seed: int, isolation: Isolation = ISOLATED
 ) -> Seat:
     """Make a bot for one match, under this name."""
-    if entrant.startswith("cmd:"):
+    if prefix_of(entrant) == "cmd":
         return ProgramSeat(started(entrant, isolation), greeting(game, name))
     if entrant.startswith("house:"):
         return FunctionSeat(seated(_house(entrant, game), seed), trusted=True)
@@ -372,7 +376,7 @@ def make_seat(
 
 
 def prefix_of(entrant: str) -> str:
-    return entrant.partition(":")[0]
+    return bot_of(entrant).partition(":")[0]
 
 
 def _check_game(entrant: str, game: str) -> None:

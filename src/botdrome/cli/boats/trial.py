@@ -35,6 +35,7 @@ from botdrome.offline.boat_trial import (
     entered,
     runs,
 )
+from botdrome.offline.project import project_at
 from botdrome.wire.boats.lines import square_name
 
 # The figures of a boat trial, and the file in which they are added up, with the keys of the
@@ -239,6 +240,7 @@ def _entrant(bot: str) -> str:
     if (
         bot.startswith("cmd:")
         or bot.endswith(".py")
+        or project_at(bot)
         or (":" in bot and not bot.startswith("house:"))
     ):
         return bot
