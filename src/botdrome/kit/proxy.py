@@ -6,8 +6,9 @@ import asyncio
 import socket
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from botdrome.kit.traffic import (
@@ -141,8 +142,11 @@ class Delivery:
         traffic: TrialTraffic,
         bot: asyncio.StreamWriter,
         slowness: float,
+        hang_up: Callable[[], Awaitable[None]],
     ) -> None:
+        """`hang_up` ends the connection to the server."""
         self._protocol, self._traffic, self._bot, self._slowness = protocol, traffic, bot, slowness
+        self._hang_up = hang_up
         self._framing, self._buffer, self._held = FRAMINGS[protocol](), bytearray(), b""
 
     async def take(self, data: bytes) -> bool:
@@ -208,7 +212,8 @@ class Delivery:
     async def _drop(self, part: bytes) -> None:
         """Break the connection after a part of a message.
 
-        A bot that is called loses another one: the call is made again.
+        The server notices it before the bot does, which may come back at once. A bot that is called
+        loses another connection: the call is made again.
         """
         calls = self._protocol == "battlecube"
         bot = (await self._connection())[1] if calls else self._bot
@@ -216,6 +221,8 @@ class Delivery:
             bot.write(part)
             await bot.drain()
             await until_read(bot)
+            if not calls:
+                await self._hang_up()
             self._traffic.dropped = True
         finally:
             bot.transport.abort()
@@ -328,7 +335,7 @@ class Proxy:
         both = to_bot, asyncio.create_task(self._to_server(bot, server))
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            traffic.disconnect(by_bot=not to_bot.done())
+            traffic.disconnect(by_bot=not (to_bot.done() or server[0].at_eof()))
             await asyncio.wait(both)
         finally:
             for task in both:
@@ -338,7 +345,7 @@ class Proxy:
             server[1].close()
 
     async def _to_server(self, bot: Streams, server: Streams) -> None:
-        with suppress(OSError):
+        with suppress(OSError, RuntimeError):  # the connection to the server was ended
             while data := await bot[0].read(1 << 16):
                 self._traffic.hear(data)
                 server[1].write(data)
@@ -346,7 +353,9 @@ class Proxy:
         _end(server[1])
 
     async def _to_bot(self, server: Streams, bot: Streams) -> None:
-        delivery = Delivery(self._protocol, self._traffic, bot[1], self._slowness)
+        delivery = Delivery(
+            self._protocol, self._traffic, bot[1], self._slowness, partial(_hang_up, server)
+        )
         goes_on = True
         with suppress(OSError):
             while goes_on and (data := await server[0].read(1 << 16)):
@@ -354,6 +363,14 @@ class Proxy:
             if goes_on:
                 await delivery.end()
         _end(bot[1])
+
+
+async def _hang_up(server: Streams) -> None:
+    """End a connection, and wait until the other side has closed it."""
+    _end(server[1])
+    with suppress(OSError):
+        while await server[0].read(1 << 16):
+            pass
 
 
 def _end(writer: asyncio.StreamWriter) -> None:
