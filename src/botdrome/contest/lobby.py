@@ -232,19 +232,16 @@ class Lobby:
 
     def in_turn(self, turn: int, most: int, each: int) -> list[Seeker]:
         """Return players that wait in open play without an invite: the first of each name, and
-        `each` names at most that want the same; `most` such groups, the others in later turns.
+        `each` names at most that want the same; `most` in all, the others in later turns.
         """
-        alike = [
-            groups
+        waiting = [
+            group
             for wish, pool in self._pools.items()
             if wish.open_to_house
             for groups in pool.values()
-        ]
-        return [
-            _first(group)
-            for groups in part_of(alike, turn, most)
             for group in islice(groups.values(), each)
         ]
+        return [_first(group) for group in part_of(waiting, turn, most)]
 
     def unplayed(self) -> Iterator[tuple[tuple[str, str], Names, int]]:
         """Yield the matches left in active contests: game and contest, names, and the number of

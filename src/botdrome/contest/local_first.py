@@ -22,7 +22,7 @@ LATELY = 10.0
 STALE = 2.0
 """Seconds after which a beat says nothing any more."""
 MOST_TOLD = 200
-"""The largest number of wishes and results that a beat tells. Wishes take turns."""
+"""The largest number of players, wishes and results that a beat tells. The first two take turns."""
 MOST_ALIKE = 10
 """The largest number of players with one wish that a beat tells."""
 MOST_MET = 20_000

@@ -383,6 +383,7 @@ DELETE = (
     "EXISTS (SELECT FROM own)"
 )
 READ = "SELECT number, data FROM inputs WHERE node = $1 AND epoch = $2 ORDER BY number"
+RUNNING = "SELECT id FROM matches WHERE id = ANY ($1::text[]) AND status = 'running'"
 
 RELEASE = f"""{OWN}UPDATE matches
     SET former = trim(coalesce(former, '') || ' ' || node), node = '{RELEASED}'
@@ -446,6 +447,11 @@ class InputRows(Postgres):
     async def delete_before(self, number: int) -> None:
         async with self._explained():
             await self._writer.execute(DELETE, self._node, self._epoch, number)
+
+    async def running(self, match_ids: Sequence[str]) -> set[str]:
+        """Return those of the matches that run."""
+        async with self._explained():
+            return {row[0] for row in await self._writer.fetch(RUNNING, list(match_ids))}
 
     async def read(self, node: str, epoch: int) -> list[tuple[int, bytes]]:
         """Return the rows of any node with their numbers, in their order."""

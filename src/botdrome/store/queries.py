@@ -70,10 +70,13 @@ _IS_ORPHAN = f"""{HAS_STATUS["running"]} AND (SELECT count(*) FROM nodes
 just adopted, so that both nodes would own the match.
 """
 ORPHANS = f"SELECT id FROM matches WHERE {_IS_ORPHAN} AND (node <> '' OR :single)"
-ADOPT = f"""UPDATE matches SET node = :new_node, former = trim(coalesce(former, '') || ' ' ||
-    CASE node WHEN '{RELEASED}' THEN '' ELSE node END)
-    WHERE {_IS_ORPHAN} AND id IN :ids RETURNING {", ".join(COLUMNS["matches"][1:])}"""
-"""A match that was released has the node already among the former ones."""
+ADOPT = f"""UPDATE matches SET node = :new_node, former = nullif(trim(coalesce(former, '') || ' ' ||
+    CASE WHEN node IN ('{RELEASED}', :new_node) THEN '' ELSE node END), '')
+    WHERE ({_IS_ORPHAN} OR {HAS_STATUS["running"]} AND node = :new_node) AND id IN :ids
+    RETURNING {", ".join(COLUMNS["matches"][1:])}"""
+"""A match that was released has the node already among the former ones. A match that the new node
+owns is returned, too: it may have adopted the match without an answer of the store.
+"""
 
 ENTRY = f"SELECT {MATCH} FROM matches WHERE id = :id"
 _FILES = f"""FROM records JOIN matches ON matches.number = records.number

@@ -306,7 +306,10 @@ class Store(StoreReader):
         self._node = f"{name}.{epoch}"
 
     async def adopt(self, match_ids: Sequence[str]) -> list[MatchEntry]:
-        """Make this node the owner of those of the matches that are orphans, and return them."""
+        """Make this node the owner of those of the matches that are orphans.
+
+        Return all of the matches that it owns now.
+        """
         rows = await self.journal.enter(partial(changes.adopt, match_ids, self._node))
         return [match_entry(row) for row in rows]
 

@@ -85,11 +85,13 @@ async def test_a_called_bot_that_was_away_is_called_again(
 
 
 @pytest.mark.parametrize("three", ["handed over"], indirect=True)
+@pytest.mark.parametrize("listed", [True, False])
 async def test_spectators_go_on_watching(
-    three: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+    three: list[RunningServer], monkeypatch: pytest.MonkeyPatch, listed: bool
 ) -> None:
-    """They begin anew with the present position."""
+    """They begin anew with the present position, even if its new node does not list the match."""
     monkeypatch.setattr(shared_tables, "INTERVAL", 0.05)
+    monkeypatch.setattr(shared_tables, "SEARCH", 3600.0)
     async with chatting(three) as chatter, AsyncExitStack() as stack:
         for one in three:
             await until(one.arena.tables.count)
@@ -98,6 +100,8 @@ async def test_spectators_go_on_watching(
         ]
         for each in watching:
             assert (await each.receive())["snapshot"]
+        if not listed:
+            monkeypatch.setattr(shared_tables, "MOST_LISTED", 0)
         await move_match(three)
         for each in watching:
             assert (await each.receive())["snapshot"]
@@ -120,6 +124,45 @@ async def test_spectators_of_a_match_that_no_node_lists_are_let_go(
             for lost in of(there).links.on_lost:
                 lost(of(here).members.here.id)
             assert (await spectator.until_closed())[0] == []
+
+
+class Told:
+    """A spectator."""
+
+    def __init__(self) -> None:
+        self.messages: list[bytes] = []
+
+    def show(self, message: bytes) -> None:
+        self.messages.append(message)
+
+    def end(self) -> None:
+        self.messages.append(b"the end")
+
+
+async def test_a_search_ends_when_the_match_is_found(two: list[RunningServer]) -> None:
+    """The next search for the same match has its whole time, and a node may be late."""
+    here, there = [of(one)._tables for one in two]
+    for tables in (here, there):
+        tables.close()
+    node, spectator = of(two[1]).members.here.id, Told()
+    here._receive(node, shared_tables.encode(shared_tables.LiveTables([], {"chess": 1})))
+    assert here.watch("match", spectator, node)
+
+    def hear(message: shared_tables.WatchMessage) -> None:
+        here._receive(node, shared_tables.encode(message))
+
+    for shown in (b"first", b"second"):
+        hear(shared_tables.Snapshot("match", shown))
+        hear(shared_tables.WatchedMatchEnded("match", moved=True))
+        leap(0.6 * shared_tables.SEARCH)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        here._found("match", here._watched["match"], node)
+        hear(shared_tables.WatchedMatchEnded("match"))  # it has not resumed the match yet
+        here._found("match", here._watched["match"], node)
+    hear(shared_tables.Snapshot("match", b"third"))
+    hear(shared_tables.WatchedMatchEnded("match"))
+    assert spectator.messages == [b"first", b"second", b"third", b"the end"]
 
 
 async def test_waiting_clients_stay_connected_when_their_node_stops(

@@ -94,6 +94,7 @@ def test_messages_reach_the_node_they_are_for(engine: NatsEngine) -> None:
             ant.say(BEE, large)
             assert await bee.hear(3) == [(ANT.id, b"1"), (ANT.id, b"2"), (ANT.id, large)]
             assert await cat.hear() == [(ANT.id, b"2")]
+            bee.links.started()
             bee.links.on("bad", lambda _, payload: bee.links.on_lost[len(payload) + 1](ANT.id))
             with capture_logs() as logs:
                 ant.links.send(BEE.id, "bad", b"")
@@ -106,6 +107,21 @@ def test_messages_reach_the_node_they_are_for(engine: NatsEngine) -> None:
             ant.say(BEE, b"4")
             ant.links._links[CAT.id] = to_cat
             assert await bee.hear() == [(ANT.id, b"4")]
+
+    run(scenario())
+
+
+def test_messages_wait_for_the_receivers_of_a_node_that_starts(engine: NatsEngine) -> None:
+    async def scenario() -> None:
+        async with linked(engine, ANT, BEE) as ant, linked(engine, BEE, ANT) as bee:
+            with capture_logs() as logs:
+                ant.links.send(BEE.id, "later", b"1")
+                ant.links.send(BEE.id, "later", b"2")
+                ant.say(BEE, b"3")
+                assert await bee.hear() == [(ANT.id, b"3")]
+                bee.links.on("later", lambda node, word: bee.queue.put_nowait((node, word)))
+                assert await bee.hear(2) == [(ANT.id, b"1"), (ANT.id, b"2")]
+            assert not logs
 
     run(scenario())
 

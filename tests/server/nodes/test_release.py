@@ -1,6 +1,9 @@
 """Matches that are left on a drained node are released, and go on at another one."""
 
 import asyncio
+import gc
+import weakref
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 
@@ -12,13 +15,15 @@ from botdrome.catalogue import restored
 from botdrome.match.record import verify
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes import takeover
-from botdrome.server.nodes.takeover import MATCH_LOST, Takeover
+from botdrome.server.nodes.asking import NoAnswer, NodeAsking
+from botdrome.server.nodes.takeover import MATCH_LOST, TakeMatches, Takeover
 from botdrome.server.tables.flight_records import written
 from botdrome.server.tables.kept_table import MOVED
 from botdrome.store.entries import MatchEntry, StoreUnavailable, Wanted
 from botdrome.store.nodes import InputRows
+from botdrome.store.store import Store
 from tests.patience import until
-from tests.server.clients import NOTICES, Client, bot, registered, unhurried
+from tests.server.clients import NOTICES, Client, bot, pair, registered, unhurried
 from tests.server.nodes.draining import GAME, SPACES, Chatter, chatting, drain, home, move_match
 from tests.server.nodes.serving import nodes
 
@@ -191,6 +196,62 @@ async def test_nobody_knows_whether_the_match_was_released(
         await moved_from(before, two)
         assert tries == 2
         await chatter.finish()
+
+
+async def test_nobody_knows_whether_the_match_was_adopted(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adopt, tries, late = Store.adopt, list[Sequence[str]](), asyncio.Event()
+
+    async def fail(store: Store, ids: Sequence[str]) -> list[MatchEntry]:
+        tries.append(ids)
+        if len(tries) == 1:
+            await adopt(store, ids)
+            raise StoreUnavailable("it went away")
+        await late.wait()
+        return await adopt(store, ids)
+
+    monkeypatch.setattr(Store, "adopt", fail)
+    async with chatting(two) as chatter:
+        before = home(two)
+        await drain(before)
+        await until(lambda: not before.desk.registry.clients.all)
+        late.set()
+        for one in chatter.players.values():
+            assert (await one.receive())["state"]["result"] is None
+        assert home(two) is not before and tries[:2] == [[chatter.id], [chatter.id]]
+        await chatter.finish()
+
+
+async def test_a_drained_node_forgets_the_match(two: list[RunningServer]) -> None:
+    async with chatting(two) as chatter:
+        before = home(two)
+        table = weakref.ref(before.desk.tables[chatter.id])
+        await drain(before)
+        await moved_from(before, two)
+        await until(lambda: not before.desk.registry.clients.all)
+        gc.collect()
+        assert table() is None
+        await chatter.finish()
+
+
+async def test_a_node_that_does_not_answer_is_not_asked_again(
+    two_machines: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[TakeMatches]()
+
+    async def ask(_: NodeAsking, __: str, question: TakeMatches, *___: object) -> None:
+        asked.append(question)
+        raise NoAnswer("it is slow")
+
+    monkeypatch.setattr(takeover, "AT_ONCE", 1)
+    monkeypatch.setattr(NodeAsking, "ask", ask)
+    front, other = two_machines
+    async with pair(front), pair(front, names=("cid", "dan")):
+        assert front.desk.tables.count() == 2
+        await drain(front)
+        await until(lambda: other.desk.tables.count() == 2)
+        assert len(asked) == 1
 
 
 @pytest.mark.parametrize("answers", [False, True])

@@ -1,7 +1,7 @@
 """Matches of a dead node at another one, on a real PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,7 +18,8 @@ from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.takeover import NO_INPUTS, OF_CONTEST, OF_ROOM, keep_matches
 from botdrome.server.tables.kept_table import KeptTable
 from botdrome.server.tables.table import Table
-from botdrome.store.entries import MatchEntry
+from botdrome.store.entries import MatchEntry, StoreUnavailable
+from botdrome.store.store import Store
 from tests.patience import PATIENCE, until
 from tests.server.nodes.joining import Member, cluster
 from tests.server.tables.test_resumed_table import MOVES
@@ -147,6 +148,27 @@ async def test_matches_go_on_at_another_node(postgres_url: str, nats_url: str) -
         record = await bee.node.store.record(entry.id)
         assert record is not None
         verify(*restored(record))
+
+
+async def test_nobody_knows_whether_a_match_was_adopted(
+    postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adopt, tries = Store.adopt, 0
+
+    async def fail(store: Store, ids: Sequence[str]) -> list[MatchEntry]:
+        nonlocal tries
+        found, tries = await adopt(store, ids), tries + 1
+        if tries == 1:
+            raise StoreUnavailable("it went away")
+        return found
+
+    monkeypatch.setattr(Store, "adopt", fail)
+    async with playing(postgres_url, nats_url, "ant", "bee") as (ant, bee):
+        old = ant.play(MOVES[:1])
+        await ant.stored(old)
+        await ant.die()
+        table = await bee.table(old.entry.id)
+        assert (tries, table.entry.former) == (2, (ant.node.id,))
 
 
 async def test_house_bots_return_by_themselves(postgres_url: str, nats_url: str) -> None:

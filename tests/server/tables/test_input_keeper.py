@@ -1,7 +1,7 @@
 """The inputs of running matches in the store."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -39,6 +39,8 @@ class MemoryRows:
         self.open.set()
         self.problem: Exception | None = None
         self.tries = 0
+        self.elsewhere: set[str] = set()
+        """Matches that run at other nodes."""
 
     async def write(self, number: int, data: bytes) -> None:
         self.tries += 1
@@ -52,6 +54,9 @@ class MemoryRows:
     async def delete_before(self, number: int) -> None:
         self.rows = {one: data for one, data in self.rows.items() if one >= number}
         self.changed.set()
+
+    async def running(self, match_ids: Sequence[str]) -> set[str]:
+        return self.elsewhere & set(match_ids)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -85,7 +90,7 @@ def a_table(
     table = KeptTable(entry, times, store, 1024, TickTimers(), keeper)
     for player, one in enumerate(seated):
         table.seat(player, one)
-    table.subscribe(Subscriber(over=lambda _: keeper.forget(match_id)))
+    table.subscribe(Subscriber(over=lambda _: keeper.forget(table)))
     table.start()
     return table
 
@@ -167,17 +172,40 @@ async def test_a_node_that_was_declared_dead_stores_nothing_more() -> None:
         assert not rows.rows and rows.tries == 1
 
 
+async def add_inputs(rows: MemoryRows, *tables: KeptTable) -> None:
+    before = max(rows.rows, default=0)
+    for table in tables:
+        table.match.stall(1, 0)
+        table.amend({}, 1)
+    await rows.until(lambda: max(rows.rows, default=0) > before)
+
+
+async def test_rows_stay_while_a_match_that_was_released_runs_at_another_node(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept_table, "LEAST", 1000)
+    async with kept() as (store, keeper, rows):
+        names = ("one", *(f"gone {number}" for number in range(19)))
+        one, *gone = [a_table(store, keeper, name, game="battlecube") for name in names]
+        await add_inputs(rows, one, *gone)
+        lines, rows.elsewhere = lines_of(gone[0]), {"gone 0"}
+        for table in gone:
+            keeper.forget(table)
+        assert keeper._tables == {"one": one}
+        while not keeper._next_look:
+            await add_inputs(rows, one)
+        assert keeper._released == {"gone 0"}
+        await add_inputs(rows, one)
+        assert 1 in rows.rows and rows.matches["gone 0"].lines == lines
+        rows.elsewhere, keeper._next_look = set(), 1  # the rows have grown
+        while 1 in rows.rows:
+            await add_inputs(rows, one)
+        assert set(rows.matches) == {"one"}
+
+
 async def test_rows_of_matches_that_are_over_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_table, "LEAST", 1000)
     monkeypatch.setattr(kept_table, "AGAIN", 3)
-
-    async def add_inputs(rows: MemoryRows, *tables: KeptTable) -> None:
-        before = max(rows.rows, default=0)
-        for table in tables:
-            table.match.stall(1, 0)
-            table.amend({}, 1)
-        await rows.until(lambda: max(rows.rows, default=0) > before)
-
     async with kept() as (store, keeper, rows):
         tables = [a_table(store, keeper, name, game="battlecube") for name in ("one", "two")]
         for _ in range(5):
@@ -187,7 +215,7 @@ async def test_rows_of_matches_that_are_over_are_deleted(monkeypatch: pytest.Mon
         ]
         await add_inputs(rows, tables[0], *passing, *passing)
         for table in passing:
-            keeper.forget(table.entry.id)
+            keeper.forget(table)
         while 1 in rows.rows:
             await add_inputs(rows, tables[0])
         assert set(rows.matches) == {"one", "two"}

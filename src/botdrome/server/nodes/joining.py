@@ -22,7 +22,7 @@ from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.asking import Asking, NodeAsking
 from botdrome.server.nodes.carrying import MakeArrival
-from botdrome.server.nodes.cluster import Cluster, Key, Node, rooms_of
+from botdrome.server.nodes.cluster import Cluster, Key, Node, NodeId, rooms_of
 from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
 from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
@@ -262,7 +262,15 @@ class JoinedNode:
 
     def share_tables(self, tables: Tables) -> Tables:
         """Return the tables of all nodes, as spectators see them. `tables` are those here."""
-        self._tables = SharedTables(tables, self.links)
+        desk, members = self._desk, self.members
+
+        async def owner(match_id: str) -> NodeId:
+            entry = await desk.store.match(match_id)
+            if entry is None or entry.status != "running" or entry.node == members.here.id:
+                return ""
+            return entry.node if entry.node in members.nodes else ""
+
+        self._tables = SharedTables(tables, self.links, owner, desk.tasks.start)
         return self._tables
 
     def share_tunnels(self, tunnels: Tunnels, arrived: Callable[[str], None]) -> None:
@@ -318,6 +326,7 @@ class JoinedNode:
 
     async def announce(self, url: str, ports: Ports) -> None:
         """Take matches from now on."""
+        self.links.started()
         longest, workers = self._desk.settings.message.longest, self._desk.workers
 
         def tell_front() -> None:

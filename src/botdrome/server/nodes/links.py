@@ -1,6 +1,7 @@
 """Links to the other nodes over NATS. `wire/node_link.py` says how a loss is noticed."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import cycle
@@ -62,6 +63,8 @@ class NatsLinks:
         """Nodes without a link, to which something was to be sent."""
         self._refused: set[NodeId] = set()
         self._receivers: dict[str, Callable[[NodeId, bytes], None]] = {}
+        self._unheard: defaultdict[str, list[tuple[NodeId, bytes]]] | None = defaultdict(list)
+        """Messages for receivers that this node has not set yet; None: it has set all."""
         self.on_lost: list[Callable[[NodeId], None]] = []
 
     async def open(self) -> None:
@@ -115,6 +118,13 @@ class NatsLinks:
 
     def on(self, topic: str, receive: Callable[[NodeId, bytes], None]) -> None:
         self._receivers[topic] = receive
+        if self._unheard is not None:
+            for node, payload in self._unheard.pop(topic, ()):
+                self._loop.call_soon(self._deliver, node, topic, payload)
+
+    def started(self) -> None:
+        """All receivers are set."""
+        self._unheard = None
 
     def _flush_soon(self) -> None:
         if not self._flushing:
@@ -173,12 +183,15 @@ class NatsLinks:
         for topic, payload in messages:
             if self._links.get(node) is not link:
                 return  # it left because of an earlier message
-            try:
-                self._receivers[topic](node, payload)
-            except Exception:
-                log.exception(
-                    "a message of another node was not understood", node=node, topic=topic
-                )
+            self._deliver(node, topic, payload)
+
+    def _deliver(self, node: NodeId, topic: str, payload: bytes) -> None:
+        if self._unheard is not None and topic not in self._receivers:
+            return self._unheard[topic].append((node, payload))
+        try:
+            return self._receivers[topic](node, payload)
+        except Exception:
+            log.exception("a message of another node was not understood", node=node, topic=topic)
 
     def _keep(self, node: NodeId, frame: bytes) -> None:
         """Keep a frame of a node that is not known yet.

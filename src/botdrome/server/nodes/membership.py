@@ -9,7 +9,7 @@ orphans. Their homes adopt them.
 import asyncio
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -58,7 +58,7 @@ class Membership:
         self.take_over: TakeOver = self._abort
         """Called with the matches of dead nodes that this node has adopted.
 
-        An error is logged, and it is called again.
+        After an error, which is logged, it is called again.
         """
         self.load: Callable[[], dict[str, float]] = dict
         self.fenced: Fenced | None = None
@@ -77,7 +77,8 @@ class Membership:
         self._pulses: dict[NodeId, Pulse] = {}
         self._watched: NodeId | None = None
         self._watching: asyncio.Future[None] | None = None
-        self._adopted: list[MatchEntry] = []
+        self._unsure: set[str] = set()
+        """Matches that this node may own and does not play."""
         self._loop = asyncio.get_running_loop()
         self._beaten = self._settled = self._loop.time()
         self._wake, self._orphaned = asyncio.Event(), asyncio.Event()
@@ -258,21 +259,17 @@ class Membership:
         """Take over the orphans whose home is here. Return whether there are others."""
         orphans, nodes = await self._store.orphans(of_single_servers), list(self.nodes.values())
         mine = [match for match in orphans if choose(match, nodes).id == self.here.id]
-        if mine:
-            self._adopted += await self._store.adopt(mine)
-        adopted, self._adopted = self._adopted, []
-        if adopted:
-            log.warning("matches of other nodes are taken over", matches=len(adopted))
-            try:
+        self._unsure.update(mine)
+        if unsure := list(self._unsure):
+            if adopted := await self._store.adopt(unsure):
+                log.warning("matches of other nodes are taken over", matches=len(adopted))
                 await self.take_over(adopted)
-            except BaseException:
-                self._adopted += adopted
-                raise
+            self._unsure.difference_update(unsure)  # unless it failed
         return len(orphans) > len(mine)
 
-    def retry(self, matches: Sequence[MatchEntry]) -> None:
-        """Have matches taken over that this node owns and does not play."""
-        self._adopted += matches
+    def retry(self, matches: Iterable[str]) -> None:
+        """Have matches taken over that this node may own and does not play."""
+        self._unsure.update(matches)
         self._orphaned.set()
 
     async def _abort(self, matches: list[MatchEntry]) -> None:

@@ -6,8 +6,10 @@ told once a second.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +17,7 @@ from msgspec import Struct
 from botdrome.server.nodes.cluster import Links, NodeId
 from botdrome.server.tables.audience import LiveTable, Spectator, Tables
 from botdrome.server.tables.table import Table
+from botdrome.store.entries import StoreUnavailable
 
 # What nodes tell each other about running matches, so that people can watch them from any node.
 
@@ -74,6 +77,10 @@ SEARCH = 5.0
 MOST_LISTED = 200
 """Matches of one node that are listed at others."""
 
+OwnerOf = Callable[[str], Awaitable[NodeId]]
+"""Returns the live node, other than this one, that plays a match; empty: none does."""
+StartTask = Callable[[Coroutine[Any, Any, None]], None]
+
 
 class RemoteSpectators:
     """The people at another node that watch a match here."""
@@ -102,11 +109,14 @@ class WatchedMatch(Struct, eq=False):
     arriving: dict[Spectator, None] = {}
     """Those that have not seen the present position yet."""
     watching: dict[Spectator, None] = {}
+    search: asyncio.TimerHandle | None = None
+    """Ends the search for its node; None: that has shown the match, or there is no time left."""
 
 
 class SharedTables:
-    def __init__(self, own: Tables, links: Links) -> None:
-        self._own, self._links = own, links
+    def __init__(self, own: Tables, links: Links, owner: OwnerOf, start: StartTask) -> None:
+        """`owner` reads from the store, and `start` runs a background task."""
+        self._own, self._links, self._owner, self._start = own, links, owner, start
         self._lists: dict[NodeId, LiveTables] = {}
         self._nodes: dict[str, NodeId] = {}
         """The nodes of the matches that are listed."""
@@ -179,7 +189,8 @@ class SharedTables:
 
         return forget_both
 
-    # Matches that go on at another node, whose spectators wait until that node lists them.
+    # Matches that go on at another node. Their spectators wait until that node lists them, or owns
+    # them in the store: of many matches, a node lists only some.
 
     def depart(self, table: Table) -> None:
         """This node has released a match."""
@@ -196,21 +207,39 @@ class SharedTables:
 
     def _search(self, match: str) -> None:
         watched = self._watched[match]
-        watched.node, watched.arriving, watched.watching = (
-            "",
-            watched.watching | watched.arriving,
-            {},
-        )
-        self._loop.call_later(SEARCH, self._give_up, match, watched)
+        watched.node, watched.arriving = "", watched.watching | watched.arriving
+        watched.watching = {}
+        self._stop_search(watched)
+        watched.search = self._loop.call_later(SEARCH, self._give_up, match, watched)
+
+    def _stop_search(self, watched: WatchedMatch) -> None:
+        if watched.search is not None:
+            watched.search.cancel()
+            watched.search = None
 
     def _give_up(self, match: str, watched: WatchedMatch) -> None:
+        watched.search = None
         if self._watched.get(match) is watched and not watched.node:
             self._end(match)
 
-    def _find_here(self) -> None:
+    def _find(self) -> None:
         for match, watched in list(self._watched.items()):
-            if not watched.node and all(self._own.watch(match, one) for one in watched.arriving):
-                del self._watched[match]
+            if watched.node:
+                continue
+            if all(self._own.watch(match, one) for one in watched.arriving):
+                self._stop_search(self._watched.pop(match))
+            else:
+                self._start(self._ask_store(match, watched))
+
+    async def _ask_store(self, match: str, watched: WatchedMatch) -> None:
+        with suppress(StoreUnavailable):
+            node = await self._owner(match)
+            if node and self._watched.get(match) is watched and not watched.node:
+                self._found(match, watched, node)
+
+    def _found(self, match: str, watched: WatchedMatch, node: NodeId) -> None:
+        watched.node = node
+        self._send(node, Watch(match))
 
     # Messages between nodes.
 
@@ -221,7 +250,7 @@ class SharedTables:
     def _tell(self) -> None:
         """List the matches here, unless there were none before and are none now."""
         self._timer = self._loop.call_later(INTERVAL, self._tell)
-        self._find_here()
+        self._find()
         tables = self._own.live(None, MOST_LISTED)
         numbers = Counter(table.game for table in tables)
         if len(tables) == MOST_LISTED:
@@ -248,7 +277,12 @@ class SharedTables:
                 if (
                     watched := self._watched.get(message.match)
                 ) is not None and watched.node == node:
-                    (self._search if message.moved else self._end)(message.match)
+                    if message.moved:
+                        self._search(message.match)
+                    elif watched.search is not None:
+                        watched.node = ""  # it may be about to resume the match
+                    else:
+                        self._end(message.match)
 
     def _list(self, node: NodeId, tables: LiveTables | None) -> None:
         before = self._lists.pop(node, None)
@@ -260,8 +294,7 @@ class SharedTables:
             self._nodes |= {table.id: node for table in tables.tables}
             for match, watched in self._watched.items():
                 if not watched.node and self._nodes.get(match) == node:
-                    watched.node = node
-                    self._send(node, Watch(match))
+                    self._found(match, watched, node)
         old, new = (
             {table.id for table in one.tables} if one is not None else set()
             for one in (before, tables)
@@ -290,6 +323,7 @@ class SharedTables:
         if watched is None:
             return
         if isinstance(message, Snapshot):
+            self._stop_search(watched)
             arriving, watched.arriving = watched.arriving, {}
             watched.watching |= arriving
         for spectator in tuple(arriving if isinstance(message, Snapshot) else watched.watching):

@@ -10,8 +10,8 @@ players can return nowhere else.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from time import perf_counter, time
 
 import structlog
@@ -103,7 +103,7 @@ class Takeover:
         desk: Desk,
         rows: InputRows,
         invitations: Invitations,
-        retry: Callable[[Sequence[MatchEntry]], None],
+        retry: Callable[[Sequence[str]], None],
     ) -> None:
         """`retry` has `take_over` called again."""
         self._desk, self.rows, self._invitations, self._retry = desk, rows, invitations, retry
@@ -112,15 +112,33 @@ class Takeover:
         """Seconds in which players may return before the terms apply."""
         self._resumed: set[str] = set()
         """The matches of other nodes that run here."""
+        self.changing: set[str] = set()
+        """The matches that are being taken over or released."""
 
     async def take_over(self, entries: Sequence[MatchEntry]) -> None:
         """Resume matches that this node has adopted, or abort them.
 
         Calling it again skips those that run here.
         """
-        began = perf_counter()
-        missing = [entry for entry in entries if self._desk.tables[entry.id] is None]
-        pacer = Pacer()
+        missing = [
+            entry
+            for entry in entries
+            if self._desk.tables[entry.id] is None and entry.id not in self.changing
+        ]
+        with self.change([entry.id for entry in missing]):
+            await self._take_over(missing)
+
+    @contextmanager
+    def change(self, match_ids: Sequence[str]) -> Iterator[None]:
+        """Meanwhile these matches are not taken over."""
+        self.changing.update(match_ids)
+        try:
+            yield
+        finally:
+            self.changing.difference_update(match_ids)
+
+    async def _take_over(self, missing: Sequence[MatchEntry]) -> None:
+        began, pacer = perf_counter(), Pacer()
         kept = await self._kept(missing, pacer)
         lost: list[str] = []
         for entry in missing:
@@ -149,13 +167,12 @@ class Takeover:
         return await asyncio.shield(taking)
 
     async def _take(self, match_ids: list[str]) -> list[str]:
-        entries = await self._desk.store.adopt(match_ids)
         try:
-            await self.take_over(entries)
+            await self.take_over(await self._desk.store.adopt(match_ids))
         except Exception:
             log_failure("matches that were released could not be resumed")
-            self._retry(entries)
-        return [entry.id for entry in entries if self._desk.tables[entry.id] is not None]
+            self._retry(match_ids)
+        return [match_id for match_id in match_ids if self._desk.tables[match_id] is not None]
 
     async def _kept(self, entries: Sequence[MatchEntry], pacer: Pacer) -> dict[str, KeptMatch]:
         """Return each match as its former nodes have kept it: each has the inputs of those before,
@@ -298,6 +315,8 @@ class Release:
         self._takeover, self._shown, self._asking = takeover, shown, asking
         self._task: asyncio.Task[None] | None = None
         self._in_turn = asyncio.Lock()
+        self._silent: set[NodeId] = set()
+        """Nodes that have not answered; they are not asked again."""
         asking.on(TakeMatches, takeover.take)
         cluster.members.on_change.append(self._look)
 
@@ -307,6 +326,7 @@ class Release:
 
     async def _wait(self) -> None:
         """Give the matches time to end."""
+        self._silent.clear()
         try:
             await asyncio.sleep(self._desk.settings.drain)
             while self._cluster.drained:
@@ -341,8 +361,9 @@ class Release:
                 groups[self._target(table)].append(table)
             for to, tables in groups.items():
                 for first in range(0, len(tables), AT_ONCE):
+                    target = self._target(tables[first]) if to in self._silent else to
                     try:
-                        await self._release(tables[first : first + AT_ONCE], to)
+                        await self._release(tables[first : first + AT_ONCE], target)
                     except Exception:
                         log_failure("matches could not be released")
 
@@ -350,6 +371,7 @@ class Release:
         """Return a node of this machine, which can have the sockets; else any other one."""
         members = self._cluster.members
         nodes = able(list(members.nodes.values()))
+        nodes = [node for node in nodes if node.id not in self._silent] or nodes
         near = [node for node in nodes if node.machine == members.here.machine]
         return choose(table.entry.id, near or nodes).id
 
@@ -359,14 +381,15 @@ class Release:
         tables = [table for table in tables if table.can_leave and _may_leave(table)]
         if not tables:
             return
-        for table in tables:
-            table.halt()
-            self._desk.tables.remove(table)
-            for one in table.seated.values():
-                if isinstance(one, Session) and (holding := self._mover.hold(one, to)) is not None:
-                    held[one] = holding
-        while not await self._give_up(tables):
-            await asyncio.sleep(PAUSE)
+        with self._takeover.change([table.entry.id for table in tables]):
+            for table in tables:
+                table.halt()
+                self._desk.tables.remove(table)
+                for one in table.seated.values():
+                    if isinstance(one, Session) and (holding := self._mover.hold(one, to)):
+                        held[one] = holding
+            while not await self._give_up(tables):
+                await asyncio.sleep(PAUSE)
         for table in tables:
             self._shown.depart(table)
         taken = await self._ask(to, [table.entry.id for table in tables])
@@ -396,11 +419,13 @@ class Release:
 
         If it does not answer, the matches are found as those of dead nodes are.
         """
-        try:
-            return await self._asking.ask(to, TakeMatches(match_ids), list[str], ANSWER)
-        except (NoAnswer, StoreUnavailable) as problem:
-            log.warning("a node was asked to resume matches", node=to, problem=str(problem))
-            return []
+        if to not in self._silent:
+            try:
+                return await self._asking.ask(to, TakeMatches(match_ids), list[str], ANSWER)
+            except (NoAnswer, StoreUnavailable) as problem:
+                log.warning("a node was asked to resume matches", node=to, problem=str(problem))
+                self._silent.add(to)
+        return []
 
     def _let_go(self, table: KeptTable, to: NodeId, held: dict[Session, HeldInput]) -> None:
         players = table.seated

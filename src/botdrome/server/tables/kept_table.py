@@ -6,6 +6,7 @@ Its inputs are stored, so that another node can resume the match.
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Protocol
 
 import msgspec
@@ -30,6 +31,8 @@ class Rows(Protocol):
     async def write(self, number: int, data: bytes) -> None: ...
 
     async def delete_before(self, number: int) -> None: ...
+
+    async def running(self, match_ids: Sequence[str]) -> set[str]: ...
 
 
 # Kept inputs: the inputs of running matches as bytes, from which another node resumes them.
@@ -139,6 +142,10 @@ class InputKeeper:
         """Tables whose inputs are being written again, from an index to another."""
         self._cut = 0
         """The first row that is kept then; 0: nothing is being written again."""
+        self._released: set[str] = set()
+        """Matches that went on at other nodes, which may need the rows until they are over."""
+        self._next_look = 0
+        """The size of the rows at which to see again whether they are."""
         self._flushes: list[tuple[int, asyncio.Future[bool]]] = []
         """Done when that many tables of the list are stored, or cannot be."""
         self.lost = False
@@ -146,11 +153,15 @@ class InputKeeper:
 
     def enter(self, table: "KeptTable") -> None:
         self._tables[table.entry.id] = table
+        self._released.discard(table.entry.id)
 
-    def forget(self, match_id: str) -> None:
-        """The match is over."""
-        if (table := self._tables.pop(match_id, None)) is not None:
-            table.kept = False
+    def forget(self, table: "KeptTable") -> None:
+        """The match is over, or goes on at another node."""
+        table.kept = False
+        if self._tables.get(table.entry.id) is table:  # not one that came back to this node
+            del self._tables[table.entry.id]
+            if table.match.result is None:
+                self._released.add(table.entry.id)
 
     def touch(self, table: "KeptTable") -> None:
         """The match of this table has new inputs."""
@@ -233,8 +244,8 @@ class InputKeeper:
         self._end_flushes(True)
         if self._cut and not self._again:
             await self._delete()
-        elif not self._cut:
-            self._write_again_if_large()
+        elif not self._cut and self._bytes > max(LEAST, self._next_look):
+            await self._write_again_if_large()
         self._writing = None
         if self._touched or self._again:
             self._wait()
@@ -254,14 +265,20 @@ class InputKeeper:
 
     # Rows of matches that are over.
 
-    def _write_again_if_large(self) -> None:
-        if self._bytes <= LEAST:
-            return
+    async def _write_again_if_large(self) -> None:
         tables = self._tables.values()
         needed = sum([table.saved for table in tables]) * self._bytes // max(1, self._lines)
-        if self._bytes > LEAST + MULTIPLE * needed:
+        if self._bytes > LEAST + MULTIPLE * needed and await self._may_delete():
             self._again.extend([(table, 0, table.saved) for table in tables])
             self._cut, self._bytes, self._lines = self._row + 1, 0, 0
+
+    async def _may_delete(self) -> bool:
+        """Whether no other node needs the rows."""
+        if self._released:
+            with suppress(StoreUnavailable):
+                self._released &= await self._rows.running(list(self._released))
+        self._next_look = 2 * self._bytes if self._released else 0
+        return not self._released
 
     def _add_again(self, chunks: list[InputChunk]) -> None:
         room = AGAIN

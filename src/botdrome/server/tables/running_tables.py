@@ -183,9 +183,9 @@ class RunningTables:
 
     def _clear(self, table: Table) -> None:
         result = table.match.result
-        if result is not None:  # otherwise it goes on at another node, which needs its inputs
-            if self.keeper is not None:
-                self.keeper.forget(table.entry.id)
+        if self.keeper is not None and isinstance(table, KeptTable):
+            self.keeper.forget(table)
+        if result is not None:  # otherwise it goes on at another node
             status = "aborted" if result.aborted else "ended"
             metrics.MATCHES.inc(labels=(table.entry.game, status))
         if self._tables.get(table.entry.id) is table:  # not one that came back to this node
