@@ -12,6 +12,7 @@ from botdrome.analysis.evaluation import (
     Point,
     evaluation,
     outline_of,
+    point_of,
     turn_between,
 )
 from botdrome.catalogue import CATALOGUE
@@ -28,14 +29,14 @@ def file_of(match: Match) -> bytes:
 
 def evaluated(match: Match) -> Evaluation:
     """Do all parts of the work here."""
-    work, answer = evaluation(file_of(match)), None
+    work, answer = evaluation(), None
     while True:
         try:
             function, *args = work.send(answer)
         except StopIteration as done:
             result: Evaluation = done.value
             return result
-        answer = function(*args)
+        answer = function(*args) if function is point_of else function(file_of(match), *args)
 
 
 def test_every_game_has_an_effort() -> None:

@@ -6,16 +6,25 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from botdrome.analysis.evaluation import MOST_INPUTS, VERSION, Evaluation, Turn
 from botdrome.api.requests import Problem
-from botdrome.api.rest import analysis
-from botdrome.api.rest.analysis import MOST_MOVES, TOO_MANY, Continue, Evaluations, continued
+from botdrome.api.rest.analysis import (
+    LARGEST_RECORD,
+    MOST_MOVES,
+    TOO_MANY,
+    Continue,
+    Evaluations,
+    continued,
+    unfit,
+)
 from botdrome.catalogue import CATALOGUE
+from botdrome.match.events import Result
 from botdrome.match.film import FilmFrame
 from botdrome.server.arena import Arena
 from botdrome.server.workers.jobs import WorkersBusy
-from botdrome.store.entries import StoreUnavailable
+from botdrome.store.entries import Finish, StoreUnavailable
 from botdrome.store.store import Store
 from tests.api.tables import HandTables, entry_of, played_by_the_house, played_noughts
 from tests.match.films import views
@@ -24,6 +33,7 @@ pytestmark = pytest.mark.anyio
 
 LEFT_COLUMN = [(100, 0, 0), (200, 1, 1), (300, 1, 0), (400, 0, 2), (500, 2, 0)]
 PATH = "/api/v1/matches/m/evaluation"
+ENDED = Result((1, 2), (1, 0), ("complete", "complete"), ())
 TURN = Turn(
     3,
     1,
@@ -75,7 +85,7 @@ async def test_an_evaluation_is_told_if_it_cannot_be_stored(
 
 
 async def test_matches_that_cannot_be_evaluated_say_why(
-    http: httpx.AsyncClient, store: Store, monkeypatch: pytest.MonkeyPatch
+    http: httpx.AsyncClient, store: Store
 ) -> None:
     for method in (http.get, http.post):
         assert refused(await method("/api/v1/matches/none/evaluation")) == (
@@ -86,11 +96,19 @@ async def test_matches_that_cannot_be_evaluated_say_why(
     assert refused(await http.post(PATH))[0] == 409
     await store.abort(["m"], "the server stopped", 5)
     assert refused(await http.post(PATH)) == (404, "match m has no record")
-    await played_noughts(store, entry_of("long", "Ann", "Bob"), LEFT_COLUMN)
-    monkeypatch.setattr(analysis, "MOST_INPUTS", 2)
-    status, words = refused(await http.post("/api/v1/matches/long/evaluation"))
-    assert status == 422 and words.endswith("it has more than 2 inputs")
-    assert MOST_INPUTS > 2
+    store.begin(entry_of("bad", "Ann", "Bob"))
+    await store.finish(Finish("bad", "ended", 5, ENDED, {}, b"not a match file"))
+    status, words = refused(await http.post("/api/v1/matches/bad/evaluation"))
+    assert (status, words.partition(":")[0]) == (500, "match bad is broken")
+
+
+def test_long_matches_are_not_evaluated() -> None:
+    entry = replace(entry_of("m", "Ann", "Bob"), result=ENDED)
+    assert unfit(entry, b"\n" * MOST_INPUTS) == ""
+    assert unfit(entry, b"\n" * (MOST_INPUTS + 1)) == f"it has more than {MOST_INPUTS} inputs"
+    assert unfit(entry, b"x" * (LARGEST_RECORD + 1)) == "its file has more than 2 MiB"
+    assert unfit(replace(entry, players=("Ann",)), b"") == "it has one player"
+    assert unfit(replace(entry, result=None), b"") == "it was aborted"
 
 
 async def test_one_client_cannot_have_all_evaluations(

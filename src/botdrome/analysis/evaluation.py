@@ -133,12 +133,15 @@ class Outline(Struct, frozen=True):
 
 
 Part = tuple[Any, ...]
-"""A function of this module and its arguments."""
+"""A function of this module and its arguments.
+
+Those of `outline_of` and `turn_between` follow the match file, which may be large.
+"""
 
 
-def evaluation(data: bytes) -> Generator[Part, Any, Evaluation]:
+def evaluation() -> Generator[Part, Any, Evaluation]:
     """Evaluate a match file. Yields the parts of the work; each is sent the result of the part."""
-    outline: Outline = yield outline_of, data
+    outline: Outline = yield (outline_of,)
     points: list[Point] = []
     for item in outline.course:
         if isinstance(item, Standing):
@@ -148,7 +151,7 @@ def evaluation(data: bytes) -> Generator[Part, Any, Evaluation]:
     evaluated = sum(isinstance(item, Standing) for item in outline.course)
     turns: list[Turn] = []
     for before, after, player in _falls(points)[: outline.effort.turns]:
-        turn, found = yield turn_between, data, before, after, player
+        turn, found = yield turn_between, before, after, player
         turns.append(turn)
         points += found
     points.sort(key=lambda point: (point.step, point.board))

@@ -95,7 +95,7 @@ async def test_the_worker_more_for_background_jobs_ends_after_a_while() -> None:
     workers = Workers(1)
 
     async def plan() -> None:
-        job = await workers.run("me", f"{CHORES}:add", 1, 1, background=True)
+        job = await workers.run("me", f"{CHORES}:add", 1, 1, background="plan")
         assert job.value == 2
 
     async with gate() as end:
@@ -162,7 +162,9 @@ async def test_a_job_that_loses_every_worker_fails(monkeypatch: pytest.MonkeyPat
 
 
 def test_all_calls_that_change_something_are_orders() -> None:
-    reading = {live, contest_games, count_duels, awaited, Arena.look, Arena.holder, Arena.owns}
+    reading = {
+        live, contest_games, count_duels, awaited, Arena.look, Arena.past, Arena.holder, Arena.owns,
+    }  # fmt: skip
     sources = [file.read_text() for file in Path(api.__path__[0]).rglob("*.py")]
     calls = re.findall(r"(?:await |[.(])_?call(?:_bot)?\(\s*([\w.]+)", "".join(sources))
     assert set(calls) == {"function"} | {one.__qualname__ for one in reading | ORDERS}

@@ -200,7 +200,7 @@ async def test_no_query_waits_for_a_background_job(workers: Workers) -> None:
     first, second = Held(), Held()
     workers.server = {"first": first, "second": second}
     plans = [
-        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", name, background=True))
+        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", name, background="plan"))
         for name in workers.server
     ]
     await first.asked.wait()
@@ -213,12 +213,35 @@ async def test_no_query_waits_for_a_background_job(workers: Workers) -> None:
     assert [(await one).value for one in plans] == ["done", "done"]
 
 
+async def test_plans_of_contests_do_not_wait_for_evaluations(workers: Workers) -> None:
+    held = [Held() for _ in range(4)]
+    workers.server = dict(zip(("query", "move", "evaluation", "plan"), held, strict=True))
+    jobs = [
+        asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", name, **words))
+        for name, words in (
+            ("query", {"long": True}),
+            ("move", {}),
+            ("evaluation", {"background": "evaluation"}),
+            ("plan", {"background": "plan"}),
+        )
+    ]
+    for one in held:
+        await one.asked.wait()
+    for one in held:
+        one.go_on.set()
+    assert [(await one).value for one in jobs] == ["done"] * 4
+
+
 async def test_a_background_job_may_have_a_worker_more(workers: Workers) -> None:
     held = [Held() for _ in range(3)]
     workers.server = dict(zip(("query", "move", "plan"), held, strict=True))
     jobs = [
         asyncio.ensure_future(workers.run("me", f"{CHORES}:ask", name, **words))
-        for name, words in (("query", {"long": True}), ("move", {}), ("plan", {"background": True}))
+        for name, words in (
+            ("query", {"long": True}),
+            ("move", {}),
+            ("plan", {"background": "plan"}),
+        )
     ]
     for one in held:
         await one.asked.wait()

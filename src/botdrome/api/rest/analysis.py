@@ -9,11 +9,18 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from botdrome.analysis.evaluation import MOST_INPUTS, VERSION, Evaluation, evaluation
+from botdrome.analysis.evaluation import (
+    MOST_INPUTS,
+    VERSION,
+    Evaluation,
+    Part,
+    evaluation,
+    point_of,
+)
 from botdrome.analysis.playouts import method_of
 from botdrome.analysis.position_file import BadPosition, match_at
 from botdrome.api.requests import Problem, no_match
-from botdrome.api.rest.endpoint import Endpoints, RestRequest
+from botdrome.api.rest.endpoint import Endpoints, RestRequest, problem_of
 from botdrome.api.server_calls import ReadContext
 from botdrome.bots.house import house_bots, house_view, seated
 from botdrome.bots.simulate import Bot, play_on
@@ -26,10 +33,10 @@ from botdrome.match.match import Match
 from botdrome.match.questions import refusal
 from botdrome.match.record import BadRecord, record_of
 from botdrome.server.arena import Arena
-from botdrome.server.workers.jobs import WorkersBusy
+from botdrome.server.workers.jobs import ServerCaller, WorkersBusy, at_low_priority
 from botdrome.server.workers.limits import CLIENT_SOURCE, SharedSlots
-from botdrome.store.entries import BrokenMatch, MatchEntry, StoreUnavailable
-from botdrome.store.store import StoreReader
+from botdrome.store.entries import BrokenMatch, MatchEntry, Source, StoreUnavailable
+from botdrome.store.store import StoreReader, reader
 
 endpoint, evaluating = Endpoints(), Endpoints()
 NO_MATCH = (404, "There is no such match, or it has no record.")
@@ -39,6 +46,7 @@ MOST_EVALUATED = 8
 TOO_MANY = "Too many matches are being evaluated already; try again in a minute."
 LARGEST_RECORD = 2 << 20
 """Bytes of a match file that is evaluated."""
+PART = "botdrome.api.rest.analysis:evaluate_part"
 LONGEST_PART = 120.0
 """Seconds for one part of an evaluation. Each takes a few, unless the machine is busy."""
 
@@ -48,13 +56,19 @@ class MatchEvaluation(Struct):
     """null: nobody has asked for it yet."""
 
 
-async def record_over(store: StoreReader, match_id: str) -> tuple[MatchEntry, bytes]:
-    """The record of a match that is over."""
+async def entry_over(store: StoreReader, match_id: str) -> MatchEntry:
+    """A match that is over."""
     entry = await store.match(match_id)
     if entry is None:
         raise no_match(match_id)
     if entry.status == "running":
         raise Problem(f"match {entry.id} is still running; ask again when it is over", 409)
+    return entry
+
+
+async def record_over(store: StoreReader, match_id: str) -> tuple[MatchEntry, bytes]:
+    """The record of a match that is over."""
+    entry = await entry_over(store, match_id)
     record = await store.record(match_id)
     if record is None:
         raise Problem(f"match {entry.id} has no record", 404)
@@ -104,27 +118,42 @@ class Evaluations:
         await store.journal.settled()
         if (found := await store.evaluation(match_id, VERSION)) is not None:
             return msgspec.json.decode(found, type=Evaluation)
-        entry, record = await record_over(store, match_id)
-        if why := _unfit(entry, record):
-            raise Problem(f"match {match_id} cannot be evaluated: {why}", 422)
-        work, answer = evaluation(record), None
+        await entry_over(store, match_id)
+        work, answer = evaluation(), None
         while True:
             try:
-                function, *args = work.send(answer)
+                part = work.send(answer)
             except StopIteration as done:
                 result: Evaluation = done.value
                 break
-            target = f"{function.__module__}:{function.__name__}"
             job = await self._arena.workers.run(
-                client, target, *args, background=True, limit=LONGEST_PART
-            )
+                client, PART, store.source, match_id, part, background="evaluation",
+                limit=LONGEST_PART,
+            )  # fmt: skip
             answer = job.value
         with suppress(StoreUnavailable):  # it is computed again
             await store.keep_evaluation(match_id, VERSION, msgspec.json.encode(result))
         return result
 
 
-def _unfit(entry: MatchEntry, record: bytes) -> str:
+async def evaluate_part(_: ServerCaller, source: Source, match_id: str, part: Part) -> Any:
+    """A job of a worker process. It reads the match file itself, which may be large."""
+    function, *args = part
+    try:
+        if function is not point_of:
+            entry, record = await record_over(await reader(source), match_id)
+            if why := unfit(entry, record):
+                raise Problem(f"match {match_id} cannot be evaluated: {why}", 422)
+            args = [record, *args]
+        return await at_low_priority(function, *args)
+    except BadRecord as error:
+        raise Problem(f"match {match_id} is broken: {error}", 500) from None
+    except Exception as error:
+        raise problem_of(error) from None
+
+
+def unfit(entry: MatchEntry, record: bytes) -> str:
+    """Why a match is not evaluated; empty: it is."""
     if entry.result is None or entry.result.aborted:
         return "it was aborted"
     if len(entry.players) < 2:
@@ -141,6 +170,7 @@ def _unfit(entry: MatchEntry, record: bytes) -> str:
     NO_MATCH,
     RUNNING,
     (422, "It was aborted, has one player, or is too long."),
+    (500, "Its record is broken."),
     (503, "Too many matches are being evaluated."),
 )
 async def evaluate(evaluations: Evaluations, request: RestRequest) -> MatchEvaluation:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from botdrome.contest.formats.format import EntrantNumber, Fixture, FixtureResult
 from botdrome.contest.progress import ContestProgress, faulty
 from botdrome.server.workers.jobs import PiecewiseResult, ServerCaller, at_low_priority
-from botdrome.server.workers.pool import Job, Workers
+from botdrome.server.workers.pool import BackgroundWork, Job, Workers
 from botdrome.store.contest_journal import ContestReader, StoredContest
 from botdrome.store.entries import Source
 from botdrome.store.store import Store, StoreReader, reader
@@ -119,7 +119,7 @@ class ContestPlanner:
             plan = ContestPlan(_summary(request, progress))
             plan.open(progress.open.values())
             return plan
-        job = await self._run("plan_in_worker", request, background=True)
+        job = await self._run("plan_in_worker", request, background="plan")
         plan = ContestPlan(job.value)
         async for piece in job.pieces():
             plan.open(msgspec.msgpack.decode(piece, type=list[Fixture]))
@@ -136,7 +136,9 @@ class ContestPlanner:
         job = await self._run("annulled_in_worker", contest, numbers, failed)
         return msgspec.msgpack.decode(job.value, type=dict[str, FixtureResult])
 
-    async def _run(self, function: str, *args: Any, background: bool = False) -> Job:
+    async def _run(
+        self, function: str, *args: Any, background: BackgroundWork | None = None
+    ) -> Job:
         target = f"{__name__}:{function}"
         return await self._workers.run(
             CLIENT,

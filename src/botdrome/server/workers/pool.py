@@ -6,8 +6,9 @@ Theory of operation. A worker is a process with a socket to the server. One is s
 server, others when they are needed; each is used once it is warm, with its modules imported and the
 store open. It runs one job at a time. Clients take turns (`FairTurns`) by the processor time that
 their jobs have used. Short jobs come before long ones, and one worker is always left for short
-jobs. One background job runs at a time, and may have a worker more, so that no query waits for it;
-that worker ends a minute after the last such job.
+jobs. Of each kind of background work, plans of contests and evaluations of matches, one job runs at
+a time, and may have a worker more, so that no query waits for it; that worker ends a minute after
+the last such job.
 Queries run at the server's priority, since people wait for them; background jobs and plain
 functions, such as the moves of house bots, at a lower one (`at_low_priority`).
 
@@ -32,7 +33,7 @@ from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
 import structlog
 
@@ -372,6 +373,7 @@ LAST_JOBS = 5.0
 """The time limit of running jobs when the server stops, in seconds."""
 _numbers = count()
 """Job numbers, unique over all pools of a process."""
+BackgroundWork = Literal["plan", "evaluation"]
 
 
 class Workers:
@@ -381,7 +383,9 @@ class Workers:
         self._longest = longest_job
         self._short: FairTurns[Job] = FairTurns(USUAL)
         self._long: FairTurns[Job] = FairTurns(USUAL)
-        self._background: FairTurns[Job] = FairTurns(USUAL)
+        self._background: dict[BackgroundWork, FairTurns[Job]] = {
+            kind: FairTurns(USUAL) for kind in get_args(BackgroundWork)
+        }
         self._links: list[WorkerLink] = []
         self._starting: set[asyncio.Task[None]] = set()
         self._stopping: set[asyncio.Future[None]] = set()
@@ -432,7 +436,7 @@ class Workers:
         target: str,
         *args: Any,
         long: bool = False,
-        background: bool = False,
+        background: BackgroundWork | None = None,
         limit: float = 0,
     ) -> Job:
         """Call `target`, a `module:function`, with these arguments.
@@ -444,7 +448,9 @@ class Workers:
         """
         if self._closed:
             raise WorkersClosed
-        turns = self._background if background else self._long if long else self._short
+        turns = self._long if long else self._short
+        if background is not None:
+            turns = self._background[background]
         job = Job(next(_numbers), client, target, args, turns, limit or self._longest)
         turns.wait(client, job)
         self._dispatch()
@@ -477,13 +483,17 @@ class Workers:
             return self._short
         if self._long and self._running(self._long) < max(1, self._most - 1):
             return self._long
-        return (
-            self._background if self._background and not self._running(self._background) else None
-        )
+        waiting = (turns for turns in self._background.values() if turns)
+        return next((turns for turns in waiting if not self._running(turns)), None)
 
     @property
     def _all_turns(self) -> tuple[FairTurns[Job], ...]:
-        return self._short, self._long, self._background
+        return self._short, self._long, *self._background.values()
+
+    @property
+    def _in_background(self) -> int:
+        """Return the number of kinds of background work that run or wait."""
+        return sum(bool(turns or self._running(turns)) for turns in self._background.values())
 
     def _running(self, turns: FairTurns[Job]) -> int:
         """Return the number of workers that run jobs of a kind."""
@@ -530,13 +540,13 @@ class Workers:
         job.link.running.discard(job.number)
         job.turns.settle(job.client, job.charged, cost)
         job.charged = cost
-        if job.turns is self._background:
+        if job.turns in self._background.values():
             self._keep_extra()
 
     # Processes.
 
     def _start_for(self, jobs: int) -> None:
-        most = self._most + bool(self._background or self._running(self._background))
+        most = self._most + self._in_background
         while len(self._starting) < min(jobs, most - len(self._links)):
             task = asyncio.create_task(self._start_worker())
             self._starting.add(task)
@@ -588,11 +598,11 @@ class Workers:
         if len(self._links) <= self._most:
             return None
         idle = [link for link in self._links if not link.jobs]
-        if not idle or self._background or self._running(self._background):
-            return self._keep_extra()
-        self._links.remove(idle[-1])  # now: it must not get a job
-        idle[-1].close()
-        return self._stop_worker(idle[-1].worker)
+        if idle and not self._in_background:
+            self._links.remove(idle[-1])  # now: it must not get a job
+            idle[-1].close()
+            self._stop_worker(idle[-1].worker)
+        return self._keep_extra()
 
     def _keep_warm(self) -> None:
         if self.keeps_warm and not self._closed and not self._links:
