@@ -51,6 +51,17 @@ async def test_a_film_is_made_once_for_all_its_viewers(
         assert missing.value.status == 404
 
 
+def test_an_answer_is_kept_for_its_time() -> None:
+    answers = AnswerCache(100)
+    answers.keep("a", reply(60), until=10)
+    assert answers.find("a", 9) == reply(60)
+    assert answers.find("a", 10) is None
+    answers.keep("a", reply(70), until=20)
+    answers.keep("a", reply(60), until=30)
+    answers.keep("b", reply(30))
+    assert [answers.find(key, 11) for key in "ab"] == [reply(70), reply(30)]
+
+
 def test_answers_that_nobody_wants_make_room() -> None:
     answers = AnswerCache(100)
     for key in ("a", "b"):

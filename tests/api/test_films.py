@@ -1,6 +1,7 @@
 """Films over REST: of ended matches, and of uploaded files."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from botdrome.api.replays import FilmLimits, film_of_file
 from botdrome.api.requests import Problem
 from botdrome.api.rest.endpoint import MOST_FILES, TOO_MANY_FILES
 from botdrome.catalogue import CATALOGUE
+from botdrome.match.events import Began, Played
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.clients import bot_owner
@@ -18,9 +20,10 @@ from botdrome.server.workers.jobs import WorkersBusy
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.server.workers.pool import Workers
 from botdrome.store.store import Store
-from tests.api.tables import NOON, HandTables, entry_of, played_by_the_house, played_noughts
+from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
 from tests.golden.test_golden import every_file, file_of
 from tests.match.films import views
+from tests.server.tables.test_table import running
 
 pytestmark = pytest.mark.anyio
 
@@ -211,3 +214,21 @@ def test_one_address_has_half_of_the_slots_for_files() -> None:
             held.enter_context(files.held("a", TOO_MANY_FILES))
     with files.held("a", TOO_MANY_FILES):
         pass
+
+
+async def test_a_running_match_is_shown_from_its_start(
+    http: httpx.AsyncClient, store: Store, arena: Arena, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    store.begin(entry_of("m", "ada", "bob"))
+    assert refused(await http.get("/api/v1/matches/m/past"))[0] == 409
+    async with running(tmp_path / "other", "noughts-and-crosses") as (table, _, _):
+        arena.desk.tables._tables["m"] = table
+        table.submit(1, mark(1, 0, 0), b"{}")
+        table.submit(0, mark(0, 0, 0), b"{}")
+        header, frames = taken_apart(await http.get("/api/v1/matches/m/past"))
+        del arena.desk.tables._tables["m"]
+    assert (header.match, header.result) == ("m", None)
+    assert [type(frame.event) for frame in frames] == [Began, Played], "refused moves are private"
+    assert list(views(frames))[-1]["board"][0][0] == "X"
+    assert (await http.get("/api/v1/matches/none/past")).status_code == 404

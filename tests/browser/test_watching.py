@@ -36,6 +36,30 @@ def test_a_live_match_is_watched_to_its_end(page: Page, arena: BrowserArena, gam
     expect(page.get_by_role("link", name="Download the match file")).to_be_visible()
 
 
+@pytest.mark.parametrize("game", ["gomoku", "battleship"])
+def test_a_match_that_is_joined_in_the_middle_goes_back_to_its_start(
+    page: Page, arena: BrowserArena, game: str
+) -> None:
+    with seated(arena, game) as guest:
+        guest.move()
+        guest.move()
+        page.goto(f"/matches/{guest.match}")
+        steps, words = page.locator(".caption-step"), page.locator(".caption-words")
+        expect(steps).to_have_text(re.compile(r"^([1-9]\d*) / \1$"))
+        page.get_by_role("button", name="To the start").click()
+        expect(words).to_contain_text("Board 1 begins")
+        page.keyboard.press("ArrowRight")
+        expect(steps).to_have_text(re.compile("^1 / "))
+        guest.move()
+        expect(steps).to_have_text(re.compile("^1 / "))
+        page.get_by_role("button", name="Back to live").click()
+        expect(steps).to_have_text(re.compile(r"^(\d+) / \1$"))
+        page.goto(f"/matches/{guest.match}?step=2")
+        expect(steps).to_have_text(re.compile("^2 / "))
+        check(page)
+        guest.resign()
+
+
 @pytest.mark.parametrize("game", CATALOGUE)
 def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str) -> None:
     page.goto(f"/matches/{stored[game]}")
@@ -56,6 +80,8 @@ def test_a_stored_match_is_played(page: Page, stored: dict[str, str], game: str)
     events = page.get_by_role("region", name="Events")
     expect(events.locator("[aria-current]")).to_contain_text("The match ends")
     expect(page.locator(".headline")).to_have_count(1)
+    export = page.get_by_role("link", name="Download as GIF").get_attribute("href")
+    assert page.request.get(f"{export}").body().startswith(b"GIF89a")
 
 
 def test_a_death_is_told_with_its_cause_and_leaves_a_cross(page: Page, arena: BrowserArena) -> None:

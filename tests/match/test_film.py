@@ -164,3 +164,20 @@ def test_players_that_move_together_have_times_of_their_own() -> None:
     match.wake(match.deadline or 0)
     record = record_of(match)
     assert [frame.thought for frame in frames(record, row.game)] == [UNSET, {1: 90, 0: 70}]
+
+
+def test_a_running_match_shows_what_its_spectators_saw() -> None:
+    match = Match(NOUGHTS.game, 2, NOUGHTS.terms, 1)
+    match.start()
+    match.submit(1, mark(1, 0, 0), 10)
+    match.submit(0, mark(0, 0, 0), 20)
+    match.submit(1, mark(1, 1, 1), 30)
+    record = record_of(match)
+    seen = [one for one in told(record, NOUGHTS.game) if not isinstance(one[1], Refused)]
+    film = list(frames(record, NOUGHTS.game, running=True))
+    assert [(frame.t, frame.event) for frame in film] == [(t, event) for t, event, _ in seen]
+    assert [msgspec.json.encode(view) for view in views(film)] == [
+        msgspec.json.encode(view) for *_, view in seen
+    ]
+    assert {frame.thought for frame in film} == {UNSET}
+    assert any(frame.thought for frame in frames(record, NOUGHTS.game))

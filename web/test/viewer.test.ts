@@ -6,6 +6,7 @@ import type { MatchEvent, Result } from '../src/replay/film';
 import { byPlayer, Digest, thinned, type Placed } from '../src/viewer/digest';
 import { linksOf } from '../src/viewer/links';
 import { headerOf, LiveFilm, seatOrder, type Snapshot } from '../src/viewer/live-film';
+import { stepOf } from '../src/viewer/showing';
 import { delayBefore, streamUrl } from '../src/viewer/stream';
 import { resultInWords, seconds } from '../src/viewer/words';
 
@@ -39,6 +40,43 @@ test('after a lost connection the film goes on, and knows a match that has ended
   film.add({ ...SNAPSHOT, t: 50 }, 60);
   assert.deepEqual([film.length, film.frame(2).event], [3, null]);
   assert.deepEqual([film.isBefore({ ...SNAPSHOT, t: 60 }), film.isBefore({ ...SNAPSHOT, t: 0 })], [false, true]);
+});
+
+const began: MatchEvent = { event: 'began', board: 0, order: [0, 1] };
+
+/** A match from its start, as the server tells it later. */
+function past(...events: MatchEvent[]): LiveFilm {
+  const film = new LiveFilm(headerOf(SNAPSHOT));
+  events.forEach((event, at) => film.add({ match: 'm', t: at, event, view: { at } }, at));
+  return film;
+}
+
+function eventsOf(film: LiveFilm): (number | string | null)[] {
+  return Array.from({ length: film.length }, (_, at) => film.event(at)).map((event) => (event?.event === 'played' ? event.step : (event?.event ?? null)));
+}
+
+test('a match that was joined in the middle is completed to its start', () => {
+  const joined = live([12, played(2, 0)], [13, played(3, 1)]);
+  const whole = joined.after(past(began, played(0, 0), played(1, 1), played(2, 0)));
+  assert.deepEqual(eventsOf(whole), ['began', 0, 1, 2, 3]);
+  assert.deepEqual([whole.frame(1).view, whole.heard, whole.over], [{ at: 1 }, 13, false]);
+  whole.add({ match: 'm', t: 14, event: played(4, 0), view: {} }, 14);
+  assert.deepEqual(eventsOf(whole), ['began', 0, 1, 2, 3, 4]);
+  assert.throws(() => whole.frame(6), RangeError);
+});
+
+test('the past may end before the match was joined, or with the position at which it was', () => {
+  assert.deepEqual(eventsOf(live([12, played(2, 0)]).after(past(began, played(0, 0)))), ['began', 0, null, 2]);
+  const film = new LiveFilm(headerOf(SNAPSHOT));
+  film.add({ ...SNAPSHOT, t: 9, view: { at: 1 } }, 0);
+  assert.deepEqual(eventsOf(film.after(past(began, played(0, 0)))), ['began', 0]);
+});
+
+test('steps are known before the digest has reached them', () => {
+  const digest = new Digest(live([10, played(0, 0)], [20, played(1, 1)], [30, { event: 'left', player: 0 }]), generic);
+  assert.deepEqual([0, 1, 2, 3].map((index) => stepOf(digest, index)), [0, 1, 2, 2]);
+  digest.read(2);
+  assert.deepEqual([0, 1, 2, 3].map((index) => stepOf(digest, index)), [0, 1, 2, 2]);
 });
 
 test('seats are found by names, also where two players have the same', () => {

@@ -189,6 +189,16 @@ def film_of_match(entry: MatchEntry, owners: Iterable[str | None], record: bytes
         raise _broken(entry.id, error) from error
 
 
+def film_so_far(entry: MatchEntry, owners: Iterable[str | None], data: bytes) -> bytes:
+    """The film of a running match, as its spectators saw it; `data` is its file so far."""
+    try:
+        record, game = restored(data)
+        header = replace(_with_owners(header_of(record), entry, owners), result=None)
+        return b"".join(_bounded(film_lines(header, frames(record, game, running=True)), LIMITS))
+    except BadRecord as error:
+        raise _broken(entry.id, error) from error
+
+
 def _broken(match_id: str, error: BadRecord) -> BrokenMatch:
     return BrokenMatch(f"match {match_id} is broken: its record cannot be played again: {error}")
 

@@ -23,6 +23,7 @@ from botdrome.match.events import (
     Player,
     Refused,
     Result,
+    meant_for,
 )
 from botdrome.match.headline import Headlines
 from botdrome.match.inputs import InputLine
@@ -135,8 +136,11 @@ def header_of(record: Record) -> FilmHeader:
     )
 
 
-def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
-    """Yield the frames of a match. Raise BadRecord if its file is inconsistent."""
+def frames(record: Record, game: Game[Any], running: bool = False) -> Iterator[FilmFrame]:
+    """Yield the frames of a match. Raise BadRecord if its file is inconsistent.
+
+    `running`: the match is not over, so only what spectators have seen of it is shown.
+    """
     number, before, stopwatch, headlines = (
         0,
         None,
@@ -147,7 +151,9 @@ def frames(record: Record, game: Game[Any]) -> Iterator[FilmFrame]:
         stopwatch.hear(line)
         for event, position in news:
             headlines.add(event)
-            thought = stopwatch.see(t, event) or UNSET
+            thought = (not running and stopwatch.see(t, event)) or UNSET
+            if running and meant_for(event) is not None:
+                continue
             ended = headlines.all(len(record.setup.names)) if isinstance(event, Ended) else UNSET
             view = _DECODE(_ENCODE(position.view(None)))
             change = change_between(before, view) if number % SNAPSHOTS else [view]

@@ -45,6 +45,18 @@ class MatchLook(Struct, frozen=True):
     """Of the players that are connected there, by name."""
 
 
+class LookBack(Struct, frozen=True):
+    """Asks for lines of the match file of a running match."""
+
+    match: str
+    first: int
+
+
+class MatchPast(Struct, frozen=True):
+    lines: list[bytes] | None
+    """None: it does not run there, or spectators have not seen all of it yet."""
+
+
 class FindWaiting(Struct, frozen=True):
     most: int
 
@@ -114,6 +126,7 @@ class Arena:
         """Returns the games whose rooms and contests a node has."""
         self._own_tables, self._asking = tables, asking
         asking.on(LookAtMatch, self._look)
+        asking.on(LookBack, self._look_back)
         asking.on(FindWaiting, self._find_waiting)
 
     async def register(
@@ -161,6 +174,22 @@ class Arena:
         match_id = question.match
         protocols = {one.name: one.protocol for one in self.clients.all if one.match() == match_id}
         return MatchLook(glance(self._own_tables, match_id), protocols)
+
+    async def past(self, match_id: str, first: int) -> list[bytes] | None:
+        """Some lines of the match file of a running match, from a line on; empty: that is all.
+
+        None: they cannot be shown now.
+        """
+        question = LookBack(match_id, first)
+        here = await self._look_back(question)
+        if here.lines is not None:
+            return here.lines
+        found, _ = await self._asking.ask_all(question, MatchPast)
+        return next((one.lines for one in found if one.lines is not None), None)
+
+    async def _look_back(self, question: LookBack) -> MatchPast:
+        table = self.desk.tables[question.match]
+        return MatchPast(None if table is None else table.past(question.first))
 
     async def waiting(self, most: int) -> WaitingPlayers:
         """The players that wait for an opponent, and the matches left in contests; of this node

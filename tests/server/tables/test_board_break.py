@@ -167,6 +167,7 @@ async def test_a_spectator_that_comes_in_a_break_sees_what_was_told(
 ) -> None:
     async with scene(tmp_path, monkeypatch) as at:
         at.play(0)
+        assert at.table.past(0) is None, "the end of the board is not told yet"
         late = Watcher()
         at.table.watch(late)
         assert len(late.shown[0]["view"]["moves"]) == 8 and late.shown[0]["bots"] == ["ada", "bob"]
@@ -176,6 +177,9 @@ async def test_a_spectator_that_comes_in_a_break_sees_what_was_told(
             "board ended",
             "began",
         ]
+        lines = at.table.past(0)
+        assert lines is not None and b'"game":"gomoku"' in lines[0] and len(lines) == 10
+        assert at.table.past(9) == lines[9:] and at.table.past(10) == []
         another = Watcher()
         at.table.watch(another)
         assert another.shown[0]["view"]["moves"] == [] and another.shown[0]["bots"] == [

@@ -8,7 +8,7 @@ import { Missing, useSource, wantedStep } from './match';
 
 export default function EmbedPage({ params }: { params: Params }) {
   const match = params['id'] ?? '';
-  const source = useSource(match);
+  const source = useSource(match, wantedStep() !== null);
   const step = useMemo(wantedStep, [match]);
   const loading = source.loading.value;
   const links = linksOf(match, location.origin, false);

@@ -13,8 +13,8 @@ import { headingNames } from '../viewer/words';
 
 export default function MatchPage({ params }: { params: Params }) {
   const match = params['id'] ?? '';
-  const source = useSource(match);
   const step = useMemo(wantedStep, [match]);
+  const source = useSource(match, step !== null);
   const evaluating = useEvaluation(match);
   const loading = source.loading.value;
   if (loading.state === 'loading' || (loading.state === 'shown' && !evaluating.known)) return <p class="quiet" role="status">Loading the match …</p>;
@@ -29,8 +29,9 @@ export default function MatchPage({ params }: { params: Params }) {
   );
 }
 
-export function useSource(match: string): MatchSource {
-  const source = useMemo(() => new MatchSource(match), [match]);
+/** `whole`: a live match is shown only when it is known from its start. */
+export function useSource(match: string, whole = false): MatchSource {
+  const source = useMemo(() => new MatchSource(match, whole), [match]);
   useEffect(() => () => source.stop(), [source]);
   return source;
 }

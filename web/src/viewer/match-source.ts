@@ -2,6 +2,7 @@
 import { signal, type Signal } from '@preact/signals';
 import { ask, askText, RestError, TRY_AGAIN } from '../api/rest';
 import type { MatchPlayer, MatchPlayers } from '../api/types';
+import { later } from '../api/use';
 import type { Film } from '../replay/film';
 import { readFilm } from '../replay/stored';
 import { headerOf, LiveFilm, type News, type Snapshot } from './live-film';
@@ -24,33 +25,45 @@ export class MatchSource {
   /** More about the players than their names; empty until it is loaded. */
   readonly players = signal<MatchPlayer[]>([]);
   #following: Following | null = null;
-  #stopped = false;
+  readonly #stopping = new AbortController();
   #film: LiveFilm | null = null;
   #waiting: (Snapshot | News)[] = [];
   readonly #grown = signal(0);
   readonly #connection = signal<Connection>({ state: 'connecting' });
 
-  constructor(readonly match: string) {
+  /** `whole`: show a live match only when it is known from its start. */
+  constructor(
+    readonly match: string,
+    private readonly whole = false,
+  ) {
     void this.#load(0).then(() => this.#meet());
+  }
+
+  get #stopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  #path(part: string): string {
+    return `/matches/${encodeURIComponent(this.match)}/${part}`;
   }
 
   /** The match is shown without it. */
   async #meet(): Promise<void> {
     const { state } = this.loading.value;
     if (this.#stopped || state === 'failed') return;
-    const found = await ask<MatchPlayers>(`/matches/${encodeURIComponent(this.match)}/players`).catch(() => null);
+    const found = await ask<MatchPlayers>(this.#path('players')).catch(() => null);
     if (found) this.players.value = found.players;
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#stopping.abort();
     this.#following?.stop();
   }
 
   /** Load the stored film, or follow the live match if it still runs. `after`: the attempts since the live match ended. */
   async #load(after: number): Promise<void> {
     try {
-      const film = readFilm(await askText(`/matches/${encodeURIComponent(this.match)}/film`));
+      const film = readFilm(await askText(this.#path('film')));
       if (!this.#stopped) this.loading.value = { state: 'shown', film, live: null };
     } catch (error) {
       if (!this.#stopped) this.#failed(error, after);
@@ -59,9 +72,9 @@ export class MatchSource {
 
   #failed(error: unknown, after: number): void {
     const status = error instanceof RestError ? error.status : -1;
-    if (after && after < ATTEMPTS) return void setTimeout(() => this.#load(after + 1), BETWEEN * after);
+    if (after && after < ATTEMPTS) return later(BETWEEN * after, () => void this.#load(after + 1), this.#stopping.signal);
     const again = error instanceof RestError && error.passing;
-    if (again) setTimeout(() => this.#stopped || void this.#load(after && ATTEMPTS).then(() => this.#meet()), TRY_AGAIN);
+    if (again) later(TRY_AGAIN, () => void this.#load(after && ATTEMPTS).then(() => this.#meet()), this.#stopping.signal);
     if (this.#film) return; // keep the live film
     if (status === RUNS_STILL) return this.#watch();
     this.loading.value = { state: 'failed', words: error instanceof Error ? error.message : String(error), missing: status === NOT_THERE };
@@ -88,7 +101,21 @@ export class MatchSource {
       this.#film?.add(message, now);
     }
     this.#grown.value += 1;
-    if (this.#film && this.loading.value.state !== 'shown') this.loading.value = { state: 'shown', film: this.#film, live: this.#live(this.#film) };
+    if (this.loading.value.state !== 'shown' && !this.whole) this.#show(this.#film);
+    if (messages.some((message) => 'snapshot' in message)) void this.#lookBack(1);
+  }
+
+  #show(film: LiveFilm | null): void {
+    this.#film = film;
+    if (film && !this.#stopped) this.loading.value = { state: 'shown', film, live: this.#live(film) };
+  }
+
+  /** Load what was played before the match was joined. While a board is being stored it cannot be had. */
+  async #lookBack(attempt: number): Promise<void> {
+    const past = await askText(this.#path('past'), { signal: this.#stopping.signal }).then(readFilm).catch(() => null);
+    if (this.loading.value.state === 'shown' && !this.loading.value.live) return; // the match is over, and its whole film is here
+    if (past || attempt === 1) this.#show(past ? (this.#film?.after(past) ?? null) : this.#film);
+    if (!past && attempt < ATTEMPTS) later(BETWEEN * attempt, () => void this.#lookBack(attempt + 1), this.#stopping.signal);
   }
 
   /** The match ended while the connection was lost. */

@@ -304,7 +304,7 @@ class RestEndpoint(Struct, frozen=True):
     summary: str
     handler: Handler
     answer: Any
-    """A struct that becomes JSON; NDJSON: the handler gives its lines."""
+    """A struct that becomes JSON; a media type, such as NDJSON: the handler gives the bytes."""
     parameters: tuple[Parameter, ...] = ()
     problems: tuple[Refused, ...] = ()
     body: Any = None
@@ -322,14 +322,16 @@ class RestEndpoint(Struct, frozen=True):
     """It only reads, and a worker process answers it."""
     file: int = 0
     """The most bytes of a file that it takes instead of a body in JSON."""
-    lasting: bool = False
-    """A successful answer never changes: it depends on the path alone."""
+    keeps: float = 0
+    """Seconds for which a successful answer is kept, if it depends on the path alone; inf: it never
+    changes.
+    """
     lines: tuple[Any, ...] = ()
     """The types of the lines of an answer in NDJSON."""
 
     @property
     def media(self) -> str:
-        return NDJSON if self.answer == NDJSON else JSON
+        return self.answer if isinstance(self.answer, str) else JSON
 
     @property
     def name(self) -> str:
@@ -404,7 +406,7 @@ class Endpoints:
                 found |= {"body": body[0], "taken": body[0]}
                 problems += [NOT_JSON] if self._usual.get("json_only") else []
             found["problems"] = (*self._problems, *problems)
-            named = self._usual | found | more
+            named = found | self._usual | more
             self.declared.append(RestEndpoint(method, self._base + path, summary, handler, **named))
             return handler
 
@@ -456,7 +458,7 @@ def document(base: str, endpoints: Sequence[RestEndpoint]) -> bytes:
         kind
         for endpoint in endpoints
         for kind in (endpoint.answer, endpoint.body, *endpoint.lines)
-        if kind not in (None, NDJSON)
+        if kind is not None and not isinstance(kind, str)
     ]
     references, components = msgspec.json.schema_components(
         [*kinds, Error], ref_template="#/components/schemas/{name}"
@@ -559,11 +561,8 @@ def _in_query(parameter: Parameter) -> Schema:
 
 def _responses(endpoint: RestEndpoint, known: dict[Any, Schema]) -> Schema:
     lines = {"oneOf": [known[kind] for kind in endpoint.lines]} if endpoint.lines else _TEXT
-    good = (
-        {NDJSON: {"schema": lines}}
-        if endpoint.answer == NDJSON
-        else {JSON: {"schema": known[endpoint.answer]}}
-    )
+    schema = lines if isinstance(endpoint.answer, str) else known[endpoint.answer]
+    good = {endpoint.media: {"schema": schema}}
     sorry = {JSON: {"schema": known[Error]}}
     answers: Schema = {str(endpoint.status): {"description": "The answer.", "content": good}}
     for status, words in ((400, "The request has an error."), *endpoint.problems):

@@ -4,6 +4,8 @@ import gzip
 from collections import OrderedDict
 from collections.abc import Hashable
 from importlib import import_module
+from math import inf
+from time import monotonic
 
 import msgspec
 
@@ -29,28 +31,35 @@ READS = {
 
 
 class AnswerCache:
-    """Answers that never change, the least recently used dropped first.
+    """Answers that are kept for a time or for ever, the least recently used dropped first.
 
     When a match ends, all spectators want its film.
     """
 
     def __init__(self, room: int = CACHE) -> None:
         self._room = self._free = room
-        self._kept: OrderedDict[Hashable, PiecewiseResult] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[float, PiecewiseResult]] = OrderedDict()
 
-    def find(self, key: Hashable) -> PiecewiseResult | None:
-        found = self._kept.get(key)
+    def find(self, key: Hashable, now: float = 0) -> PiecewiseResult | None:
+        until, found = self._kept.get(key, (inf, None))
+        if found is not None and until <= now:
+            self._kept.move_to_end(key, last=False)
+            self._drop()
+            return None
         if found is not None:
             self._kept.move_to_end(key)
         return found
 
-    def keep(self, key: Hashable, answer: PiecewiseResult) -> None:
-        if _size(answer) > self._room:
+    def keep(self, key: Hashable, answer: PiecewiseResult, until: float = inf) -> None:
+        if _size(answer) > self._room or key in self._kept:
             return
         self._free -= _size(answer)
-        self._kept[key] = answer
+        self._kept[key] = until, answer
         while self._free < 0:
-            self._free += _size(self._kept.popitem(last=False)[1])
+            self._drop()
+
+    def _drop(self) -> None:
+        self._free += _size(self._kept.popitem(last=False)[1][1])
 
 
 def _size(answer: PiecewiseResult) -> int:
@@ -75,7 +84,7 @@ async def warm_up(_: ServerCaller, source: Source) -> None:
 async def answer(server: ServerCaller, source: Source, raw: RawRequest) -> PiecewiseResult:
     endpoint = READS[raw.endpoint]
     key = (source, raw.endpoint, tuple(raw.path.items()), raw.gzip)
-    if endpoint.lasting and (kept := _cache.find(key)) is not None:
+    if endpoint.keeps and (kept := _cache.find(key, monotonic())) is not None:
         return kept
     try:
         found = await endpoint.handler(
@@ -83,10 +92,13 @@ async def answer(server: ServerCaller, source: Source, raw: RawRequest) -> Piece
         )
     except Exception as error:
         raise problem_of(error) from None
-    body, headers = found if isinstance(found, bytes) else msgspec.json.encode(found), {}
-    if raw.gzip and len(body) >= COMPRESSED:
-        body, headers = gzip.compress(body, LEVEL), {"content-encoding": "gzip"}
-    result = in_pieces(body, endpoint.status, endpoint.media, {"vary": "accept-encoding"} | headers)
-    if endpoint.lasting:
-        _cache.keep(key, result)
+    body = found if isinstance(found, bytes) else msgspec.json.encode(found)
+    headers = {"vary": "accept-encoding"}
+    if raw.gzip and len(body) >= COMPRESSED and not endpoint.media.startswith("image/"):
+        body, headers = gzip.compress(body, LEVEL), headers | {"content-encoding": "gzip"}
+    if 0 < endpoint.keeps < inf:
+        headers["cache-control"] = f"public, max-age={endpoint.keeps:g}"
+    result = in_pieces(body, endpoint.status, endpoint.media, headers)
+    if endpoint.keeps:
+        _cache.keep(key, result, monotonic() + endpoint.keeps)
     return result

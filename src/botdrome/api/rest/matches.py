@@ -1,5 +1,6 @@
 """Matches and live tables over REST."""
 
+from math import inf
 from typing import Any, TypeVar, get_args
 
 import msgspec
@@ -8,8 +9,10 @@ from msgspec import UNSET, Struct, UnsetType
 from botdrome.api.leaderboard import HOUSE, rated_key, rated_name, results_of
 from botdrome.api.live_tables import live_tables
 from botdrome.api.replays import (
+    LIMITS,
     film_of_file,
     film_of_match,
+    film_so_far,
     first_view,
     headlines_of_match,
     native_state,
@@ -34,6 +37,7 @@ from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.clients import is_bots
 from botdrome.server.tables.flight_records import written
+from botdrome.server.tables.table import SOME_LINES
 from botdrome.store.entries import MatchEntry, Status, Wanted
 
 endpoint = Endpoints()
@@ -235,7 +239,7 @@ def _missing(entry: MatchEntry, what: str, when: str) -> Problem:
     (409, "The match is still running: watch it."),
     (422, "It takes too long to play again."),
     lines=FILM,
-    lasting=True,
+    keeps=inf,
 )
 async def film(context: ReadContext, request: RestRequest) -> bytes:
     entry = await match_entry(context, request)
@@ -249,6 +253,31 @@ async def film(context: ReadContext, request: RestRequest) -> bytes:
     if record is None:
         raise Problem(f"match {entry.id} has no record, so there is no film of it", 404)
     return film_of_match(entry, await owners_of(entry, context), record)
+
+
+@endpoint(
+    "GET",
+    "/matches/{id}/past",
+    "A running match so far, frame by frame, as its spectators saw it.",
+    NO_MATCH,
+    (409, "The match does not run, or one of its boards is being stored."),
+    (422, "It takes too long to play again."),
+    lines=FILM,
+)
+async def past(context: ReadContext, request: RestRequest) -> bytes:
+    entry = await match_entry(context, request)
+    lines: list[bytes] = []
+    while True:
+        some = await context.call(Arena.past, entry.id, len(lines))
+        if some is None:
+            raise Problem(f"match {entry.id} cannot be shown from its start just now", 409)
+        lines += some
+        if len(lines) > LIMITS.inputs:
+            raise Problem(f"match {entry.id} has more than {LIMITS.inputs} inputs so far", 422)
+        if len(some) < SOME_LINES:
+            break
+    owners = await owners_of(entry, context)
+    return film_so_far(entry, owners, b"\n".join([*lines, b""]))
 
 
 async def owners_of(entry: MatchEntry, context: ReadContext) -> list[str | None]:

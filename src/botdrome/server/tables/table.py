@@ -13,7 +13,7 @@ import structlog
 from botdrome.games.game import Game, Raw
 from botdrome.match.events import Cause, Player, Result, meant_for, rotated
 from botdrome.match.match import News
-from botdrome.match.record import unchecked_file, unchecked_pieces
+from botdrome.match.record import ENCODER, setup_of, unchecked_file, unchecked_pieces
 from botdrome.match.terms import Milliseconds
 from botdrome.server import metrics
 from botdrome.server.tables.audience import (
@@ -52,6 +52,8 @@ class BoardBreak:
 
 SHORT, LIGHT = 50, 1 << 14
 """Inputs and their bytes up to which a match is stored in one piece."""
+SOME_LINES = 500
+"""Lines of a running match that are read at a time."""
 
 
 # Subscriber: follows the match at a table.
@@ -288,6 +290,17 @@ class Table:
 
     def live(self) -> LiveTable:
         return live_table(self.entry, self.match.steps, len(self.audience))
+
+    def past(self, first: int) -> list[bytes] | None:
+        """Lines of the match file so far, the set-up first: `first` and some of those after it.
+
+        None: spectators have not seen the last of them yet, since it is being stored.
+        """
+        if self._break is not None or self.match.result is not None:
+            return None
+        setup = [ENCODER.encode(setup_of(self.match, self.entry.players))] if not first else []
+        some = self.match.input_log.some(max(0, first - 1), first + SOME_LINES - 1)
+        return setup + some
 
     # News.
 
