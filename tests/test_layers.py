@@ -30,7 +30,9 @@ MAY_IMPORT = {
         "wire",
         "store",
         "server",
+        "drawing",
     },
+    "drawing": {"games", "match"},
     "client": {"wire", "games", "bots"},
     "offline": {
         "games",
@@ -62,7 +64,8 @@ MAY_IMPORT = {
         "app",
     },
     "__main__": {"cli"},
-    "cli": PURE | {"kit", "app", "protocols", "client", "offline", "store", "server", "api"},
+    "cli": PURE
+    | {"kit", "app", "protocols", "client", "offline", "store", "server", "api", "drawing"},
 }
 FLOORS = (
     {"settings", "metrics", "failures"},

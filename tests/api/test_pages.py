@@ -1,6 +1,8 @@
 """Our own pages: they are there, and need nothing from elsewhere."""
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +11,17 @@ import pytest
 from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from tools.docs import policy_of
 
 from botdrome.api import pages
 from botdrome.api.graphql import endpoint
-from botdrome.api.pages import STATIC, match_words
+from botdrome.api.pages import STATIC, DocumentationSite, match_words
 from botdrome.api.request_checks import RequestChecks, RequestRate
 from botdrome.match.events import Result
 from botdrome.server.arena import ServerAddresses
 from botdrome.server.network.origins import Origins
 from botdrome.server.settings import Settings
-from botdrome.store.entries import StoreUnavailable
+from botdrome.store.entries import BotEntry, StoreUnavailable
 from tests.api.conftest import SharedArena
 from tests.api.tables import entry_of, played_noughts
 
@@ -153,6 +156,34 @@ async def test_pages_that_were_not_built_say_so(
     assert "have not been built" in response.text
 
 
+async def test_the_documentation_has_a_policy_of_its_own(tmp_path: Path) -> None:
+    app = Starlette(routes=[Mount("/docs", DocumentationSite(tmp_path / "site"))])
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://arena", follow_redirects=True
+    ) as http:
+        missing = await http.get("/docs/")
+        assert (missing.status_code, missing.text) == (503, pages.NO_DOCS)
+        (tmp_path / "site" / "games").mkdir(parents=True)
+        for name, words in (
+            ("index.html", "<script>first()</script><script type='application/json'>{}</script>"),
+            ("games/one.html", "<script>second()</script><script src='a.js'></script>"),
+            ("404.html", "<style>p { color: red }</style>nothing here"),
+        ):
+            (tmp_path / "site" / name).write_text(words)
+        policy = policy_of(tmp_path / "site")
+        (tmp_path / "site" / "policy.txt").write_text(policy)
+        for path, status, words in (
+            ("/docs", 200, "first()"),
+            ("/docs/games/one.html", 200, "second()"),
+            ("/docs/nothing.html", 404, "nothing here"),
+        ):
+            answer = await http.get(path)
+            assert answer.status_code == status and words in answer.text
+            assert answer.headers["content-security-policy"] == policy
+        hashed = b64encode(sha256(b"first()").digest()).decode()
+        assert policy.count("sha256-") == 3 and f"'sha256-{hashed}'" in policy
+
+
 async def test_the_icon(http: httpx.AsyncClient) -> None:
     response = await http.get("/favicon.ico")
     assert (response.status_code, response.headers["content-type"]) == (200, "image/svg+xml")
@@ -201,19 +232,27 @@ async def test_each_address_has_its_own_words(shared: SharedArena, monkeypatch: 
     )
     shown = words_of((await shared.http.get("/matches/told", headers=HTML)).text)
     assert shown["head"] == shown["title"] == "Ann – &lt;b&gt;&amp;&quot;Bob&quot; · Botdrome"
-    assert shown["description"] == "noughts-and-crosses, in cup: Ann wins."
-    assert "url" not in shown
+    assert shown["description"] == "Noughts and crosses, in cup: Ann wins."
+    assert not {"url", "image", "twitter:card"} & shown.keys()
     monkeypatch.setattr(shared.arena, "addresses", ServerAddresses("https://arena.example.org"))
     shown = words_of((await shared.http.get("/embed/told", headers=HTML)).text)
     assert shown["url"] == "https://arena.example.org/embed/told"
+    await shared.store.register(BotEntry("ada/b", "gomoku", "me", 1, None))
+    shown = words_of((await shared.http.get("/bots/ada%2Fb%3F%20", headers=HTML)).text)
+    assert shown["url"] == "https://arena.example.org/bots/ada/b%3F%20"
     for path, title in (
         ("/", "Botdrome"),
         ("/matches/none", "Botdrome"),
         ("/board/told", "Botdrome"),
-        ("/games/gomoku", "gomoku · Botdrome"),
+        ("/games/gomoku", "Gomoku · Botdrome"),
         ("/games/chess", "Botdrome"),
         ("/bots/ada%2Fb", "ada/b · Botdrome"),
-        ("/contests/gomoku/cup", "cup · Botdrome"),
+        ("/bots/Ann", "Ann · Botdrome"),
+        ("/bots/buy%20this", "Botdrome"),
+        ("/bots/%00", "Botdrome"),
+        ("/profile/buy%20this", "Botdrome"),
+        ("/contests/noughts-and-crosses/cup", "cup · Botdrome"),
+        ("/contests/gomoku/buy%20this", "Botdrome"),
     ):
         assert words_of((await shared.http.get(path, headers=HTML)).text)["head"] == title, path
 
@@ -231,7 +270,7 @@ async def test_a_page_is_shown_while_the_store_is_away(
 
 def test_the_outcome_of_a_match_in_its_description() -> None:
     entry = entry_of("m", "Ann", "Bob", "Cyd", "Dan", "Eve", game="battlecube")
-    assert match_words(entry) == ("Ann – Bob – Cyd – 2 others · Botdrome", "battlecube: live.")
-    assert match_words(replace(entry, status="aborted"))[1] == "battlecube: aborted."
+    assert match_words(entry) == ("Ann – Bob – Cyd – 2 others · Botdrome", "Battlecube: live.")
+    assert match_words(replace(entry, status="aborted"))[1] == "Battlecube: aborted."
     drawn = Result((1,) * 5, (0,) * 5, ("complete",) * 5, ())
-    assert match_words(replace(entry, status="ended", result=drawn))[1] == "battlecube: a draw."
+    assert match_words(replace(entry, status="ended", result=drawn))[1] == "Battlecube: a draw."

@@ -147,3 +147,12 @@ def test_files_that_cannot_be_read_or_written_are_named(built: Path, tmp_path: P
         saved_match(tmp_path, "gomoku", "ada", "bob"), "--html", tmp_path / "no" / "out.html"
     )
     assert (status, "out.html cannot be written: " in words) == (1, True)
+
+
+def test_a_match_is_written_as_an_animation(tmp_path: Path) -> None:
+    file, gif = saved_match(tmp_path, "gomoku", "ada", EVIL), tmp_path / "match.gif"
+    code, words = run(file, "--gif", gif)
+    assert (code, words) == (0, f"{gif}: 1 frames, 0.0 MB")
+    assert gif.read_bytes().startswith(b"GIF89a")
+    code, words = run(file, "--gif", tmp_path / "none" / "match.gif")
+    assert code == 1 and "cannot be written" in words

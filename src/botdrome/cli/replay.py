@@ -1,4 +1,4 @@
-"""`botdrome replay`: match files in the terminal, and as HTML pages."""
+"""`botdrome replay`: match files in the terminal, as HTML pages and as animations."""
 
 import hashlib
 import os
@@ -22,6 +22,7 @@ from botdrome.api.pages import WEB
 from botdrome.catalogue import restored
 from botdrome.cli.pictures import Frame, drawn, frames
 from botdrome.cli.terminal import CommandFailed, Terminal, command, note
+from botdrome.drawing import animation, scenes
 from botdrome.games.game import Game
 from botdrome.match.film import FilmHeader, film_lines, header_of
 from botdrome.match.film import frames as film_frames
@@ -42,18 +43,26 @@ def replay(
             help="Write one HTML file that shows the match in any browser, and exit.",
         ),
     ] = None,
+    gif: Annotated[
+        Path | None,
+        Option(metavar="PICTURE", help="Write the match as an animated GIF, and exit."),
+    ] = None,
 ) -> None:
     """Replay a match file in the terminal, step by step or as a film; or write it as an
-    HTML page.
+    HTML page or an animation.
     """
     try:
         record, game = restored(file.read_bytes())
-        reel = frames(record, game) if html is None else []
+        reel = frames(record, game) if html is None and gif is None else []
+        if html is not None:
+            _write_page(record, game, html)
+        if gif is not None:
+            _write_animation(record, game, gif, speed)
     except (BadRecord, OSError) as problem:
         raise CommandFailed(f"{file}: {problem}") from None
-    if html is not None:
-        _write_page(record, game, html)
-    elif turn is not None:
+    if html is not None or gif is not None:
+        return
+    if turn is not None:
         _print_one(game.name, reel, turn)
     elif sys.stdin.isatty() and sys.stdout.isatty():
         _browse(game.name, reel, speed)
@@ -159,6 +168,16 @@ def _write_page(record: Record, game: Game[Any], file: Path) -> None:
     except (NoViewer, OSError) as problem:
         raise CommandFailed(f"{file} cannot be written: {problem}") from None
     note(f"{file}: {len(page) / 1e6:.1f} MB; open it in any browser")
+
+
+def _write_animation(record: Record, game: Game[Any], file: Path, speed: float) -> None:
+    shown = scenes(record, game)
+    picture = animation(game.name, record.setup.names, shown, speed)
+    try:
+        file.write_bytes(picture)
+    except OSError as problem:
+        raise CommandFailed(f"{file} cannot be written: {problem}") from None
+    note(f"{file}: {len(shown)} frames, {len(picture) / 1e6:.1f} MB")
 
 
 def _print_one(game: str, reel: list[Frame], step: int) -> None:

@@ -30,7 +30,12 @@ export function ResultBox({ film, links }: Showing) {
           ))}
         </tbody>
       </table>
-      {links?.record && <p><a class="button" href={links.record} download={`${film.header.match}.jsonl`}>Download the match file</a></p>}
+      {links?.record && (
+        <p class="actions">
+          <a class="button" href={links.record} download={`${film.header.match}.jsonl`}>Download the match file</a>
+          {links.gif && <a class="button" href={links.gif} download={`${film.header.match}.gif`}>Download as GIF</a>}
+        </p>
+      )}
     </section>
   );
 }

@@ -8,7 +8,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from botdrome.api.pages import page
-from botdrome.api.rest import analysis, bots, classes, contests, duel, matches, operator, server
+from botdrome.api.rest import (
+    analysis,
+    bots,
+    classes,
+    contests,
+    duel,
+    matches,
+    operator,
+    pictures,
+    server,
+)
 from botdrome.api.rest.endpoint import MOST_FILES, RestEndpoint, document
 from botdrome.server.arena import Arena
 from botdrome.server.operator.operator import Operator
@@ -17,7 +27,7 @@ from botdrome.server.workers.limits import SharedSlots
 BASE = "/api/v1"
 ENDPOINTS = [
     declared
-    for module in (server, bots, matches, analysis, contests, duel, classes)
+    for module in (server, bots, matches, analysis, contests, duel, classes, pictures)
     for declared in module.endpoint.declared
 ]
 EVALUATING = analysis.evaluating.declared

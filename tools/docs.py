@@ -1,0 +1,95 @@
+"""Build the documentation site from `docs/` into the package, which serves it at /docs.
+
+    python -m tools.docs
+
+The site generator has an environment of its own, with the versions of `tools/docs.lock`. A broken
+link fails the build. The build does nothing if the site in the package was built from the same
+sources.
+"""
+
+import base64
+import hashlib
+import re
+import shutil
+import sys
+import venv
+from pathlib import Path
+
+from tools.graphiql import Failure, run
+from tools.socketio import alone
+
+ROOT = Path(__file__).parents[1]
+TARGET = ROOT / "src" / "botdrome" / "api" / "site"
+SITE = ROOT / "site"
+LOCK = ROOT / "tools" / "docs.lock"
+GENERATOR = ROOT / ".venv" / "docs"
+STAMP, POLICY = "sources.sha256", "policy.txt"
+INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
+"""Scripts within a page. Those with a type are data."""
+STYLE = re.compile(r"<style[^>]*>(.*?)</style>", re.DOTALL)
+
+
+def main() -> int:
+    try:
+        build()
+    except Failure as failure:
+        sys.stderr.write(f"The documentation could not be built: {failure}\n")
+        return 1
+    return 0
+
+
+def build() -> None:
+    stamp, wanted = TARGET / STAMP, digest()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    GENERATOR.mkdir(parents=True, exist_ok=True)
+    with alone(GENERATOR.parent):
+        install_generator()
+        shutil.rmtree(SITE, ignore_errors=True)
+        run([str(GENERATOR / "bin" / "zensical"), "build", "--strict"], ROOT)
+        shutil.rmtree(TARGET, ignore_errors=True)
+        shutil.move(SITE, TARGET)
+    (TARGET / POLICY).write_text(policy_of(TARGET))
+    stamp.write_text(wanted)
+
+
+def install_generator() -> None:
+    stamp, wanted = GENERATOR / ".installed", LOCK.read_text()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    venv.create(GENERATOR, with_pip=True, clear=True)
+    pip = [str(GENERATOR / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    options = ["--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", str(LOCK)]
+    run([*pip, *options], ROOT)
+    stamp.write_text(wanted)
+
+
+def policy_of(folder: Path) -> str:
+    """The Content-Security-Policy of the site: only its own files, and the scripts in its pages."""
+    scripts, styles = set[str](), set[str]()
+    for page in sorted(folder.rglob("*.html")):
+        text = page.read_text()
+        scripts |= {_hashed(script) for script in INLINE.findall(text)}
+        styles |= {_hashed(style) for style in STYLE.findall(text)}
+    own, other = " ".join(sorted(scripts)), " ".join(sorted(styles))
+    return (
+        f"default-src 'self'; script-src 'self' {own}; style-src 'self' {other}; img-src 'self' "
+        "data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    )
+
+
+def _hashed(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def digest() -> str:
+    """Return the hash of all sources of the site."""
+    sources = hashlib.sha256()
+    extra = [ROOT / "mkdocs.yml", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", LOCK]
+    for file in sorted([*extra, *(one for one in (ROOT / "docs").rglob("*") if one.is_file())]):
+        sources.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    return sources.hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
