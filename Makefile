@@ -5,7 +5,6 @@ BIN := .venv/bin
 PURE := games match contest wire bots catalogue analysis
 PURE_TESTS := games match contest wire bots analysis contract golden test_catalogue.py
 READY := .venv/.ready
-DOCS := .venv/docs
 
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist worksteal
@@ -26,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
-setup: web ## make the virtual environment at .venv, and build the pages
+setup: web docs ## make the virtual environment at .venv, and build the pages and the docs
 
 # The locks name every package, so pip need not look for what they require: it would take the newest release of one that
 # is asked for with an extra, and then refuse it because it is not the locked one.
@@ -59,7 +58,7 @@ quick: lint ## ruff, mypy, layers and the tests of the pure layers, in a minute
 FOLDERS := server cli api
 STAGES := stage-nodes stage-server stage-others stage-browser lint stage-cli stage-pure stage-api stage-simulations stage-pages
 
-test: web ## run the checks and all tests, with full branch coverage of the pure layers
+test: web docs ## run the checks and all tests, with full branch coverage of the pure layers
 	$(BIN)/python -m tools.bubblewrap
 	$(BIN)/python -m tools.browser
 	$(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) $(SYNC) $(STAGES)
@@ -149,13 +148,8 @@ picture: web ## make the pictures of the docs anew; needs Chromium
 	$(BIN)/python -m tools.terminal_picture
 	$(BIN)/python -m tools.page_picture
 
-docs: $(DOCS)/.ready ## build the docs site into site/; a broken link fails
-	$(DOCS)/bin/zensical build --strict
-
-$(DOCS)/.ready: tools/docs.lock
-	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tools/docs.lock
-	touch $@
+docs: $(READY) ## build the docs site into the package, if its sources changed; a broken link fails
+	$(BIN)/python -m tools.docs
 
 lock: $(READY) ## update requirements.lock, tools/docs.lock and deploy/requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

@@ -1,5 +1,5 @@
-"""A hatchling build hook that adds the pages and third-party files to the wheel, so that users need
-no node.
+"""A hatchling build hook that adds the pages, the documentation and third-party files to the wheel,
+so that users need no node.
 """
 
 import sys
@@ -16,15 +16,16 @@ class WheelFiles(BuildHookInterface[Any]):
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root)))
-        from tools import graphiql, socketio, web
+        from tools import docs, graphiql, socketio, web
 
         try:
             if not graphiql.installed(graphiql.TARGET):
                 graphiql.install(graphiql.TARGET)
             socketio.install_page(socketio.TARGET)
             web.build()
+            docs.build()
         except graphiql.Failure as failure:
             sys.exit(
-                "The wheel cannot be built without the pages and the files of GraphiQL and "
-                f"socket.io: {failure}"
+                "The wheel cannot be built without the pages, the documentation and the files of "
+                f"GraphiQL and socket.io: {failure}"
             )

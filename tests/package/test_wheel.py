@@ -50,11 +50,12 @@ def clean_copy(target: Path) -> Path:
 
 
 def fetched(clone: Path) -> Path:
-    """What the build would fetch from npm, in the versions of the lock files, is here already."""
+    """What the build would fetch, in the versions of the lock files, is here already."""
     if (packages := ROOT / "web" / "node_modules").exists():
         (clone / "web" / "node_modules").symlink_to(packages)
-    static = Path("src/botdrome/api/static/graphiql")
-    shutil.copytree(ROOT / static, clone / static, dirs_exist_ok=True)
+    for static in (Path("src/botdrome/api/static/graphiql"), Path("src/botdrome/api/site")):
+        if (ROOT / static).exists():
+            shutil.copytree(ROOT / static, clone / static, dirs_exist_ok=True)
     return clone
 
 
