@@ -32,7 +32,8 @@ from botdrome.games.options import with_options
 from botdrome.match.match import Match
 from botdrome.match.record import match_file
 
-BOARDS = 20
+BOARDS = 13
+"""The featured match, and as many small boards as the front page has."""
 STEPS = 5_000
 SEEKS = 40
 SECONDS = 6

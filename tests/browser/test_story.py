@@ -15,27 +15,34 @@ GAME = "noughts-and-crosses"
 STORY = "the story"
 
 
-@pytest.fixture(scope="session")
-def match(arena: BrowserArena) -> str:
+def played(arena: BrowserArena, contest: str) -> str:
     """Both always take the first free square, so that crosses win at step 7."""
-    names = ("ada of the story", "bob of the story")
+    names = (f"ada of {contest}", f"bob of {contest}")
     tokens = {name: arena.register(GAME, name) for name in names}
     while True:
-        play(arena, tokens, contest=STORY)
-        matches = arena.rest.get("/matches", params={"contest": STORY}).json()["matches"]
+        play(arena, tokens, contest=contest)
+        matches = arena.rest.get("/matches", params={"contest": contest}).json()["matches"]
         if [seat["cause"] for seat in matches[0]["seats"]] == ["complete", "complete"]:
             return str(matches[0]["id"])
+
+
+@pytest.fixture(scope="session")
+def match(arena: BrowserArena) -> str:
+    return played(arena, STORY)
 
 
 def evaluated(arena: BrowserArena, match: str) -> Any:
     return arena.rest.post(f"/matches/{match}/evaluation").json()["evaluation"]
 
 
-def test_a_match_shows_its_turning_points(page: Page, arena: BrowserArena, match: str) -> None:
+def test_a_match_shows_its_turning_points(page: Page, arena: BrowserArena) -> None:
+    """A match of its own, which nobody has evaluated yet."""
+    match = played(arena, "a turning point")
     page.goto(f"/matches/{match}")
     page.get_by_role("button", name="Find the turning points").click()
     part = page.get_by_role("region", name="Evaluation")
     expect(part.get_by_role("img", name="Chance to win")).to_be_visible()
+    expect(part).to_be_focused()
     first = evaluated(arena, match)["turns"][0]
     expect(part.get_by_role("listitem").first).to_contain_text(first["words"])
     part.get_by_role("link", name=f"Step {first['step']}").click()

@@ -52,11 +52,13 @@ def test_a_match_is_pinned(page: Page, arena: BrowserArena) -> None:
     expect(links_to(page, one, ".featured")).to_be_visible()
     page.get_by_role("button", name="Feature Pia the second").press("Enter")
     expect(links_to(page, two, ".featured")).to_be_visible()
+    expect(page.get_by_role("heading", name="Now playing")).to_be_focused()
     expect(links_to(page, one, ".boards")).to_be_visible()
     page.reload()
     expect(links_to(page, two, ".featured")).to_be_visible()
     page.get_by_role("button", name="Unpin").click()
     expect(page).to_have_url(f"{arena.url}/")
+    expect(page.get_by_role("heading", name="Now playing")).to_be_focused()
 
 
 def test_a_match_that_was_over_before_its_first_picture_shows_its_end(

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { EMBED, find, go, path, type Found, type Page } from './router';
 import { TRY_AGAIN } from './api/rest';
+import { later } from './api/use';
 import { Problem } from './parts/problem';
 import { ThemeSwitch } from './parts/theme-switch';
 
@@ -14,6 +15,7 @@ const LINKS = [
   ['/tv', 'TV'],
 ] as const;
 const MORE = [
+  ['/docs/', 'Documentation'],
   ['/open', 'Open a match file'],
   ['/duel', 'Duel arena'],
   ['/history', 'Boards of duel arena'],
@@ -78,8 +80,11 @@ function Loaded({ found }: { found: Found }) {
   return page ? <page.Page params={found.params} /> : <p class="quiet" role="status">Loading …</p>;
 }
 
-/** Load the page anew as soon as the server answers. The returned function stops that. */
+/** Load the page anew as soon as the server answers, once it is visible. The returned function stops that. */
 function reloadOnceThere(): () => void {
-  const timer = setInterval(() => void fetch(location.href, { method: 'HEAD' }).then(({ status }) => void (status < 500 && location.reload()), () => {}), TRY_AGAIN);
-  return () => clearInterval(timer);
+  const control = new AbortController();
+  const look = () => void fetch(location.href, { method: 'HEAD' }).then(({ status }) => status < 500, () => false).then((there) => (there ? location.reload() : wait()));
+  const wait = () => later(TRY_AGAIN, look, control.signal);
+  wait();
+  return () => control.abort();
 }

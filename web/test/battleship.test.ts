@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { columnsFor } from '../src/renderers/battleship';
 import { arcOf } from '../src/renderers/battleship_arrow';
-import { describe, lastShot, marks, moveInWords, squareName, type BattleshipView } from '../src/renderers/battleship_words';
+import { describe, lastShot, marks, moveInWords, silent, squareName, type BattleshipView } from '../src/renderers/battleship_words';
 
 const SEATS = [{ player: 1, name: 'bob' }, { player: 0, name: 'ada' }];
 const VIEW: BattleshipView = {
@@ -102,4 +102,12 @@ test('the arrow begins beside the sign and ends beside the square', () => {
   assert.ok(end[0] > 90 && end[0] < 91);
   assert.ok(angle > 10 && angle < 20);
   assert.match(arcOf({ from: [5, 5], to: [5, 5] }, [1, 1]).path, /^M 5 5 /);
+});
+
+test('a turn without a public move says what happened in it', () => {
+  assert.equal(silent({ ...VIEW, phase: 'placement', last: null }, SEATS), 'The players place their fleets.');
+  assert.equal(silent({ ...VIEW, last: null }, SEATS), 'The fleets are placed.');
+  assert.equal(silent(VIEW, SEATS), 'bob hits ada at e2.');
+  assert.equal(silent(BEFORE, SEATS), 'ada misses bob at b2.');
+  assert.equal(silent({ ...VIEW, last: { shooter: 1, skip: true } }, SEATS), 'ada skips the turn.');
 });

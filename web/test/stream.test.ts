@@ -23,6 +23,8 @@ class FakeSocket {
 }
 
 const SNAPSHOT = { match: 'm', game: 'g', players: ['a'], contest: null, started: 0, snapshot: true, t: 0, bots: ['a'], view: {} };
+/** A page that may be hidden. */
+const page = Object.assign(new EventTarget(), { hidden: false });
 let told: Connection[] = [];
 let news: (Snapshot | News)[] = [];
 
@@ -33,7 +35,8 @@ beforeEach(() => {
   mock.timers.reset();
   mock.timers.enable({ apis: ['setTimeout'] });
   const events = { addEventListener: () => {}, removeEventListener: () => {} };
-  Object.assign(globalThis, { WebSocket: FakeSocket, ...events });
+  page.hidden = false;
+  Object.assign(globalThis, { WebSocket: FakeSocket, document: page, ...events });
 });
 
 function follow(): Following {
@@ -109,4 +112,15 @@ test('what is stopped says nothing more', () => {
   last.onclose?.({ code: 1006 });
   mock.timers.tick(60_000);
   assert.deepEqual([last.closed, news.length, FakeSocket.made.length], [true, 0, 1]);
+});
+
+test('a hidden page reconnects when it is visible again', () => {
+  follow();
+  page.hidden = true;
+  socket().onclose?.({ code: 1006 });
+  mock.timers.tick(10_000);
+  assert.equal(FakeSocket.made.length, 1);
+  page.hidden = false;
+  page.dispatchEvent(new Event('visibilitychange'));
+  assert.equal(FakeSocket.made.length, 2);
 });

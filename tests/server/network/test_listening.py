@@ -42,13 +42,13 @@ def test_other_machines_reach_a_server_at_its_address() -> None:
 
 
 class Routed(socket.socket):
-    """A socket of a machine with the address 10.0.0.9."""
+    """A socket of a machine with the addresses 10.0.0.9 and fd00::9."""
 
     def connect(self, address: Any) -> None:
-        assert address == listening.ANYWHERE
+        assert (self.family, address) in (listening.ANYWHERE, listening.ANYWHERE_6)
 
     def getsockname(self) -> Any:
-        return "10.0.0.9", 1
+        return ("10.0.0.9" if self.family == socket.AF_INET else "fd00::9"), 1
 
 
 class Unrouted(Routed):
@@ -56,12 +56,15 @@ class Unrouted(Routed):
         raise OSError(errno.ENETUNREACH, "no route")
 
 
-@pytest.mark.parametrize("host", ["", "0.0.0.0", "::"])
+@pytest.mark.parametrize(
+    ("host", "found"), [("", "10.0.0.9"), ("0.0.0.0", "10.0.0.9"), ("::", "[fd00::9]")]
+)
 def test_the_address_of_a_server_that_listens_everywhere_is_found(
-    host: str, monkeypatch: pytest.MonkeyPatch
+    host: str, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A server that listens on `::` has addresses of IPv6 only."""
     monkeypatch.setattr(socket, "socket", Routed)
-    assert network_address(host) == "10.0.0.9"
+    assert network_address(host) == found
     monkeypatch.setattr(socket, "socket", Unrouted)
     assert network_address(host) is None
 

@@ -20,7 +20,7 @@ export function useRest<T>(path: string | null, every = 0): Reading<T> {
     const control = new AbortController();
     setState((before) => ({ ...before, loading: true }));
     const stop = () => control.abort();
-    const repeat = (wait: number) => void (wait && !control.signal.aborted && later(wait, again, control.signal));
+    const repeat = (wait: number) => void (wait && later(wait, again, control.signal));
     ask<T>(path, { signal: control.signal })
       .then(
         (value) => {
@@ -40,6 +40,7 @@ export function useRest<T>(path: string | null, every = 0): Reading<T> {
 
 /** Run after a delay in milliseconds; if the page is hidden then, when it becomes visible. */
 export function later(milliseconds: number, act: () => void, stopped: AbortSignal): void {
+  if (stopped.aborted) return;
   const timer = setTimeout(() => {
     if (!document.hidden) act();
     else document.addEventListener('visibilitychange', act, { once: true, signal: stopped });

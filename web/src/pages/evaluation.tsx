@@ -1,5 +1,5 @@
 /** How a match stood after its steps: the curve under the time line, and its turning points. */
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { ask } from '../api/rest';
 import type { Evaluation, MatchEvaluation } from '../api/types';
 import { useRest } from '../api/use';
@@ -41,15 +41,20 @@ export function useEvaluation(match: string): Evaluating {
 export function EvaluationPart({ showing, evaluating, player = null }: { showing: Showing; evaluating: Evaluating; player?: number | null }) {
   const { film } = showing;
   const { evaluation, asking, error } = evaluating;
+  const section = useRef<HTMLElement>(null);
   const result = resultOf(film);
   if (!result || result.causes.includes('aborted') || film.header.players.length < 2 || !evaluating.known) return null;
-  if (evaluation) return <Shown showing={showing} evaluation={evaluation} player={player} />;
+  const find = () => {
+    section.current?.focus(); // the button goes away
+    evaluating.ask();
+  };
   return (
-    <section class="evaluation" aria-label="Evaluation">
-      {error !== null && <Problem words={error} retry={evaluating.ask} />}
+    <section class="evaluation" aria-label="Evaluation" tabIndex={-1} ref={section}>
+      {evaluation && <Shown showing={showing} evaluation={evaluation} player={player} />}
+      {!evaluation && error !== null && <Problem words={error} retry={find} />}
       {asking && <p class="quiet" role="status">House bots play on from positions of this match. This takes up to a minute …</p>}
-      {!asking && error === null && (
-        <p><button type="button" onClick={evaluating.ask}>Find the turning points</button> <span class="quiet">House bots play on from positions of this match, and show where it turned.</span></p>
+      {!evaluation && !asking && error === null && (
+        <p><button type="button" onClick={find}>Find the turning points</button> <span class="quiet">House bots play on from positions of this match, and show where it turned.</span></p>
       )}
     </section>
   );
@@ -67,11 +72,11 @@ function Shown({ showing, evaluation, player }: { showing: Showing; evaluation: 
     />
   ), [evaluation, film, digest, version]);
   return (
-    <section class="evaluation" aria-label="Evaluation">
+    <>
       {chart}
       <Turns showing={showing} evaluation={evaluation} player={player} />
       <p class="quiet">Estimates: {evaluation.method}{evaluation.method === 'solved exactly' ? '' : '. Other players may do better or worse'}.</p>
-    </section>
+    </>
   );
 }
 

@@ -51,12 +51,14 @@ function useRatings(games: readonly string[]): Ratings {
   const [ratings, setRatings] = useState<Ratings>(null);
   useEffect(() => {
     const control = new AbortController();
+    const one = async (game: string) => {
+      const found = await ask<Leaderboard>(`/games/${game}/leaderboard?limit=${MOST_RATED}`, { signal: control.signal }).catch(() => null);
+      if (found && !control.signal.aborted) setRatings((before) => new Map([...(before ?? []), [game, found]]));
+      return found;
+    };
     const load = async (wanted: readonly string[]) => {
-      const asked = wanted.map((game) => ask<Leaderboard>(`/games/${game}/leaderboard?limit=${MOST_RATED}`, { signal: control.signal }).catch(() => null));
-      const found = await Promise.all(asked);
-      if (control.signal.aborted) return;
+      const found = await Promise.all(wanted.map(one));
       const missing = wanted.filter((_, at) => found[at] === null);
-      setRatings((before) => new Map([...(before ?? []), ...found.filter((one) => one !== null).map((one) => [one.game, one] as const)]));
       later(missing.length ? TRY_AGAIN : RATED, () => void load(missing.length ? missing : games), control.signal);
     };
     void load(games);
@@ -98,7 +100,7 @@ function RecentMatches({ reading: { value, error, again } }: { reading: Reading<
       {!value && !error && <Wait />}
       {value?.matches.length === 0 && <p class="quiet">No match has ended yet.</p>}
       <ul class="lines">{value?.matches.map((match) => <li key={match.id}><MatchLine match={match} /></li>)}</ul>
-      {value && value.total > 0 && <p><a href="/matches">All {value.total.toLocaleString()} matches</a></p>}
+      {value && value.total > 0 && <p><a href="/matches">{value.total === 1 ? 'All matches' : `All ${value.total.toLocaleString()} matches`}</a></p>}
     </section>
   );
 }

@@ -44,7 +44,7 @@ function Rules({ game }: { game: GameInFull }) {
         <h1>{title}</h1>
         <p class="gist">{gist} {playersInWords(game.players)}</p>
         {rules.map((text) => <p key={text}>{text}</p>)}
-        <p class="actions"><a class="button main" href={`/play?game=${game.name}`}>Play</a> <a class="button" href="#bring">Bring a bot</a></p>
+        <p class="actions"><a class="button main" href={`/play?game=${game.name}`}>Play</a> <a class="button" href="#bring">Bring a bot</a> {rules.length > 0 && <a href={`/docs/games/${game.name.replaceAll('-', '_')}.html`}>All rules</a>}</p>
         {game.options.length > 0 && <Options game={game} />}
       </div>
       <GamePicture game={game.name} />

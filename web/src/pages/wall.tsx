@@ -17,9 +17,11 @@ const EVERY = 3000;
 const PIN = 'pin';
 /** Results beside the featured match. */
 const JUST = 3;
+/** Milliseconds for which the choice of the featured match waits for the ratings of the live games. */
+const PATIENCE = 1000;
 
 type Shown = Pick<Table, 'id' | 'game' | 'players' | 'contest'>;
-/** The leaderboards by game; null: they are loading. */
+/** The leaderboards by game, as far as they are loaded. */
 export type Ratings = ReadonlyMap<string, Leaderboard> | null;
 
 interface WallProps {
@@ -40,9 +42,9 @@ export function Wall({ games, ratings, recent }: WallProps) {
   const slots = useSlots(tables, shown, game);
   return (
     <section aria-labelledby="now" class="wall">
-      <h2 id="now">Now playing</h2>
+      <h2 id="now" tabIndex={-1}>{tables?.length === 0 && shown ? 'Last match' : 'Now playing'}</h2>
       {live.error && <Problem words={live.error} retry={live.again} />}
-      {shown ? <Featured key={shown.id} table={shown} ratings={ratings} recent={recent ?? []} /> : <NoFeatured loading={!tables || !recent || tables.length > 0} game={game} />}
+      {shown ? <Featured key={shown.id} table={shown} runs={tables?.some(({ id }) => id === shown.id) ?? false} ratings={ratings} recent={recent ?? []} /> : <NoFeatured loading={!tables || !recent || tables.length > 0} game={game} />}
       <nav class="wall-games" aria-label="Live matches by game">
         {['', ...games].map((one) => <a key={one} class="button" href={one ? `/?game=${one}` : '/'} aria-current={one === game ? 'true' : undefined}>{one ? gameTitle(one) : 'All games'}</a>)}
         <a href={`/matches?status=running${game && `&game=${game}`}`}>All live matches{live.value && !game && ` (${live.value.total.toLocaleString()})`}</a>
@@ -59,16 +61,17 @@ export function Wall({ games, ratings, recent }: WallProps) {
   );
 }
 
+/** The button that was pressed goes away, so the heading gets the focus. */
 function pin(match: string): void {
   setFilter(PIN, match);
-  document.getElementById('now')?.scrollIntoView({ block: 'nearest' });
+  document.getElementById('now')?.focus();
 }
 
 function wordsOf({ game, contest }: Shown): string {
   return gameTitle(game) + (contest === null ? '' : ` · ${contest}`);
 }
 
-function Featured({ table, ratings, recent }: { table: Shown; ratings: Ratings; recent: readonly Match[] }) {
+function Featured({ table, runs, ratings, recent }: { table: Shown; runs: boolean; ratings: Ratings; recent: readonly Match[] }) {
   const pinned = query.value.get(PIN) === table.id;
   const facts = (name: string) => {
     const line = lineOf(ratings, table.game, name);
@@ -84,8 +87,8 @@ function Featured({ table, ratings, recent }: { table: Shown; ratings: Ratings; 
         </div>
       )}
       <p class="actions featured-actions">
-        <a class="button main" href={matchPath(table.id)}>Watch this match</a>
-        {pinned && <button type="button" onClick={() => setFilter(PIN, '')}>Unpin</button>}
+        <a class="button main" href={matchPath(table.id)}>{runs ? 'Watch this match' : 'Replay this match'}</a>
+        {pinned && <button type="button" onClick={() => pin('')}>Unpin</button>}
       </p>
     </div>
   );
@@ -110,9 +113,15 @@ function useFeatured(tables: readonly Shown[] | null, ratings: Ratings, game: st
   const asked = useRest<Match>(wanted && `/matches/${encodeURIComponent(wanted)}`);
   const pinned = wanted && asked.value?.id === wanted ? asked.value : null;
   useEffect(() => setSlot(null), [game]);
+  const [waited, setWaited] = useState(false);
   useEffect(() => {
-    if (tables && ratings) setSlot((before) => featuredAfter(before, tables, (table) => strengthOf(table, ratings), pinned));
-  }, [tables, ratings, pinned]);
+    const timer = setTimeout(() => setWaited(true), PATIENCE);
+    return () => clearTimeout(timer);
+  }, []);
+  const ready = waited || tables?.every((table) => ratings?.has(table.game));
+  useEffect(() => {
+    if (tables && ready) setSlot((before) => featuredAfter(before, tables, (table) => strengthOf(table, ratings), pinned));
+  }, [tables, ready, pinned]);
   return slot && slot.table;
 }
 
@@ -121,7 +130,7 @@ function lineOf(ratings: Ratings, game: string, name: string): LeaderboardLine |
 }
 
 /** The mean of the lower bounds of its players' ratings. Those without a settled rating count nothing. */
-function strengthOf({ players, game }: Shown, ratings: NonNullable<Ratings>): number {
+function strengthOf({ players, game }: Shown, ratings: Ratings): number {
   const bounds = players.map((name) => {
     const line = lineOf(ratings, game, name);
     return line && !line.provisional ? (line.low ?? line.rating ?? 0) : 0;

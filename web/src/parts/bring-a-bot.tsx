@@ -24,7 +24,7 @@ export function BringABot({ game = 'noughts-and-crosses' }: { game?: string }) {
     <section class="bring" id="bring" aria-labelledby="bring-title">
       <div>
         <h2 id="bring-title">Bring a bot</h2>
-        <p class="quiet">A bot is a program in any language. Choose how it talks to this server; all of them meet at the same tables.</p>
+        <p class="quiet">A bot is a program in any language. Choose how it talks to this server; all of them meet at the same tables. <a href="/docs/first-bot.html">Your first bot</a> begins at the beginning.</p>
         <Tabs key={game} label="Protocols" tabs={tabs} />
       </div>
       <figure class="join">

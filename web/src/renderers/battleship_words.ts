@@ -102,9 +102,13 @@ export function marks(view: BattleshipView, before: BattleshipView, seats: reado
   return hitsOn(view, shot.target) === fleetSize(view) ? [hit, mark(shot.target, `The whole fleet of ${target} is sunk`)] : [hit];
 }
 
-export function silent(view: BattleshipView): string {
+/** A turn that was passed has no move, and that of a hit is told by its mark, once the film has been read up to it. */
+export function silent(view: BattleshipView, seats: readonly Seat[]): string {
   if (view.phase === 'placement') return 'The players place their fleets.';
-  return view.turns.some((turns) => turns > 0) ? 'No shot is fired.' : 'The fleets are placed.';
+  if (!view.last) return 'The fleets are placed.';
+  const shot = lastShot(view);
+  const shooter = playerName(seats, view.last.shooter);
+  return shot ? `${shooter} ${shot.hit ? 'hits' : 'misses'} ${playerName(seats, shot.target)} at ${squareName(shot.x, shot.y)}.` : `${shooter} skips the turn.`;
 }
 
 export function moveInWords(move: unknown, view: BattleshipView, seats: readonly Seat[]): string {

@@ -57,7 +57,7 @@ export interface Renderer<V extends View = View> {
   /** A move in words, for the list of events; '': the marks of the step say it. */
   moveInWords?(move: unknown, view: V, seats: readonly Seat[]): string;
   /** A step without a public move, in words. */
-  silent?(view: V): string;
+  silent?(view: V, seats: readonly Seat[]): string;
   /** How to play with mouse, touch and keyboard, in one or two sentences. */
   help?: string;
 }

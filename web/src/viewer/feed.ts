@@ -1,4 +1,5 @@
 /** Feed: the running matches that small boards show, all over one connection (docs/watching.md, "Many matches at once"). */
+import { later } from '../api/use';
 import type { News, Snapshot } from './live-film';
 import { delayBefore } from './stream';
 
@@ -22,6 +23,7 @@ export class Feed {
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #attempts = 0;
+  readonly #stopping = new AbortController().signal;
 
   constructor(private readonly url: () => string) {}
 
@@ -61,9 +63,7 @@ export class Feed {
     socket.onclose = () => {
       if (socket !== this.#socket) return;
       this.#socket = null;
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-      this.#later(delayBefore(++this.#attempts, Math.random()));
+      later(delayBefore(++this.#attempts, Math.random()), () => this.#later(0), this.#stopping);
     };
   }
 

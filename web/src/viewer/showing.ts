@@ -44,9 +44,13 @@ export function useShowing({ film, renderer, grown, step = null, links = null, o
   return { film, renderer, playback, digest, version, links, inWords };
 }
 
-/** The number of steps played at a frame. */
-export function stepOf({ steps }: Digest, index: number): number {
-  return Math.max(0, steps[index] ?? 0);
+/** The number of steps played at a frame, which the digest may not have reached yet. */
+export function stepOf({ steps, film }: Digest, index: number): number {
+  for (let at = index; at >= steps.length; at -= 1) {
+    const event = film.event(at);
+    if (event?.event === 'played') return event.step + 1;
+  }
+  return Math.max(0, steps[Math.min(index, steps.length - 1)] ?? 0);
 }
 
 /** Stay at the same step when the stored film of a match replaces the live one. */

@@ -1,4 +1,5 @@
 /** Stream: the spectator's connection to a match. It reconnects when it is lost. */
+import { later } from '../api/use';
 import type { Message, News, Snapshot } from './live-film';
 
 export type Connection =
@@ -36,7 +37,8 @@ interface Told {
 /** Follows a match until it is over or `stop` is called. */
 export class Following {
   #socket: WebSocket | null = null;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends the wait for the next attempt. */
+  #wait = new AbortController();
   #waits = false;
   #attempts = 0;
   #refusal: string | null = null;
@@ -53,7 +55,7 @@ export class Following {
   stop = (): void => {
     this.#waits = false;
     removeEventListener('online', this.retry);
-    clearTimeout(this.#timer);
+    this.#wait.abort();
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
@@ -65,7 +67,7 @@ export class Following {
   };
 
   #connect(): void {
-    clearTimeout(this.#timer);
+    this.#wait.abort();
     this.#waits = false;
     this.told.connection({ state: 'connecting' });
     const socket = (this.#socket = new WebSocket(this.url));
@@ -91,7 +93,8 @@ export class Following {
     const delay = code === TOO_SLOW ? 0 : delayBefore(++this.#attempts, Math.random());
     this.#waits = true;
     this.told.connection({ state: 'lost', words: this.#words(code), delay });
-    this.#timer = setTimeout(() => this.#connect(), delay);
+    this.#wait = new AbortController();
+    later(delay, () => this.#connect(), this.#wait.signal);
   }
 
   #words(code: number): string {

@@ -96,27 +96,27 @@ function Loaded(props: LoadedProps) {
 }
 
 /** The event of the current frame. */
-function Caption({ playback, digest, inWords }: Showing) {
+function Caption({ film, playback, digest, inWords }: Showing) {
   const index = playback.index.value;
   return (
     <p class="caption">
-      <span class="caption-step">{stepOf(digest, index)} / {stepOf(digest, digest.length - 1)}</span>
+      <span class="caption-step">{stepOf(digest, index)} / {stepOf(digest, film.length - 1)}</span>
       <span class="caption-words">{inWords(index)}</span>
     </p>
   );
 }
 
 function Buttons({ minimal, fullScreen, ...showing }: Showing & { minimal: boolean; fullScreen: () => void }) {
-  const { playback, digest, links } = showing;
+  const { film, playback, digest, links } = showing;
   const [dialog, setDialog] = useState<'help' | 'embed' | null>(null);
   const [copied, copy] = useCopying();
   const copyLink = () => links && copy(links.page(stepOf(digest, playback.index.value)));
   useHotkeys({ playback, toMark: (way) => playback.toMark(digest.marks, way), fullScreen, copyLink, help: () => setDialog('help') });
   return (
     <>
-      <Controls playback={playback} length={showing.film.length}>
+      <Controls playback={playback} length={film.length}>
         {links && <IconButton icon="link" words={copied ? 'Copied' : 'Copy a link to this step'} class={copied ? 'done' : ''} onClick={copyLink} />}
-        {links?.fork && !minimal && <a class="icon-button button" href={links.fork(Math.min(stepOf(digest, playback.index.value), stepOf(digest, digest.length - 1) - 1))} aria-label="Continue from here" title="Continue from here"><Icon name="fork" /></a>}
+        {links?.fork && !minimal && <a class="icon-button button" href={links.fork(Math.min(stepOf(digest, playback.index.value), stepOf(digest, film.length - 1) - 1))} aria-label="Continue from here" title="Continue from here"><Icon name="fork" /></a>}
         {links && !minimal && <IconButton icon="embed" words="Embed" onClick={() => setDialog('embed')} />}
         <IconButton icon="full" words="Full screen" onClick={fullScreen} />
         {!minimal && <IconButton icon="help" words="Keys" onClick={() => setDialog('help')} />}

@@ -20,7 +20,7 @@ export function frameInWords(film: Film, index: number, digest: Digest): string 
   if (!event) return 'From here on, the match is seen live.';
   const named = (player: number) => nameOf(film.header, player);
   const seats = order.map((player) => ({ player, name: named(player) }));
-  return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view, seats) ?? short(move), digest.happened(index), renderer.silent?.(view));
+  return eventInWords(event, named, (move) => renderer.moveInWords?.(move, view, seats) ?? short(move), digest.happened(index), renderer.silent?.(view, seats));
 }
 
 /** The winner, in one sentence. */

@@ -21,7 +21,8 @@ MakeProtocol = Callable[[], asyncio.BaseProtocol]
 OpenOn = Callable[..., Coroutine[Any, Any, asyncio.Server]]
 LOCALHOST = ["127.0.0.1", "::1"]
 EVERYWHERE = ("", "0.0.0.0", "::")
-ANYWHERE = ("192.0.2.1", 9)
+ANYWHERE = socket.AF_INET, ("192.0.2.1", 9)
+ANYWHERE_6 = socket.AF_INET6, ("2001:db8::1", 9)
 """An address of no machine; the route to it leads through the network."""
 BACKLOG = 2048
 """Connections that wait to be accepted."""
@@ -51,9 +52,11 @@ def network_address(host: str) -> str | None:
     if host not in EVERYWHERE:
         own = host in ("localhost", *LOCALHOST) or host.startswith("127.")
         return None if own else f"[{host}]" if ":" in host else host
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
-        chosen.connect(ANYWHERE)  # a datagram socket sends nothing by this
-        return str(chosen.getsockname()[0])
+    family, anywhere = ANYWHERE_6 if host == "::" else ANYWHERE
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as chosen:
+        chosen.connect(anywhere)  # a datagram socket sends nothing by this
+        address = str(chosen.getsockname()[0])
+        return f"[{address}]" if ":" in address else address
     return None
 
 
