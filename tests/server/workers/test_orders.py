@@ -15,6 +15,7 @@ from botdrome.api.server_calls import (
     contest_games,
     count_duels,
     live,
+    participant_with,
 )
 from botdrome.server.arena import Arena
 from botdrome.server.workers import pool
@@ -164,6 +165,7 @@ async def test_a_job_that_loses_every_worker_fails(monkeypatch: pytest.MonkeyPat
 def test_all_calls_that_change_something_are_orders() -> None:
     reading = {
         live, contest_games, count_duels, awaited, Arena.look, Arena.past, Arena.holder, Arena.owns,
+        participant_with,
     }  # fmt: skip
     sources = [file.read_text() for file in Path(api.__path__[0]).rglob("*.py")]
     calls = re.findall(r"(?:await |[.(])_?call(?:_bot)?\(\s*([\w.]+)", "".join(sources))
