@@ -22,6 +22,7 @@ from botdrome.server.arena import Arena, ServerAddresses
 from botdrome.server.battlebot import BattlebotServer, receive_tunnel
 from botdrome.server.calling.address_filter import warn_of_loopback
 from botdrome.server.calling.bot_caller import BotCaller
+from botdrome.server.calling.webhooks import LoadWebhooks, Webhooks
 from botdrome.server.contests.contest_desk import ContestDesk
 from botdrome.server.contests.contests import ServerContests
 from botdrome.server.lobby.desk import Desk
@@ -186,6 +187,7 @@ class RunningServer:
         for _, served in self.served:
             await served.close()
         await self._parts.url_bots.close()
+        self.contests.webhooks.leave()
         self.node.let_clients_go()
         self._ports.close()
         await self.arena.store.close()
@@ -219,6 +221,7 @@ async def open_server(
         server = RunningServer(parts, ports)
         server.new_operator_token = await parts.server.keys.open()
         parts.arena.addresses = server.addresses
+        parts.arena.webhooks.url = server.addresses.url or ""
         await parts.url_bots.open()
         await node.announce(server.own_url, ports)
     except BaseException:
@@ -249,6 +252,7 @@ async def _put_together(
     node: AnyNode,
 ) -> Parts:
     desk, callers = Desk(store, settings), BotCaller(settings)
+    webhooks = Webhooks(store, callers, desk.tables.note_ends)
     contests = ContestDesk(desk).contests
     keys = OperatorKeys(store, settings.operator.token, desk.registry.guesses)
     server = ServerParts(
@@ -263,6 +267,11 @@ async def _put_together(
     arena = Arena(desk, shown(desk.tables), url_bots, duels, node.asking)
     orders = ContestOrders(contests, url_bots, desk, node)
     arena.contests, arena.keys = orders, keys
+    arena.webhooks = contests.webhooks = webhooks
+    contests.journal.told = webhooks.contest_changed
+    node.asking.on(LoadWebhooks, webhooks.load)
+    webhooks.load_all = lambda: node.asking.ask_all(LoadWebhooks(), bool)
+    await webhooks.load()
     await desk.registry.bans.load()
     callers.refuse_banned(desk.registry.bans.covers_address)
     operator = Operator(
@@ -274,6 +283,7 @@ async def _put_together(
         orders,
         arena.classes,
     )
+    arena.audit = operator.audit
     node.share_tunnels(callers.tunnels, url_bots.arrived)
     arena.tables, arena.nodes = node.share_tables(arena.tables), node.nodes
     arena.games_at = node.games_at

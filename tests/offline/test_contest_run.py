@@ -221,6 +221,15 @@ async def test_it_pauses_between_matches_until_it_is_resumed(
     ]
 
 
+async def test_the_webhook_of_a_document_is_for_servers_alone(tmp_path: Path) -> None:
+    document = a_document(*HOUSE, webhook="https://example.org/secret")
+    for _ in range(2):  # it is the same document when the contest is continued
+        assert await run(tmp_path, document) == ""
+    contest = await stored(tmp_path)
+    assert contest.entry.document == replace(document, webhook="")
+    assert [line.action for line in contest.log].count("changed") == 0
+
+
 async def test_a_changed_document_is_refused_after_the_start(tmp_path: Path) -> None:
     document = a_document(*HOUSE)
     with pytest.raises(RuntimeError):

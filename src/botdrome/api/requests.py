@@ -17,6 +17,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.contest.document import BadDocument
 from botdrome.games.reading import bounded
 from botdrome.server.calling.bot_connection import CallFailed
+from botdrome.server.calling.webhooks import BadWebhook
 from botdrome.server.failures import STORE_AWAY, STORE_DAMAGED
 from botdrome.server.lobby.bans import BadBan
 from botdrome.server.lobby.registry import BadName
@@ -38,6 +39,7 @@ from botdrome.store.entries import (
     StoreUnavailable,
     UnknownClass,
 )
+from botdrome.store.entries import iso as iso
 from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import can_be_shown
@@ -46,7 +48,7 @@ STATUSES: dict[type[Exception], int] = {
     BadBan: 400, BadDocument: 400, BadName: 400, BadRoom: 400, BadRoomSettings: 400, BadRun: 400,
     NotOperator: 401, PermissionError: 403, UnknownClass: 404, UnknownContest: 404, BadOrder: 409,
     ClassRefusal: 409, ContestRefusal: 409, LooksAlike: 409, NameTaken: 409, CannotChange: 409,
-    CallFailed: 422, TooMany: 429,
+    BadWebhook: 422, CallFailed: 422, TooMany: 429,
     BrokenMatch: 500, StoreDamaged: 500, JobFailed: 503, NoAnswer: 503, StoreUnavailable: 503,
 }  # fmt: skip
 """Errors that are for the client, and their status. The first that fits counts."""
@@ -150,15 +152,6 @@ def javascript(epoch: Epoch) -> str:
     """`Sun Nov 15 2026 02:27:15 GMT+0000 (UTC)`, in any locale."""
     at = datetime.fromtimestamp(epoch / 1000, UTC)
     return f"{DAYS[at.weekday()]} {MONTHS[at.month - 1]} {at:%d %Y %H:%M:%S} GMT+0000 (UTC)"
-
-
-def iso(epoch: Epoch) -> str:
-    """`2026-11-15T02:27:15.123Z`."""
-    return (
-        datetime.fromtimestamp(epoch / 1000, UTC)
-        .isoformat(timespec="milliseconds")
-        .replace("+00:00", "Z")
-    )
 
 
 def epoch(text: str) -> Epoch:

@@ -85,6 +85,15 @@ COMMANDS: dict[str, Rows] = {
                 "delete": ("Delete a class with its participants.", "classes"),
             },
         ),
+        "webhooks": (
+            "Tell a URL of the ends of matches, and of contests.",
+            {
+                "set": ("Set a webhook, and print its secret.", "webhooks"),
+                "show": ("Show a webhook with its last deliveries, or all.", "webhooks"),
+                "test": ("Call a webhook now.", "webhooks"),
+                "remove": ("Remove a webhook.", "webhooks"),
+            },
+        ),
         "verify": ("Check match files and archives of contests.", "verify"),
     },
     "Operate": {

@@ -223,9 +223,8 @@ class BotFiles(Struct, frozen=True):
 
     def show(self, path: Path) -> bool:
         """Return True if a bot would find this path in its sandbox."""
-        path = path.resolve()
-        seen = (folder.resolve() for folder in (*self.folders, *self.alone, *map(Path, SYSTEM)))
-        return any(path.is_relative_to(one) for one in seen)
+        seen = (*self.folders, *self.alone, *map(Path, SYSTEM))
+        return any(path.resolve().is_relative_to(one.resolve()) for one in seen)
 
     def hint(self, error: str) -> str:
         """Return an error of a bot, and what to do if a file is missing that is beside the bot, and

@@ -239,6 +239,7 @@ KEYS: dict[str, tuple[str, str]] = {
     "seed": ("a whole number", "seed = 1"),
     "start": ("a moment with its time zone", "start = 2026-11-20T14:00:00Z"),
     "end": ("a moment with its time zone", "end = 2026-11-20T18:00:00+01:00"),
+    "webhook": ("a URL", 'webhook = "https://example.org/hook"'),
     "tie_breaks": (
         "a list of direct, opponents, sonneborn-berger, wins and games",
         'tie_breaks = ["direct", "wins"]',
@@ -537,6 +538,8 @@ class ContestDocument(DocumentPart, frozen=True):
     start: Moment | None = None
     end: Moment | None = None
     tie_breaks: tuple[TieBreak, ...] = ("direct", "opponents", "wins")
+    webhook: str = ""
+    """The URL that a server tells of the contest. It keeps it apart from the document."""
     entry: EntryRules = EntryRules()
     clock: ClockRules = ClockRules()
     penalties: Penalties = Penalties()

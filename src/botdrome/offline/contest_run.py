@@ -72,6 +72,7 @@ async def open_contest(
 
     Raise ContestRefusal if its document or its bots do not allow that.
     """
+    document = replace(document, webhook="")  # a server tells it, and keeps it to itself
     name, entrants = document.name, offline_entrants(document)
     if refusal := ContestProgress(document, entrants, {}).refusal:
         raise ContestRefusal(refusal)

@@ -53,10 +53,9 @@ def project_at(entrant: str) -> BotProject | None:
         return None
     try:
         return _project(file)
-    except OSError as error:
-        raise CannotStart(f"{file}: {error.strerror}") from None
-    except (BadDocument, UnicodeDecodeError) as problem:
-        raise CannotStart(f"{file}: {problem}") from None
+    except (OSError, ValueError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise CannotStart(f"{file}: {why}") from None
 
 
 def _project(file: Path) -> BotProject:

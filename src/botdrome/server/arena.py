@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from botdrome.contest.lobby import Seeker
+from botdrome.server.calling.webhooks import Webhooks
 from botdrome.server.contests.verbs import EnterContest, LeaveContest
 from botdrome.server.lobby.classes import Classes
 from botdrome.server.lobby.clients import is_bots, is_guests
@@ -28,6 +29,7 @@ from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, hashed
 
 if TYPE_CHECKING:
     from botdrome.server.operator.contest_orders import ContestOrders
+    from botdrome.server.operator.operator import Audit
 
 # What the arena asks all nodes: how a running match stands, and which players wait.
 
@@ -120,6 +122,8 @@ class Arena:
         self.classes = Classes(desk)
         self.contests: ContestOrders | None = None
         self.keys: OperatorKeys | None = None
+        self.audit: Audit
+        self.webhooks: Webhooks
         self.nodes: Callable[[], list[Node]] = list
         """Returns the live nodes; none on a single server."""
         self.games_at: Callable[[Node], list[str]] = lambda _: []

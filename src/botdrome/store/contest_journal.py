@@ -6,7 +6,7 @@ log.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count
 from time import time
 from typing import Any, Literal
@@ -201,6 +201,8 @@ class ContestJournal(ContestReader):
         self._store, self._now = store, now
         self._lock = asyncio.Lock()
         self._lines = count()
+        self.told: Callable[[ContestEntry, ContestEntry], Iterable[Note]] = lambda _, __: ()
+        """Returns what is stored with a change from a state to another."""
 
     async def create(
         self,
@@ -276,9 +278,9 @@ class ContestJournal(ContestReader):
                     f"the contest is {entry.state} and cannot become {state}; it can become "
                     f"{allowed}"
                 )
-            await self._keep(
-                name, author, state, why, _entry_note(name, replace(entry, state=state, why=why))
-            )
+            after = replace(entry, state=state, why=why)
+            told = self.told(entry, after)
+            await self._keep(name, author, state, why, _entry_note(name, after), *told)
 
     async def wait(self, name: str, author: str, action: str, why: str) -> None:
         """Store why a contest waits for its organiser.

@@ -4,6 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Literal
 
@@ -15,6 +16,13 @@ from botdrome.match.terms import PaceName
 
 Epoch = int
 """Milliseconds since 1970."""
+
+
+def iso(epoch: Epoch) -> str:
+    """`2026-11-15T02:27:15.123Z`."""
+    at = datetime.fromtimestamp(epoch / 1000, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
 
 Status = Literal["running", "ended", "aborted"]
 BotOrder = Literal["registered", "name", "owner", "game"]

@@ -18,6 +18,7 @@ from botdrome.api.rest import (
     operator,
     pictures,
     server,
+    webhooks,
 )
 from botdrome.api.rest.endpoint import MOST_FILES, RestEndpoint, document
 from botdrome.server.arena import Arena
@@ -27,7 +28,7 @@ from botdrome.server.workers.limits import SharedSlots
 BASE = "/api/v1"
 ENDPOINTS = [
     declared
-    for module in (server, bots, matches, analysis, contests, duel, classes, pictures)
+    for module in (server, bots, matches, analysis, contests, duel, classes, pictures, webhooks)
     for declared in module.endpoint.declared
 ]
 EVALUATING = analysis.evaluating.declared

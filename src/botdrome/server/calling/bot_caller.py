@@ -455,13 +455,14 @@ class BotCaller:
         limit_seconds: float,
         headers: Mapping[str, str] | None = None,
         tail: bytes = b"",
+        follow: bool = True,
     ) -> BotAnswer:
-        """Return the answer with any status.
+        """Return the answer with any status. `follow`: follow redirects.
 
         Raise CallFailed, with a text for the bot's author, if there is none.
         """
         waiter: asyncio.Future[BotAnswer] = self._loop.create_future()
-        call = self.call(url, body, limit_seconds, partial(_settle, waiter), headers, tail)
+        call = self.call(url, body, limit_seconds, partial(_settle, waiter), headers, tail, follow)
         try:
             return await waiter
         finally:
@@ -475,6 +476,7 @@ class BotCaller:
         tell: Callable[[Outcome], None],
         headers: Mapping[str, str] | None = None,
         tail: bytes = b"",
+        follow: bool = True,
     ) -> BotCall:
         """Start a call, of which `tell` gets the answer or CallFailed.
 
@@ -486,7 +488,8 @@ class BotCaller:
         now, fields = self._loop.time(), checked(headers) if headers else ()
         until = now + limit_seconds
         call = BotCall(
-            tell, partial(self._post, url, body, tail, limit_seconds, until, headers, fields)
+            tell,
+            partial(self._post, url, body, tail, limit_seconds, until, headers, fields, follow),
         )
         found = None if url.startswith(SCHEME) else self._resolver.idle_connection(url, now)
         if found is None:
@@ -506,6 +509,7 @@ class BotCaller:
         until: float,
         headers: Mapping[str, str] | None,
         fields: Headers,
+        follow: bool,
         outcome: Outcome | None,
     ) -> BotAnswer:
         """Return the answer, given the outcome of the call on an idle connection, if there was
@@ -519,13 +523,17 @@ class BotCaller:
                 outcome = await self._answer(request, until, outcome is not None)
             if isinstance(outcome, CallFailed):
                 raise outcome
-            if outcome.status in REDIRECTS:
+            if follow and outcome.status in REDIRECTS:
                 outcome = await self._follow(request, outcome, until)
             return decompressed(outcome, self._longest) if outcome.encoding else outcome
         except (CallFailed, TimeoutError) as problem:
             if isinstance(problem, NotAllowed) and self._logged.take():
                 log.warning("a bot may not be called", why=str(problem))
             raise _counted(problem, limit_seconds) from None
+
+    async def check(self, url: str) -> None:
+        """Raise CallFailed if this URL may not be called, or has no host."""
+        await self._resolver.resolve(target_of(url))
 
     def listen_on(self, ports: Iterable[int]) -> None:
         """These ports are the server's own: it does not call itself."""

@@ -4,19 +4,22 @@ import asyncio
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
 from time import time
 from typing import Literal
 
 import structlog
+from msgspec.structs import replace
 
 from botdrome.bots.house import house_bots
 from botdrome.contest.document import ContestDocument
 from botdrome.contest.formats.format import Entrant, EntrantNumber
 from botdrome.contest.progress import LateEntry, start_refusal
 from botdrome.games.reading import plural
+from botdrome.server.calling.webhooks import CONTESTS, Webhooks
 from botdrome.server.contests.contest_planner import UNKNOWN, ContestPlanner
 from botdrome.server.contests.running_contest import (
     BEFORE_THE_START,
@@ -243,6 +246,7 @@ class ServerContests:
         refusal: Callable[[str], str],
         house: Callable[[str], ContestPlayer],
     ) -> None:
+        self.webhooks: Webhooks
         self.journal, self._planner = ContestJournal(store), ContestPlanner(store, workers)
         self._count_owned = store.count_owned
         self.start, self._refusal, self._house = start, refusal, house
@@ -332,7 +336,8 @@ class ServerContests:
         entrants = [
             Entrant(checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants
         ]
-        await self.journal.create(document, author, entrants, secrets.token_hex(32))
+        async with self._without_webhook(document) as rest:
+            await self.journal.create(rest, author, entrants, secrets.token_hex(32))
         stored = await self._reload(document.name)
         self._attend_to(stored, 0)
         return stored
@@ -340,8 +345,21 @@ class ServerContests:
     async def change(self, name: str, document: ContestDocument, author: str) -> EnteredContest:
         """Replace the document of a contest that has not started."""
         self._of_server(name)
-        await self.journal.change_document(name, document, author)
+        async with self._without_webhook(document) as rest:
+            await self.journal.change_document(name, rest, author)
         return await self._followed(name)
+
+    @asynccontextmanager
+    async def _without_webhook(self, document: ContestDocument) -> AsyncIterator[ContestDocument]:
+        """Yield the document without the URL of its webhook, since others may read it; and set the
+        webhook once the document is stored.
+        """
+        subject, url = f"{CONTESTS}/{document.name}", document.webhook
+        if url:
+            await self.webhooks.check(url)
+        yield replace(document, webhook="")
+        if url and getattr(self.webhooks.hooks.get(subject), "url", "") != url:
+            await self.webhooks.set(subject, url, document.game)
 
     async def act(self, name: str, action: Action, author: str) -> EnteredContest:
         """Open, start, pause, resume or end a contest.

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from botdrome.server.calling.bot_connection import CallFailed, TooLate
+from botdrome.server.calling.webhooks import BadWebhook
 from botdrome.server.failures import log_failure
 from botdrome.server.lobby.tokens import TooMany
 from botdrome.server.nodes.cluster import Links, Members, NodeId
@@ -51,6 +52,7 @@ class HomeMoves(NoAnswer):
 ERRORS = (
     CallFailed,
     TooLate,
+    BadWebhook,
     ContestRefusal,
     UnknownContest,
     StoreUnavailable,

@@ -85,10 +85,12 @@ class ContestOrders:
         await self._contests.open(game)
         await self._bots.load_entries(game)
         self._open.add(game)
+        self._contests.webhooks.open(game)
 
     def leave(self, game: str) -> None:
         self._open.discard(game)
         self._contests.leave(game)
+        self._contests.webhooks.leave(game)
         self._desk.close_books(game)
 
     def in_use(self, game: str) -> bool:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from botdrome.games.chance import SEED_BITS
 from botdrome.games.game import Game
-from botdrome.match.events import Player
+from botdrome.match.events import Player, Result
 from botdrome.match.match import Match
 from botdrome.match.record import Resumption, seed_of
 from botdrome.match.terms import PaceName, Terms
@@ -25,7 +25,7 @@ from botdrome.server.tables.kept_table import InputKeeper, KeptTable
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.server.tables.timing import MoveTimes, TickTimers, never
 from botdrome.server.workers.pool import Workers
-from botdrome.store.entries import MatchEntry
+from botdrome.store.entries import MatchEntry, Note
 from botdrome.store.store import Store
 
 
@@ -79,6 +79,15 @@ class RunningTables:
             if table.entry.game == game and table.entry.contest is not None
         ]
         return any(table.match.result is not None for table in tables)
+
+    def note_ends(self, told: Callable[[MatchEntry, Result], tuple[Note, ...]] | None) -> None:
+        """Store these notes with the end of each match; None: there are none."""
+
+        def notes(table: Table) -> tuple[Note, ...]:
+            result = table.match.result
+            return told(table.entry, result) if told and result else ()  # not after a board
+
+        self._clearing.notes = notes if told else None
 
     # New tables.
 
