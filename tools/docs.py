@@ -26,6 +26,8 @@ GENERATOR = ROOT / ".venv" / "docs"
 STAMP, POLICY = "sources.sha256", "policy.txt"
 INLINE = re.compile(r"<script(?![^>]*\b(?:src|type)=)[^>]*>(.*?)</script>", re.DOTALL)
 """Scripts within a page. Those with a type are data."""
+INSERTED = "'sha256-NwSx/R2V/U4jnW0Tq5pQ53Y/rzPVJ4dqE7D6UTA/J1k='"
+"""The style that the search of the locked generator inserts."""
 STYLE = re.compile(r"<style[^>]*>(.*?)</style>", re.DOTALL)
 
 
@@ -71,7 +73,7 @@ def policy_of(folder: Path) -> str:
         text = page.read_text()
         scripts |= {_hashed(script) for script in INLINE.findall(text)}
         styles |= {_hashed(style) for style in STYLE.findall(text)}
-    own, other = " ".join(sorted(scripts)), " ".join(sorted(styles))
+    own, other = " ".join(sorted(scripts)), " ".join(sorted(styles | {INSERTED}))
     return (
         f"default-src 'self'; script-src 'self' {own}; style-src 'self' {other}; img-src 'self' "
         "data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -85,7 +87,13 @@ def _hashed(text: str) -> str:
 def digest() -> str:
     """Return the hash of all sources of the site."""
     sources = hashlib.sha256()
-    extra = [ROOT / "mkdocs.yml", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", LOCK]
+    extra = [
+        Path(__file__),
+        ROOT / "mkdocs.yml",
+        ROOT / "CHANGELOG.md",
+        ROOT / "CONTRIBUTING.md",
+        LOCK,
+    ]
     for file in sorted([*extra, *(one for one in (ROOT / "docs").rglob("*") if one.is_file())]):
         sources.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
     return sources.hexdigest()

@@ -181,7 +181,7 @@ async def test_the_documentation_has_a_policy_of_its_own(tmp_path: Path) -> None
             assert answer.status_code == status and words in answer.text
             assert answer.headers["content-security-policy"] == policy
         hashed = b64encode(sha256(b"first()").digest()).decode()
-        assert policy.count("sha256-") == 3 and f"'sha256-{hashed}'" in policy
+        assert policy.count("sha256-") == 4 and f"'sha256-{hashed}'" in policy
 
 
 async def test_the_icon(http: httpx.AsyncClient) -> None:
