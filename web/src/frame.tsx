@@ -19,6 +19,7 @@ const MORE = [
   ['/open', 'Open a match file'],
   ['/duel', 'Duel arena'],
   ['/history', 'Boards of duel arena'],
+  ['/join-class', 'Join a class'],
   ['/organise', 'For organisers'],
   ['/api/v1/docs', 'REST'],
   ['/graphql', 'GraphQL'],

@@ -39,6 +39,8 @@ const ROUTES: Route[] = [
   route('/profile/{name*}', () => import('./pages/duellist')),
   route('/history', () => import('./pages/history')),
   route('/board/{id}', () => import('./pages/board')),
+  route('/join-class', () => import('./pages/join-class')),
+  route('/class', () => import('./pages/class')),
   route('/organise', () => import('./pages/organise')),
   route('/organise/{part}', () => import('./pages/organise')),
 ];

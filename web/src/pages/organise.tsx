@@ -10,6 +10,7 @@ import { Problem } from '../parts/problem';
 import type { Params } from '../router';
 import { Audit } from './organise-audit';
 import { Bans } from './organise-bans';
+import { OrganiseClasses } from './organise-classes';
 import { BoatRooms } from './organise-boats';
 import { Clients } from './organise-clients';
 import { OrganiseContests } from './organise-contests';
@@ -23,6 +24,7 @@ const PARTS: Record<string, { title: string; Part: ComponentType }> = {
   clients: { title: 'Clients', Part: Clients },
   bans: { title: 'Bans', Part: Bans },
   contests: { title: 'Contests', Part: OrganiseContests },
+  classes: { title: 'Classes', Part: OrganiseClasses },
   matches: { title: 'Running matches', Part: RunningMatches },
   battlecube: { title: 'Battlecube', Part: Battlecube },
   boats: { title: 'Boat rooms', Part: BoatRooms },
