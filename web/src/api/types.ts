@@ -877,6 +877,11 @@ export interface NewCubeRun {
   games: number;
 }
 
+export interface NewWebhook {
+  /** Where it is told; null: the present URL stays, and gets a new secret. */
+  url: string | null;
+}
+
 export interface NextMatches {
   /** Players without an opponent; at each node, the longest wait first; 100 at most. */
   waiting: Waiting[];
@@ -1246,6 +1251,48 @@ export interface Waiting {
   players: number;
   /** The only opponent that it accepts; null: any. */
   opponent: string | null;
+}
+
+export interface WebhookAttempt {
+  /** As in the header webhook-id. */
+  id: string;
+  event: string;
+  /** A moment in UTC, as in ISO 8601. */
+  at: string;
+  /** A moment in UTC, as in ISO 8601. */
+  tried: string;
+  tries: number;
+  /** delivered, waiting or given up. */
+  state: string;
+  /** Why the last attempt failed; empty: it did not. */
+  error: string;
+}
+
+export interface WebhookSet {
+  subject: string;
+  url: string;
+  /** The key of the signatures, which is shown only once. */
+  secret: string;
+}
+
+export interface WebhookShown {
+  /** all, bots/NAME or contests/NAME. */
+  subject: string;
+  url: string;
+  /** The last 20, the latest attempt first. */
+  deliveries: WebhookAttempt[];
+}
+
+export interface WebhookTested {
+  /** Why the call failed; empty: the receiver has answered. */
+  error: string;
+}
+
+export interface WebhooksShown {
+  webhooks: WebhookShown[];
+  total: number;
+  limit: number;
+  offset: number;
 }
 
 export interface Withdrawal {
