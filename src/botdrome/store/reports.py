@@ -322,9 +322,11 @@ class Reports:
         total = (await self._fetch(queries.NOTES_COUNTED, {"book": key(book)}))[0][0]
         return [_mapping.decode(row[3]) for row in rows], int(total)
 
-    async def note_pages(self, book: str) -> AsyncIterator[dict[str, dict[str, Any]]]:
-        """Yield the values of the notes of a book by name, some at a time."""
-        values, first = {"book": key(book), "limit": AT_ONCE}, ""
+    async def note_pages(
+        self, book: str, most: int = 0
+    ) -> AsyncIterator[dict[str, dict[str, Any]]]:
+        """Yield the values of the notes of a book by name, some at a time; 0: as many as usual."""
+        values, first = {"book": key(book), "limit": most or AT_ONCE}, ""
         while rows := await self._fetch(queries.NOTES_FROM, {**values, "first": first}):
             first = rows[-1][1] + queries.NEXT
             yield {note.name: note.value for note in map(note_entry, rows)}

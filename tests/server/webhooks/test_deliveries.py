@@ -204,8 +204,8 @@ async def test_what_was_delivered_while_the_queue_was_read_is_not_delivered_agai
         await one.hooks.look()
         await receiver.heard.wait()
 
-        async def late(book: str) -> AsyncIterator[dict[str, dict[str, Any]]]:
-            found = [page async for page in pages(book)]
+        async def late(book: str, most: int) -> AsyncIterator[dict[str, dict[str, Any]]]:
+            found = [page async for page in pages(book, most)]
             answered.set()
             await asyncio.gather(*one.hooks._tasks.values())
             for page in found:

@@ -35,9 +35,10 @@ HOME = next(iter(CATALOGUE))
 """The node that has the rooms of this game delivers."""
 BOOK, QUEUE, LOG = "webhooks", "webhook deliveries", "webhook log {}"
 ALL, BOTS, CONTESTS = "all", "bots", "contests"
-LOOKING = ""
 LOOK = 1.0
 """Seconds between two looks for deliveries."""
+PAGE = 100
+"""Deliveries that are read at a time: more would block the event loop for too long."""
 LIMIT = 10.0
 """Seconds for a call."""
 AT_ONCE = 20
@@ -117,7 +118,7 @@ class Webhooks:
         """Has all nodes read the webhooks."""
         self._home = False
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        """By the subject of the webhook that they call; under LOOKING, the one that starts them."""
+        """By the subject of the webhook that they call; the one that starts them has none."""
         self._resting: dict[str, tuple[int, Epoch]] = {}
         """Of webhooks whose last call failed: how many did so in a row, and the next attempt."""
 
@@ -160,8 +161,8 @@ class Webhooks:
 
     async def test(self, hook: Webhook) -> str:
         """Call a webhook now, and return why that failed; empty: it did not."""
-        text = "Botdrome can reach this webhook."
-        return await self._call(hook, self._delivery(hook.subject, "test", text, {}))
+        test = self._delivery(hook.subject, "test", "Botdrome can reach this webhook.", {})
+        return await self._call(hook, test)
 
     # Events.
 
@@ -236,7 +237,7 @@ class Webhooks:
 
     def _watch(self) -> None:
         if self._home and self.hooks:
-            self._start(LOOKING, self._look)
+            self._start("", self._look)
 
     def _start(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if name not in self._tasks:
@@ -255,7 +256,7 @@ class Webhooks:
         """Start to call all webhooks that have deliveries which are due."""
         busy = set(self._tasks)  # what is read may have been delivered meanwhile
         waiting: dict[str, list[WebhookDelivery]] = defaultdict(list)
-        async for page in self._store.reports.note_pages(QUEUE):
+        async for page in self._store.reports.note_pages(QUEUE, PAGE):
             for value in page.values():
                 waiting[value["subject"]].append(msgspec.convert(value, WebhookDelivery))
         for subject, some in waiting.items():
@@ -271,8 +272,11 @@ class Webhooks:
                 await self._store.strike(QUEUE, [one.name for one in some])
                 return
             if surplus := some[:-MOST_WAITING]:
-                words = f"{len(surplus)} given up, since more than {MOST_WAITING} waited"
-                await self._note(surplus[-1], words, True)
+                await self._note(
+                    surplus[-1],
+                    f"{len(surplus)} given up, since more than {MOST_WAITING} waited",
+                    True,
+                )
                 await self._store.strike(QUEUE, [one.name for one in surplus])
             for one in sorted(some[-MOST_WAITING:], key=lambda one: one.due):
                 if one.due > self._now():
@@ -293,8 +297,10 @@ class Webhooks:
         """Store what became of an attempt. `over`: it was the last."""
         now, tries = self._now(), delivery.tries + 1
         state = "waiting" if not over else "given up" if error else "delivered"
-        line: dict[str, Any] = {"id": delivery.id, "event": delivery.event, "at": iso(delivery.at)}
-        line |= {"tried": iso(now), "tries": tries, "state": state, "error": error}
+        line = {
+            "id": delivery.id, "event": delivery.event, "at": iso(delivery.at),
+            "tried": iso(now), "tries": tries, "state": state, "error": error,
+        }  # fmt: skip
         older = [one for one in await self.log(delivery.subject) if one["id"] != delivery.id]
         shown = Note(LOG.format(delivery.subject), "", {"lines": [line, *older][:KEPT]})
         again = replace(delivery, tries=tries, due=now + pause(delivery.tries)).note()
@@ -324,4 +330,4 @@ class Webhooks:
 
 
 def pause(failures: int) -> int:
-    return min(SHORTEST_PAUSE << min(failures, 20), LONGEST_PAUSE)
+    return min(SHORTEST_PAUSE << failures, LONGEST_PAUSE)
