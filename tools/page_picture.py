@@ -8,9 +8,11 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from io import BytesIO
 from itertools import combinations
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.arena import BrowserArena, serving
 from tests.browser.conftest import FLAGS
@@ -31,9 +33,9 @@ DOCS = Path(__file__).parents[1] / "docs"
 NAMES = ("ada", "bob", "cleo", "dan")
 SEED, STEP = 3, 121
 BRAINS = {
-    "noughts-and-crosses": ("perfect", "random"),
-    "gomoku": ("strategist", "blocker"),
-    "battleship": ("hunter", "random"),
+    "noughts-and-crosses": ("perfect", "blocker"),
+    "gomoku": ("threat", "random"),
+    "battleship": ("gunner", "drifter"),
 }
 """The house bots that play for the bots of the pictures, one after the other."""
 ROUNDS, CUP = 3, "Autumn Cup"
@@ -122,29 +124,35 @@ def pictures_of_pages(chromium: Browser, arena: BrowserArena, matches: list[str]
     with ExitStack() as stack:
         for game in ("gomoku", "battleship", "bomberman"):
             stack.enter_context(seated(arena, game, "Grace Hopper")).move()
-        for name, path, size in (
-            ("front", "/", "desk"),
-            ("front-phone", "/", "phone"),
-            ("match", f"/matches/{gomoku}", "desk"),
-            ("continue", f"/matches/{noughts}/continue?step=2", "desk"),
-            ("game", "/games/gomoku", "desk"),
-            ("bot", "/bots/ada%20of%20gomoku", "desk"),
-            ("contest", f"/contests/gomoku/{CUP.replace(' ', '%20')}", "desk"),
-            ("tv", "/tv", "desk"),
-            ("docs", "/docs/pages.html", "desk"),
+        for name, path, shown in (
+            ("front", "/", ".featured .live-picture svg"),
+            ("match", f"/matches/{gomoku}", ".evaluation canvas, .evaluation svg"),
+            ("continue", f"/matches/{noughts}/continue?step=2", "h1"),
+            ("game", "/games/gomoku", ".game-picture svg"),
+            ("bot", "/bots/ada%20of%20gomoku", "h1"),
+            ("contest", f"/contests/gomoku/{CUP.replace(' ', '%20')}", "h1"),
+            ("tv", "/tv", ".live-picture svg"),
         ):
-            with opened(chromium, arena.url + path, size) as page:
-                page.screenshot(path=DOCS / "pictures" / f"{name}.png")
+            for size in ("desk", "phone") if name == "front" else ("desk",):
+                with opened(chromium, arena.url + path, shown, size) as page:
+                    file = DOCS / "pictures" / f"{name}{'-phone' * (size == 'phone')}.png"
+                    keep(page.screenshot(full_page=name == "match"), file)
+
+
+def keep(picture: bytes, file: Path) -> None:
+    """With 128 colours, a third of the size."""
+    Image.open(BytesIO(picture)).convert("RGB").quantize(128).save(file, optimize=True)
 
 
 @contextmanager
-def opened(chromium: Browser, url: str, size: str) -> Iterator[Page]:
+def opened(chromium: Browser, url: str, shown: str, size: str) -> Iterator[Page]:
+    """A page on which the element `shown` is there."""
     width, height = SIZES[size]
     with chromium.new_context(viewport={"width": width, "height": height}) as context:
         page = context.new_page()
         page.goto(url)
-        page.locator("h1").first.wait_for()
-        page.wait_for_timeout(3000)
+        page.locator(shown).first.wait_for()
+        page.wait_for_timeout(2000)
         yield page
 
 

@@ -35,6 +35,7 @@ def test_every_game_that_is_live_has_a_board(page: Page, arena: BrowserArena) ->
         page.goto("/")
         for guest in guests.values():
             expect(links_to(page, guest.match, ".wall")).to_be_visible()
+        expect(page.locator(".featured .live-picture svg").first).to_be_visible()
         check(page)
         page.get_by_role("link", name="Gomoku", exact=True).first.click()
         expect(links_to(page, guests["gomoku"].match, ".featured")).to_be_visible()

@@ -20,6 +20,8 @@ const REST = 50;
 export class Feed {
   readonly #watched = new Map<string, Set<Tell>>();
   #waiting = new Map<string, FeedMessage[]>();
+  /** By match, the message with its seats and the last one, for boards that begin to show it while others do. */
+  readonly #newest = new Map<string, FeedMessage[]>();
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #attempts = 0;
@@ -31,6 +33,8 @@ export class Feed {
   watch(match: string, tell: Tell): () => void {
     const tellers = this.#watched.get(match) ?? new Set();
     this.#watched.set(match, tellers.add(tell));
+    const newest = this.#newest.get(match);
+    if (newest) tell(newest);
     this.#later(REST);
     return () => {
       tellers.delete(tell);
@@ -45,6 +49,7 @@ export class Feed {
 
   #sync(): void {
     this.#timer = undefined;
+    for (const match of this.#newest.keys()) if (!this.#watched.has(match)) this.#newest.delete(match);
     if (this.#watched.size === 0) {
       this.#socket?.close();
       this.#socket = null;
@@ -70,6 +75,8 @@ export class Feed {
   #take(message: FeedMessage | { error: string }): void {
     if ('error' in message) return;
     this.#attempts = 0;
+    const first = 'snapshot' in message || ('event' in message && message.event.event === 'began');
+    this.#newest.set(message.match, first ? [message] : [...(this.#newest.get(message.match) ?? []).slice(0, 1), message]);
     if (this.#waiting.size === 0) requestAnimationFrame(() => this.#tell());
     this.#waiting.set(message.match, [...(this.#waiting.get(message.match) ?? []).slice(-3), message]);
   }
