@@ -76,6 +76,7 @@ def test_house_bots_play_on_from_a_step(page: Page, match: str) -> None:
 def test_a_person_plays_on_from_a_step(page: Page, match: str) -> None:
     page.goto(f"/matches/{match}/continue?step=0")
     page.get_by_role("link", name="Play on as").first.click()
+    expect(page.get_by_text("The position in words")).to_be_visible()
     happened = page.get_by_role("region", name="What happened").get_by_role("listitem")
     expect(happened).to_have_count(1)
     for row, count in ((1, 3), (3, 5)):

@@ -256,7 +256,8 @@ def test_those_who_wait_are_listed_and_what_contests_still_have_to_see() -> None
     )
     for ticket, (name, wish) in enumerate(seekers):
         lobby.seek(Seeker(ticket, name, wish))
-    assert [seeker.name for seeker in lobby.public()] == ["zoe"]
+    assert [seeker.name for seeker in lobby.invited(None)] == ["zoe"]
+    assert [seeker.name for seeker in lobby.invited("word")] == ["eve"]
     assert list(lobby.unplayed()) == [
         (("gomoku", "cup"), names, 2)
         for names in (

@@ -232,7 +232,7 @@ class Simulation:
         for node in self.nodes:
             waiting = [
                 (str(one.wish), one)
-                for one in node.lobby.public()
+                for one in node.lobby.invited(None)
                 if self.now - node.waiting[one.ticket].since > node.first.wait
             ]
             beat = node.first.beat(waiting if self._beats else [], self.now)

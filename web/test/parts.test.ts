@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { usualHouseBot } from '../src/api/wish';
 import { phoneUrl, whereOf } from '../src/parts/bring-a-bot';
 import { momentInWords } from '../src/parts/moment';
 import { boardOf } from '../src/replay/boards';
@@ -19,10 +18,6 @@ test('lines for bots have the public address of the server, or the one of the pa
   const server = { version: '1', url: 'https://bots.example.org', tls: true, ports: { duel: 5232 }, house: false, networkUrl: null };
   assert.deepEqual(whereOf(null, here), { http: here.origin, ws: 'ws://127.0.0.1:3000', host: '127.0.0.1', ports: {} });
   assert.deepEqual(whereOf(server, here), { http: server.url, ws: 'wss://bots.example.org', host: 'bots.example.org', ports: { duel: 5232 } });
-});
-
-test('the usual house bot is one of middle strength', () => {
-  assert.deepEqual([[], ['a'], ['a', 'b', 'c'], ['a', 'b', 'c', 'd']].map(usualHouseBot), ['', 'a', 'b', 'b']);
 });
 
 test('a board of a match is a film of its own', () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Player, playUrl, type Surroundings, type WireEvents } from '../src/api/player';
-import { clockWords, heard, loginOf, outcomeFor, ownPlayer, ownTurn, sentence, START, type PlayMessage, type PlayState, type PlayWish } from '../src/api/player-state';
-import { opponentWords, wishOf, wishPath } from '../src/api/wish';
+import { boardsWon, clockWords, heard, loginOf, outcomeFor, ownPlayer, ownTurn, sentence, START, type PlayMessage, type PlayState, type PlayWish } from '../src/api/player-state';
+import { opponentWords, rematchOf, wishOf, wishPath } from '../src/api/wish';
+import { soundOf } from '../src/parts/sounds';
 import type { MatchEvent, Result } from '../src/replay/film';
+import type { Renderer } from '../src/renderers/renderer';
+import { Digest } from '../src/viewer/digest';
 
 const WISH: PlayWish = { game: 'noughts-and-crosses', pace: 'slow', players: 2, options: {}, opponent: 'house:perfect', invite: null };
 const GUEST = { name: 'eve', secret: 's3cret' };
@@ -104,6 +107,43 @@ test('the end has a result and no moves', () => {
   assert.deepEqual([over.phase, over.result?.places, over.legal, over.ends], ['over', [1, 2], undefined, null]);
 });
 
+const BOARD_ENDED = news({ event: 'board ended', board: 0, result: { places: [1, 2], scores: [1, 0], causes: ['complete', 'complete'] } });
+
+test('a board that is over stays until the person goes on, with the score of boards', () => {
+  const between = after(SNAPSHOT, BEGAN, BOARD_ENDED, news({ event: 'began', board: 1, order: [1, 0] }), news({ event: 'played', step: 9, moves: {} }));
+  assert.deepEqual([between.film!.event(between.held!)?.event, boardsWon(between.film!)], ['board ended', [1, 0]]);
+  assert.equal(heard(between, SNAPSHOT, 1).held, null);
+  const over = after(SNAPSHOT, BEGAN, BOARD_ENDED, news({ event: 'ended', result: RESULT }));
+  assert.deepEqual([over.held, boardsWon(over.film!), boardsWon(after(SNAPSHOT, BEGAN).film!)], [null, null, null]);
+  const { stage, player } = playing();
+  stage.say(BOARD_ENDED);
+  assert.notEqual(player.state.value.held, null);
+  player.goOn();
+  assert.equal(player.state.value.held, null);
+});
+
+test('a draw of a board counts half for each', () => {
+  const drawn = news({ event: 'board ended', board: 0, result: { places: [1, 1], scores: [0, 0], causes: ['complete', 'complete'] } });
+  assert.deepEqual(boardsWon(after(SNAPSHOT, BEGAN, drawn).film!), [0.5, 0.5]);
+});
+
+test('a move, a capture and an end sound, and the loudest of several is heard', () => {
+  const renderer = { marks: (view: { taken?: boolean }) => (view.taken ? [{ kind: 'capture', words: 'a capture' }] : []) } as unknown as Renderer;
+  const step = (step: number, more: object = {}): PlayMessage => ({ match: 'm1', t: 10, event: { event: 'played', step, moves: {} }, view: { you: 0, toMove: [0], ...more } });
+  const sounds = (...messages: PlayMessage[]) => {
+    const digest = new Digest(after(SNAPSHOT, BEGAN, ...messages).film!, renderer);
+    digest.read();
+    return soundOf(digest, 1);
+  };
+  assert.deepEqual([sounds(), sounds(step(0)), sounds(step(0, { taken: true }), step(1))], [null, 'move', 'capture']);
+  assert.equal(sounds(step(0, { taken: true }), news({ event: 'ended', result: RESULT })), 'end');
+});
+
+test('a rematch is with the same people: by their word, or by that of the match', () => {
+  const wish = { ...WISH, opponent: null };
+  assert.deepEqual([rematchOf(wish, 'm1').invite, rematchOf({ ...wish, invite: 'moon' }, 'm1').invite], ['rematch m1', 'moon']);
+});
+
 test('the result is told from the side of the player', () => {
   assert.deepEqual([outcomeFor(RESULT, 0), outcomeFor(RESULT, 1)], ['You win.', 'You lose.']);
   assert.equal(outcomeFor({ ...RESULT, places: [1, 1] }, 1), 'A draw.');
@@ -112,8 +152,8 @@ test('the result is told from the side of the player', () => {
 });
 
 test('what went wrong is told in sentences, and by kind', () => {
-  const kinds = ['ada is a registered bot; choose another name', 'you have logged in again from another window', 'you have no seat in a running match m', 'no opponent came'];
-  assert.deepEqual(kinds.map((error) => after({ error }).failure?.kind), ['name', 'elsewhere', 'gone', 'other']);
+  const kinds = ['ada is a registered bot; choose another name', 'you have logged in again from another window', 'you have no seat in a running match m', 'no opponent came', 'the other player does not want to play'];
+  assert.deepEqual(kinds.map((error) => after({ error }).failure?.kind), ['name', 'elsewhere', 'gone', 'other', 'declined']);
   assert.deepEqual(after({ authentication: 'failed', why: 'a name must not be empty' }).failure, { kind: 'name', words: 'A name must not be empty.' });
   assert.equal(after({ authentication: 'failed' }).failure?.words, 'The server refuses the login; perhaps it does not have this game.');
   const told = after(SNAPSHOT, { error: 'send {"move": ...}' });

@@ -1,6 +1,7 @@
 """House bots by game and name, and their views."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -56,6 +57,45 @@ def house_bots(game: str) -> dict[str, HouseBot]:
     A game without its own bots has one that plays any legal move.
     """
     return HOUSE.get(game, {"random": any_legal_move})
+
+
+def novice(bot: HouseBot, careless: HouseBot, every: int, view: View, chance: Chance) -> Raw:
+    """Play like a bot, but carelessly in one of `every` moves, as people do."""
+    return (bot if chance.below(every) else careless)(view, chance)
+
+
+NOVICES: dict[str, HouseBot] = {
+    "bomberman": partial(novice, bomberman.sapper, bomberman.random, 6),
+    "bumblebots": partial(novice, bumblebots.forager, bumblebots.random, 2),
+    "gomoku": partial(novice, gomoku.threat, gomoku.random, 4),
+}
+"""`house:novice`, an opponent for people where the second bot of the ladder is too strong. It is no
+part of the ladder, so it has no fixed rating.
+"""
+EASY = "Easy"
+"""The level that pages propose."""
+_FOUR = ("Beginner", EASY, "Medium", "Hard")
+LEVELS: dict[str, dict[str, str]] = {
+    game: dict(zip(bots.split(), levels, strict=True))
+    for game, bots, levels in (
+        ("noughts-and-crosses", "random blocker perfect", ("Beginner", EASY, "Unbeatable")),
+        ("bumblebots", "random novice forager surveyor", _FOUR),
+        ("gomoku", "random novice threat strategist", _FOUR),
+        (
+            "battleship",
+            "skipper random drifter trawler gunner pilot plotter hunter",
+            ("Asleep", "Beginner", EASY, "Medium", "Hard", "Harder", "Very hard", "Expert"),
+        ),
+        ("battlecube", "random dodger survivor stalker", _FOUR),
+        ("bomberman", "random novice sapper bombardier warden", (*_FOUR, "Expert")),
+    )
+}
+"""The levels of house bots for people, weakest first."""
+
+
+def levels_of(game: str) -> dict[str, str]:
+    """Return the house bots for people with their levels, weakest first."""
+    return LEVELS.get(game, dict.fromkeys(house_bots(game), EASY))
 
 
 def any_legal_move(view: View, chance: Chance) -> Raw:

@@ -220,12 +220,12 @@ class Lobby:
                 self.leave(seeker)
         return table
 
-    def public(self) -> list[Seeker]:
-        """Return the waiting players without an invite, longest wait first."""
+    def invited(self, invite: str | None) -> list[Seeker]:
+        """Return the waiting players with this invite, or None: without one; longest wait first."""
         groups = (
             group
             for wish, pool in self._pools.items()
-            if wish.invite is None
+            if wish.invite == invite
             for group in _groups(pool)
         )
         return sorted((seeker for group in groups for seeker in group.values()), key=_arrival)

@@ -70,6 +70,12 @@ class WaitingPlayers(Struct, frozen=True):
     """The matches left in contests."""
 
 
+class FindInvited(Struct, frozen=True):
+    invite: str
+    declined: bool
+    """Turn them away."""
+
+
 class _Glance:
     """A spectator that takes the first message."""
 
@@ -132,6 +138,7 @@ class Arena:
         asking.on(LookAtMatch, self._look)
         asking.on(LookBack, self._look_back)
         asking.on(FindWaiting, self._find_waiting)
+        asking.on(FindInvited, self._find_invited)
 
     async def register(
         self,
@@ -208,6 +215,16 @@ class Arena:
 
     async def _find_waiting(self, question: FindWaiting) -> WaitingPlayers:
         return WaitingPlayers(self.desk.seekers(question.most), self.desk.unplayed(question.most))
+
+    async def invited(self, invite: str, declined: bool = False) -> list[str]:
+        """The names of the players that wait with an invite. `declined`: turn them away."""
+        found, _ = await self._asking.ask_all(FindInvited(invite, declined), list[str])
+        return [name for names in found for name in names]
+
+    async def _find_invited(self, question: FindInvited) -> list[str]:
+        if question.declined:
+            return self.desk.decline(question.invite)
+        return [seeker.name for seeker in self.desk.invited(question.invite)]
 
     # Bots.
 

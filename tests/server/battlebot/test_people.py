@@ -120,6 +120,37 @@ async def test_two_people_meet_by_their_invite_and_nobody_else(
                 assert ("legal" in await one.receive()) is (you == 0)
 
 
+async def test_an_invite_names_those_that_wait_and_can_be_declined(tmp_path: Path) -> None:
+    async with (
+        server(tmp_path) as house,
+        bot(house, person("ann", invite="a/b ü")) as ann,
+        bot(house, person("bob", invite="other")) as bob,
+        httpx.AsyncClient(trust_env=False, base_url=f"{house.url}/api/v1") as web,
+    ):
+        invite = "/invites/a%2Fb%20%C3%BC"
+        assert (await web.get("/invites/nobody")).json() == {"waiting": []}
+        assert (await web.get(invite)).json() == {"waiting": ["ann"]}
+        assert (await web.delete(invite)).json() == {"waiting": ["ann"]}
+        (told,), code, _ = await ann.until_closed()
+        assert (told, code) == ({"error": "the other player does not want to play"}, 1000)
+        assert (await web.get(invite)).json() == {"waiting": []}
+        async with bot(house, person("cy", invite="other")):
+            assert (await bob.receive())["players"] == ["bob", "cy"]
+
+
+async def test_a_person_plays_the_novice_of_a_game(tmp_path: Path) -> None:
+    login = person(game="gomoku", opponent="house:novice", options=SHORT["gomoku"])
+    async with server(tmp_path) as house, bot(house, login) as eve:
+        assert (await eve.receive())["players"] == ["eve", "house:novice"]
+        frames = await play_out(eve, await eve.receive())
+        assert frames[-1]["event"]["result"]["causes"] == ["complete", "complete"]
+    async with (
+        server(tmp_path) as house,
+        bot(house, person(opponent="house:novice")) as eve,
+    ):
+        assert "there is no bot house:novice" in (await eve.receive())["error"]
+
+
 async def test_different_paces_never_meet(tmp_path: Path) -> None:
     async with server(tmp_path) as house:
         usual = await registered(house, "ada")

@@ -1,5 +1,5 @@
 /** PlayState: the state of a match as its human player sees it, updated by each message. Pure. */
-import type { MatchEvent, Result } from '../replay/film';
+import type { BoardResult, Film, MatchEvent, Result } from '../replay/film';
 import { headerOf, LiveFilm, type News, type Snapshot } from '../viewer/live-film';
 
 export type PaceName = 'slow' | 'stepped';
@@ -36,8 +36,8 @@ interface Turn {
   legal?: unknown[];
 }
 
-/** `name`: the name cannot be used. `elsewhere`: another window goes on. `gone`: the seat is no longer there. `taken`: it still is. */
-export type FailureKind = 'name' | 'elsewhere' | 'gone' | 'taken' | 'other';
+/** `name`: the name cannot be used. `elsewhere`: another window goes on. `gone`: the seat is no longer there. `taken`: it still is. `declined`: nobody wants to play. */
+export type FailureKind = 'name' | 'elsewhere' | 'gone' | 'taken' | 'declined' | 'other';
 
 export interface Failure {
   kind: FailureKind;
@@ -52,6 +52,8 @@ export interface PlayState {
   /** It grows; `version` changes with it. */
   film: LiveFilm | null;
   version: number;
+  /** The frame with which a board ended that stays in sight until the person goes on; null: the newest frame is shown. */
+  held: number | null;
   legal: readonly unknown[] | undefined;
   /** The deadline of this step, by the clock of this page; null: there is no limit, or no player is to move. */
   ends: number | null;
@@ -66,7 +68,7 @@ export interface PlayState {
 const SEAT_GONE = 'The match is over, or your seat was given up because you were gone for too long.';
 
 export const START: PlayState = {
-  phase: 'connecting', lost: null, match: null, film: null, version: 0, legal: undefined, ends: null, sent: false, notice: '',
+  phase: 'connecting', lost: null, match: null, film: null, version: 0, held: null, legal: undefined, ends: null, sent: false, notice: '',
   result: null, failure: null,
 };
 
@@ -107,6 +109,7 @@ function kindOf(words: string): FailureKind {
   if (words.includes('another window')) return 'elsewhere';
   if (words.startsWith('you have no seat')) return 'gone';
   if (words.startsWith('there is no coming back')) return 'taken';
+  if (words.startsWith('the other player does not want')) return 'declined';
   return words.includes('choose another name') ? 'name' : 'other';
 }
 
@@ -119,7 +122,8 @@ function told(state: PlayState, message: (Snapshot | News) & Turn, now: number):
   if (event.event === 'refused') return { ...state, ...mine, notice: `That move is not possible: ${event.why}.` };
   if (event.event === 'late') return { ...state, ...mine, notice: 'Your move came too late.' };
   film.add(message, now);
-  const next: PlayState = { ...state, ...mine, version: state.version + 1, notice: noticeOf(event, film, state.notice) };
+  const held = event.event === 'board ended' ? film.length - 1 : event.event === 'ended' ? null : state.held;
+  const next: PlayState = { ...state, ...mine, version: state.version + 1, held, notice: noticeOf(event, film, state.notice) };
   return event.event === 'ended' ? { ...next, phase: 'over', result: event.result, legal: undefined, ends: null } : next;
 }
 
@@ -127,7 +131,7 @@ function joined(state: PlayState, message: Snapshot, now: number): PlayState {
   const again = state.film && state.match === message.match;
   const film = again ? state.film : new LiveFilm(headerOf(message));
   film!.add(message, now);
-  return { ...state, phase: 'playing', lost: null, match: message.match, film, version: state.version + 1, sent: false };
+  return { ...state, phase: 'playing', lost: null, match: message.match, film, version: state.version + 1, held: null, sent: false };
 }
 
 /** A notice stays until something else is played. */
@@ -160,8 +164,23 @@ export function ownTurn({ film, phase }: PlayState): boolean {
   return Array.isArray(toMove) && toMove.includes(you);
 }
 
-/** The result from the side of a player. */
-export function outcomeFor(result: Result, player: number): string {
+/** The boards that each player has won, a draw counting half; null: none has ended, or the match has but one. */
+export function boardsWon(film: Film): number[] | null {
+  const won = film.header.players.map(() => 0);
+  let boards = 0;
+  for (let index = 0; index < film.length; index++) {
+    const event = film.event(index);
+    if (event?.event === 'board ended') {
+      boards += 1;
+      const first = event.result.places.flatMap((place, player) => (place === 1 ? [player] : []));
+      for (const player of first) won[player]! += 1 / first.length;
+    }
+  }
+  return boards === 0 || (film.over && boards === 1) ? null : won;
+}
+
+/** The result of a match or a board from the side of a player. */
+export function outcomeFor(result: BoardResult, player: number): string {
   if (result.causes.includes('aborted')) return 'The match was aborted.';
   const place = result.places[player];
   if (place !== 1) return result.places.length === 2 ? 'You lose.' : `You come in at place ${place} of ${result.places.length}.`;

@@ -55,6 +55,9 @@ export class Player {
     this.#send({ move: raw });
   };
 
+  /** Show the next board. */
+  goOn = (): void => void (this.#state.value = { ...this.state.value, held: null });
+
   resign(): void {
     this.#send({ resign: true });
   }

@@ -621,6 +621,8 @@ export interface Game {
   terms: Terms;
   /** House bots for this game. */
   house: string[];
+  /** House bots for people, weakest first. */
+  levels: HouseLevel[];
 }
 
 export interface GameInFull {
@@ -634,6 +636,8 @@ export interface GameInFull {
   terms: Terms;
   /** House bots for this game. */
   house: string[];
+  /** House bots for people, weakest first. */
+  levels: HouseLevel[];
   /** A position from a match between house bots. */
   sample: Sample;
 }
@@ -675,6 +679,19 @@ export interface Late {
   event: "late";
   player: number;
   by: number;
+}
+
+export interface HouseLevel {
+  bot: string;
+  /** How strong it is, in a word. */
+  level: string;
+  /** Whether people get it as an opponent unless they choose another one. */
+  usual: boolean;
+}
+
+export interface Invitation {
+  /** The players that wait with this invite, the longest wait first. */
+  waiting: string[];
 }
 
 export interface Leaderboard {

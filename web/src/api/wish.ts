@@ -32,14 +32,19 @@ function optionsOf(text: string | null): Record<string, unknown> {
   }
 }
 
+/** The wish for another match with the same people, who share a word. */
+export function rematchOf(wish: PlayWish, match: string): PlayWish {
+  return { ...wish, invite: wish.invite ?? `rematch ${match}` };
+}
+
+/** Where the server tells which players wait with the word of a wish. */
+export function invitePath({ invite }: PlayWish): string {
+  return `/invites/${encodeURIComponent(invite ?? '')}`;
+}
+
 /** The display name of an opponent. */
 export function opponentWords({ opponent, invite }: PlayWish): string {
   if (opponent?.startsWith('house:')) return `the house bot ${opponent.slice('house:'.length)}`;
   if (opponent) return opponent;
   return invite ? 'a friend' : 'anybody';
-}
-
-/** One of middle strength, for newcomers; the server chooses the same. */
-export function usualHouseBot(names: readonly string[]): string {
-  return names[Math.floor((names.length - 1) / 2)] ?? '';
 }

@@ -13,7 +13,7 @@ import { Digest } from '../viewer/digest';
 import { useSeats } from '../viewer/stage';
 import { MatchViewer } from '../viewer/viewer';
 import { wantedStep } from './match';
-import { Recent } from './play-table';
+import { PositionInWords, Recent } from './play-table';
 
 export default function ContinuePage({ params }: { params: Params }) {
   const id = params['id'] ?? '';
@@ -65,10 +65,15 @@ function Going({ match, step, seat }: { match: string; step: number; seat: numbe
   }, [match, step, seat, tried]);
   if (!found) return error !== null ? <Problem words={error} retry={() => setTried([...tried])} /> : <p class="quiet" role="status">The match goes on …</p>;
   if (!found.view) return <MatchViewer film={found.film} step={seat === null ? step : null} />;
-  return <Turn film={found.film} view={found.view} notice={error} move={(raw) => setTried([...moves, raw])} />;
+  const move = (raw: unknown) => {
+    setError(null);
+    setTried([...moves, raw]);
+  };
+  return <Turn film={found.film} view={found.view} notice={error} move={tried === moves || error !== null ? move : null} />;
 }
 
-function Turn({ film, view, notice, move }: { film: Film; view: View; notice: string | null; move: (raw: unknown) => void }) {
+/** `move`: null while house bots move. */
+function Turn({ film, view, notice, move }: { film: Film; view: View; notice: string | null; move: ((raw: unknown) => void) | null }) {
   const renderer = useRenderer(film.header.game);
   const frame = useMemo(() => film.frame(film.length - 1), [film]);
   const seats = useSeats(film, frame);
@@ -80,15 +85,16 @@ function Turn({ film, view, notice, move }: { film: Film; view: View; notice: st
   if (!renderer || !digest) return <p class="quiet" role="status">Loading the board …</p>;
   return (
     <div class="viewer play-table">
-      <div class="play-status yours" role="status">Your turn</div>
+      <div class={move ? 'play-status yours' : 'play-status'} role="status">{move ? 'Your turn' : 'House bots move …'}</div>
       <div class="viewer-board">
-        <div class="stage"><renderer.Board view={view} before={before.current} event={null} seats={seats} final={null} crosses={digest.crosses(film.length - 1)} small={false} move={move} legal={legal} /></div>
+        <div class="stage"><renderer.Board view={view} before={before.current} event={null} seats={seats} final={null} crosses={digest.crosses(film.length - 1)} small={false} {...(move && { move, legal })} /></div>
         <p class="play-notice" role="alert">{notice}</p>
       </div>
       <div class="viewer-panel">
         <Recent film={film} digest={digest} />
         {renderer.help && <p class="quiet">{renderer.help}</p>}
       </div>
+      <PositionInWords text={renderer.describe(view, seats)} />
     </div>
   );
 }

@@ -72,8 +72,8 @@ function HouseBots({ game }: { game: GameInFull }) {
     <section aria-label="House bots">
       <h2>House bots</h2>
       <p class="quiet">They are always here, the weakest first. Log in with <code>"opponent": "house:NAME"</code>, or play against one now.</p>
-      <ul class="lines">{game.house.map((name) => (
-        <li key={name}><span class="mono">{name}</span> <a href={`/play/${game.name}?opponent=${encodeURIComponent(name)}&pace=stepped`}>Play</a></li>
+      <ul class="lines">{game.levels.map(({ bot, level }) => (
+        <li key={bot}><span class="mono">{bot}</span> <span class="quiet">{level}</span> <a href={`/play/${game.name}?opponent=${encodeURIComponent(bot)}&pace=stepped`}>Play</a></li>
       ))}</ul>
     </section>
   );

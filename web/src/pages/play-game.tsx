@@ -3,18 +3,33 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { guestAccount, keepName } from '../api/guest';
 import { browser, Player, playUrl } from '../api/player';
 import type { Failure, PlayState, PlayWish } from '../api/player-state';
-import { opponentWords, wishOf, wishPath } from '../api/wish';
+import type { Invitation } from '../api/types';
+import { useRest } from '../api/use';
+import { invitePath, opponentWords, wishOf, wishPath } from '../api/wish';
 import { go, query, type Params } from '../router';
 import { ready } from './play';
 import { NameField } from './play-name';
-import { PlayTable } from './play-table';
+import { PlayTable, type Again } from './play-table';
 import { Waiting } from './play-waiting';
 import { gameTitle } from './rules';
 
+/** Milliseconds between two looks who waits. */
+const LOOK = 3000;
+
+interface Begun {
+  player: Player;
+  wish: PlayWish;
+  /** The people of the last match who are asked for another one. */
+  asked: readonly string[];
+}
+
 export default function PlayGamePage({ params }: { params: Params }) {
-  const wish = useMemo(() => wishOf(params['game'] ?? '', query.value), []);
-  const [player, setPlayer] = useState<Player | null>(null);
-  const start = (match: string | null = null) => setPlayer(new Player(wish, guestAccount(), match, browser(playUrl())));
+  const first = useMemo(() => wishOf(params['game'] ?? '', query.value), []);
+  const [begun, setBegun] = useState<Begun | null>(null);
+  const wish = begun?.wish ?? first;
+  const player = begun?.player;
+  const start = (match: string | null, wanted = wish, asked: readonly string[] = []) =>
+    setBegun({ wish: wanted, asked, player: new Player(wanted, guestAccount(), match, browser(playUrl())) });
   useEffect(() => {
     const match = query.value.get('match');
     if (match || ready.value) start(match);
@@ -29,8 +44,8 @@ export default function PlayGamePage({ params }: { params: Params }) {
       player.stop();
     };
   }, [player]);
-  if (!player) return <Start wish={wish} start={() => start()} />;
-  return <Playing wish={wish} player={player} again={() => start()} />;
+  if (!begun) return <Start wish={wish} start={() => start(null)} />;
+  return <Playing {...begun} again={(wanted, asked) => start(null, wanted, asked)} />;
 }
 
 /** For users that open an invitation link. */
@@ -44,7 +59,7 @@ function Start({ wish, start, problem }: { wish: PlayWish; start: () => void; pr
   return (
     <form class="play-form play-start" onSubmit={submit}>
       <h1>{gameTitle(wish.game)}</h1>
-      <p>{wish.invite ? 'You are invited to a match. It begins when all players are here.' : <>A match against <bdi>{opponentWords(wish)}</bdi>.</>}</p>
+      {wish.invite ? <Invited wish={wish} /> : <p>A match against <bdi>{opponentWords(wish)}</bdi>.</p>}
       {problem && <p class="problem" role="alert">{problem}</p>}
       <NameField name={name} setName={setName} />
       <p><button type="submit" class="main big">Play</button> <a class="button" href="/play">Choose something else</a></p>
@@ -53,14 +68,28 @@ function Start({ wish, start, problem }: { wish: PlayWish; start: () => void; pr
   );
 }
 
-function Playing({ wish, player, again }: { wish: PlayWish; player: Player; again: () => void }) {
+/** Who invites: the players that wait, or else the name in the link. */
+function Invited({ wish }: { wish: PlayWish }) {
+  const { value } = useRest<Invitation>(invitePath(wish), LOOK);
+  const [from] = useState(query.value.get('from'));
+  const waiting = value?.waiting ?? [];
+  const hosts = waiting.length ? waiting.join(' and ') : from;
+  return (
+    <p role="status">
+      {hosts ? <><strong><bdi>{hosts}</bdi></strong> {waiting.length > 1 ? 'invite' : 'invites'} you to a match.</> : 'You are invited to a match.'}{' '}
+      {waiting.length ? (wish.players > 2 ? 'It begins when all players are here.' : 'It begins when you play.') : value && 'Nobody waits there at present; it begins when all players are here.'}
+    </p>
+  );
+}
+
+function Playing({ wish, player, asked, again }: Begun & { again: Again }) {
   const state = player.state.value;
   useMatchInAddress(wish, state);
   if (state.failure) return <Failed wish={wish} state={state} failure={state.failure} player={player} again={again} />;
   return (
     <>
       {state.lost && <Lost lost={state.lost} seated={state.match !== null} now={player.now} />}
-      {state.film ? <PlayTable wish={wish} player={player} again={again} /> : <Waiting wish={wish} state={state} />}
+      {state.film ? <PlayTable wish={wish} player={player} again={again} /> : <Waiting wish={wish} state={state} asked={asked} />}
     </>
   );
 }
@@ -85,11 +114,11 @@ interface FailedProps {
   state: PlayState;
   failure: Failure;
   player: Player;
-  again: () => void;
+  again: Again;
 }
 
 function Failed({ wish, state, failure, player, again }: FailedProps) {
-  if (failure.kind === 'name' && state.match === null) return <Start wish={wish} start={again} problem={failure.words} />;
+  if (failure.kind === 'name' && state.match === null) return <Start wish={wish} start={() => again()} problem={failure.words} />;
   return (
     <div class="problem" role="alert">
       <h1>{gameTitle(wish.game)}</h1>
@@ -97,7 +126,7 @@ function Failed({ wish, state, failure, player, again }: FailedProps) {
       <p class="play-actions">
         {failure.kind === 'elsewhere' && <button type="button" class="main" onClick={player.now}>Continue here</button>}
         {(failure.kind === 'gone' || failure.kind === 'taken') && <a class="button main" href={`/matches/${state.match}`}>Watch the match</a>}
-        <button type="button" class={failure.kind === 'other' ? 'main' : ''} onClick={again}>{failure.kind === 'other' ? 'Try again' : 'New match'}</button>
+        {failure.kind !== 'declined' && <button type="button" class={failure.kind === 'other' ? 'main' : ''} onClick={() => again()}>{failure.kind === 'other' ? 'Try again' : 'New match'}</button>}
         <a class="button" href="/play">Choose something else</a>
       </p>
     </div>

@@ -1,7 +1,12 @@
 /** The table of a human player: the board, the players with their clock, and the actions. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { clockWords, outcomeFor, ownPlayer, ownTurn, type PlayState, type PlayWish } from '../api/player-state';
+import { ask } from '../api/rest';
+import { boardsWon, clockWords, outcomeFor, ownPlayer, ownTurn, type PlayState, type PlayWish } from '../api/player-state';
 import type { Player } from '../api/player';
+import type { Invitation } from '../api/types';
+import { useRest } from '../api/use';
+import { invitePath, rematchOf } from '../api/wish';
+import { LOW_TIME, SoundSwitch, useLowTime, useSounds } from '../parts/sounds';
 import { colourOf, signOf, type Cross, type Renderer } from '../renderers/renderer';
 import { useRenderer } from '../renderers/use';
 import type { Film, Frame } from '../replay/film';
@@ -13,21 +18,30 @@ import { gameTitle } from './rules';
 const RECENT = 6;
 /** Milliseconds after which a player is told that the server is slow. */
 const SLOW_ANSWER = 4000;
+/** Milliseconds between two looks whether the others ask for a rematch. */
+const LOOK = 2000;
+
+/** Another match with the same choices; `wish`: with the people of this one, who are asked. */
+export type Again = (wish?: PlayWish, asked?: readonly string[]) => void;
 
 interface TableProps {
   wish: PlayWish;
   player: Player;
-  again: () => void;
+  again: Again;
 }
 
 export function PlayTable({ wish, player, again }: TableProps) {
   const state = player.state.value;
   const film = state.film!;
-  const frame = film.frame(film.length - 1);
+  const shown = state.held ?? film.length - 1;
+  const frame = film.frame(shown);
   const renderer = useRenderer(film.header.game);
   const digest = useMemo(() => renderer && new Digest(film, renderer), [film, renderer]);
   digest?.read();
-  const status = useStatus(state, film, frame);
+  const status = useStatus(state, film, film.frame(film.length - 1));
+  const boards = useMemo(() => boardsWon(film), [film, film.length]);
+  useSounds(digest);
+  useLowTime(state.ends, ownTurn(state) && !state.sent);
   useEffect(() => void (document.title = `${status} · ${gameTitle(wish.game)}`), [status]);
   if (!renderer || !digest) return <p class="quiet" role="status">Loading the board …</p>;
   return (
@@ -37,15 +51,15 @@ export function PlayTable({ wish, player, again }: TableProps) {
         <p>{wish.pace === 'slow' ? 'Slow pace, unrated' : 'Unrated'}</p>
       </header>
       <div class="viewer play-table">
-        {state.result ? <Ending state={state} film={film} again={again} /> : <Bar state={state} status={status} />}
+        {state.result ? <Ending wish={wish} state={state} film={film} boards={boards} again={again} /> : state.held !== null ? <Between state={state} film={film} boards={boards} status={status} goOn={player.goOn} /> : <Bar state={state} status={status} />}
         <div class="viewer-board">
-          <Board state={state} film={film} frame={frame} renderer={renderer} player={player} crosses={digest.crosses(film.length - 1)} />
+          <Board state={state} film={film} shown={shown} renderer={renderer} player={player} crosses={digest.crosses(shown)} />
           <p class="play-notice" role="alert">{state.notice}</p>
         </div>
         <div class="viewer-panel">
           <p class="hidden" role="status">{frameInWords(film, film.length - 1, digest)} {status}</p>
-          <PlayerList state={state} film={film} frame={frame} renderer={renderer} />
-          {!state.result && <Resign resign={() => player.resign()} />}
+          <PlayerList state={state} film={film} frame={frame} renderer={renderer} boards={boards} />
+          <div class="play-actions">{!state.result && <Resign resign={() => player.resign()} />}<SoundSwitch /></div>
           <Recent film={film} digest={digest} />
           {renderer.help && <p class="quiet">{renderer.help}</p>}
         </div>
@@ -90,36 +104,48 @@ function useDelayed(wanted: boolean, milliseconds: number): boolean {
   return late && wanted;
 }
 
-interface BoardAreaProps {
+interface BoardProps {
   state: PlayState;
   film: Film;
-  frame: Frame;
+  shown: number;
   renderer: Renderer;
   player: Player;
+  crosses: readonly Cross[];
 }
 
-function Board({ state, film, frame, renderer, player, crosses }: BoardAreaProps & { crosses: readonly Cross[] }) {
+/** A board that is over stays until a click. */
+function Board({ state, film, shown, renderer, player, crosses }: BoardProps) {
+  const frame = film.frame(shown);
   const seats = useSeats(film, frame);
   const area = useRef<HTMLDivElement>(null);
+  const before = shown > 0 && frame.event && frame.event.event !== 'began' ? film.frame(shown - 1).view : null;
+  const alone = toMove(frame).length === 1;
+  const held = state.held !== null;
   useEffect(() => {
     if (document.activeElement === document.body || document.activeElement?.id === 'main') area.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });
-  }, []);
-  const before = film.length > 1 && frame.event && frame.event.event !== 'began' ? film.frame(film.length - 2).view : null;
-  const alone = toMove(frame).length === 1;
-  const open = state.phase === 'playing' && !state.lost && !(state.sent && alone);
+  }, [held]);
+  const open = state.phase === 'playing' && !state.lost && !held && !(state.sent && alone);
   return (
-    <div class="stage" ref={area}>
+    <div class="stage" ref={area} onClick={held ? player.goOn : undefined}>
       <renderer.Board
-        view={frame.view} before={before} event={frame.event} seats={seats} final={state.result ? frame.view : null} crosses={crosses} small={false}
+        view={frame.view} before={before} event={frame.event} seats={seats} final={state.result || held ? frame.view : null} crosses={crosses} small={false}
         {...(open && { move: player.move, legal: state.legal })}
       />
     </div>
   );
 }
 
-function PlayerList({ state, film, frame, renderer }: Omit<BoardAreaProps, 'player'>) {
+interface PlayerListProps {
+  state: PlayState;
+  film: Film;
+  frame: Frame;
+  renderer: Renderer;
+  boards: readonly number[] | null;
+}
+
+function PlayerList({ state, film, frame, renderer, boards }: PlayerListProps) {
   const own = ownPlayer(state);
-  const awaited = state.result ? [] : toMove(frame);
+  const awaited = state.result ? [] : toMove(film.frame(film.length - 1));
   const bySeat = renderer.scores?.(frame.view) ?? null;
   const { players } = film.header;
   return (
@@ -132,6 +158,7 @@ function PlayerList({ state, film, frame, renderer }: Omit<BoardAreaProps, 'play
             <span class="player-facts">{player === own ? 'you' : name.startsWith('house:') ? 'house bot' : ''}</span>
           </div>
           <div class="player-state">
+            {boards && <span class="player-boards">{number(boards[player] ?? 0)} {boards[player] === 1 ? 'board' : 'boards'}</span>}
             {bySeat && <span class="player-score">{number(bySeat[frame.order.indexOf(player)] ?? 0)}</span>}
             {awaited.includes(player) && <span class="clock">to move</span>}
           </div>
@@ -150,35 +177,84 @@ function Clock({ ends }: { ends: number }) {
     return () => clearInterval(timer);
   }, [ends]);
   const left = ends - now;
-  return <span class={`play-clock${left < 10_000 ? ' short' : ''}`} role="timer" aria-label="Time left">{clockWords(left)}</span>;
+  return <span class={`play-clock${left < LOW_TIME ? ' short' : ''}`} role="timer" aria-label="Time left">{clockWords(left)}</span>;
 }
 
 function Resign({ resign }: { resign: () => void }) {
   const [asked, setAsked] = useState(false);
-  if (!asked) return <p class="play-actions"><button type="button" onClick={() => setAsked(true)}>Resign</button></p>;
+  if (!asked) return <button type="button" onClick={() => setAsked(true)}>Resign</button>;
   return (
-    <p class="play-actions" role="group" aria-label="Resign">
+    <span class="play-actions" role="group" aria-label="Resign">
       Really resign?
       <button type="button" class="main" onClick={resign}>Yes, resign</button>
       <button type="button" onClick={() => setAsked(false)}>No, play on</button>
+    </span>
+  );
+}
+
+/** A board is over, and another one has begun or will begin. */
+function Between({ state, film, boards, status, goOn }: { state: PlayState; film: Film; boards: readonly number[] | null; status: string; goOn: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus({ preventScroll: true }), []);
+  const event = film.event(state.held ?? 0);
+  if (event?.event !== 'board ended') return null;
+  return (
+    <section class="card play-ending" aria-label="The board is over">
+      <h2>Board {event.board + 1}: {outcomeFor(event.result, ownPlayer(state) ?? 0)}</h2>
+      <BoardScore state={state} film={film} boards={boards} />
+      <p class="play-actions">
+        <button ref={button} type="button" class="main" onClick={goOn}>Next board</button>
+        <span>{status}</span> {state.ends !== null && <Clock ends={state.ends} />}
+      </p>
+    </section>
+  );
+}
+
+function BoardScore({ state, film, boards }: { state: PlayState; film: Film; boards: readonly number[] | null }) {
+  const own = ownPlayer(state);
+  if (!boards) return null;
+  return (
+    <p class="board-score">Boards:{' '}
+      {film.header.players.map(({ name }, player) => <span key={player}>{player > 0 && ', '}{player === own ? 'you' : <bdi>{name}</bdi>} <strong>{number(boards[player] ?? 0)}</strong></span>)}
     </p>
   );
 }
 
-function Ending({ state, film, again }: { state: PlayState; film: Film; again: () => void }) {
+function Ending({ wish, state, film, boards, again }: { wish: PlayWish; state: PlayState; film: Film; boards: readonly number[] | null; again: Again }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   const own = ownPlayer(state);
   const result = state.result!;
+  const people = wish.opponent === null ? film.header.players.map(({ name }) => name).filter((name, player) => player !== own && !name.startsWith('house:')) : [];
   return (
     <section class="card play-ending" aria-label="Result">
       <h2 ref={heading} tabIndex={-1}>{own === null ? resultInWords(film.header, result) : outcomeFor(result, own)}</h2>
-      <p class="play-actions">
-        <button type="button" class="main" onClick={again}>Rematch</button>
+      <BoardScore state={state} film={film} boards={boards} />
+      <div class="play-actions">
+        {people.length ? <Rematch wish={rematchOf(wish, state.match ?? '')} people={people} again={again} /> : <button type="button" class="main" onClick={() => again()}>Rematch</button>}
         <a class="button" href={`/matches/${state.match}`}>Watch the replay</a>
         <a class="button" href="/play">Another game</a>
-      </p>
+      </div>
     </section>
+  );
+}
+
+/** Ask the other people for a rematch, or answer them. */
+function Rematch({ wish, people, again }: { wish: PlayWish; people: readonly string[]; again: Again }) {
+  const { value } = useRest<Invitation>(invitePath(wish), LOOK);
+  const [declined, setDeclined] = useState(false);
+  const asking = declined ? [] : people.filter((name) => value?.waiting.includes(name));
+  const decline = () => {
+    setDeclined(true);
+    void ask(invitePath(wish), { method: 'DELETE' }).catch(() => undefined);
+  };
+  if (!asking.length) return <button type="button" class="main" onClick={() => again(wish, people)}>Ask {people.length > 1 ? 'the others' : <bdi>{people[0]}</bdi>} for a rematch</button>;
+  return (
+    <div class="rematch" role="status">
+      <strong><bdi>{asking.join(' and ')}</bdi> {asking.length === 1 ? 'asks' : 'ask'} for a rematch.</strong>
+      <button type="button" class="main" onClick={() => again(wish, people)}>Play again</button>
+      <button type="button" onClick={decline}>No, thanks</button>
+    </div>
   );
 }
 
@@ -197,7 +273,8 @@ export function Recent({ film, digest }: { film: Film; digest: Digest }) {
   );
 }
 
-function PositionInWords({ text }: { text: string }) {
+/** The position, for screen readers and for people that prefer words. */
+export function PositionInWords({ text }: { text: string }) {
   return (
     <details class="position-text">
       <summary>The position in words</summary>

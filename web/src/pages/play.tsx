@@ -6,7 +6,7 @@ import { guestAccount, keepName, newInvite } from '../api/guest';
 import type { PaceName, PlayWish } from '../api/player-state';
 import type { Bots, Game, Games } from '../api/types';
 import { useRest } from '../api/use';
-import { usualHouseBot, wishPath } from '../api/wish';
+import { wishPath } from '../api/wish';
 import { GamePicture } from '../parts/game-picture';
 import { Problem } from '../parts/problem';
 import { go, query } from '../router';
@@ -88,7 +88,8 @@ function Details({ game }: { game: Game }) {
   const beat = game.terms.pace.beat;
   const [against, setAgainst] = useState<Against>(wanted(game));
   const [opponent, setOpponent] = useState(query.value.get('opponent') ?? '');
-  const [house, setHouse] = useState(game.house.find((one) => one === query.value.get('opponent')) ?? usualHouseBot(game.house));
+  const asked = game.levels.find(({ bot }) => bot === query.value.get('opponent'));
+  const [house, setHouse] = useState((asked ?? game.levels.find(({ usual }) => usual))?.bot ?? '');
   const [pace, setPace] = useState<PaceName>('stepped');
   const [players, setPlayers] = useState(Math.max(2, game.players[0] ?? 2));
   const [texts, setTexts] = useState<Texts>({});
@@ -109,11 +110,16 @@ function Details({ game }: { game: Game }) {
     <form class="play-form" onSubmit={start}>
       <fieldset class="choices">
         <legend>Opponent</legend>
-        {AGAINST.filter(([value]) => value !== 'house' || game.house.length).map(([value, title, words]) => (
+        {AGAINST.filter(([value]) => value !== 'house' || game.levels.length).map(([value, title, words]) => (
           <Card key={value} group="against" value={value} chosen={against} choose={setAgainst} title={title} words={words} />
         ))}
       </fieldset>
-      {against === 'house' && <HouseBots names={game.house} chosen={house} choose={setHouse} />}
+      {against === 'house' && (
+        <fieldset class="choices levels">
+          <legend>Level</legend>
+          {game.levels.map(({ bot, level }) => <Card key={bot} group="level" value={bot} chosen={house} choose={setHouse} title={level} words={bot.replace('house:', '')} />)}
+        </fieldset>
+      )}
       {against === 'bot' && <BotByName game={game.name} name={opponent} setName={setOpponent} />}
       {beat && (
         <fieldset class="choices">
@@ -134,21 +140,7 @@ function Details({ game }: { game: Game }) {
 function wanted(game: Game): Against {
   const opponent = query.value.get('opponent');
   if (opponent && !opponent.startsWith('house:')) return 'bot';
-  return game.house.length ? 'house' : 'anybody';
-}
-
-/** The best is the last. */
-function HouseBots({ names, chosen, choose }: { names: readonly string[]; chosen: string; choose: (name: string) => void }) {
-  return (
-    <label class="field">
-      House bot
-      <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
-        {names.map((name, place) => (
-          <option key={name} value={name}>{name.replace('house:', '')}{place === names.length - 1 ? ' (strongest)' : place === 0 ? ' (easiest)' : ''}</option>
-        ))}
-      </select>
-    </label>
-  );
+  return game.levels.length ? 'house' : 'anybody';
 }
 
 function BotByName({ game, name, setName }: { game: string; name: string; setName: (name: string) => void }) {

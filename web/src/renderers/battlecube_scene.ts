@@ -1,8 +1,8 @@
 /** Battlecube in space, by three.js. Nothing is drawn while nothing moves. */
 import {
   BoxGeometry, BufferAttribute, BufferGeometry, CanvasTexture, Color, DirectionalLight, DynamicDrawUsage, EdgesGeometry, HemisphereLight,
-  IcosahedronGeometry, InstancedMesh, LineBasicMaterial, LineSegments, Matrix4, MeshLambertMaterial, PerspectiveCamera, Quaternion, Scene,
-  SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector3, WebGLRenderer, type Object3D,
+  IcosahedronGeometry, InstancedMesh, LineBasicMaterial, LineSegments, Matrix4, MeshLambertMaterial, PerspectiveCamera, Plane, Quaternion,
+  Raycaster, Scene, SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector2, Vector3, WebGLRenderer, type Object3D,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { cellsOf, type Cell, type CubeView } from './battlecube_view';
@@ -37,6 +37,8 @@ export class CubeScene {
   readonly #crosses: Sprite[] = [];
   #bombs = bombMesh(256);
   #cage: Object3D | null = null;
+  /** The layer at which a bomb is aimed, and the cell. */
+  #layer: Object3D | null = null;
   #edge = 0;
   #slice: Slice | null = null;
   #movers: Mover[] = [];
@@ -93,6 +95,33 @@ export class CubeScene {
     this.#slice = slice;
     if (this.#view) this.#placeBombs(this.#view.bombs);
     this.#ask();
+  }
+
+  /** Show the cell at which a bomb is aimed, in the layer of the slice; null: none is. */
+  aim(cell: Cell | null): void {
+    if (this.#layer) this.#scene.remove(this.#layer);
+    this.#layer = null;
+    if (cell?.every(Number.isInteger) && this.#slice) {
+      this.#layer = layerLines(this.#edge, this.#slice.axis, this.#place(cell), css('--muted'), css('--bad'));
+      this.#scene.add(this.#layer);
+    }
+    this.#ask();
+  }
+
+  /** The cell of the slice under a point of the canvas; null: there is none. */
+  cellAt(x: number, y: number): Cell | null {
+    if (!this.#slice) return null;
+    const { axis, layer } = this.#slice;
+    const size = this.#renderer.getSize(new Vector2());
+    const ray = new Raycaster();
+    ray.setFromCamera(new Vector2((2 * x) / size.x - 1, 1 - (2 * y) / size.y), this.#camera);
+    const on = this.#place([layer, layer, layer]);
+    const normal = new Vector3().setComponent(axis, 1);
+    const hit = ray.ray.intersectPlane(new Plane(normal, -on.getComponent(axis)), new Vector3());
+    if (!hit) return null;
+    const middle = (this.#edge - 1) / 2;
+    const cell = [hit.x + middle, middle - hit.y, middle - hit.z].map((part, i) => (i === axis ? layer : Math.round(part)));
+    return cell.every((part) => part >= 0 && part < this.#edge) ? (cell as unknown as Cell) : null;
   }
 
   resize(width: number, height: number): void {
@@ -255,6 +284,26 @@ function cage(edge: number, strong: string, faint: string): Object3D {
   geometry.setAttribute('position', new BufferAttribute(new Float32Array(points), 3));
   outline.add(new LineSegments(geometry, new LineBasicMaterial({ color: faint })));
   return outline;
+}
+
+/** The lines of a layer across an axis, and the cell at `place` in it. */
+function layerLines(edge: number, axis: 0 | 1 | 2, place: Vector3, faint: string, strong: string): Object3D {
+  const half = edge / 2;
+  const points: number[] = [];
+  const others = [0, 1, 2].filter((one) => one !== axis);
+  for (const [along, across] of [others, [...others].reverse()]) {
+    for (let at = -half; at <= half; at++) {
+      for (const end of [-half, half]) points.push(...place.clone().setComponent(along!, end).setComponent(across!, at).toArray());
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute('position', new BufferAttribute(new Float32Array(points), 3));
+  const lines = new LineSegments(geometry, new LineBasicMaterial({ color: faint, transparent: true, opacity: 0.5 }));
+  const cell = new LineSegments(new EdgesGeometry(new BoxGeometry(1, 1, 1)), new LineBasicMaterial({ color: strong }));
+  cell.position.copy(place);
+  cell.add(textSprite('✹', strong));
+  lines.add(cell);
+  return lines;
 }
 
 function textSprite(words: string, colour: string): Sprite {

@@ -19,7 +19,7 @@ from botdrome.api.rest.endpoint import (
     copied,
 )
 from botdrome.api.server_calls import ReadContext
-from botdrome.bots.house import HouseBot, house_bots, house_view, seated
+from botdrome.bots.house import EASY, HouseBot, house_bots, house_view, levels_of, seated
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.games.game import Raw, View
 from botdrome.games.options import options_of
@@ -57,6 +57,11 @@ class Waiting(Struct):
     """Players at its table, including itself."""
     opponent: str | None
     """The only opponent that it accepts; null: any."""
+
+
+class Invitation(Struct):
+    waiting: list[str]
+    """The players that wait with this invite, the longest wait first."""
 
 
 class RestUnplayed(Struct):
@@ -115,6 +120,20 @@ async def upcoming(arena: Arena, _request: RestRequest) -> NextMatches:
         copied(Waiting, one.wish, name=one.name, opponent=one.opponent) for one in found.seekers
     ]
     return NextMatches(waiting, [copied(RestUnplayed, one) for one in found.unplayed])
+
+
+@endpoint("GET", "/invites/{invite:path}", "The players that wait with an invite.")
+async def invitation(arena: Arena, request: RestRequest) -> Invitation:
+    return Invitation(await arena.invited(request.path("invite")))
+
+
+@endpoint(
+    "DELETE",
+    "/invites/{invite:path}",
+    "Decline an invitation: the players that wait with it are told.",
+)
+async def decline(arena: Arena, request: RestRequest) -> Invitation:
+    return Invitation(await arena.invited(request.path("invite"), declined=True))
 
 
 @endpoint(
@@ -197,6 +216,14 @@ class GameOption(Struct):
     default: Any
 
 
+class HouseLevel(Struct):
+    bot: str
+    level: str
+    """How strong it is, in a word."""
+    usual: bool
+    """Whether people get it as an opponent unless they choose another one."""
+
+
 class RestGame(Struct):
     name: GameName
     gameType: GameType  # noqa: N815
@@ -206,6 +233,8 @@ class RestGame(Struct):
     terms: Terms
     house: list[str]
     """House bots for this game."""
+    levels: list[HouseLevel]
+    """House bots for people, weakest first."""
 
 
 class GameInFull(RestGame):
@@ -232,8 +261,12 @@ def _game(row: CatalogueEntry) -> RestGame:
     players = row.game.players
     options = [copied(GameOption, option) for option in options_of(row.game).values()]
     house = [f"house:{name}" for name in house_bots(row.name)]
+    levels = [
+        HouseLevel(f"house:{bot}", level, level == EASY)
+        for bot, level in levels_of(row.name).items()
+    ]
     return RestGame(
-        row.name, game_type(row.name), [players[0], players[-1]], options, row.terms, house
+        row.name, game_type(row.name), [players[0], players[-1]], options, row.terms, house, levels
     )
 
 

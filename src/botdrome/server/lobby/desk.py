@@ -347,6 +347,7 @@ class Tasks:
         task.add_done_callback(self._running.discard)
 
 
+DECLINED = "the other player does not want to play"
 NOT_STORED = "results cannot be stored at present, so no new match begins; try again later"
 
 
@@ -681,7 +682,19 @@ class Desk:
     # Waiting players and matches left, for pages and tools.
 
     def seekers(self, most: int) -> list[Seeker]:
-        return self._lobby.public()[:most]
+        return self._lobby.invited(None)[:most]
+
+    def invited(self, invite: str) -> list[Seeker]:
+        return self._lobby.invited(invite)
+
+    def decline(self, invite: str) -> list[str]:
+        """Turn away the players that wait with an invite, and return their names."""
+        seekers = self.invited(invite)
+        for seeker in seekers:
+            client = self._clients[seeker.ticket]
+            self.give_up(client)
+            client.turn_away({"error": DECLINED})
+        return [seeker.name for seeker in seekers]
 
     def unplayed(self, most: int) -> list[Unplayed]:
         return [

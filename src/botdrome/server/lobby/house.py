@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from botdrome.bots.house import HouseBot, house_bots, house_view
+from botdrome.bots.house import NOVICES, HouseBot, house_bots, house_view
 from botdrome.games.chance import SEED_BITS, Chance
 from botdrome.games.game import Game, Raw, Seat, View
 from botdrome.match.events import Player
@@ -24,11 +24,12 @@ ATTEMPTS = 3
 
 
 def house_bot(game: str, name: str) -> tuple[str, HouseBot] | None:
-    """`house:NAME`; plain `house` means one of middle strength, as newcomers want it."""
+    """`house:NAME`; plain `house` means one of middle strength."""
     bots = house_bots(game)
     if name == "house":
         name = f"house:{list(bots)[(len(bots) - 1) // 2]}"
-    found = bots.get(name.removeprefix("house:"))
+    plain = name.removeprefix("house:")
+    found = NOVICES.get(game) if plain == "novice" else bots.get(plain)
     return (name, found) if found else None
 
 
