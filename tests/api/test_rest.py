@@ -201,7 +201,7 @@ async def test_matches_are_filtered_and_counted(http: httpx.AsyncClient, store: 
                                                      "'99999999999999999999'"),
         ("matches?limit=%D9%A3", 400, "limit is a number from 1 to 1000, not '٣'"),
         ("matches?status=lost", 400, "status is one of running, ended, aborted, not 'lost'"),
-        ("bots?colour=red", 400, "there is no parameter 'colour'; there are game, owner, sort, "
+        ("bots?colour=red", 400, "there is no parameter 'colour'; there are game, owner, name, sort, "
                                  "limit, offset"),
         ("matches?game=chess", 404, "there is no game 'chess'; there are " + ", ".join(CATALOGUE)),
         ("matches?bot=a%00b", 400, "a text must not contain the character NUL"),

@@ -1,4 +1,4 @@
-"""Verdicts: what decided a game that is over, in words."""
+"""Verdicts: what decided a game that is over, in words; and openings and deaths in words."""
 
 import pytest
 from msgspec.structs import replace
@@ -108,3 +108,72 @@ def test_battlecube() -> None:
 
 def test_other_games_tell_their_scores() -> None:
     assert replace(Bumblebots(), scores=(3, 1)).verdict(TWO) == "score: ann 3, bob 1"
+
+
+# Openings and deaths.
+
+
+@pytest.mark.parametrize(
+    ("spaces", "words"),
+    [
+        ((4,), "opens with the centre"),
+        ((1,), "opens with an edge"),
+        ((0, 4), "answers a corner with the centre"),
+        ((4, 8), "answers the centre with a corner"),
+        ((0, 4, 8), ""),
+    ],
+)
+def test_openings_of_noughts_and_crosses(spaces: tuple[int, ...], words: str) -> None:
+    position = NoughtsAndCrosses().start(2, CHANCE)
+    *before, last = spaces
+    for number, space in enumerate(before):
+        position = position.play({number % 2: space}, CHANCE)
+    raw = {"mark": "XO"[len(before) % 2], "space": [last // 3, last % 3]}
+    assert position.opening_words(len(before) % 2, raw) == words
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        (((7, 7),), "opens in the centre"),
+        (((0, 0),), "opens at a15"),
+        (((7, 7), (7, 8)), "answers beside the first stone"),
+        (((7, 7), (8, 8)), "answers diagonally to the first stone"),
+        (((7, 7), (9, 7)), "answers away from the first stone"),
+        (((7, 7), (9, 7), (0, 0)), ""),
+    ],
+)
+def test_openings_of_gomoku(points: tuple[tuple[int, int], ...], words: str) -> None:
+    position = Gomoku().start(2, CHANCE)
+    *before, (x, y) = points
+    for number, point in enumerate(before):
+        position = position.play({number % 2: point}, CHANCE)
+    assert position.opening_words(len(before) % 2, {"x": x, "y": y}) == words
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"x": 0, "y": 9}, "fires first in a corner"),
+        ({"x": 5, "y": 1}, "fires first near an edge"),
+        ({"x": 5, "y": 4}, "fires first in the middle"),
+        ({"skip": True}, ""),
+    ],
+)
+def test_first_shots(raw: dict[str, int], words: str) -> None:
+    position = Battleship().start(2, CHANCE).play({}, CHANCE)
+    assert position.opening_words(0, raw) == words
+
+
+def test_deaths() -> None:
+    assert Bumblebots().opening_words(0, {}) == Gomoku().death_words(0) == ""
+    burnt = after(drawn("A..B.... .#.#.#.# ........", fuse=1), "A BOMB", "A DOWN")
+    assert [burnt.death_words(seat) for seat in (0, 1)] == [
+        "was killed by its own bomb",
+        "was killed by a bomb of another",
+    ]
+    walls = after(drawn("A.... .#.#. ..B.. .#.#. .....", closing=1, rounds=10), "", "")
+    assert [walls.death_words(seat) for seat in (0, 1)] == ["was crushed by the walls", ""]
+    assert drawn("A.... .#.#. ..B.. .#.#. .....").without(1).death_words(1) == "left"
+    cube = cubes.after(cubes.cube((0, 0, 0), (2, 2, 2)), cubes.step("-X"), cubes.STAY)
+    assert [cube.death_words(seat) for seat in (0, 1)] == ["moved out of the cube", ""]

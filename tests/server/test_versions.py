@@ -9,8 +9,10 @@ import httpx
 import pytest
 
 from botdrome.app import RunningServer
+from botdrome.server.lobby.registry import PROTOCOLS
 from botdrome.server.rooms.boat_settings import BoatRoomSettings
 from botdrome.store.entries import Wanted
+from tests.patience import until
 from tests.server.calling.hosts import answer
 from tests.server.clients import NOTICES, PATIENCE, bot, client, registered, server
 from tests.server.lobby.url_hosts import url_bot, with_address
@@ -100,3 +102,17 @@ def answering(version: Any) -> Callable[[Any, Any], bytes | None]:
         return answer(json.dumps(told).encode()) if "challenge" in message else None
 
     return instead
+
+
+async def test_the_protocol_of_a_bot_is_stored_also_if_the_server_stops_at_once(
+    tmp_path: Path,
+) -> None:
+    async with server(tmp_path) as house:
+        login = await registered(house, "ada")
+        async with bot(house, login):
+            pass
+    async with server(tmp_path) as house:
+        notes = await house.desk.store.notes(PROTOCOLS)
+        assert notes == {"ada": {"protocol": "battlebot"}}
+        async with bot(house, login):
+            await until(lambda: not house.desk.registry._unstored)

@@ -31,6 +31,7 @@ const ROUTES: Route[] = [
   route('/games/{game}', () => import('./pages/game')),
   route('/bots', () => import('./pages/bots')),
   route('/bots/{name*}', () => import('./pages/bot')),
+  route('/compare', () => import('./pages/compare')),
   route('/contests', () => import('./pages/contests')),
   route('/contests/{game}/{name*}', () => import('./pages/contest')),
   route('/search', () => import('./pages/search')),

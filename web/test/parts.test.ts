@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { phoneUrl, whereOf } from '../src/parts/bring-a-bot';
+import { readFollowed, toggled, type Followed } from '../src/parts/follow';
 import { momentInWords } from '../src/parts/moment';
 import { boardOf } from '../src/replay/boards';
 import type { Film, MatchEvent } from '../src/replay/film';
@@ -44,4 +45,12 @@ test('a phone gets an address that it can open', () => {
   assert.equal(phoneUrl({ url: null, networkUrl: null }, local), null);
   assert.equal(phoneUrl({ url: null, networkUrl: null }, far), far.origin);
   assert.equal(phoneUrl({ url: 'https://bots.example.org', networkUrl: null }, local), 'https://bots.example.org');
+});
+
+test('followed bots and contests are kept as a list, and anything else in its place is none', () => {
+  const ada: Followed = { kind: 'bot', game: 'gomoku', name: 'ada' };
+  const list = toggled([], ada);
+  assert.deepEqual([list, toggled(list, ada), toggled(list, { ...ada, kind: 'contest' }).length], [[ada], [], 2]);
+  assert.deepEqual(readFollowed(JSON.stringify([ada, 5, null, { kind: 'bot' }])), [ada]);
+  assert.deepEqual([null, '{', '{}', '7'].map(readFollowed), [[], [], [], []]);
 });

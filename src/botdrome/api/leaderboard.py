@@ -443,6 +443,18 @@ class GameResults:
         }
         return sorted(played, key=lambda size: (-played[size], size))
 
+    def usual_tables(self) -> dict[str, TableResults]:
+        """Return the results at the tables at which each bot plays most; those with the standard
+        options come first.
+        """
+        places: dict[str, tuple[bool, int, tuple[str, int]]] = {}
+        for place, table in self.counts.tables.items():
+            for bot, games in table.games.items():
+                found = place[0] == STANDARD, games, place
+                places[bot] = max(places.get(bot, found), found)
+        used = {place: self.table(*place) for place in {place for _, _, place in places.values()}}
+        return {bot: used[place] for bot, (_, _, place) in places.items()}
+
     def table(self, options: str, size: int | None) -> TableResults:
         """Return the results at tables of this size with these options, which may be none yet."""
         place = options, size or 0

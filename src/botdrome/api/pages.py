@@ -40,8 +40,8 @@ PAGES = (
     "/", "/play", "/play/{game}", "/matches", "/matches/{id}", "/matches/{id}/why/{seat}",
     "/matches/{id}/continue", "/games",
     "/games/{game}", "/bots", "/bots/{name:path}", "/contests", "/contests/{game}/{name:path}",
-    "/tv", "/organise", "/organise/{part}", "/open", "/search", "/duel", "/profile/{name:path}",
-    "/history", "/board/{id}", "/embed/{id}", "/join-class", "/class",
+    "/tv", "/organise", "/organise/{part}", "/open", "/search", "/compare", "/duel",
+    "/profile/{name:path}", "/history", "/board/{id}", "/embed/{id}", "/join-class", "/class",
 )  # fmt: skip
 """The paths of pages, as in `web/src/router.ts`. All others are 404."""
 GAME = next(iter(CATALOGUE))

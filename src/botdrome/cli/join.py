@@ -160,6 +160,7 @@ def register(
     owner: Annotated[
         str, Option(help="Your name, shown beside the bot. \\[default: as in your class]")
     ] = "",
+    language: Annotated[str, Option(help="The language it is written in, for its page.")] = "",
 ) -> None:
     """Register a bot on a server, print its token, and keep the token for `botdrome join` and
     `botdrome why`.
@@ -168,7 +169,7 @@ def register(
     rest = server_at(server)
     try:
         with changing_tokens() as servers:
-            token = registered(rest, game, name, owner)
+            token = registered(rest, game, name, owner, language)
             servers.setdefault(rest.url, {})[name] = KeptBot(game, token)
     except ServerProblem as problem:
         raise ServerProblem(name_problem(rest, name, problem, f"bots register {game}")) from None
@@ -237,13 +238,13 @@ def token_for(server: RestServer, game: str, name: str, owner: str = "") -> tupl
         return bots[name].token, True
 
 
-def registered(server: RestServer, game: str, name: str, owner: str) -> str:
+def registered(server: RestServer, game: str, name: str, owner: str, language: str = "") -> str:
     """Register a bot and return its token: without an owner, for the user's participant of a class
     on this server, if there is one.
     """
     kept = None if owner else kept_owners().get(server.url)
     try:
-        return server.register(game, name, owner, kept.token if kept else "")
+        return server.register(game, name, owner, kept.token if kept else "", language)
     except ServerProblem as problem:
         if kept is None or problem.status != FORBIDDEN:
             raise

@@ -67,9 +67,12 @@ class RestServer:
         """Raise ValueError if this is not the address of a server."""
         self.url = http_url(server)
 
-    def register(self, game: str, name: str, owner: str, owner_token: str = "") -> str:
+    def register(
+        self, game: str, name: str, owner: str, owner_token: str = "", language: str = ""
+    ) -> str:
         """Register a bot, and return its token."""
-        answer = self.get("bots", owner_token, {"game": game, "name": name, "owner": owner})
+        body = {"game": game, "name": name, "owner": owner}
+        answer = self.get("bots", owner_token, body | ({"language": language} if language else {}))
         return str(answer["password"])
 
     def has_bot(self, name: str) -> bool:

@@ -370,6 +370,10 @@ class Battlecube(Game[Plan], frozen=True):
             ends.append(f"{' and '.join(names[seat] for seat in self.seats)} survived")
         return "; ".join(ends)
 
+    def death_words(self, seat: Seat) -> str:
+        fates = {one: FALLS.get(reason, "left") for one, _, reason in self.lost}
+        return fates.get(seat, "")
+
     def view(self, seat: Seat | None) -> View:
         return {
             "you": seat,

@@ -437,6 +437,17 @@ class Battleship(Game[Act], frozen=True):
         rounds, ahead = divmod(self.turn, len(self.boards))
         return (rounds + 1,) * ahead + (rounds,) * (len(self.boards) - ahead)
 
+    def opening_words(self, seat: Seat, raw: Raw) -> str:
+        """The first shot."""
+        shot = self.parse(seat, raw)
+        if not isinstance(shot, Shot):
+            return ""
+        outer = [
+            min(at, size - 1 - at) < size / 4
+            for at, size in ((shot.x, self.width), (shot.y, self.height))
+        ]
+        return f"fires first {('in the middle', 'near an edge', 'in a corner')[sum(outer)]}"
+
     def verdict(self, names: Sequence[str]) -> str:
         sunk = [seat for seat, fleet in enumerate(self.fleets) if fleet == fleet.lower()]
         hits = ", ".join(

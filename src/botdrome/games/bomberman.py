@@ -642,6 +642,15 @@ class Bomberman(Game[Move], frozen=True):
             )
         return "; ".join(ends)
 
+    def death_words(self, seat: Seat) -> str:
+        death = self.users[seat].death
+        if death is None:
+            return ""
+        if death.fate != "bombs":
+            return "was crushed by the walls" if death.fate == "walls" else "left"
+        owners = {bomb.seat for bomb in death.bombs}
+        return f"was killed by {'its own bomb' if owners == {seat} else 'a bomb of another'}"
+
     def view(self, seat: Seat | None) -> View:
         now = self.round
         end, closing = self._next_closing

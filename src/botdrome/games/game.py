@@ -124,6 +124,17 @@ class Game(msgspec.Struct, Generic[Move], frozen=True):
             f"{name} {score:g}" for name, score in zip(names, self.scores, strict=True)
         )
 
+    def opening_words(self, seat: Seat, raw: Raw) -> str:
+        """Say the first move of a seat in this position in a few words, which many games share.
+
+        By default a game has no openings.
+        """
+        return ""
+
+    def death_words(self, seat: Seat) -> str:
+        """Say how a seat died in a few words; empty: it did not. By default no seat dies."""
+        return ""
+
     def view(self, seat: Seat | None) -> View:
         """Return everything that this seat (None: the public) may know, ready for JSON."""
         raise NotImplementedError

@@ -186,6 +186,20 @@ class Gomoku(Game[Point], frozen=True):
             str([*point]) for point in self.line
         )
 
+    def opening_words(self, seat: Seat, raw: Raw) -> str:
+        x, y = self.parse(seat, raw)
+        stones = [at for at, cell in enumerate(self.cells) if cell != FREE]
+        if len(stones) > 1:
+            return ""
+        if not stones:
+            centre = self.size % 2 == 1 and x == y == self.size // 2
+            return f"opens {'in the centre' if centre else f'at {chr(97 + x)}{self.size - y}'}"
+        first_y, first_x = divmod(stones[0], self.size)
+        across, along = abs(x - first_x), abs(y - first_y)
+        if max(across, along) > 1:
+            return "answers away from the first stone"
+        return f"answers {'diagonally to' if across == along else 'beside'} the first stone"
+
     def view(self, seat: Seat | None) -> View:
         return {
             "you": seat,

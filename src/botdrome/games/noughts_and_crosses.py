@@ -20,6 +20,10 @@ WON = frozenset(taken for taken in range(FULL + 1) if any(taken & line == line f
 TURNS = ((0,), (1,))
 
 
+def _region(space: Space) -> str:
+    return "the centre" if space == 4 else "an edge" if space % 2 else "a corner"
+
+
 class NoughtsAndCrosses(Game[Space], frozen=True):
     name: ClassVar[str] = "noughts-and-crosses"
     players: ClassVar[range] = range(2, 3)
@@ -75,6 +79,13 @@ class NoughtsAndCrosses(Game[Space], frozen=True):
                         str([*space]) for space in spaces
                     )
         return "the board is full, and nobody has three in a row"
+
+    def opening_words(self, seat: Seat, raw: Raw) -> str:
+        where, taken = _region(self.parse(seat, raw)), self.taken[0] | self.taken[1]
+        if taken.bit_count() > 1:
+            return ""
+        first = f"answers {_region(taken.bit_length() - 1)}" if taken else "opens"
+        return f"{first} with {where}"
 
     def view(self, seat: Seat | None) -> View:
         return {"you": seat, "toMove": self.to_move, "marks": MARKS, "board": self.board}

@@ -16,7 +16,7 @@ from botdrome.server.contests.verbs import EnterContest, LeaveContest
 from botdrome.server.lobby.classes import Classes
 from botdrome.server.lobby.clients import is_bots, is_guests
 from botdrome.server.lobby.desk import Desk, Unplayed
-from botdrome.server.lobby.registry import check_name, check_spelling, holds
+from botdrome.server.lobby.registry import LANGUAGES, check_name, check_spelling, holds
 from botdrome.server.lobby.tokens import OperatorKeys, TooMany
 from botdrome.server.lobby.url_bots import UrlBots
 from botdrome.server.network.limits import Buckets
@@ -25,7 +25,7 @@ from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, hashed
+from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, Note, hashed
 
 if TYPE_CHECKING:
     from botdrome.server.operator.contest_orders import ContestOrders
@@ -147,6 +147,7 @@ class Arena:
         owner: str,
         url: str | None = None,
         owner_token: str | None = None,
+        language: str = "",
     ) -> tuple[BotEntry, str]:
         """Register a bot and return its token, which is shown once.
 
@@ -168,6 +169,8 @@ class Arena:
         token = secrets.token_hex(32)
         bot = BotEntry(name, game, owner, int(time() * 1000), hashed(token), url)
         await self.store.register(bot)
+        if language:
+            await self.store.keep([Note(LANGUAGES, name, {"language": language})])
         return bot, token
 
     # At all nodes.

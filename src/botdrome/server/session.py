@@ -291,6 +291,8 @@ class Session:
         except Exception:
             log_failure("a bot could not be looked up")
             return self.answer(LoginRefused("the name cannot be looked up", try_later=True))
+        if admission.bot is not None:
+            self._desk.registry.note_protocol(admission.name, self.protocol)
         return None if self.closed else self._admitted(admission, command.game)
 
     def _admitted(self, admission: Admission, game: str) -> None:

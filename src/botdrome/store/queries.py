@@ -55,6 +55,7 @@ NOTES_FROM = (
     f"SELECT {NOTE} FROM notes WHERE book = :book AND name >= :first ORDER BY name LIMIT :limit"
 )
 NOTE_CALLED = f"SELECT {NOTE} FROM notes WHERE book = :book AND name = :name"
+NOTES_CALLED = f"SELECT {NOTE} FROM notes WHERE book = :book AND name IN :names"
 LATEST_NOTES = (
     f"SELECT {NOTE} FROM notes WHERE book = :book ORDER BY name DESC LIMIT :limit OFFSET :offset"
 )

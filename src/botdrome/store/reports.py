@@ -110,6 +110,10 @@ GAPS = """SELECT before, number FROM (
 PLAYED = """SELECT 1 FROM bots JOIN seats ON seats.name = bots.name
     WHERE bots.name IN :names AND seats.started >= bots.registered AND seats.number <= :last
     LIMIT 1"""
+LAST_SEEN = """SELECT name, name_whole, (
+        SELECT max(seats.started) FROM seats
+        WHERE seats.name = bots.name AND seats.started >= bots.registered
+    ) FROM bots WHERE name IN :names"""
 LEADERBOARD = "SELECT data FROM leaderboards WHERE game = :game AND version = :version"
 KEEP_LEADERBOARD = """INSERT INTO leaderboards (game, version, last, data)
     VALUES (:game, :version, :last, :data) ON CONFLICT (game)
@@ -244,6 +248,11 @@ class Reports:
             Opponent(whole(other, rest), *map(int, counts)) for other, rest, *counts in rows
         ], int(total)
 
+    async def last_seen(self, names: Iterable[str]) -> dict[str, Epoch]:
+        """Return the start of the last match of each of these bots that has played."""
+        rows = await self._fetch(LAST_SEEN, {"names": [key(name) for name in names]})
+        return {whole(name, rest): int(at) for name, rest, at in rows if at is not None}
+
     async def causes(self, name: str, since: Epoch) -> dict[str, int]:
         """Return how often each cause ended a match for a player."""
         return {
@@ -311,6 +320,12 @@ class Reports:
     async def note(self, book: str, name: str) -> dict[str, Any] | None:
         rows = await self._fetch(queries.NOTE_CALLED, {"book": key(book), "name": key(name)})
         return _mapping.decode(rows[0][3]) if rows else None
+
+    async def notes_of(self, book: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return the values of these notes of a book that exist, by name."""
+        values = {"book": key(book), "names": [key(name) for name in names]}
+        rows = await self._fetch(queries.NOTES_CALLED, values)
+        return {note.name: note.value for note in map(note_entry, rows)}
 
     async def latest_notes(
         self, book: str, limit: int, offset: int

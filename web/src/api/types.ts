@@ -178,8 +178,39 @@ export interface Bot {
   called: boolean;
 }
 
+export interface BotFace {
+  name: string;
+  /** A game. */
+  game: string;
+  /** The same game as the native protocol calls it. */
+  gameType: string;
+  owner: string;
+  /** A moment in UTC, as in ISO 8601. */
+  registered: string;
+  /** Whether the server calls it at a URL. */
+  called: boolean;
+  rating: number | null;
+  /** The lower end of the 95 % interval; null: there is none. */
+  low: number | null;
+  /** The upper end of the 95 % interval; null: there is none. */
+  high: number | null;
+  provisional: boolean;
+  group: number | null;
+  /** Rated matches there. */
+  games: number;
+  wins: number;
+  draws: number;
+  losses: number;
+  /** When its last match began; null: it has not played. */
+  seen: string | null;
+  /** The protocol that it used last; null: it is unknown. */
+  protocol: string | null;
+  /** The programming language that its owner has named; null: none. */
+  language: string | null;
+}
+
 export interface Bots {
-  bots: Bot[];
+  bots: BotFace[];
   total: number;
   limit: number;
   offset: number;
@@ -275,6 +306,24 @@ export interface ClientsShown {
 
 export interface CloseClass {
   do: "close";
+}
+
+export interface CommonOpponent {
+  name: string;
+  /** The results of the first bot. */
+  first: OpponentLine;
+  second: OpponentLine;
+}
+
+export interface Comparison {
+  /** The two, in the order of the request. */
+  bots: BotFace[];
+  /** The results of the first against the second; null: they have not met. */
+  met: OpponentLine | null;
+  /** The share of the points that the first may expect by the ratings; null: these cannot be compared. */
+  expected: number | null;
+  /** The opponents that both have met, by the number of matches; 50 at most. */
+  common: CommonOpponent[];
 }
 
 export interface Contest {
@@ -659,6 +708,39 @@ export interface GivenDocument {
   document: Record<string, unknown> | null;
 }
 
+export interface Habit {
+  /** Such as: opens with a corner. */
+  words: string;
+  times: number;
+  wins: number;
+  draws: number;
+  losses: number;
+  /** The id of the last match of this kind. */
+  match: string;
+}
+
+export interface Habits {
+  /** What the game has words for. */
+  kind: "deaths" | "none" | "openings";
+  /** The latest matches of which they tell. */
+  matches: number;
+  /** The most frequent first. */
+  habits: Habit[];
+}
+
+export interface HouseLevel {
+  bot: string;
+  /** How strong it is, in a word. */
+  level: string;
+  /** Whether people get it as an opponent unless they choose another one. */
+  usual: boolean;
+}
+
+export interface Invitation {
+  /** The players that wait with this invite, the longest wait first. */
+  waiting: string[];
+}
+
 export interface JoinClass {
   /** The join code; small letters and missing hyphens do not matter. */
   code: string;
@@ -679,19 +761,6 @@ export interface Late {
   event: "late";
   player: number;
   by: number;
-}
-
-export interface HouseLevel {
-  bot: string;
-  /** How strong it is, in a word. */
-  level: string;
-  /** Whether people get it as an opponent unless they choose another one. */
-  usual: boolean;
-}
-
-export interface Invitation {
-  /** The players that wait with this invite, the longest wait first. */
-  waiting: string[];
 }
 
 export interface Leaderboard {
@@ -877,6 +946,8 @@ export interface NewBot {
   owner: string;
   /** Where the server calls it; the bot must repeat a challenge there. */
   url: string | null;
+  /** The programming language that it is written in, for its page. */
+  language: string;
 }
 
 export interface NewClass {
@@ -1026,7 +1097,7 @@ export interface PlayerBoard {
 export interface Profile {
   name: string;
   /** null: the name is not registered. */
-  bot: Bot | null;
+  bot: BotFace | null;
   rating: LeaderboardLine | null;
   /** Its rated versions, the newest first. */
   versions: LeaderboardLine[];

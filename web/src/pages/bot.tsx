@@ -1,10 +1,11 @@
 /** A bot: its rating over time, results by opponent, recent matches, and faults. */
-import { useEffect } from 'preact/hooks';
-import type { LeaderboardLine, OpponentLine, Opponents, Profile } from '../api/types';
+import { useEffect, useState } from 'preact/hooks';
+import type { Bots, Habit, Habits, LeaderboardLine, OpponentLine, Opponents, Profile } from '../api/types';
 import { queryOf } from '../api/rest';
 import { useRest } from '../api/use';
 import { DataTable, type Column } from '../parts/data-table';
-import { BotLink, GameLink } from '../parts/links';
+import { FollowButton } from '../parts/follow';
+import { BotLink, GameLink, MatchLink } from '../parts/links';
 import { MatchList } from '../parts/match-list';
 import { Moment } from '../parts/moment';
 import { Problem } from '../parts/problem';
@@ -12,7 +13,8 @@ import { OptionSets } from '../parts/option-sets';
 import { NotComparable, Rating } from '../parts/rating';
 import { RatingChart } from '../parts/rating-chart';
 import { TableSizes } from '../parts/table-sizes';
-import { query, type Params } from '../router';
+import { go, query, type Params } from '../router';
+import { protocolWords } from './bots';
 
 const FAULTS: Record<string, string> = {
   'illegal moves': 'Illegal moves',
@@ -36,11 +38,15 @@ export default function BotPage({ params }: { params: Params }) {
       <Head profile={profile} />
       <div class="columns wide-left">
         <RatingSection profile={profile} />
-        <Faults causes={profile.causes} />
+        <div>
+          {profile.bot && <HabitsSection name={name} />}
+          <Faults causes={profile.causes} />
+        </div>
       </div>
       <section aria-label="Results by opponent">
         <h2>Results by opponent</h2>
         <OpponentTable name={name} />
+        {profile.bot && <CompareForm one={name} two="" fixed compare={(one, two) => go(`/compare${queryOf({ bot: [one, two] })}`)} />}
       </section>
       <section aria-label="Matches">
         <h2>Matches</h2>
@@ -59,8 +65,11 @@ function Head({ profile: { name, bot, matches } }: { profile: Profile }) {
     <header>
       <h1><bdi>{name}</bdi></h1>
       {bot ? (
-        <p class="quiet"><GameLink game={bot.game} /> · {bot.owner ? <>by <bdi>{bot.owner}</bdi> · </> : ''}registered <Moment at={bot.registered} />{bot.called && ' · called at a URL'}
-          {' '}· <a href={`/play/${bot.game}?opponent=${encodeURIComponent(name)}`}>Challenge it</a></p>
+        <>
+          <p class="quiet"><GameLink game={bot.game} /> · {bot.owner ? <>by <bdi>{bot.owner}</bdi> · </> : ''}registered <Moment at={bot.registered} />
+            {bot.seen && <> · last match <Moment at={bot.seen} /></>}{protocolWords(bot) && ` · ${protocolWords(bot)}`}{bot.language && <> · written in <bdi>{bot.language}</bdi></>}</p>
+          <p class="actions"><a class="button main" href={`/play/${bot.game}?opponent=${encodeURIComponent(name)}`}>Challenge it</a> <FollowButton kind="bot" game={bot.game} name={name} /></p>
+        </>
       ) : (
         <p class="quiet">A guest: this name is not registered, so several people may have used it. {matches === 1 ? '1 match, which is not' : `${matches.toLocaleString()} matches, none of them`} rated.</p>
       )}
@@ -119,6 +128,66 @@ function Faults({ causes }: { causes: Record<string, number> }) {
       )}
       <p class="quiet">Owners: open a match and choose “Why?” to see each message with the server’s verdict, beside the board.</p>
     </section>
+  );
+}
+
+const HABITS = {
+  openings: ['Openings', 'its first moves'],
+  deaths: ['How it ends', 'what became of it'],
+} as const;
+
+function HabitsSection({ name }: { name: string }) {
+  const { value } = useRest<Habits>(`/habits/${encodeURIComponent(name)}`);
+  if (value?.kind === 'none') return null;
+  const [title, what] = value ? HABITS[value.kind] : ['Habits', ''];
+  return (
+    <section aria-label={title} class="habits">
+      <h2>{title}</h2>
+      {value && (value.habits.length === 0 ? <p class="quiet">No match has ended yet.</p> : (
+        <>
+          <p class="quiet">In {value.matches === 1 ? 'its last match' : `its last ${value.matches} matches`}, {what}:</p>
+          <ul class="lines">{value.habits.map((habit) => <li key={habit.words}><HabitLine habit={habit} of={value.matches} /></li>)}</ul>
+        </>
+      ))}
+    </section>
+  );
+}
+
+function HabitLine({ habit: { words, times, wins, draws, losses, match }, of }: { habit: Habit; of: number }) {
+  return (
+    <>
+      <strong>{words.charAt(0).toUpperCase() + words.slice(1)}</strong>: {times === 1 ? 'once' : `${times} times`} <span class="quiet">({Math.round((100 * times) / of)} %)</span>
+      , {wins} won, {draws} drawn, {losses} lost · <MatchLink id={match}>the last one</MatchLink>
+    </>
+  );
+}
+
+interface CompareProps {
+  one: string;
+  two: string;
+  /** The first bot cannot be changed. */
+  fixed?: boolean;
+  compare: (one: string, two: string) => void;
+}
+
+export function CompareForm({ one, two, fixed = false, compare }: CompareProps) {
+  const [names, setNames] = useState([one, two]);
+  const bots = useRest<Bots>('/bots?limit=100&sort=-seen').value;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    compare(names[0]!.trim(), names[1]!.trim());
+  };
+  const set = (place: number, name: string) => setNames(names.map((old, at) => (at === place ? name : old)));
+  return (
+    <form class="filters" onSubmit={submit}>
+      {names.map((name, place) => (fixed && place === 0 ? null : (
+        <label key={place}>{fixed ? 'Compare with' : place ? 'and' : 'Compare'}
+          <input required maxLength={64} value={name} list="known-bots" autocomplete="off" onInput={(event) => set(place, event.currentTarget.value)} />
+        </label>
+      )))}
+      <button type="submit">Compare</button>
+      <datalist id="known-bots">{bots?.bots.map((bot) => <option key={bot.name} value={bot.name} />)}</datalist>
+    </form>
   );
 }
 

@@ -5,6 +5,7 @@ import { useRest } from '../api/use';
 import { Questions } from '../parts/ask-first';
 import { RowsTable, type Column } from '../parts/data-table';
 import { hush, Notices } from '../parts/doing';
+import { FollowButton } from '../parts/follow';
 import { BotLink, GameLink } from '../parts/links';
 import { Moment } from '../parts/moment';
 import { NotComparable, Rating } from '../parts/rating';
@@ -69,6 +70,7 @@ function Facts({ contest }: { contest: DocumentedContest }) {
       {owner && <span>organised by <bdi>{owner}</bdi></span>}
       {start && <span>start <At moment={start} /></span>}
       {end && <span>end <At moment={end} /></span>}
+      <FollowButton kind="contest" game={contest.game} name={contest.name} />
     </p>
   );
 }

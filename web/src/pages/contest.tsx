@@ -4,6 +4,7 @@ import { ask, RestError } from '../api/rest';
 import type { Contest, DocumentedContest, Rank, Standings } from '../api/types';
 import { useRest } from '../api/use';
 import { DataTable, type Column } from '../parts/data-table';
+import { FollowButton } from '../parts/follow';
 import { BotLink, GameLink } from '../parts/links';
 import { MatchList } from '../parts/match-list';
 import { Problem } from '../parts/problem';
@@ -40,7 +41,7 @@ function PlainContest({ game, name }: { game: string; name: string }) {
     <>
       <header>
         <h1><bdi>{contest.name}</bdi></h1>
-        <p class="quiet"><GameLink game={contest.game} /> {contest.rankings.length > 0 && ` · ${contest.rankings.length} bots`}</p>
+        <p class="quiet"><GameLink game={contest.game} /> {contest.rankings.length > 0 && ` · ${contest.rankings.length} bots`} <FollowButton kind="contest" game={contest.game} name={contest.name} /></p>
         <Progress contest={contest} />
       </header>
       <NowPlaying game={contest.game} contest={contest.name} />

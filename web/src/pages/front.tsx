@@ -1,9 +1,11 @@
 /** The front page: the live wall, the best bots, contests, recent matches, and how to bring a bot. */
+import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, TRY_AGAIN } from '../api/rest';
 import type { Games, Leaderboard, LeaderboardLine, Matches } from '../api/types';
 import { later, useRest, type Reading } from '../api/use';
 import { BringABot } from '../parts/bring-a-bot';
+import { followed } from '../parts/follow';
 import { BotLink, GameLink } from '../parts/links';
 import { MatchLine } from '../parts/match-list';
 import { Problem } from '../parts/problem';
@@ -33,6 +35,7 @@ export default function Front() {
         </p>
       </header>
       <Wall games={games} ratings={ratings} recent={recent.value?.matches ?? null} />
+      {followed.value.length > 0 && <FollowedSection />}
       <section aria-labelledby="best">
         <h2 id="best">Games and their best bots</h2>
         <ul class="cards">{games.map((name) => <li key={name} class="card"><GameCard game={name} board={ratings?.get(name)} /></li>)}</ul>
@@ -43,6 +46,20 @@ export default function Front() {
       </div>
       <BringABot />
     </>
+  );
+}
+
+/** A chunk of its own, for those that follow anything. Its place is reserved. */
+function FollowedSection() {
+  const [list, setList] = useState<{ List: ComponentType } | null>(null);
+  useEffect(() => void import('./front-followed').then((loaded) => setList({ List: loaded.default })), []);
+  const bots = followed.value.filter(({ kind }) => kind === 'bot').length;
+  const rows = followed.value.length + (bots ? 3 : 0);
+  return (
+    <section aria-labelledby="followed" style={{ minHeight: `${4 + 2.7 * rows}rem` }}>
+      <h2 id="followed">You follow</h2>
+      {list && <list.List />}
+    </section>
   );
 }
 

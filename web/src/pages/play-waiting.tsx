@@ -6,8 +6,8 @@ import { opponentWords, wishPath } from '../api/wish';
 import type { Bot, ServerAddress } from '../api/types';
 import { useRest } from '../api/use';
 import { phoneUrl } from '../parts/bring-a-bot';
+import { useCopying } from '../parts/copy-line';
 import { QrCode } from '../parts/qr-code';
-import { useCopying } from '../viewer/dialogs';
 import { gameTitle } from './rules';
 
 export function Waiting({ wish, state, asked }: { wish: PlayWish; state: PlayState; asked: readonly string[] }) {

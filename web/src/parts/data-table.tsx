@@ -34,6 +34,8 @@ interface TableProps<Row, Answer extends Page> {
   columns: readonly Column<Row>[];
   /** The server's default sorting. */
   usual: string;
+  /** The sorting of the page until the user chooses another one. */
+  first?: string;
   /** The text for an empty table. */
   empty: ComponentChildren;
   limit?: number;
@@ -46,8 +48,8 @@ interface TableProps<Row, Answer extends Page> {
 }
 
 export function DataTable<Row, Answer extends Page>(props: TableProps<Row, Answer>) {
-  const { from, filters = {}, usual, limit = 25, prefix = '', every = 0 } = props;
-  const sort = query.value.get(`${prefix}sort`) ?? usual;
+  const { from, filters = {}, usual, first = usual, limit = 25, prefix = '', every = 0 } = props;
+  const sort = query.value.get(`${prefix}sort`) ?? first;
   const offset = Number(query.value.get(`${prefix}from`) ?? 0) || 0;
   const reading = useRest<Answer>(from + queryOf({ ...filters, sort: sort === usual ? null : sort, limit, offset: offset || null }), every);
   const change = (changes: Query) => go(path.value + changed(prefix, changes), true);

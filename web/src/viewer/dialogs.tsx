@@ -1,6 +1,7 @@
 /** The dialogs of the viewer: the keys, and the line to embed a match. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import { useCopying } from '../parts/copy-line';
 import { HOTKEYS } from './keys';
 
 function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
@@ -40,35 +41,4 @@ export function EmbedDialog({ line, close }: { line: string; close: () => void }
       <p><button type="button" onClick={() => copy(line)}>{copied ? 'Copied' : 'Copy'}</button></p>
     </Dialog>
   );
-}
-
-/** Whether something was copied just now, and how to copy. */
-export function useCopying(): [boolean, (text: string) => void] {
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), 2000);
-    return () => clearTimeout(timer);
-  }, [copied]);
-  return [copied, (text) => void copyText(text).then(setCopied)];
-}
-
-/** Copy the text, and return whether that succeeded. Pages without TLS need the old API. */
-async function copyText(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return copyBySelection(text);
-  }
-}
-
-function copyBySelection(text: string): boolean {
-  const box = document.createElement('textarea');
-  box.value = text;
-  (document.querySelector('dialog[open]') ?? document.body).append(box);
-  box.select();
-  const done = document.execCommand('copy');
-  box.remove();
-  return done;
 }

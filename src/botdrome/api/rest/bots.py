@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import Meta, Struct
@@ -40,7 +40,8 @@ from botdrome.api.rest.endpoint import (
 from botdrome.api.server_calls import ReadContext
 from botdrome.contest.strength import OwnMatch, Strength, performance
 from botdrome.server.arena import Arena
-from botdrome.store.entries import BotEntry, Wanted
+from botdrome.server.lobby.registry import LANGUAGES, PROTOCOLS
+from botdrome.store.entries import BotEntry, BotOrder, Wanted
 from botdrome.store.reports import OPPONENT_ORDERS, Meeting
 from botdrome.wire.battlebot.messages import game_type
 
@@ -51,6 +52,12 @@ PRIVATE = (
     (404, "There is no such bot or game."),
 )
 NOT_CALLED = (422, "The bot cannot be called, or does not repeat the challenge.")
+FIGURES = ("rating", "low", "high", "provisional", "group", "games", "wins", "draws", "losses")
+"""Of a line of the leaderboard, for the face of a bot."""
+MOST_NAMED = 100
+"""Bots that one request asks for by name."""
+IN_STORE: tuple[BotOrder, ...] = get_args(BotOrder)
+"""The orders in which the store sorts bots; for others all of them are read."""
 
 
 class RestBot(Struct):
@@ -63,8 +70,46 @@ class RestBot(Struct):
     """Whether the server calls it at a URL."""
 
 
+Rating = Annotated[
+    float,
+    Meta(
+        description="In Elo points. House bots have fixed ratings; in a group without them, 1500 "
+        "is the mean."
+    ),
+]
+Low = Annotated[
+    float | None, Meta(description="The lower end of the 95 % interval; null: there is none.")
+]
+High = Annotated[
+    float | None, Meta(description="The upper end of the 95 % interval; null: there is none.")
+]
+
+
+class BotFace(RestBot, kw_only=True):
+    """A bot as lists of bots show it. The rating is that of its current version at the tables at
+    which it plays most.
+    """
+
+    rating: Rating | None
+    low: Low
+    high: High
+    provisional: bool
+    group: int | None
+    games: int
+    """Rated matches there."""
+    wins: int
+    draws: int
+    losses: int
+    seen: Moment | None
+    """When its last match began; null: it has not played."""
+    protocol: str | None
+    """The protocol that it used last; null: it is unknown."""
+    language: str | None
+    """The programming language that its owner has named; null: none."""
+
+
 class Bots(ListPage):
-    bots: list[RestBot]
+    bots: list[BotFace]
 
 
 class NewBot(Struct, forbid_unknown_fields=True):
@@ -73,6 +118,8 @@ class NewBot(Struct, forbid_unknown_fields=True):
     owner: str = ""
     url: str | None = None
     """Where the server calls it; the bot must repeat a challenge there."""
+    language: Annotated[str, Meta(max_length=30, pattern=r"^[^\x00-\x1f\x7f]*$")] = ""
+    """The programming language that it is written in, for its page."""
 
 
 class Address(Struct, forbid_unknown_fields=True):
@@ -108,20 +155,32 @@ def shown(bot: BotEntry) -> RestBot:
     "The registered bots, by the time of their registration.",
     GAME,
     Parameter("owner", "Whose bots."),
-    sorted_by("registered", "name", "owner", "game"),
+    Parameter("name", f"Only these bots, at most {MOST_NAMED}.", many=True),
+    sorted_by(*IN_STORE, "rating", "games", "seen", "protocol", "language"),
     *PAGING,
 )
 async def bots(context: ReadContext, request: RestRequest) -> Bots:
-    game, owner = request.game, request.text("owner")
-    page = await context.store.bots(
-        game,
-        owner,
-        request.limit,
-        request.offset,
-        *request.order("registered"),  # type: ignore[arg-type]
-    )
-    total = await context.store.count_bots(game, owner)
-    return Bots([shown(bot) for bot in page], **request.page(total))
+    store, game, owner = context.store, request.game, request.text("owner")
+    order, falling = request.order("registered")
+    if names := request.texts("name"):
+        found = [await store.bot(name) for name in dict.fromkeys(names[:MOST_NAMED])]
+        everyone = [bot for bot in found if bot is not None]
+    elif order in IN_STORE:
+        page = await store.bots(
+            game,
+            owner,
+            request.limit,
+            request.offset,
+            order,
+            falling,
+        )
+        total = await store.count_bots(game, owner)
+        return Bots(await faces(context, page), **request.page(total))
+    else:
+        everyone = await store.bots(game, owner)
+    lines = await faces(context, everyone)
+    lines.sort(key=lambda bot: _rank(bot, order, falling), reverse=falling)
+    return Bots(list(request.part(lines)), **request.page(len(lines)))
 
 
 @endpoint("GET", "/bots/{name:path}", "A bot.", (404, "There is no such bot."))
@@ -149,7 +208,9 @@ async def register(arena: Arena, request: RestRequest, new: NewBot) -> Registere
     game, owner_token = game_called(new.game), request.given_token
     if owner_token is not None and new.owner:
         raise Problem("give an owner or an owner token, not both")
-    registered, token = await arena.register(game, new.name, new.owner, new.url, owner_token)
+    registered, token = await arena.register(
+        game, new.name, new.owner, new.url, owner_token, new.language
+    )
     return RegisteredBot(shown(registered), token)
 
 
@@ -216,19 +277,6 @@ async def _held(arena: Arena, request: RestRequest, name: str) -> BotEntry:
     return bot
 
 
-Rating = Annotated[
-    float,
-    Meta(
-        description="In Elo points. House bots have fixed ratings; in a group without them, 1500 "
-        "is the mean."
-    ),
-]
-Low = Annotated[
-    float | None, Meta(description="The lower end of the 95 % interval; null: there is none.")
-]
-High = Annotated[
-    float | None, Meta(description="The upper end of the 95 % interval; null: there is none.")
-]
 TableSize = Annotated[
     int | None,
     Meta(
@@ -319,7 +367,7 @@ class RatingPoint(Struct):
 
 class Profile(Struct):
     name: str
-    bot: RestBot | None
+    bot: BotFace | None
     """null: the name is not registered."""
     rating: LeaderboardLine | None
     versions: list[LeaderboardLine]
@@ -353,6 +401,44 @@ MOST_SETS = 20
 MOST_MEETINGS = 20_000
 """The latest meetings, from which the history of a rating is computed."""
 POINTS = 100
+
+
+def _rank(bot: BotFace, order: str, falling: bool) -> tuple[int, Any]:
+    """The value that sorts a bot. Unknown values come last, and provisional ratings before them."""
+    value, tier = getattr(bot, order), 2
+    if value is None:
+        value, tier = "", 0
+    elif order == "rating":
+        value, tier = (value, 1) if bot.provisional else (bot.low or value, 2)
+    return tier if falling else -tier, value
+
+
+async def faces(context: ReadContext, bots: Sequence[BotEntry]) -> list[BotFace]:
+    store, names = context.store, [bot.name for bot in bots]
+    seen = await store.reports.last_seen(names)
+    used = await store.reports.notes_of(PROTOCOLS, names)
+    written = await store.reports.notes_of(LANGUAGES, names)
+    lines: dict[str, LeaderboardLine] = {}
+    for game in {bot.game for bot in bots}:
+        results = await results_of(game, store)
+        tables = results.usual_tables()
+        for bot in bots:
+            if bot.game == game:
+                table = tables.get(bot.name, TableResults())
+                key = table.ratings.chains.shown(bot.name) or bot.name
+                lines[bot.name] = _line(results, table, key, table.ratings.strengths.get(key))
+    return [
+        copied(
+            BotFace,
+            bot,
+            called=bot.url is not None,
+            seen=iso(seen[bot.name]) if bot.name in seen else None,
+            protocol=used.get(bot.name, {}).get("protocol"),
+            language=written.get(bot.name, {}).get("language"),
+            **{figure: getattr(lines[bot.name], figure) for figure in FIGURES},
+        )
+        for bot in bots
+    ]
 
 
 @endpoint(
@@ -485,8 +571,9 @@ async def profile(context: ReadContext, request: RestRequest) -> Profile:
     meetings = await store.reports.meetings_of(name, bot.registered, MOST_MEETINGS)
     meetings = [meeting for meeting in meetings if results.form(meeting.options) == chosen]
     history = list(_history(table, name, size, meetings[::-1]))
+    (face,) = await faces(context, [bot])
     return Profile(
-        name, shown(bot), line, _versions(results, table, name), history, matches, size, sizes,
+        name, face, line, _versions(results, table, name), history, matches, size, sizes,
         _decoded(chosen), sets, causes,
     )  # fmt: skip
 

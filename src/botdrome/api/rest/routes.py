@@ -17,6 +17,7 @@ from botdrome.api.rest import (
     matches,
     operator,
     pictures,
+    portraits,
     server,
     webhooks,
 )
@@ -28,7 +29,18 @@ from botdrome.server.workers.limits import SharedSlots
 BASE = "/api/v1"
 ENDPOINTS = [
     declared
-    for module in (server, bots, matches, analysis, contests, duel, classes, pictures, webhooks)
+    for module in (
+        server,
+        bots,
+        portraits,
+        matches,
+        analysis,
+        contests,
+        duel,
+        classes,
+        pictures,
+        webhooks,
+    )
     for declared in module.endpoint.declared
 ]
 EVALUATING = analysis.evaluating.declared

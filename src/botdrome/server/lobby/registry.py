@@ -1,8 +1,10 @@
 """Registry: the bots that may log in, cached so that a login need not wait for the store."""
 
+import asyncio
 import hmac
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -11,7 +13,7 @@ from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.clients import NOBODY, ConnectedClients, bot_owner, guest_owner, seat_of
 from botdrome.server.lobby.tokens import Guesses, TooMany
 from botdrome.server.network.peer import PEER
-from botdrome.store.entries import BotEntry, hashed, likeness
+from botdrome.store.entries import BotEntry, Note, StoreUnavailable, hashed, likeness
 from botdrome.store.store import Store
 from botdrome.wire.conversation import (
     Admit,
@@ -31,6 +33,12 @@ GUEST = " (guest)"
 
 
 HOUSE = "house:"
+STORED_AFTER = 1.0
+"""Seconds from the login of a bot until its protocol is stored."""
+LANGUAGES, PROTOCOLS = "languages of bots", "protocols of bots"
+"""Books of notes: the language that its owner has named for a bot, and the protocol that the bot
+used last.
+"""
 
 
 class BadName(Exception):
@@ -103,6 +111,10 @@ class Registry:
         self._changes = 0
         """Counts changes of bots: a read that began before a change is repeated."""
         self._known: OrderedDict[str, BotEntry] = OrderedDict()
+        self._protocols: dict[str, str] = {}
+        """Of bots that have logged in."""
+        self._unstored: list[Note] = []
+        self._storing: asyncio.Future[None] | None = None
         self.on_change: list[Callable[[str, bool], None]] = []
         """Called with the name of a bot that has changed, and whether its logins end."""
 
@@ -250,6 +262,25 @@ class Registry:
         entry = await self._store.match(match_id)
         seat = None if entry is None else seat_of(entry, NOBODY, secret)
         return entry is not None and seat is not None and entry.players[seat] == name
+
+    def note_protocol(self, name: str, protocol: str) -> None:
+        """A bot has logged in. Logins of one second are stored together."""
+        if self._protocols.get(name) == protocol:
+            return
+        if len(self._protocols) >= KEPT:
+            self._protocols.clear()
+        self._protocols[name] = protocol
+        self._unstored.append(Note(PROTOCOLS, name, {"protocol": protocol}))
+        if len(self._unstored) == 1:
+            asyncio.get_running_loop().call_later(STORED_AFTER, self._begin_to_store)
+
+    def _begin_to_store(self) -> None:
+        self._storing = asyncio.ensure_future(self.store_protocols())
+
+    async def store_protocols(self) -> None:
+        notes, self._unstored = self._unstored, []
+        with suppress(StoreUnavailable):  # the next login after a start tells it again
+            await self._store.keep(notes)
 
     def forget(self, name: str) -> None:
         """A bot has changed."""

@@ -465,6 +465,8 @@ class BomberRoom(Room):
             log_failure("a bot could not be looked up")
             return RequestRefused(UNAVAILABLE, "UNAVAILABLE", "names cannot be looked up now")
         admission = replace(admission, version=command.version)
+        if admission.bot is not None:
+            self.desk.registry.note_protocol(admission.name, PROTOCOL)
         try:
             if user := self._contest_user(command, admission, address):
                 return self.room_of(user.user_id)._registered(user)
