@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -10,6 +11,7 @@ from tools import browser as browsers
 from botdrome.catalogue import CATALOGUE
 from tests.browser.arena import BrowserArena, serving
 from tests.browser.guests import played
+from tests.browser.held import hold_contests
 from tests.browser.looking import looking
 from tests.patience import PATIENCE
 
@@ -31,6 +33,16 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 def stored(arena: BrowserArena) -> dict[str, str]:
     """A match of each game that is over."""
     return {game: played(arena, game) for game in CATALOGUE}
+
+
+@pytest.fixture(scope="session")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
+    """A server with contests that are over."""
+    folder = tmp_path_factory.mktemp("held")
+    with ThreadPoolExecutor() as threads:  # the browser has the event loop of this one
+        threads.submit(hold_contests, folder).result()
+    with serving(folder) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -114,7 +114,7 @@ def test_a_contest_is_created_entered_and_played(page: Page, arena: BrowserArena
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert serious_faults(page) == []
     page.get_by_role("region", name="Rounds").get_by_role("link", name="Match 1").first.click()
-    expect(page.get_by_role("link", name="page cup")).to_be_visible()
+    expect(page.get_by_role("link", name="The <i>Page</i> Cup")).to_be_visible()
 
 
 def test_the_examples_are_contests() -> None:

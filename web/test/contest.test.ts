@@ -8,12 +8,22 @@ const round = (number: number, meetings: number, byes: string[] = []) => ({ numb
 const match = (bots: string[], places: number[], more = {}) => ({ key: '1.1.1', bots, result: { places, absent: [], crashed: [], match: '', fingerprint: 0, ...more } });
 
 test('rounds of a knockout are called by their stage', () => {
-  assert.equal(roundTitle({ format: 'knockout' }, round(1, 1, ['a', 'b', 'c'])), 'Round 1: quarter-finals');
-  assert.equal(roundTitle({ format: 'knockout' }, round(1, 16)), 'Round 1: round of 32');
-  assert.equal(roundTitle({ format: 'groups' }, round(1, 8)), 'Round 1: group stage');
-  assert.equal(roundTitle({ format: 'groups' }, round(3, 1)), 'Round 3: final');
-  assert.equal(roundTitle({ format: 'knockout', players: 4 }, round(2, 2)), 'Round 2');
-  assert.equal(roundTitle({ format: 'swiss' }, round(2, 2)), 'Round 2');
+  const title = (format: string, one: ReturnType<typeof round>, players = 2) => roundTitle({ format, players }, one, round(1, 4));
+  assert.equal(title('knockout', round(1, 1, ['a', 'b', 'c'])), 'Round 1: quarter-finals');
+  assert.equal(title('knockout', round(1, 1, ['a'])), 'Round 1: semi-finals');
+  assert.equal(title('knockout', round(1, 16)), 'Round 1: round of 32');
+  assert.equal(title('groups', round(1, 8)), 'Round 1: group stage');
+  assert.equal(title('groups', round(3, 1)), 'Round 3: final');
+  assert.equal(title('knockout', round(2, 2), 4), 'Round 2');
+  assert.equal(title('swiss', round(2, 2)), 'Round 2');
+});
+
+test('rounds of a double elimination are called by both brackets', () => {
+  const title = (number: number) => roundTitle({ format: 'double-elimination' }, round(number, 2), round(1, 3, ['a', 'b']));
+  assert.deepEqual([1, 2, 3, 5, 6, 7].map(title), [
+    'Round 1: winners’ quarter-finals', 'Round 2: winners’ semi-finals, losers’ round 1', 'Round 3: winners’ final, losers’ round 2',
+    'Round 5: losers’ final', 'Round 6: grand final', 'Round 7: grand final, played again',
+  ]);
 });
 
 test('the front page says how bots enter', () => {

@@ -129,11 +129,11 @@ test('attempts to connect become rarer, up to a bound', () => {
 });
 
 test('links lead to the step, and to what is there', () => {
-  const links = linksOf('m', 'http://x', true, 'gomoku', 'a b');
+  const links = linksOf('m', 'http://x', true);
   assert.equal(links.page(7), 'http://x/matches/m?step=7');
   assert.match(links.embed(7), /^<iframe src="http:\/\/x\/embed\/m\?step=7"/);
-  assert.deepEqual([links.record, links.bot('a/b'), links.bot('house:random'), links.why?.(1), links.contest],
-    ['/api/v1/matches/m/record', '/bots/a%2Fb', null, '/matches/m/why/1', '/contests/gomoku/a%20b']);
+  assert.deepEqual([links.record, links.bot('a/b'), links.bot('house:random'), links.why?.(1)],
+    ['/api/v1/matches/m/record', '/bots/a%2Fb', null, '/matches/m/why/1']);
   assert.deepEqual([linksOf('m', '', false).record, linksOf('m', '', false).why], [null, null]);
 });
 

@@ -143,19 +143,20 @@ def opponents_query(order: OpponentOrder, falling: bool) -> str:
         ORDER BY {OPPONENT_ORDERS[order]} {way(falling)}, theirs.name {PAGE}"""
 
 
-def contests_query(of_game: bool, order: ContestOrder, falling: bool) -> str:
+def contests_query(of_game: bool, besides: bool, order: ContestOrder, falling: bool) -> str:
     return f"""SELECT game, contest, min(contest_whole), count(*), min(started), max(started)
-        FROM matches {_in_contests(of_game)} GROUP BY game, contest
+        FROM matches {_in_contests(of_game, besides)} GROUP BY game, contest
         ORDER BY {CONTEST_ORDERS[order]} {way(falling)}, game, contest {PAGE}"""
 
 
-def contests_counted(of_game: bool) -> str:
+def contests_counted(of_game: bool, besides: bool) -> str:
     return f"""SELECT count(*) FROM
-        (SELECT DISTINCT game, contest FROM matches {_in_contests(of_game)}) AS found"""
+        (SELECT DISTINCT game, contest FROM matches {_in_contests(of_game, besides)}) AS found"""
 
 
-def _in_contests(of_game: bool) -> str:
-    return where({"contest IS NOT NULL": True, "game = :game": of_game})
+def _in_contests(of_game: bool, besides: bool) -> str:
+    others = "NOT (game || ' ' || contest IN :besides)"
+    return where({"contest IS NOT NULL": True, "game = :game": of_game, others: besides})
 
 
 _NAMES_OF = "SELECT {0}, {1} FROM {2} WHERE {0} >= :first AND {0} < :end {3} ORDER BY {0} LIMIT 1"
@@ -263,14 +264,22 @@ class Reports:
     # Contests.
 
     async def contests(
-        self, game: str | None, order: ContestOrder, falling: bool, limit: int, offset: int
+        self,
+        game: str | None,
+        order: ContestOrder,
+        falling: bool,
+        limit: int,
+        offset: int,
+        besides: Iterable[tuple[str, str]] = (),
     ) -> tuple[list[ContestSummary], int]:
-        of_game = {"game": key(game or "")}
+        """`besides` are games and names of contests that are left out."""
+        others = [f"{of} {key(name)}" for of, name in besides]
+        some = {"game": key(game or ""), "besides": others}
+        asked = game is not None, bool(others)
         rows = await self._fetch(
-            contests_query(game is not None, order, falling),
-            {**of_game, "limit": limit, "offset": offset},
+            contests_query(*asked, order, falling), {**some, "limit": limit, "offset": offset}
         )
-        total = (await self._fetch(contests_counted(game is not None), of_game))[0][0]
+        total = (await self._fetch(contests_counted(*asked), some))[0][0]
         return [
             ContestSummary(of, whole(name, rest), *map(int, figures))
             for of, name, rest, *figures in rows

@@ -66,6 +66,9 @@ def test_meetings_have_places_in_the_drawing() -> None:
     assert [(key, one.side, one.slot, one.slots) for key, one in places.items()][:3] == [
         ("1.1", "winners", 1, 4), ("2.1", "winners", 0, 2), ("2.2", "winners", 1, 2),
     ]  # fmt: skip
+    byes = [(bye.entrant, bye.round, bye.place.side, bye.place.slot) for bye in bracket.byes]
+    assert byes[:3] == [(0, 1, "winners", 0), (1, 1, "winners", 2), (2, 1, "winners", 3)]
+    assert {bye.round: bye.place.side for bye in bracket.byes[3:]} == {2: "losers", 3: "losers"}
     assert [one.side for one in places.values()].count("losers") == 3 and list(places.values())[
         -1
     ].side == "final"

@@ -45,6 +45,21 @@ def test_standings_during_the_group_stage_are_those_of_the_groups() -> None:
     }
 
 
+def test_groups_have_tables_and_a_bracket() -> None:
+    progress = played(ContestProgress(document("groups"), bots(8), {}), most=3)
+    assert isinstance(progress.format, Groups)
+    assert [[line.entrant for line in table][:1] for table in progress.format.tables()] == [
+        [0],
+        [1],
+    ]
+    assert progress.format.followed() is None
+    played(progress)
+    bracket = progress.format.followed()
+    assert bracket is not None
+    assert {key: one.slots for key, one in bracket.places.items()} == {"2.1": 2, "2.2": 2, "3.1": 1}
+    assert Groups(document("groups"), bots(1), {}).tables() == []
+
+
 def test_groups_that_cannot_be_filled_are_refused() -> None:
     assert (
         Groups(document("groups", groups=4), (), {}).refusal(7)

@@ -344,6 +344,19 @@ export interface ContestAction {
   action: "end" | "open" | "pause" | "resume" | "start";
 }
 
+export interface ContestBracket {
+  format: string;
+  /** By round, from the top. */
+  meetings: ContestMeeting[];
+  byes: ContestBye[];
+}
+
+export interface ContestBye {
+  bot: string;
+  round: number;
+  place: BracketPlace;
+}
+
 export interface ContestEntrant {
   name: string;
   owner: string;
@@ -384,9 +397,9 @@ export interface ContestMeeting {
   scores: number[];
   /** Its matches. */
   games: Fixture[];
-  /** In a knockout or double elimination, once its round is over. */
+  /** In a bracket, once its round is over. */
   winner: string | null;
-  /** In the bracket of a knockout or double elimination of pairs. */
+  /** In the bracket of a knockout, of a double elimination or after groups, if it is one of pairs. */
   place: BracketPlace | null;
 }
 
@@ -421,6 +434,18 @@ export interface ContestText {
   name: string;
   /** The document in TOML, with its password. */
   toml: string;
+}
+
+export interface ContestTitle {
+  /** A game. */
+  game: string;
+  name: string;
+  title: string;
+}
+
+export interface ContestTitles {
+  /** Those that have a title, the newest first; 1000 at most. */
+  contests: ContestTitle[];
 }
 
 export interface Contests {
@@ -519,6 +544,10 @@ export interface DocumentedContest {
   expected: number;
   entrants: ContestEntrant[];
   standings: ContestStanding[];
+  /** The standings of each group, in a contest of groups. */
+  groups: (ContestStanding[])[];
+  /** The bots in the first place, once it is over; none if it ended before it was decided. */
+  champions: string[];
   /** How many different games were played; repeated games count once. */
   distinctGames: number;
   /** How many blocks the intervals count, as a sentence; empty: no block was repeated, so all count. */
@@ -838,6 +867,8 @@ export interface ListedContest {
   late: boolean;
   /** Why it waits for its organiser; empty: it does not, or its page says so. */
   why: string;
+  /** The bots in the first place, once it is over. */
+  champions: string[];
 }
 
 export interface ListedContests {

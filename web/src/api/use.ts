@@ -10,9 +10,9 @@ export interface Reading<T> {
   again: () => void;
 }
 
-/** `path`: null while it is not known yet what to ask for. `every`: milliseconds after an answer before it is asked again; after a failure that may pass it is asked again anyway. */
-export function useRest<T>(path: string | null, every = 0): Reading<T> {
-  const [state, setState] = useState<Omit<Reading<T>, 'again'>>({ value: null, error: null, loading: path !== null });
+/** `path`: null while it is not known yet what to ask for. `first`: an answer that is here already. `every`: milliseconds after an answer before it is asked again; after a failure that may pass it is asked again anyway. */
+export function useRest<T>(path: string | null, every = 0, first: T | null = null): Reading<T> {
+  const [state, setState] = useState<Omit<Reading<T>, 'again'>>({ value: first, error: null, loading: path !== null });
   const [round, setRound] = useState(0);
   const again = useCallback(() => setRound((count) => count + 1), []);
   useEffect(() => {

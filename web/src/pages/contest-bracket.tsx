@@ -1,55 +1,77 @@
-/** The bracket of a knockout or a double elimination. */
-import type { ContestMeeting, ContestMeetings, DocumentedContest } from '../api/types';
+/** The bracket of a knockout, of a double elimination, or after groups. */
+import type { ComponentChildren } from 'preact';
+import type { ContestBracket, DocumentedContest, Live, Table } from '../api/types';
 import { useRest } from '../api/use';
-import { BotLink } from '../parts/links';
-import { bracketSides, leadsTo, type BracketColumn, type BracketSide } from './bracket-layout';
+import { BotLink, MatchLink } from '../parts/links';
+import { bracketSides, leadsTo, type BracketBox, type BracketColumn, type BracketSide } from './bracket-layout';
+import { Games } from './contest-rounds';
 import { documentOf, lookEvery, points, winnerOf } from './contest-words';
-
-/** A larger bracket fits no screen; the list of rounds shows it. */
-const MOST_ENTRANTS = 128;
-const TITLES: Record<BracketSide['side'], string> = { winners: 'Winners’ bracket', losers: 'Losers’ bracket', final: 'Final' };
 
 export function hasBracket(contest: DocumentedContest): boolean {
   const { format, players = 2 } = documentOf(contest);
-  return ['knockout', 'double-elimination'].includes(format) && players === 2 && contest.rounds.length > 0 && contest.entrants.length <= MOST_ENTRANTS;
+  return players === 2 && (['knockout', 'double-elimination'].includes(format) ? contest.rounds.length > 0 : format === 'groups' && contest.rounds.length > 1);
 }
 
-export function BracketSection({ contest }: { contest: DocumentedContest }) {
-  const { value } = useRest<ContestMeetings>(`/contest-meetings/${encodeURIComponent(contest.name)}?limit=1000`, lookEvery(contest));
-  const sides = value ? bracketSides(value.meetings) : [];
+export function bracketPath({ name }: DocumentedContest): string {
+  return `/contest-brackets/${encodeURIComponent(name)}`;
+}
+
+export function BracketSection({ contest, first }: { contest: DocumentedContest; first: ContestBracket | null }) {
+  const { value } = useRest<ContestBracket>(bracketPath(contest), lookEvery(contest), first);
+  const live = useRest<Live>(contest.state === 'running' ? `/live?game=${encodeURIComponent(contest.game)}` : null, lookEvery(contest));
+  const sides = value ? bracketSides(value) : [];
   if (!sides.length) return null;
-  const double = documentOf(contest).format === 'double-elimination';
   return (
-    <section aria-label="Bracket">
-      <h2>Bracket</h2>
-      {sides.map(({ side, columns }) => (
-        <div key={side}>
-          {double && <h3>{TITLES[side]}</h3>}
-          <div class="bracket" role="group" aria-label={double ? TITLES[side] : 'Bracket'} tabIndex={0}>
-            {columns.map((column, at) => <Column key={at} column={column} next={columns[at + 1]} />)}
-          </div>
-        </div>
-      ))}
+    <section aria-labelledby="bracket">
+      <h2 id="bracket">Bracket</h2>
+      <div class="bracket-frame" role="group" aria-label="Bracket, scrolls sideways" tabIndex={0}>
+        <Bracket sides={sides} below={(box) => <Matches box={box} contest={contest} tables={live.value?.tables ?? []} />} />
+      </div>
     </section>
   );
 }
 
-function Column({ column, next }: { column: BracketColumn; next: BracketColumn | undefined }) {
+/** `below`: what a box has under its names. Without it, names are no links. */
+export function Bracket({ sides, below }: { sides: readonly BracketSide[]; below?: (box: BracketBox) => ComponentChildren }) {
+  return (
+    <div class={sides.length > 1 ? 'bracket double' : 'bracket'}>
+      {sides.map(({ side, title, columns }) => columns.length > 0 && (
+        <div key={side} class={`bracket-side side-${side}`}>
+          {sides.length > 1 && <h3>{title}</h3>}
+          <div class="bracket-columns">{columns.map((column, at) => <Column key={at} column={column} next={columns[at + 1]} below={below} />)}</div>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Column({ column, next, below }: { column: BracketColumn; next: BracketColumn | undefined; below: ((box: BracketBox) => ComponentChildren) | undefined }) {
   return (
     <div class="bracket-column">
-      <p class="quiet">{column.round === null ? 'Later' : `Round ${column.round}`}</p>
-      <ol class={`bracket-round leads-${leadsTo(column, next)}`} style={{ gridTemplateRows: `repeat(${column.cards.length}, 1fr)` }}>
-        {column.cards.map((meeting, slot) => <li key={slot} class={meeting || column.round === null ? '' : 'bye'}>{meeting ? <Card meeting={meeting} /> : column.round === null && <div class="bracket-card quiet">to come</div>}</li>)}
+      {column.title && <p class="quiet">{column.title}</p>}
+      <ol class={`bracket-round leads-${leadsTo(column, next)}`} style={{ gridTemplateRows: `repeat(${column.boxes.length}, 1fr)` }}>
+        {column.boxes.map((box, slot) => <li key={slot} class={box ? '' : 'nobody'}>{box && <Box box={box} below={below} />}</li>)}
       </ol>
     </div>
   );
 }
 
-function Card({ meeting }: { meeting: ContestMeeting }) {
-  const winner = winnerOf(meeting);
+function Box({ box, below }: { box: BracketBox; below: ((box: BracketBox) => ComponentChildren) | undefined }) {
+  const { bots, meeting } = box;
+  const winner = meeting && winnerOf(meeting);
+  if (!bots.length) return <p class="bracket-box quiet">to come</p>;
   return (
-    <ul class="bracket-card meeting">
-      {meeting.bots.map((bot, at) => <li key={bot} class={bot === winner ? 'winner' : ''}><BotLink name={bot} /> <span class="number">{points(meeting.scores[at] ?? 0)}</span></li>)}
-    </ul>
+    <div class={meeting ? 'bracket-box' : 'bracket-box bye'}>
+      <ul class="meeting">
+        {bots.map((bot, at) => <li key={bot} class={bot === winner ? 'winner' : ''}>{below ? <BotLink name={bot} /> : <bdi>{bot}</bdi>} <span class="number">{meeting ? points(meeting.scores[at] ?? 0) : 'bye'}</span></li>)}
+      </ul>
+      {meeting && below?.(box)}
+    </div>
   );
+}
+
+/** The matches of a box: those that are over, and the one that is live. */
+function Matches({ box: { bots, meeting }, contest, tables }: { box: BracketBox; contest: DocumentedContest; tables: readonly Table[] }) {
+  const live = tables.find((table) => table.contest === contest.name && bots.every((bot) => table.players.includes(bot)));
+  return <div class="bracket-matches">{live && <MatchLink id={live.id}>live</MatchLink>}{meeting && <Games meeting={meeting} over={contest.state === 'over'} />}</div>;
 }

@@ -1,21 +1,20 @@
 /** A contest with a document: its state, progress, standings, rounds and log, and how to enter. */
 import { useEffect, useState } from 'preact/hooks';
-import type { ContestEntrant, ContestLogLine, ContestStanding, DocumentedContest } from '../api/types';
+import type { ContestBracket, ContestEntrant, ContestLogLine, ContestStanding, DocumentedContest } from '../api/types';
 import { useRest } from '../api/use';
 import { Questions } from '../parts/ask-first';
 import { RowsTable, type Column } from '../parts/data-table';
 import { hush, Notices } from '../parts/doing';
 import { FollowButton } from '../parts/follow';
 import { BotLink, GameLink } from '../parts/links';
-import { Moment } from '../parts/moment';
+import { DateAndTime, Moment } from '../parts/moment';
 import { NotComparable, Rating } from '../parts/rating';
+import { StateBadge } from '../parts/state-badge';
 import { BracketSection, hasBracket } from './contest-bracket';
 import { EntrySection } from './contest-entry';
 import { RoundsSection } from './contest-rounds';
-import { CrosstableSection, NowPlaying } from './contest-tables';
+import { CrosstableSection, NowPlaying, ResultFiles } from './contest-tables';
 import { documentOf, FORMAT_TITLES, lookEvery, points, takesEntries, TIE_BREAK_TITLES } from './contest-words';
-
-const CROSSTABLES = ['round-robin', 'gauntlet', 'swiss', 'ladder', 'groups'];
 
 export function useContest(name: string, first: DocumentedContest | null = null): { contest: DocumentedContest | null; error: string | null; again: () => void } {
   const [last, setLast] = useState(first);
@@ -24,10 +23,10 @@ export function useContest(name: string, first: DocumentedContest | null = null)
   return { contest: value ?? last, error, again };
 }
 
-export function DocumentedContestPage({ first }: { first: DocumentedContest }) {
+export function DocumentedContestPage({ first, bracket }: { first: DocumentedContest; bracket: ContestBracket | null }) {
   const { contest: read, error, again } = useContest(first.name, first);
   const contest = read ?? first;
-  const { title, format } = documentOf(contest);
+  const { title } = documentOf(contest);
   useEffect(hush, []);
   useEffect(() => void (document.title = `${title || contest.name} · Botdrome`), [title]);
   const entry = <EntrySection contest={contest} changed={again} />;
@@ -37,46 +36,65 @@ export function DocumentedContestPage({ first }: { first: DocumentedContest }) {
       <header>
         <h1><bdi>{title || contest.name}</bdi> <StateBadge state={contest.state} /></h1>
         <Facts contest={contest} />
+        <Schedule contest={contest} />
+        <Champions contest={contest} />
         <ContestProgress contest={contest} />
       </header>
       <Notices />
       {error && <p role="alert" class="notice failed">{error} The page tries again.</p>}
       {takesEntries(contest) && entry}
       {(contest.state === 'running' || contest.state === 'paused') && <NowPlaying game={contest.game} contest={contest.name} />}
+      {hasBracket(contest) && <BracketSection contest={contest} first={bracket} />}
+      <GroupsSection contest={contest} />
       <StandingsSection contest={contest} />
-      {hasBracket(contest) && <BracketSection contest={contest} />}
       <RoundsSection contest={contest} />
-      {contest.played > 0 && CROSSTABLES.includes(format) && <CrosstableSection at={at} played={contest.played} />}
+      {contest.played > 0 && <CrosstableSection at={at} played={contest.played} />}
       <EntrantsSection contest={contest} />
       {!takesEntries(contest) && contest.state !== 'over' && entry}
       <LogSection log={contest.log} />
-      {contest.played > 0 && <p><a href={`/matches?contest=${encodeURIComponent(contest.name)}`}>All matches of the contest</a></p>}
+      {contest.played > 0 && <ResultFiles at={at} name={contest.name} />}
       <Questions />
     </div>
   );
 }
 
-export function StateBadge({ state }: { state: string }) {
-  return <span class={`badge state state-${state}`}>{state}</span>;
-}
-
 function Facts({ contest }: { contest: DocumentedContest }) {
-  const { format, owner, start, end, players } = documentOf(contest);
+  const { format, owner, players } = documentOf(contest);
   return (
     <p class="quiet facts">
       <span><GameLink game={contest.game} /></span>
       <span>{FORMAT_TITLES[format] ?? format}{players && players > 2 && `, tables of ${players}`}</span>
       <span>{contest.entrants.length.toLocaleString()} {contest.entrants.length === 1 ? 'bot' : 'bots'}</span>
       {owner && <span>organised by <bdi>{owner}</bdi></span>}
-      {start && <span>start <At moment={start} /></span>}
-      {end && <span>end <At moment={end} /></span>}
       <FollowButton kind="contest" game={contest.game} name={contest.name} />
     </p>
   );
 }
 
-function At({ moment }: { moment: string }) {
-  return <time dateTime={moment}>{new Date(moment).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}</time>;
+/** When it starts and ends, as planned or as it was, in the visitor's time zone. */
+function Schedule({ contest }: { contest: DocumentedContest }) {
+  const { start, end } = documentOf(contest);
+  const started = contest.log.findLast(({ action }) => action === 'running')?.when;
+  const ended = contest.state === 'over' && contest.log.find(({ action }) => action === 'over')?.when;
+  const times = [started ? ['Started', started] : ['Starts', start], ended ? ['Ended', ended] : ['Ends', end]] as const;
+  return <p class="facts schedule">{times.map(([words, at]) => at && <span key={words}><span class="quiet">{words}</span> <DateAndTime at={at} /></span>)}</p>;
+}
+
+/** The banner of the winner, once the contest is over. */
+function Champions({ contest: { champions, standings } }: { contest: DocumentedContest }) {
+  const first = standings.find(({ bot }) => bot === champions[0]);
+  if (!first) return null;
+  const { score, wins, draws, losses, note } = first;
+  return (
+    <div class="champions" role="group" aria-label="Champion">
+      <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 3h12v2h3v3a4 4 0 0 1-4 4h-.5A6 6 0 0 1 13 14.9V18h3v3H8v-3h3v-3.1A6 6 0 0 1 7.5 12H7a4 4 0 0 1-4-4V5h3zm0 4H5v1a2 2 0 0 0 1.1 1.8zm12 0v2.8A2 2 0 0 0 19 8V7z" /></svg>
+      <div>
+        <p class="quiet">{champions.length > 1 ? 'They share the first place' : 'Champion'}</p>
+        <p class="champion-names">{champions.map((bot) => <BotLink key={bot} name={bot} />)}</p>
+        <p class="quiet">{[note, `${points(score)} points`, `${wins} won, ${draws} drawn, ${losses} lost`].filter(Boolean).join(' · ')}</p>
+      </div>
+    </div>
+  );
 }
 
 /** How far the contest is, and what it waits for. */
@@ -108,7 +126,7 @@ function standingColumns({ standings, tieBreaks }: DocumentedContest): Column<Co
     { title: 'Place', number: true, cell: ({ place }) => place },
     { title: 'Bot', head: true, cell: ({ bot, group }) => <><BotLink name={bot} /><NotComparable group={group} /></> },
     { title: 'Score', number: true, cell: ({ score }) => <strong>{points(score)}</strong> },
-    any(({ rating }) => rating ?? 0) && { title: 'Rating', number: true, cell: ({ rating, margin }) => <Rating rating={rating} low={below(rating, margin)} high={below(rating, margin, -1)} /> },
+    any(({ rating }) => rating ?? 0) && { title: 'Rating', number: true, wide: true, cell: ({ rating, margin }) => <Rating rating={rating} low={below(rating, margin)} high={below(rating, margin, -1)} /> },
     { title: 'W–D–L', number: true, cell: ({ wins, draws, losses }) => `${wins}–${draws}–${losses}` },
     any(({ byes }) => byes) && { title: 'Byes', number: true, wide: true, cell: ({ byes }) => byes },
     any(({ noShows }) => noShows) && { title: 'No-shows', number: true, wide: true, cell: ({ noShows }) => noShows },
@@ -138,6 +156,25 @@ export function StandingsSection({ contest }: { contest: DocumentedContest }) {
       <h2>{contest.state === 'over' ? 'Final standings' : 'Standings'}</h2>
       <RowsTable caption={standingsCaption(contest)} rows={contest.standings} columns={standingColumns(contest)} empty="" />
       {contest.repeated && <p class="quiet">{contest.repeated}</p>}
+    </section>
+  );
+}
+
+const GROUP: Column<ContestStanding>[] = [
+  { title: 'Place', number: true, cell: ({ place }) => place },
+  { title: 'Bot', head: true, cell: ({ bot }) => <BotLink name={bot} /> },
+  { title: 'Score', number: true, cell: ({ score }) => <strong>{points(score)}</strong> },
+  { title: 'W–D–L', number: true, cell: ({ wins, draws, losses }) => `${wins}–${draws}–${losses}` },
+];
+
+function GroupsSection({ contest }: { contest: DocumentedContest }) {
+  const { advance = 2 } = documentOf(contest);
+  if (!contest.groups.length) return null;
+  return (
+    <section aria-labelledby="groups">
+      <h2 id="groups">Groups</h2>
+      <p class="quiet">The best {advance} of each group {contest.rounds.length > 1 ? 'went' : 'go'} on to the knockout.</p>
+      <ul class="cards">{contest.groups.map((lines, at) => <li key={at} class="card"><RowsTable caption={`Group ${at + 1}`} rows={lines} columns={GROUP} empty="" rowClass={(line) => (lines.indexOf(line) < advance ? 'advances' : '')} /></li>)}</ul>
     </section>
   );
 }

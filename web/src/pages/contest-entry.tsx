@@ -1,5 +1,5 @@
 /** How to enter a contest: its rules, the lines for bots, and a form to enter or withdraw a bot. */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DocumentedContest, Entry, ServerAddress } from '../api/types';
 import { useRest } from '../api/use';
 import { askFirst } from '../parts/ask-first';
@@ -7,11 +7,13 @@ import { whereOf } from '../parts/bring-a-bot';
 import { CopyLine } from '../parts/copy-line';
 import { change } from '../parts/doing';
 import { contestPath } from '../parts/links';
-import { documentOf, entryRules, takesEntries } from './contest-words';
+import { documentOf, ENTER, entryRules, takesEntries } from './contest-words';
 
 /** Folded once the contest takes no more bots: then it is for withdrawals only. */
 export function EntrySection({ contest, changed }: { contest: DocumentedContest; changed: () => void }) {
   const open = takesEntries(contest);
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => void (location.hash === ENTER && box.current?.scrollIntoView()), []);
   const words = <p>{entryRules(documentOf(contest)).join(' ')} {!open && (contest.state === 'draft' ? 'The organiser has not opened the contest yet.' : 'The contest takes no more bots.')}</p>;
   const body = (
     <div class="columns">
@@ -20,7 +22,7 @@ export function EntrySection({ contest, changed }: { contest: DocumentedContest;
     </div>
   );
   return (
-    <section aria-label="How to enter" class="entry">
+    <section aria-label="How to enter" class="entry" ref={box}>
       {open ? <><h2>Enter a bot</h2>{words}{body}</> : <details open={contest.state === 'draft'}><summary>{contest.state === 'draft' ? 'Entry' : 'Entry and withdrawal'}</summary>{words}{body}</details>}
     </section>
   );

@@ -29,7 +29,7 @@ function RoundPart({ contest, round, current }: { contest: DocumentedContest; ro
   useEffect(() => setOpen(current), [current]);
   return (
     <details class="round" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{roundTitle(documentOf(contest), round)} <span class="quiet">· {round.played.toLocaleString()} of {round.games.toLocaleString()} matches played</span></summary>
+      <summary>{roundTitle(documentOf(contest), round, contest.rounds[0]!)} <span class="quiet">· {round.played.toLocaleString()} of {round.games.toLocaleString()} matches played</span></summary>
       {open && <Meetings contest={contest} round={round} />}
       {open && <Byes names={round.byes} />}
     </details>
@@ -68,7 +68,7 @@ function Players({ meeting }: { meeting: ContestMeeting }) {
   );
 }
 
-function Games({ meeting: { bots, games }, over }: { meeting: ContestMeeting; over: boolean }) {
+export function Games({ meeting: { bots, games }, over }: { meeting: ContestMeeting; over: boolean }) {
   return <ul class="meeting-games">{games.map((game, at) => <li key={game.key}><Game game={game} words={resultWords(game, bots, over)} number={at + 1} /></li>)}</ul>;
 }
 

@@ -19,6 +19,9 @@ export const TIE_BREAK_TITLES: Record<string, string> = {
   games: 'Games',
 };
 
+/** The hash of a contest's address that leads to the form for entry. */
+export const ENTER = '#enter';
+
 /** Milliseconds between two looks at a contest. A large one costs the server more, and one that is over does not change. */
 export function lookEvery(contest: DocumentedContest | null): number {
   return contest && (contest.entrants.length > 200 || contest.state === 'over') ? 16_000 : 4000;
@@ -30,6 +33,7 @@ export interface ShownDocument {
   owner?: string;
   format: string;
   players?: number;
+  advance?: number;
   start?: string;
   end?: string;
   entry?: { kind?: string; bots?: string[]; per_owner?: number | null; most?: number | null; late?: boolean };
@@ -39,13 +43,42 @@ export function documentOf(contest: DocumentedContest): ShownDocument {
   return contest.document as unknown as ShownDocument;
 }
 
-export function roundTitle({ format, players = 2 }: ShownDocument, round: Round): string {
-  const title = `Round ${round.number}`;
-  if (format === 'groups' && round.number === 1) return `${title}: group stage`;
-  if (players !== 2 || !['knockout', 'groups'].includes(format)) return title;
-  const slots = 2 ** Math.ceil(Math.log2(2 * round.meetings + round.byes.length));
-  const stages: Record<number, string> = { 2: 'final', 4: 'semi-finals', 8: 'quarter-finals' };
-  return `${title}: ${stages[slots] ?? `round of ${slots}`}`;
+const STAGES: Record<number, string> = { 1: 'Final', 2: 'Semi-finals', 4: 'Quarter-finals' };
+
+/** The stage of a knockout in which a round has this many meetings. */
+export function stageTitle(meetings: number): string {
+  return STAGES[meetings] ?? `Round of ${2 * meetings}`;
+}
+
+/** A round of the losers' bracket, from 1, if the winners' bracket has `depth` rounds. */
+export function losersTitle(round: number, depth: number): string {
+  return round === 2 * depth - 2 ? 'Losers’ final' : `Losers’ round ${round}`;
+}
+
+/** `first`: the first round of the contest. */
+export function roundTitle({ format, players = 2 }: ShownDocument, round: Round, first: Round): string {
+  const [title, { number }] = [`Round ${round.number}`, round];
+  if (format === 'groups' && number === 1) return `${title}: group stage`;
+  if (players !== 2 || !['knockout', 'groups', 'double-elimination'].includes(format)) return title;
+  if (format !== 'double-elimination') return `${title}: ${lowered(stageTitle(pairsOf(round)))}`;
+  const depth = Math.log2(pairsOf(first)) + 1;
+  if (number >= 2 * depth) return `${title}: grand final${number > 2 * depth ? ', played again' : ''}`;
+  const parts = [number <= depth && `winners’ ${lowered(stageTitle(pairsOf(first) / 2 ** (number - 1)))}`, number > 1 && lowered(losersTitle(number - 1, depth))];
+  return `${title}: ${parts.filter(Boolean).join(', ')}`;
+}
+
+/** The pairs of a round of a knockout, with those in which a bot has a bye. */
+function pairsOf({ meetings, byes }: Round): number {
+  return 2 ** (Math.ceil(Math.log2(2 * meetings + byes.length)) - 1);
+}
+
+function lowered(title: string): string {
+  return title.charAt(0).toLowerCase() + title.slice(1);
+}
+
+/** `ada`, or `ada and bob`. */
+export function listed(names: readonly string[]): string {
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? '');
 }
 
 /** The bot that won a meeting; null: it is not decided, or level. */

@@ -1,7 +1,7 @@
 /** A contest: with a document, all about it; without one, its progress, live standings, and the crosstable. */
 import { useEffect, useState } from 'preact/hooks';
 import { ask, RestError } from '../api/rest';
-import type { Contest, DocumentedContest, Rank, Standings } from '../api/types';
+import type { Contest, ContestBracket, DocumentedContest, Rank, Standings } from '../api/types';
 import { useRest } from '../api/use';
 import { DataTable, type Column } from '../parts/data-table';
 import { FollowButton } from '../parts/follow';
@@ -9,12 +9,19 @@ import { BotLink, GameLink } from '../parts/links';
 import { MatchList } from '../parts/match-list';
 import { Problem } from '../parts/problem';
 import type { Params } from '../router';
+import { bracketPath, hasBracket } from './contest-bracket';
 import { DocumentedContestPage } from './contest-document';
-import { CrosstableSection, NowPlaying } from './contest-tables';
+import { CrosstableSection, NowPlaying, ResultFiles } from './contest-tables';
 
 const EVERY = 4000;
 
-type Kind = 'asking' | 'plain' | DocumentedContest | { failed: string };
+type Kind = 'asking' | 'plain' | Documented | { failed: string };
+
+/** The bracket is loaded with the contest, so that nothing moves when it comes. */
+interface Documented {
+  contest: DocumentedContest;
+  bracket: ContestBracket | null;
+}
 
 export default function ContestPage({ params }: { params: Params }) {
   const [game, name] = [params['game'] ?? '', params['name'] ?? ''];
@@ -22,14 +29,19 @@ export default function ContestPage({ params }: { params: Params }) {
   const look = () => {
     setKind('asking');
     const failed = (error: Error) => setKind(error instanceof RestError && error.status === 404 ? 'plain' : { failed: error.message });
-    ask<DocumentedContest>(`/contest-documents/${encodeURIComponent(name)}?fixtures=none`).then((found) => setKind(found.game === game ? found : 'plain'), failed);
+    load(name).then((found) => setKind(found.contest.game === game ? found : 'plain'), failed);
   };
   useEffect(look, [game, name]);
   useEffect(() => void (document.title = `${name} · Botdrome`), [name]);
   if (kind === 'asking') return <p class="quiet" role="status">Loading …</p>;
   if (kind === 'plain') return <PlainContest game={game} name={name} />;
   if ('failed' in kind) return <Problem words={kind.failed} retry={look} />;
-  return <DocumentedContestPage first={kind} />;
+  return <DocumentedContestPage first={kind.contest} bracket={kind.bracket} />;
+}
+
+async function load(name: string): Promise<Documented> {
+  const contest = await ask<DocumentedContest>(`/contest-documents/${encodeURIComponent(name)}?fixtures=none`);
+  return { contest, bracket: hasBracket(contest) ? await ask<ContestBracket>(bracketPath(contest)).catch(() => null) : null };
 }
 
 function PlainContest({ game, name }: { game: string; name: string }) {
@@ -44,9 +56,10 @@ function PlainContest({ game, name }: { game: string; name: string }) {
         <p class="quiet"><GameLink game={contest.game} /> {contest.rankings.length > 0 && ` · ${contest.rankings.length} bots`} <FollowButton kind="contest" game={contest.game} name={contest.name} /></p>
         <Progress contest={contest} />
       </header>
-      <NowPlaying game={contest.game} contest={contest.name} />
+      {contest.running > 0 && <NowPlaying game={contest.game} contest={contest.name} />}
       <section aria-label="Standings"><h2>Standings</h2><StandingsTable at={at} every={EVERY} /></section>
       <CrosstableSection at={at} played={contest.matches} />
+      <ResultFiles at={at} name={contest.name} />
       <section aria-label="Matches">
         <h2>Matches</h2>
         <MatchList caption="Matches of the contest" filters={{ game: contest.game, contest: contest.name }} games={false} limit={15} prefix="matches-" every={10_000} empty="No match yet." />

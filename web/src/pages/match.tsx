@@ -1,11 +1,11 @@
 /** One match: live or from its record. */
 import { useEffect, useMemo } from 'preact/hooks';
-import { GameLink } from '../parts/links';
+import { ContestLink, GameLink } from '../parts/links';
 import { Problem } from '../parts/problem';
 import type { Film } from '../replay/film';
 import { go, path, query, type Params } from '../router';
 import { EvaluationPart, useEvaluation } from './evaluation';
-import { linksOf, type Links } from '../viewer/links';
+import { linksOf } from '../viewer/links';
 import { MatchSource } from '../viewer/match-source';
 import { Headline } from '../viewer/result';
 import { MatchViewer } from '../viewer/viewer';
@@ -20,10 +20,10 @@ export default function MatchPage({ params }: { params: Params }) {
   if (loading.state === 'loading' || (loading.state === 'shown' && !evaluating.known)) return <p class="quiet" role="status">Loading the match …</p>;
   if (loading.state === 'failed') return <Missing words={loading.words} missing={loading.missing} />;
   const { film, live } = loading;
-  const links = linksOf(match, location.origin, film.over, film.header.game, film.header.contest);
+  const links = linksOf(match, location.origin, film.over);
   return (
     <>
-      <MatchHead film={film} links={links} over={live === null || live.connection.value.state === 'over'} />
+      <MatchHead film={film} over={live === null || live.connection.value.state === 'over'} />
       <MatchViewer film={film} live={live} step={step} links={links} players={source.players.value} onStep={rememberStep} under={(showing) => <EvaluationPart showing={showing} evaluating={evaluating} />} />
     </>
   );
@@ -48,7 +48,7 @@ export function rememberStep(step: number | null): void {
 }
 
 /** `over`: it has a result. */
-function MatchHead({ film, links, over }: { film: Film; links: Links; over: boolean }) {
+function MatchHead({ film, over }: { film: Film; over: boolean }) {
   const { game, contest, started } = film.header;
   const shown = headingNames(film.header);
   useEffect(() => void (document.title = `${shown.join(' – ')} · Botdrome`), [shown.join()]);
@@ -57,7 +57,7 @@ function MatchHead({ film, links, over }: { film: Film; links: Links; over: bool
       <h1>{shown.map((name, place) => [place ? ' – ' : '', <bdi key={place}>{name}</bdi>])}</h1>
       <p>
         <GameLink game={game} />
-        {contest !== null && <> · <a href={links.contest ?? ''}><bdi>{contest}</bdi></a></>}
+        {contest !== null && <> · <ContestLink game={game} name={contest} /></>}
         {started !== null && <> · {new Date(started).toLocaleString()}</>}
       </p>
       {over && <Headline film={film} />}

@@ -6,8 +6,9 @@ import { RowsTable, type Column } from '../parts/data-table';
 import { change } from '../parts/doing';
 import { contestPath } from '../parts/links';
 import { Problem } from '../parts/problem';
+import { StateBadge } from '../parts/state-badge';
 import { go } from '../router';
-import { ContestProgress, LogSection, StandingsSection, StateBadge, useContest } from './contest-document';
+import { ContestProgress, LogSection, StandingsSection, useContest } from './contest-document';
 import { documentOf } from './contest-words';
 import { DocumentForm } from './organise-document';
 

@@ -16,7 +16,7 @@ export function OrganiseContests() {
 
 const COLUMNS: Column<ListedContest>[] = [
   { title: 'Contest', head: true, cell: ({ name, title }) => <a class="name" href={organisePath(name)}><bdi>{title}</bdi></a> },
-  ...LISTED.slice(1),
+  ...LISTED,
 ];
 
 function ContestList() {

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Leaderboard, LeaderboardLine, Live, Match, Table } from '../api/types';
 import { useRest } from '../api/use';
+import { contestTitle } from '../parts/contest-title';
 import { setFilter } from '../parts/filters';
 import { matchPath } from '../parts/links';
 import { MatchLine } from '../parts/match-list';
@@ -68,7 +69,7 @@ function pin(match: string): void {
 }
 
 function wordsOf({ game, contest }: Shown): string {
-  return gameTitle(game) + (contest === null ? '' : ` · ${contest}`);
+  return gameTitle(game) + (contest === null ? '' : ` · ${contestTitle(game, contest)}`);
 }
 
 function Featured({ table, runs, ratings, recent }: { table: Shown; runs: boolean; ratings: Ratings; recent: readonly Match[] }) {

@@ -1,6 +1,7 @@
 /** Links to bots, games, contests and matches. Names are clients' own, so each keeps its own direction of writing. */
 import type { ComponentChildren } from 'preact';
 import { gameTitle } from '../pages/rules';
+import { contestTitle } from './contest-title';
 
 export function botPath(name: string): string {
   return `/bots/${encodeURIComponent(name)}`;
@@ -29,7 +30,7 @@ export function GameLink({ game }: { game: string }) {
 }
 
 export function ContestLink({ game, name }: { game: string; name: string }) {
-  return <a class="name" href={contestPath(game, name)}><bdi>{name}</bdi></a>;
+  return <a class="name" href={contestPath(game, name)}><bdi>{contestTitle(game, name)}</bdi></a>;
 }
 
 export function MatchLink({ id, children }: { id: string; children?: ComponentChildren }) {

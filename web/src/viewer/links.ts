@@ -14,10 +14,9 @@ export interface Links {
   why: ((player: number) => string) | null;
   /** Continue the match from a step. */
   fork: ((step: number) => string) | null;
-  contest: string | null;
 }
 
-export function linksOf(match: string, origin: string, over: boolean, game = '', contest: string | null = null): Links {
+export function linksOf(match: string, origin: string, over: boolean): Links {
   const page = `/matches/${encodeURIComponent(match)}`;
   const embed = `${origin}/embed/${encodeURIComponent(match)}`;
   return {
@@ -28,6 +27,5 @@ export function linksOf(match: string, origin: string, over: boolean, game = '',
     bot: (name) => (name.startsWith('house:') ? null : `/bots/${encodeURIComponent(name)}`),
     why: over ? (player) => `${page}/why/${player}` : null,
     fork: over ? (step) => `${page}/continue?step=${Math.max(0, step)}` : null,
-    contest: contest === null ? null : `/contests/${encodeURIComponent(game)}/${encodeURIComponent(contest)}`,
   };
 }

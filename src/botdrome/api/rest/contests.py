@@ -1,17 +1,21 @@
 """Contests over REST: rankings; with a document also entrants, rounds, meetings and logs."""
 
+import csv
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from io import StringIO
 from math import comb
-from typing import Any
+from time import monotonic
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from botdrome.api.requests import Problem, game_called, iso
+from botdrome.api.requests import LONGEST_LIST, Problem, game_called, iso
 from botdrome.api.rest.endpoint import (
+    CSV,
     GAME,
     NO_GAME,
     PAGING,
@@ -28,16 +32,17 @@ from botdrome.api.rest.endpoint import (
 from botdrome.api.server_calls import ReadContext, awaited, contest_games
 from botdrome.contest.block_counts import contest_blocks
 from botdrome.contest.document import ContestDocument, document_from, read_document
-from botdrome.contest.formats.elimination import Bracket, BracketPlace, Knockout
+from botdrome.contest.formats.elimination import STILL_IN
 from botdrome.contest.formats.format import (
     EntrantNumber,
     Fixture,
     FixtureResult,
-    Scores,
     StandingsLine,
+    duels_in,
+    played_in,
 )
 from botdrome.contest.formats.groups import Groups
-from botdrome.contest.progress import ContestProgress, commitment
+from botdrome.contest.progress import ContestProgress, commitment, fixture_result
 from botdrome.contest.strength import Ratings, rate
 from botdrome.store.contest_journal import (
     BEFORE,
@@ -47,7 +52,7 @@ from botdrome.store.contest_journal import (
     StoredContest,
     UnknownContest,
 )
-from botdrome.store.entries import ContestLine, Meetings, Wanted
+from botdrome.store.entries import ContestLine, Epoch, Meetings, Wanted
 from botdrome.store.reports import CONTEST_ORDERS
 from botdrome.store.store import StoreReader
 from botdrome.wire.battlebot.messages import game_type
@@ -179,15 +184,19 @@ MOST_ROWS = 100
     "/contests",
     "The contests of all games, the one with the latest match first.",
     GAME,
+    Parameter("document", "no: only contests without a document.", choices=("any", "no")),
     sorted_by(*CONTEST_ORDERS),
     *PAGING,
 )
 async def contestlist(context: ReadContext, request: RestRequest) -> AllContests:
+    plain = request.text("document") == "no"
+    entries = await ContestReader(context.store).contests() if plain else {}
     found, total = await context.store.reports.contests(
         request.game,
         *request.order("-last"),  # type: ignore[arg-type]
         request.limit,
         request.offset,
+        [(entry.document.game, name) for name, entry in entries.items()],
     )
     return AllContests([copied(RestContestLine, one) for one in found], **request.page(total))
 
@@ -238,7 +247,9 @@ def _method(request: RestRequest) -> RankingMethod:
 
 async def _known(context: ReadContext, request: RestRequest) -> tuple[str, str]:
     game, name = game_called(request.path("game")), request.path("name")
-    if not await context.store.count(Wanted(game=game, contest=name)):
+    if await context.store.count(Wanted(game=game, contest=name)):
+        return game, name
+    if await _progress(context.store, game, name) is None:
         raise Problem(f"there are no matches in a contest {name!r} of {game}", 404)
     return game, name
 
@@ -260,23 +271,107 @@ def _planned(met: list[Meetings], each_way: int) -> int:
 )
 async def crosstable(context: ReadContext, request: RestRequest) -> Crosstable:
     game, name = await _known(context, request)
-    rankings, _ = await contest_ranks(context.store, game, name)
+    rankings, progress = await contest_ranks(context.store, game, name)
     names = [rank.bot for rank in rankings[:MOST_ROWS]]
-    scores = await context.store.reports.crosstable(game, name)
+    scores = (
+        await context.store.reports.crosstable(game, name)
+        if progress is None
+        else _crosstable(progress)
+    )
     rows = [
         [list(scores[one, two]) if (one, two) in scores else None for two in names] for one in names
     ]
     return Crosstable(names, len(rankings), rows)
 
 
+def _crosstable(progress: ContestProgress) -> Mapping[tuple[str, str], Sequence[int]]:
+    """Return wins, draws and losses of each pair, from the results that count."""
+    names = [entrant.name for entrant in progress.entrants]
+    scores: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for one, two, points in duels_in(progress.rounds, progress.results):
+        scores[names[one], names[two]][2 - points] += 1
+    return scores
+
+
+RESULT_COLUMNS = ("round", "meeting", "game", "match", "seat", "bot", "place", "fault")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""The beginnings of a formula in spreadsheets. Bots choose their names."""
+
+
+@endpoint(
+    "GET",
+    "/contest-results/{game}/{name:path}",
+    "The standings of a contest as CSV, or its matches with a line for each player.",
+    Parameter("table", "standings if nothing is said.", choices=("standings", "matches")),
+    NO_CONTEST,
+    answer=CSV,
+)
+async def contestresults(context: ReadContext, request: RestRequest) -> bytes:
+    game, name = await _known(context, request)
+    if request.text("table") == "matches":
+        progress = await _progress(context.store, game, name)
+        lines = [
+            line
+            async for place, bots, result in _results(context.store, game, name, progress)
+            for line in _result_lines(place, bots, result)
+        ]
+        return _csv(RESULT_COLUMNS, lines)
+    ranks, _ = await contest_ranks(context.store, game, name)
+    return _csv(Rank.__struct_fields__, map(msgspec.structs.astuple, ranks))
+
+
+async def _results(
+    store: StoreReader, game: str, name: str, progress: ContestProgress | None
+) -> AsyncIterator[tuple[Sequence[object], Sequence[str], FixtureResult]]:
+    """Yield round, meeting and game, the bots and the result of each match that counts.
+
+    A contest without a document has no rounds.
+    """
+    if progress is not None:
+        for fixture, result in played_in(progress.rounds, progress.results):
+            yield fixture.place, names_of(progress, fixture.entrants), result
+        return
+    wanted = Wanted(game, name, status="ended", oldest_first=True, limit=LONGEST_LIST)
+    while found := await store.matches(wanted):
+        for entry in found:
+            if entry.result is not None:
+                yield ("", "", ""), entry.players, fixture_result(entry.result, entry.id)
+        wanted = replace(wanted, offset=wanted.offset + LONGEST_LIST)
+
+
+def _result_lines(
+    place: Sequence[object], bots: Sequence[str], result: FixtureResult
+) -> Iterator[Sequence[object]]:
+    places = result.places or [""] * len(bots)
+    for seat, (bot, reached) in enumerate(zip(bots, places, strict=True)):
+        fault = "no-show" if seat in result.absent else "crash" if seat in result.crashed else ""
+        yield *place, result.match, seat, bot, reached, fault
+
+
+def _csv(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> bytes:
+    """Return a table in UTF-8. A text that a spreadsheet would compute gets an apostrophe."""
+    text = StringIO()
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    for line in lines:
+        writer.writerow(
+            [f"'{one}" if isinstance(one, str) and one.startswith(FORMULA) else one for one in line]
+        )
+    return text.getvalue().encode()
+
+
 HIDDEN = "..."
 """In place of a password."""
-CURRENT = ("open", "running", "paused")
-"""The states of contests that bots can enter or that are being played."""
+STATES = {
+    "current": ("open", "running", "paused"),
+    "coming": ("draft", "open"),
+    "playing": ("running", "paused"),
+} | {state: (state,) for state in get_args(ContestState)}
 STATE = Parameter(
     "state",
-    "Only those in this state; current: those that are open, running or paused.",
-    choices=("draft", *CURRENT, "over", "current"),
+    "Only those in this state; current: open, running or paused; coming: draft or open; playing: "
+    "running or paused.",
+    choices=tuple(STATES),
 )
 LARGEST_GROUP = 1000
 """The largest group with intervals of ratings, which each request computes."""
@@ -300,6 +395,8 @@ class ListedContest(Struct):
     """Whether bots may enter after the start."""
     why: str
     """Why it waits for its organiser; empty: it does not, or its page says so."""
+    champions: list[str]
+    """The bots in the first place, once it is over."""
 
 
 class ListedContests(ListPage):
@@ -375,6 +472,10 @@ class DocumentedContest(Struct, rename="camel"):
     """About how many matches there will be."""
     entrants: list[ContestEntrant]
     standings: list[ContestStanding]
+    groups: list[list[ContestStanding]]
+    """The standings of each group, in a contest of groups."""
+    champions: list[str]
+    """The bots in the first place, once it is over; none if it ended before it was decided."""
     distinct_games: int
     """How many different games were played; repeated games count once."""
     repeated: str
@@ -393,16 +494,21 @@ class DocumentedContest(Struct, rename="camel"):
 
 
 @endpoint(
-    "GET", "/contest-documents", "The contests with a document, the newest first.", STATE, *PAGING
+    "GET",
+    "/contest-documents",
+    "The contests with a document, the newest first.",
+    GAME,
+    STATE,
+    *PAGING,
 )
 async def contestdocuments(context: ReadContext, request: RestRequest) -> ListedContests:
     journal = ContestReader(context.store)
-    state = request.text("state")
-    states = CURRENT if state == "current" else (state,)
+    state, game = request.text("state"), request.game
     found = [
         entry
         for entry in (await journal.contests()).values()
-        if state is None or entry.state in states
+        if (state is None or entry.state in STATES[state])
+        and (game is None or entry.document.game == game)
     ][::-1]
     page = [await _summary(journal, entry) for entry in request.part(found)]
     return ListedContests(page, **request.page(len(found)))
@@ -452,8 +558,50 @@ async def _summary(journal: ContestReader, entry: ContestEntry) -> ListedContest
     return ListedContest(
         document.name, title, document.game, document.format_, entry.state, entrants, created,
         document.start, document.end, document.entry.kind, document.entry.late,
-        "" if entry.state == "over" else entry.why,
+        "" if entry.state == "over" else entry.why, await _known_champions(journal, entry),
     )  # fmt: skip
+
+
+KEPT = 60.0
+"""Seconds for which the champions of a contest are kept. To find them, all results are read."""
+_champions_of: dict[tuple[str, Epoch], tuple[float, list[str]]] = {}
+"""By name and creation: when they were found, and their names."""
+
+
+async def _known_champions(journal: ContestReader, entry: ContestEntry) -> list[str]:
+    if entry.state != "over":
+        return []
+    key, now = (entry.document.name, entry.created), monotonic()
+    if key not in _champions_of or now - _champions_of[key][0] > KEPT:
+        stored = await journal.load(entry.document.name)
+        progress = ContestProgress(entry.document, stored.entrants, stored.results)
+        _champions_of[key] = now, _champions(progress)
+    return _champions_of[key][1]
+
+
+def _champions(progress: ContestProgress) -> list[str]:
+    """Return the bots in the first place; none if too little was played to tell."""
+    first = [line for line in progress.standings() if line.place == 1 and line.note != STILL_IN]
+    return names_of(progress, [line.entrant for line in first]) if progress.results else []
+
+
+class ContestTitle(Struct):
+    game: GameName
+    name: str
+    title: str
+
+
+class ContestTitles(Struct):
+    contests: list[ContestTitle]
+    """Those that have a title, the newest first; 1000 at most."""
+
+
+@endpoint("GET", "/contest-titles", "The titles of contests with a document.")
+async def contesttitles(context: ReadContext, _request: RestRequest) -> ContestTitles:
+    entries = await ContestReader(context.store).contests()
+    documents = [entry.document for entry in reversed(entries.values())]
+    titled = [copied(ContestTitle, one) for one in documents if one.title]
+    return ContestTitles(titled[:LONGEST_LIST])
 
 
 def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContest:
@@ -473,7 +621,11 @@ def contest_shown(stored: StoredContest, awaited: list[str]) -> DocumentedContes
         played=len(progress.results) if began else 0,
         expected=progress.expected,
         entrants=[copied(ContestEntrant, one) for one in stored.entrants],
-        standings=list(_standings(progress, ratings)) if began else [],
+        standings=_standings(progress, progress.standings(), ratings) if began else [],
+        groups=[_standings(progress, table, ratings) for table in _tables(progress)]
+        if began
+        else [],
+        champions=_champions(progress) if entry.state == "over" else [],
         distinct_games=repetition.games,
         repeated=repetition.words(),
         rounds=_rounds(progress) if began else [],
@@ -506,20 +658,28 @@ def shown_document(document: ContestDocument) -> dict[str, Any]:
     }
 
 
-def _standings(progress: ContestProgress, ratings: Ratings) -> Iterator[ContestStanding]:
-    for one in progress.standings():
+def _standings(
+    progress: ContestProgress, lines: Sequence[StandingsLine], ratings: Ratings
+) -> list[ContestStanding]:
+    shown = []
+    for one in lines:
         name = progress.entrants[one.entrant].name
         strength = ratings.strengths.get(name)
         rated = {field: getattr(strength, field, None) for field in ("rating", "margin", "group")}
-        yield copied(ContestStanding, one, bot=name, **rated)
+        shown.append(copied(ContestStanding, one, bot=name, **rated))
+    return shown
+
+
+def _tables(progress: ContestProgress) -> Sequence[Sequence[StandingsLine]]:
+    return progress.format.tables() if isinstance(progress.format, Groups) else ()
 
 
 def _rounds(progress: ContestProgress) -> list[RestRound]:
     return [
         RestRound(
             one.number,
-            _names(progress, one.byes),
-            _fixtures(progress, one.fixtures),
+            names_of(progress, one.byes),
+            fixtures_shown(progress, one.fixtures),
             len({fixture.meeting for fixture in one.fixtures}),
             len(one.fixtures),
             sum(fixture.key in progress.results for fixture in one.fixtures),
@@ -528,111 +688,12 @@ def _rounds(progress: ContestProgress) -> list[RestRound]:
     ]
 
 
-def _fixtures(progress: ContestProgress, fixtures: Sequence[Fixture]) -> list[RestFixture]:
+def fixtures_shown(progress: ContestProgress, fixtures: Sequence[Fixture]) -> list[RestFixture]:
     return [
-        RestFixture(one.key, _names(progress, one.entrants), progress.results.get(one.key))
+        RestFixture(one.key, names_of(progress, one.entrants), progress.results.get(one.key))
         for one in fixtures
     ]
 
 
-def _names(progress: ContestProgress, entrants: Sequence[EntrantNumber]) -> list[str]:
+def names_of(progress: ContestProgress, entrants: Sequence[EntrantNumber]) -> list[str]:
     return [progress.entrants[number].name for number in entrants]
-
-
-FILTERS = (
-    Parameter("round", "The number of a round; all rounds if nothing is said.", "integer"),
-    Parameter("bot", "Only meetings of this bot."),
-)
-
-
-class ContestMeeting(Struct):
-    key: str
-    round: int
-    group: int | None
-    """The group, in the group stage of a contest."""
-    bots: list[str]
-    """In the order of seats of the first match."""
-    scores: list[float]
-    """Of these bots in this meeting, so far."""
-    games: list[RestFixture]
-    """Its matches."""
-    winner: str | None
-    """In a knockout or double elimination, once its round is over."""
-    place: BracketPlace | None
-    """In the bracket of a knockout or double elimination of pairs."""
-
-
-class ContestMeetings(ListPage):
-    meetings: list[ContestMeeting]
-
-
-@endpoint(
-    "GET",
-    "/contest-meetings/{name:path}",
-    "The meetings of a contest with a document, with their matches.",
-    *FILTERS,
-    *PAGING,
-    NO_CONTEST,
-)
-async def contestmeetings(context: ReadContext, request: RestRequest) -> ContestMeetings:
-    progress = await progress_called(context, request.path("name"))
-    found = list(_meetings(progress, _round(request.text("round")), request.text("bot")))
-    groups, bracket = _groups(progress), _bracket(progress)
-    page = [_shown(progress, games, groups, bracket) for games in request.part(found)]
-    return ContestMeetings(page, **request.page(len(found)))
-
-
-def _round(text: str | None) -> int | None:
-    if text is not None and not (text.isascii() and text.isdecimal()):
-        raise Problem(f"round is the number of a round, such as 1, not {text!r}")
-    return None if text is None else int(text)
-
-
-def _meetings(
-    progress: ContestProgress, number: int | None, bot: str | None
-) -> Iterator[Sequence[Fixture]]:
-    wanted = {at for at, entrant in enumerate(progress.entrants) if entrant.name == bot}
-    for round_ in progress.rounds:
-        if number is None or round_.number == number:
-            meetings: defaultdict[str, list[Fixture]] = defaultdict(list)
-            for fixture in round_.fixtures:
-                if bot is None or not wanted.isdisjoint(fixture.entrants):
-                    meetings[fixture.meeting].append(fixture)
-            yield from meetings.values()
-
-
-def _groups(progress: ContestProgress) -> dict[EntrantNumber, int]:
-    if not isinstance(progress.format, Groups):
-        return {}
-    groups = enumerate(progress.format.groups(), 1)
-    return {number: at for at, group in groups for number in group}
-
-
-def _bracket(progress: ContestProgress) -> Bracket | None:
-    if not isinstance(progress.format, Knockout):
-        return None
-    return progress.format.followed()
-
-
-def _shown(
-    progress: ContestProgress,
-    games: Sequence[Fixture],
-    groups: dict[EntrantNumber, int],
-    bracket: Bracket | None,
-) -> ContestMeeting:
-    first, scores = games[0], Scores(progress.document)
-    for fixture in games:
-        if (result := progress.results.get(fixture.key)) is not None:
-            scores.add(fixture, result)
-    return ContestMeeting(
-        first.meeting,
-        first.round,
-        groups.get(first.entrants[0]) if first.round == 1 else None,
-        _names(progress, first.entrants),
-        [scores.score(number) for number in first.entrants],
-        _fixtures(progress, games),
-        None
-        if bracket is None or first.meeting not in bracket.winners
-        else progress.entrants[bracket.winners[first.meeting]].name,
-        None if bracket is None else bracket.places.get(first.meeting),
-    )

@@ -45,6 +45,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Struct)
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
+CSV = "text/csv; charset=utf-8"
 EXECUTOR = "botdrome.api.rest.executor:answer"
 MOST_FILES = 8
 """Files that wait for a worker process or are read by one.

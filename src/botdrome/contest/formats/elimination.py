@@ -95,6 +95,8 @@ class Series:
         return not self._contest.entrants[number].plays_in(self._round)
 
 
+STILL_IN = "still in"
+"""The note of an entrant that is not out."""
 Slot = EntrantNumber | None
 """None: nobody, so the other one of the pair has a bye."""
 
@@ -117,6 +119,14 @@ class BracketPlace(Struct, frozen=True):
     slots: int
 
 
+class BracketBye(Struct, frozen=True):
+    """An entrant that goes on without a meeting."""
+
+    entrant: EntrantNumber
+    round: int
+    place: BracketPlace
+
+
 Pairs = Sequence[tuple[Slot, Slot]]
 
 
@@ -132,6 +142,7 @@ class Bracket:
         self.exits: dict[EntrantNumber, Exit] = {}
         self.places: dict[str, BracketPlace] = {}
         """By the keys of the meetings, such as `3.2`."""
+        self.byes: list[BracketBye] = []
         self.winners: dict[str, EntrantNumber] = {}
         """Of the meetings in rounds that are over."""
         self.contest, self.players, self.round = contest, players, first_round
@@ -150,8 +161,7 @@ class Bracket:
         while len(slots) > 1:
             name = stage_name(len(slots))
             pairs = list(zip(slots[::2], slots[1::2], strict=True))
-            byes = [one for one, two in pairs if one is not None and two is None]
-            yield from self.played(self.full("winners", pairs), byes)
+            yield from self.played(self.full("winners", pairs), self.resting())
             winners: dict[EntrantNumber, EntrantNumber] = {}
             for one in self.series:
                 winner, loser = one.ranking()
@@ -183,18 +193,24 @@ class Bracket:
     def full(
         self, side: Literal["winners", "losers"], pairs: Pairs, meetings: int = 0
     ) -> list[list[EntrantNumber]]:
-        """Return the pairs without byes, and note their places.
+        """Return the pairs without byes, and note the places of both.
 
         The round has that many meetings before them.
         """
-        found = [
-            (slot, self.by_seed(one, two))
-            for slot, (one, two) in enumerate(pairs)
-            if one is not None and two is not None
-        ]
-        for meeting, (slot, _) in enumerate(found, meetings + 1):
-            self.places[f"{self.round}.{meeting}"] = BracketPlace(side, slot, len(pairs))
-        return [pair for _, pair in found]
+        found: list[list[EntrantNumber]] = []
+        for slot, pair in enumerate(pairs):
+            present = [one for one in pair if one is not None]
+            place = BracketPlace(side, slot, len(pairs))
+            if len(present) == 2:
+                found.append(self.by_seed(*present))
+                self.places[f"{self.round}.{meetings + len(found)}"] = place
+            elif present:
+                self.byes.append(BracketBye(present[0], self.round, place))
+        return found
+
+    def resting(self) -> list[EntrantNumber]:
+        """Return the entrants that have a bye in this round."""
+        return [bye.entrant for bye in self.byes if bye.round == self.round]
 
     def leave(self, entrant: EntrantNumber, note: str, one: Series) -> None:
         """Note where an entrant went out, and whether the seeding decided."""
@@ -340,7 +356,7 @@ def ranked_by_exit(
     one stage share theirs.
     """
     scores = contest.scores(rounds)
-    still = Exit(float("inf"), "still in")
+    still = Exit(float("inf"), STILL_IN)
     order = sorted(range(len(contest.entrants)), key=lambda number: -exits.get(number, still).stage)
     lines: list[StandingsLine] = []
     for index, number in enumerate(order):
@@ -400,12 +416,7 @@ class DoubleBracket(Bracket):
     def _both(self, upper: Pairs, lower: Pairs) -> Iterator[Round]:
         full = self.full("winners", upper)
         full += self.full("losers", lower, len(full))
-        byes = [
-            one if two is None else two
-            for one, two in (*upper, *lower)
-            if (one is None) != (two is None)
-        ]
-        yield from self.played(full, [number for number in byes if number is not None])
+        yield from self.played(full, self.resting())
         self._won = {frozenset(one.seeds): one.ranking() for one in self.series}
         self._met = {number: one for one in self.series for number in one.seeds}
 

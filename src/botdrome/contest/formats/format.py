@@ -367,9 +367,10 @@ def played_in(rounds: Sequence[Round], results: Results) -> Iterator[tuple[Fixtu
                 yield fixture, result
 
 
-def _duels(
+def duels_in(
     rounds: Sequence[Round], results: Results
 ) -> Iterator[tuple[EntrantNumber, EntrantNumber, int]]:
+    """Yield each entrant of each match with each opponent, and its points."""
     for fixture, result in played_in(rounds, results):
         if result.places:
             sides = zip(fixture.entrants, result.places, strict=True)
@@ -488,7 +489,7 @@ class ContestFormat(ABC):
         """Return the standings of these entrants by score, or by the score per match, then by the
         document's tie-breaks.
         """
-        scores, duels = self.scores(rounds), partial(_duels, rounds, self.results)
+        scores, duels = self.scores(rounds), partial(duels_in, rounds, self.results)
         groups = _split([list(numbers)], scores.share if by_share else scores.points)
         values: list[Values] = []
         for tie_break in self.document.tie_breaks:

@@ -66,19 +66,26 @@ class Groups(ContestFormat):
     def rounds(self) -> Iterator[Round]:
         self.checked(players_of(self.entrants, 1))
         yield self._stage()
-        yield from self._bracket(self._tables()).rounds()
+        yield from self._bracket(self.tables()).rounds()
 
     def ranked(self, rounds: Sequence[Round]) -> list[StandingsLine]:
-        if self.refusal(len(players_of(self.entrants, 1))):
+        tables = self.tables()
+        if not tables:
             return super().ranked(rounds)
-        exits: dict[EntrantNumber, Exit] = {}
-        tables, advance = self._tables(), 0
-        if not self.is_open(self._stage()):
-            exits, advance = self._bracket(tables).followed().exits, self.document.advance
+        bracket = self._followed(tables)
+        exits, advance = (bracket.exits, self.document.advance) if bracket else ({}, 0)
         for number, table in enumerate(tables, 1):
-            for place, entrant in enumerate(table[advance:], advance + 1):
-                exits[entrant] = Exit(-place, f"place {place} in group {number}")
+            for place, line in enumerate(table[advance:], advance + 1):
+                exits[line.entrant] = Exit(-place, f"place {place} in group {number}")
         return ranked_by_exit(self, rounds, exits)
+
+    def followed(self) -> Bracket | None:
+        """Return the knockout after all results; None: the group stage is not over."""
+        return self._followed(self.tables())
+
+    def _followed(self, tables: Sequence[Sequence[StandingsLine]]) -> Bracket | None:
+        over = tables and not self.is_open(self._stage())
+        return self._bracket(tables).followed() if over else None
 
     def _meetings(self, group: Sequence[EntrantNumber]) -> list[tuple[EntrantNumber, ...]]:
         """Return the seats of the first matches of all meetings in a group."""
@@ -92,27 +99,28 @@ class Groups(ContestFormat):
             turns += turns_of(own, group)
         return Round(1, MeetingFixtures(self.planner, 1, meetings, turns=turns))
 
-    def _tables(self) -> list[list[EntrantNumber]]:
-        """Return the groups, each best first.
+    def tables(self) -> list[list[StandingsLine]]:
+        """Return the standings of each group; none if the groups cannot be filled.
 
         Each is ranked by itself, since tie-breaks compare entrants that have met.
         """
-        first, tables = 1, []
+        first, tables = 1, list[list[StandingsLine]]()
+        if self.refusal(len(players_of(self.entrants, 1))):
+            return tables
         for group in self.groups():
             fixtures = MeetingFixtures(self.planner, 1, self._meetings(group), first)
-            lines = self.ranked_by_score(sorted(group), [Round(1, fixtures)])
-            tables.append([line.entrant for line in lines])
+            tables.append(self.ranked_by_score(sorted(group), [Round(1, fixtures)]))
             first += fixtures.meetings
         return tables
 
-    def _bracket(self, tables: Sequence[Sequence[EntrantNumber]]) -> Bracket:
+    def _bracket(self, tables: Sequence[Sequence[StandingsLine]]) -> Bracket:
         """Return the knockout: the winners of groups are seeded highest, and nobody meets its own
         group at first if possible.
         """
-        seeds = [table[rank] for rank in range(self.document.advance) for table in tables]
+        seeds = [table[rank].entrant for rank in range(self.document.advance) for table in tables]
         if self.document.seats > 2:
             return Heats(self, seeds, first_round=2)
-        group_of = {number: index for index, table in enumerate(tables) for number in table}
+        group_of = {line.entrant: index for index, table in enumerate(tables) for line in table}
         return Bracket(self, parted(seeds, group_of), first_round=2)
 
 
