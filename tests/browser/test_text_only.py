@@ -43,7 +43,7 @@ def test_a_guest_is_shown_as_text(page: Page, match: str) -> None:
 
 def test_a_live_guest_is_shown_as_text(page: Page, arena: BrowserArena) -> None:
     with seated(arena, "gomoku", GUEST) as guest:
-        for path in ("/", "/tv", f"/matches/{guest.match}"):
+        for path in ("/", f"/tv?scene=live/{guest.match}", f"/matches/{guest.match}"):
             page.goto(path)
             see_text(page, GUEST)
         for path in ("/organise/clients", "/organise/matches"):

@@ -1,137 +1,164 @@
-/** TV: a screen for the hall. It changes between live boards, standings and the next matches by itself. */
-import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import type { AllContests, Games, Leaderboard, Live, NextMatches, Standings, Table } from '../api/types';
-import { useRest } from '../api/use';
-import { QrCode } from '../parts/qr-code';
-import { NotComparable, Rating } from '../parts/rating';
-import { LiveBoard } from '../viewer/live-board';
-import { points } from './contest-words';
+/** TV: a screen for the hall. It changes between live matches, contests, brackets and leaderboards by itself. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { TRY_AGAIN } from '../api/rest';
+import type { AllContests, Games, ListedContests, Live, Match, Matches, Table } from '../api/types';
+import { later, useRest } from '../api/use';
+import { contestTitle } from '../parts/contest-title';
+import { query } from '../router';
+import { isWanted, mixed, nextScene, type Ready, type Scene } from './rotation';
 import { gameTitle } from './rules';
 import { slotsAfter, type Slot } from './slots';
+import { contestScenes, JoinScene, leaderboardScene, matchScene, nextMatchesScene, PhoneCode, standingsScene, type Loaded } from './tv-scenes';
 
-const SCENE = 15_000;
-const MOST_BOARDS = 4;
+/** Seconds for a scene, if the address has no others. */
+const SCENE = 15;
+const SHORTEST = 3;
+/** Milliseconds before a change at which the next scene begins to load. */
+const LEAD = 3000;
+const MOST_MATCHES = 3;
 const RECENT = 24 * 3600 * 1000;
-
-interface Scene {
-  title: string;
-  show: ComponentChildren;
-}
+const RESULTS = 12;
 
 export default function TvPage() {
   const live = useRest<Live>('/live', 3000);
-  const next = useRest<NextMatches>('/next', 5000);
-  const contests = useRest<AllContests>('/contests?limit=3', 20_000);
-  const games = useRest<Games>('/games');
-  const scenes = scenesOf(live.value, next.value, contests.value, games.value);
-  const [at, paused, setPaused, go] = useScenes(scenes.length);
+  const scenes = usePlan(live.value, live.error !== null);
+  const { shown, tried, paused, setPaused, go } = useRotation(scenes);
   useEffect(() => void (document.title = 'TV · Botdrome'), []);
-  const scene = scenes[at % scenes.length];
   return (
     <div class="tv">
-      <header class="tv-top">
-        <a href="/" class="brand">Botdrome</a> <h1>{scene?.title}</h1>
-        <p class="tv-state" role="status">{live.error ? 'The server does not answer. Trying again …' : ''}</p>
-      </header>
-      <div class="tv-scene" key={at}>{scene?.show}</div>
+      <div class="tv-scene" key={shown?.key}>{shown ? shown.loaded.show() : tried ? <JoinScene /> : <p class="quiet" role="status">Loading …</p>}</div>
+      <p class="tv-state" role="status">{live.error ? 'The server does not answer. Trying again …' : ''}</p>
       <footer class="tv-bottom">
-        <button type="button" onClick={() => go(-1)} aria-label="The scene before">‹</button>
-        <button type="button" onClick={() => setPaused(!paused)}>{paused ? 'Go on' : 'Hold'}</button>
-        <button type="button" onClick={() => go(1)} aria-label="The next scene">›</button>
-        <span class="quiet">{at % scenes.length + 1} of {scenes.length}</span>
+        <div class="tv-controls">
+          <button type="button" onClick={() => go(-1)} aria-label="The scene before">‹</button>
+          <button type="button" onClick={() => setPaused(!paused)}>{paused ? 'Go on' : 'Hold'}</button>
+          <button type="button" onClick={() => go(1)} aria-label="The next scene">›</button>
+          <span class="quiet">{(shown?.at ?? 0) + 1} of {scenes?.length || 1}</span>
+        </div>
+        <Ticker paused={paused} />
         <Clock />
-        <QrCode text={`${location.origin}/`} label={`A QR code of ${location.origin}/`} />
+        <PhoneCode path="/" />
       </footer>
     </div>
   );
 }
 
-function useScenes(count: number): [number, boolean, (paused: boolean) => void, (by: number) => void] {
-  const [at, setAt] = useState(0);
-  const [paused, setPaused] = useState(false);
-  const go = (by: number) => setAt((now) => (now + by + count) % count);
+/** The scenes in their order; null: they are not known yet. */
+function usePlan(live: Live | null, failed: boolean): Scene<Loaded>[] | null {
+  const names = query.value.getAll('scene');
+  const contests = useRest<AllContests>('/contests?limit=4', 20_000);
+  const current = useRest<ListedContests>('/contest-documents?state=current&limit=4', 10_000);
+  const over = useRest<ListedContests>('/contest-documents?state=over&limit=4', 20_000);
+  const games = useRest<Games>('/games');
+  const slots = useSlots(live, names);
+  if (![contests, current, over, games].every(({ value, error }) => value || error) || !(live || failed)) return null;
+  const recent = contests.value?.contests.filter(({ last }) => Date.now() - new Date(last).getTime() < RECENT) ?? [];
+  const documented = [...(current.value?.contests ?? []), ...(over.value?.contests ?? [])];
+  const isRecent = (game: string, name: string) => recent.some((one) => one.game === game && one.name === name);
+  const others = [
+    ...documented.filter(({ state, game, name }) => state !== 'over' || isRecent(game, name)).flatMap(contestScenes),
+    ...recent.filter(({ game, name }) => !documented.some((one) => one.game === game && one.name === name)).map(standingsScene),
+    nextMatchesScene,
+    ...(games.value?.games ?? []).map(({ name }) => leaderboardScene(name)),
+  ];
+  const join = { key: 'join', load: () => Promise.resolve({ show: () => <JoinScene /> }) };
+  const matches = slots.filter(({ over }) => over === 0).map(({ table }) => matchScene(table));
+  return mixed(matches, live?.total ? others : [join, ...others]).filter(({ key }) => isWanted(key, names));
+}
+
+function useSlots(live: Live | null, names: readonly string[]): Slot<Table>[] {
+  const [slots, setSlots] = useState<Slot<Table>[]>([]);
   useEffect(() => {
-    if (paused) return;
-    const timer = setTimeout(() => go(1), SCENE);
-    return () => clearTimeout(timer);
-  }, [at, paused, count]);
+    const tables = live?.tables.filter(({ id }) => isWanted(`live/${id}`, names)) ?? [];
+    setSlots((before) => slotsAfter(before, tables, MOST_MATCHES));
+  }, [live]);
+  return slots;
+}
+
+/** A change of scenes: after this many milliseconds, or at once if a person asks for it. */
+interface Turn {
+  by: 1 | -1;
+  wait: number;
+}
+
+function useRotation(scenes: Scene<Loaded>[] | null) {
+  const [shown, setShown] = useState<Ready<Loaded> | null>(null);
+  const [turn, setTurn] = useState<Turn>({ by: 1, wait: 0 });
+  const [paused, setPaused] = useState(false);
+  const latest = useRef(scenes);
+  latest.current = scenes;
+  const known = scenes !== null;
+  useEffect(() => {
+    if (!known || (paused && turn.wait)) return;
+    const control = new AbortController();
+    void change(control.signal);
+    return () => control.abort();
+  }, [known, turn, paused]);
+  const change = async (signal: AbortSignal) => {
+    const due = performance.now() + turn.wait;
+    await passed(turn.wait - LEAD, signal);
+    const next = await nextScene(latest.current ?? [], shown, turn.by, signal);
+    await passed(due - performance.now(), signal);
+    if (signal.aborted) return next?.loaded.stop?.();
+    if (next) setShown(next);
+    setTurn({ by: 1, wait: next || shown ? sceneTime() : TRY_AGAIN });
+  };
+  useEffect(() => () => shown?.loaded.stop?.(), [shown]);
+  const go = (by: Turn['by']) => setTurn({ by, wait: 0 });
+  useKeys(go, () => setPaused((before) => !before));
+  return { shown, tried: turn.wait > 0, paused, setPaused, go };
+}
+
+/** The time of a scene in milliseconds, as in `/tv?seconds=30`. */
+function sceneTime(): number {
+  return 1000 * Math.max(SHORTEST, Number(query.value.get('seconds')) || SCENE);
+}
+
+/** The time has passed, or is of no interest any more. */
+function passed(milliseconds: number, signal: AbortSignal): Promise<void> | void {
+  if (milliseconds <= 0) return;
+  return new Promise((resolve) => {
+    later(milliseconds, resolve, signal);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function useKeys(go: (by: Turn['by']) => void, hold: () => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.target instanceof HTMLButtonElement && event.key === ' ') return;
       if (event.key === 'ArrowRight') go(1);
       else if (event.key === 'ArrowLeft') go(-1);
-      else if (event.key === ' ') setPaused((before) => !before);
+      else if (event.key === ' ') hold();
       else return;
       event.preventDefault();
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
-  }, [count]);
-  return [at, paused, setPaused, go];
+  }, []);
 }
 
-/** The scenes; never empty: without matches it shows how to join. */
-function scenesOf(live: Live | null, next: NextMatches | null, contests: AllContests | null, games: Games | null): Scene[] {
-  const scenes: Scene[] = [];
-  const tables = live?.tables ?? [];
-  if (tables.length > 0) scenes.push({ title: 'Now playing', show: <Boards tables={tables} /> });
-  for (const { game, name, last } of contests?.contests ?? []) {
-    if (Date.now() - new Date(last).getTime() < RECENT) scenes.push({ title: `${name} · ${gameTitle(game)}`, show: <ContestScene game={game} name={name} /> });
-  }
-  const waiting = (next?.waiting.length ?? 0) + (next?.unplayed.length ?? 0);
-  if (next && waiting > 0) scenes.push({ title: 'Next matches', show: <NextScene next={next} /> });
-  for (const { name } of games?.games ?? []) scenes.push({ title: `Leaderboard · ${gameTitle(name)}`, show: <LeaderScene game={name} /> });
-  if (tables.length === 0) scenes.unshift({ title: 'Join', show: <JoinScene /> });
-  return scenes;
-}
-
-function Boards({ tables }: { tables: readonly Table[] }) {
-  const [slots, setSlots] = useState<Slot<Table>[]>([]);
-  useEffect(() => setSlots((before) => slotsAfter(before, tables, MOST_BOARDS)), [tables]);
+/** The latest results. While the line moves, new ones wait until it begins again. */
+function Ticker({ paused }: { paused: boolean }) {
+  const { value } = useRest<Matches>(`/matches?status=ended&limit=${RESULTS}`, 5000);
+  const [shown, setShown] = useState<readonly Match[]>([]);
+  const latest = value?.matches ?? [];
+  const moves = !matchMedia('(prefers-reduced-motion: reduce)').matches;
+  useEffect(() => void ((!moves || !shown.length) && setShown(latest)), [value]);
+  const results = () => <ul>{shown.map((match) => <li key={match.id}><Result match={match} /></li>)}</ul>;
   return (
-    <ul class={`tv-boards count-${slots.length}`}>
-      {slots.map(({ table: { id, game, players, contest } }) => <li key={id}><LiveBoard match={id} game={game} players={players} large={slots.length <= 2} words={gameTitle(game) + (contest === null ? '' : ` · ${contest}`)} /></li>)}
-    </ul>
+    <section class={paused ? 'ticker held' : 'ticker'} aria-label="Latest results">
+      {shown.length > 0 && <div class="ticker-line" style={{ '--time': `${6 * shown.length}s` }} onAnimationIteration={() => setShown(latest)}>{results()}{moves && <div aria-hidden="true">{results()}</div>}</div>}
+    </section>
   );
 }
 
-function ContestScene({ game, name }: { game: string; name: string }) {
-  const { value } = useRest<Standings>(`/standings/${encodeURIComponent(game)}/${encodeURIComponent(name)}?limit=10`, 4000);
-  const noted = value?.bots.some(({ note }) => note);
-  return (
-    <table>
-      <caption class="hidden">Standings of {name}</caption>
-      <thead><tr><th scope="col" class="number">Place</th><th scope="col">Bot</th><th scope="col" class="number">Points</th><th scope="col" class="number">Played</th>{noted && <th scope="col">Note</th>}</tr></thead>
-      <tbody>{value?.bots.map(({ place, bot, score, played, note }) => <tr key={bot}><td class="number">{place}</td><th scope="row"><bdi>{bot}</bdi></th><td class="number">{points(score)}</td><td class="number">{played}</td>{noted && <td>{note}</td>}</tr>)}</tbody>
-    </table>
-  );
-}
-
-function LeaderScene({ game }: { game: string }) {
-  const { value } = useRest<Leaderboard>(`/games/${game}/leaderboard?limit=10`, 10_000);
-  const rated = value?.bots.filter(({ rating }) => rating !== null) ?? [];
-  if (value && rated.length === 0) return <p class="tv-words">No rated bots yet. Be the first.</p>;
-  return (
-    <table>
-      <caption class="hidden">Leaderboard of {gameTitle(game)}</caption>
-      <thead><tr><th scope="col" class="number">Place</th><th scope="col">Bot</th><th scope="col" class="number">Rating</th><th scope="col" class="number">Games</th></tr></thead>
-      <tbody>{rated.map((line) => <tr key={line.name} class={line.provisional ? 'provisional' : undefined}><td class="number">{line.place ?? '–'}</td><th scope="row"><bdi>{line.name}</bdi><NotComparable {...line} /></th><td class="number"><Rating {...line} /></td><td class="number">{line.games}</td></tr>)}</tbody>
-    </table>
-  );
-}
-
-function NextScene({ next: { waiting, unplayed } }: { next: NextMatches }) {
-  return (
-    <div class="columns">
-      {waiting.length > 0 && <section><h2>Waiting for an opponent</h2><ul class="lines">{waiting.slice(0, 8).map(({ name, game, contest }, at) => <li key={at}><strong><bdi>{name}</bdi></strong> <span class="quiet">{gameTitle(game)}{contest !== null && ` · ${contest}`}</span></li>)}</ul></section>}
-      {unplayed.length > 0 && <section><h2>Still to meet</h2><ul class="lines">{unplayed.slice(0, 8).map(({ contest, players, left }, at) => <li key={at}><strong><bdi>{players.join(' – ')}</bdi></strong> <span class="quiet">{contest} · {left} {left === 1 ? 'match' : 'matches'}</span></li>)}</ul></section>}
-    </div>
-  );
-}
-
-function JoinScene() {
-  return <div class="tv-join"><QrCode text={`${location.origin}/play`} label={`A QR code of ${location.origin}/play`} /><p class="tv-words">No match is running.<br />Scan to play, or bring a bot to<br /><strong>{location.host}</strong></p></div>;
+function Result({ match: { players, result, game, contest } }: { match: Match }) {
+  const winner = result?.victor;
+  const others = players.filter((name) => name !== winner);
+  const where = contest === null ? gameTitle(game) : contestTitle(game, contest);
+  if (!winner) return <><bdi>{players.slice(0, 2).join(' – ')}</bdi>: draw <span class="quiet">{where}</span></>;
+  return <><strong><bdi>{winner}</bdi></strong> {others.length === 1 ? <>beat <bdi>{others[0]}</bdi></> : `won against ${others.length}`} <span class="quiet">{where}</span></>;
 }
 
 function Clock() {

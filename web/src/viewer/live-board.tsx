@@ -16,8 +16,6 @@ export interface LiveBoardProps {
   players: readonly string[];
   /** Text under the names, such as the title of the game. */
   words?: string | undefined;
-  /** Large and without a link, for a screen in a hall. */
-  large?: boolean;
   /** More about each player, after its name. */
   facts?: ((name: string) => ComponentChildren) | undefined;
 }
@@ -29,17 +27,17 @@ const STEP_TIME = 160;
 const ATTEMPTS = 4;
 const BETWEEN = 1000;
 
-export function LiveBoard({ match, game, players, words, large = false, facts }: LiveBoardProps) {
+export function LiveBoard({ match, game, players, words, facts }: LiveBoardProps) {
   const box = useRef<HTMLDivElement>(null);
   const { position, over } = usePosition(match, players, useSeen(box));
   const renderer = useRenderer(game);
   const state = position?.result ? outcomeInWords(players, position.result) : over ? 'over' : null;
   const scores = position?.result?.scores ?? (renderer && position && scoresOf(renderer, position));
   return (
-    <div class={`live-board${large ? ' large' : ''}${over ? ' over' : ''}`} ref={box}>
+    <div class={`live-board${over ? ' over' : ''}`} ref={box}>
       {/* The board is drawn for the eye; the link says what it leads to. */}
       <div class="live-picture" aria-hidden="true" inert>
-        {renderer && position ? <Picture {...{ renderer, position, players, large }} /> : <span class="quiet">{over ? 'This match is over.' : 'Waiting for the board …'}</span>}
+        {renderer && position ? <Picture {...{ renderer, position, players }} /> : <span class="quiet">{over ? 'This match is over.' : 'Waiting for the board …'}</span>}
       </div>
       <div class="live-about">
         <div class="live-names">
@@ -53,7 +51,7 @@ export function LiveBoard({ match, game, players, words, large = false, facts }:
         </div>
         {(words || state) && <div class="quiet live-words">{words}{words && state && ' · '}{state && <strong>{state}</strong>}</div>}
       </div>
-      {!large && <a class="cover" href={`/matches/${encodeURIComponent(match)}`} aria-label={`Watch ${players.join(' against ')}${words ? `, ${words}` : ''}`} />}
+      <a class="cover" href={`/matches/${encodeURIComponent(match)}`} aria-label={`Watch ${players.join(' against ')}${words ? `, ${words}` : ''}`} />
     </div>
   );
 }
@@ -68,16 +66,15 @@ interface PictureProps {
   renderer: Renderer;
   position: SmallPosition;
   players: readonly string[];
-  large: boolean;
 }
 
-function Picture({ renderer, position, players, large }: PictureProps) {
+function Picture({ renderer, position, players }: PictureProps) {
   const { view, before, event, order, result } = position;
   const seats = useMemo<Seat[]>(() => order.map((player) => ({ player, name: players[player] ?? '' })), [players, order.join()]);
   const crosses = useCrosses(renderer, position);
   return (
     <div style={{ '--step-time': before ? `${STEP_TIME}ms` : '0s' }}>
-      <renderer.Board view={view} before={before} event={event} seats={seats} final={result ? view : null} crosses={crosses} small={!large} />
+      <renderer.Board view={view} before={before} event={event} seats={seats} final={result ? view : null} crosses={crosses} small />
     </div>
   );
 }
