@@ -131,7 +131,7 @@ def pictures_of_pages(chromium: Browser, arena: BrowserArena, matches: list[str]
             ("game", "/games/gomoku", ".game-picture svg"),
             ("bot", "/bots/ada%20of%20gomoku", "h1"),
             ("contest", f"/contests/gomoku/{CUP.replace(' ', '%20')}", "h1"),
-            ("tv", "/tv", ".live-picture svg"),
+            ("tv", "/tv", ".tv-board svg"),
         ):
             for size in ("desk", "phone") if name == "front" else ("desk",):
                 with opened(chromium, arena.url + path, shown, size) as page:
