@@ -18,7 +18,7 @@ from botdrome.drawing import (
     PAPER,
     SEATS,
     WIDTH,
-    Scene,
+    DrawnScene,
     StandingsRow,
     animation,
     match_picture,
@@ -89,7 +89,7 @@ def test_standings_have_as_many_rows_as_fit() -> None:
 
 @pytest.mark.parametrize("view", [{"grid": [["a", None], [1, 2]]}, {"rows": ("ab", "cd")}, {}])
 def test_a_game_without_a_painter_is_drawn_by_its_rows(view: Any) -> None:
-    assert match_picture("chess", ["a", "b"], Scene(0, (0, 1), view), [], "live")
+    assert match_picture("chess", ["a", "b"], DrawnScene(0, (0, 1), view), [], "live")
 
 
 def test_titles_of_games() -> None:

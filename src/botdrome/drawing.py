@@ -40,7 +40,7 @@ FINE = 2
 """Everything is drawn this many times as large as it is shown."""
 
 
-class Scene(Struct, frozen=True):
+class DrawnScene(Struct, frozen=True):
     """A position of a match."""
 
     step: int
@@ -298,7 +298,7 @@ PAINTERS: dict[str, tuple[Painter, Size]] = {
 
 
 def draw_board(
-    image: "Image", game: str, scene: Scene, left: float, top: float, side: float
+    image: "Image", game: str, scene: DrawnScene, left: float, top: float, side: float
 ) -> None:
     """Draw a position into a square of a picture."""
     paint, size = PAINTERS.get(game, (paint_any, _size_of_rows))
@@ -324,7 +324,7 @@ class StandingsRow(Struct, frozen=True):
 
 
 def match_picture(
-    game: str, names: Sequence[str], scene: Scene, scores: Sequence[str], outcome: str
+    game: str, names: Sequence[str], scene: DrawnScene, scores: Sequence[str], outcome: str
 ) -> bytes:
     """A board with its players. `scores` are those of the players; empty: it has none."""
     image = _paper(WIDTH, HEIGHT)
@@ -397,7 +397,7 @@ def scenes(
     game: Game[Any],
     most: int = MOST_SCENES,
     check: Callable[[], None] = unbounded,
-) -> list[Scene]:
+) -> list[DrawnScene]:
     """Return the positions of a match; of a longer match every n-th and the last.
 
     `check` is called before each input. Raise BadRecord if it cannot be replayed.
@@ -417,13 +417,13 @@ def scenes(
                 found[-1] = step, order, position
     every = ceil(len(found) / most)
     chosen = found[::every] + ([] if (len(found) - 1) % every == 0 else found[-1:])
-    return [Scene(step, order, position.view(None)) for step, order, position in chosen]
+    return [DrawnScene(step, order, position.view(None)) for step, order, position in chosen]
 
 
 def animation(
     game: str,
     names: Sequence[str],
-    scenes: Sequence[Scene],
+    scenes: Sequence[DrawnScene],
     rate: float,
     check: Callable[[], None] = unbounded,
 ) -> bytes:
@@ -447,7 +447,7 @@ def animation(
     return file.getvalue()
 
 
-def _frame(game: str, names: Sequence[str], scene: Scene) -> "Image":
+def _frame(game: str, names: Sequence[str], scene: DrawnScene) -> "Image":
     image = _paper(SIDE, SIDE + STRIP)
     draw_board(image, game, scene, 8, 8, SIDE - 16)
     pen, few = Pen(image, 0, SIDE, 1), names[:4]

@@ -20,7 +20,7 @@ from botdrome.api.server_calls import ReadContext
 from botdrome.catalogue import CATALOGUE, restored
 from botdrome.drawing import (
     MOST_LINES,
-    Scene,
+    DrawnScene,
     StandingsRow,
     animation,
     match_picture,
@@ -62,7 +62,7 @@ async def boardpicture(context: ReadContext, request: RestRequest) -> bytes:
         view = (await context.call(Arena.look, entry.id)).view or view
     order = rotated(len(entry.players), boards if running else max(0, boards - 1))
     scores = [] if result is None or running else [f"{score:g}" for score in result.scores]
-    scene = Scene(0, order, view or first_view(entry))
+    scene = DrawnScene(0, order, view or first_view(entry))
     return match_picture(entry.game, entry.players, scene, scores, ending_words(entry))
 
 
