@@ -48,7 +48,7 @@ from botdrome.server.protocol import Ports, Protocol, ServedProtocol, ServerPart
 from botdrome.server.rooms.boats import BoatRooms
 from botdrome.server.rooms.cube import Organisers
 from botdrome.server.rooms.duel import DuelRoom
-from botdrome.server.settings import BadSetting, Settings
+from botdrome.server.settings import LARGEST_UPLOAD, BadSetting, Settings
 from botdrome.server.tables.audience import Tables
 from botdrome.server.tables.running_tables import RunningTables
 from botdrome.server.workers.pool import WorkerProcess, fork_process, stop_process
@@ -183,6 +183,7 @@ class RunningServer:
         """
         await self.node.drain()
         await self.desk.close()
+        await self.arena.hosting.close()
         await self._parts.api.close()
         for _, served in self.served:
             await served.close()
@@ -223,6 +224,7 @@ async def open_server(
         parts.arena.addresses = server.addresses
         parts.arena.webhooks.url = server.addresses.url or ""
         await parts.url_bots.open()
+        parts.arena.hosting.open()
         await node.announce(server.own_url, ports)
     except BaseException:
         if ports is not None:
@@ -282,6 +284,7 @@ async def _put_together(
         server_of(served, Organisers),
         orders,
         arena.classes,
+        arena.hosting,
     )
     arena.audit = operator.audit
     node.share_tunnels(callers.tunnels, url_bots.arrived)
@@ -341,7 +344,7 @@ def _http_port(parts: Parts) -> MakeProtocol:
     api.add_routes([*probe_routes(server.desk, parts.arena.store), *mounts])
     checked = RequestChecks(api, server.origins, parts.rate, has_session)
     direct = [one.direct for one in served if one.direct is not None]
-    limits = {b"/api/v1/films": LARGEST_FILE} | {
+    limits = {b"/api/v1/films": LARGEST_FILE, b"/api/v1/uploads/": LARGEST_UPLOAD} | {
         path: most for one in served for path, most in one.body_limits.items()
     }
     return http_factory(

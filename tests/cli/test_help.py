@@ -60,11 +60,11 @@ def test_serve_has_a_flag_for_each_setting_with_its_default(setting: Setting) ->
         assert option.help.endswith(f"[default: {str(setting.default).lower()}]")
 
 
-def test_serve_shows_ten_options_and_lists_all_settings() -> None:
+def test_serve_shows_eleven_options_and_lists_all_settings() -> None:
     page = shown("serve")
     options = [one for one in COMMANDS["serve"].params if not one.hidden]
     options += [one for one in setting_options() if not one.hidden]
-    assert len(options) == 10
+    assert len(options) == 11
     assert all(one.opts[0] in page for one in options)
     listed = " ".join(run("serve", "--settings").stdout.split())
     titles = [section.__doc__ or "" for section in sections_of(protocol_sections()).values()]

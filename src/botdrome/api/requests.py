@@ -35,6 +35,7 @@ from botdrome.store.entries import (
     Epoch,
     LooksAlike,
     NameTaken,
+    RefusedUpload,
     StoreDamaged,
     StoreUnavailable,
     UnknownClass,
@@ -43,12 +44,13 @@ from botdrome.store.entries import iso as iso
 from botdrome.wire.battlebot.conversation import LONGEST_CONTEST
 from botdrome.wire.battlebot.messages import game_type
 from botdrome.wire.conversation import can_be_shown
+from botdrome.wire.upload import BadUpload
 
 STATUSES: dict[type[Exception], int] = {
     BadBan: 400, BadDocument: 400, BadName: 400, BadRoom: 400, BadRoomSettings: 400, BadRun: 400,
     NotOperator: 401, PermissionError: 403, UnknownClass: 404, UnknownContest: 404, BadOrder: 409,
     ClassRefusal: 409, ContestRefusal: 409, LooksAlike: 409, NameTaken: 409, CannotChange: 409,
-    BadWebhook: 422, CallFailed: 422, TooMany: 429,
+    RefusedUpload: 409, BadUpload: 422, BadWebhook: 422, CallFailed: 422, TooMany: 429,
     BrokenMatch: 500, StoreDamaged: 500, JobFailed: 503, NoAnswer: 503, StoreUnavailable: 503,
 }  # fmt: skip
 """Errors that are for the client, and their status. The first that fits counts."""

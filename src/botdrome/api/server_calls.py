@@ -13,8 +13,9 @@ from botdrome.server.lobby.tokens import NotOperator
 from botdrome.server.tables.audience import LiveTable
 from botdrome.server.workers.jobs import ServerCaller
 from botdrome.server.workers.pool import ServerCall
-from botdrome.store.entries import Participant
+from botdrome.store.entries import BotEntry, Participant
 from botdrome.store.store import StoreReader
+from botdrome.wire.upload import UploadLimits
 
 OPERATOR_NEEDED = "The operator's token is needed, in the header Authorization: Bearer TOKEN"
 
@@ -56,8 +57,16 @@ async def order_contest(
     await arena.contests.order(name, verb, game)
 
 
+async def check_upload(arena: Arena, bot: BotEntry) -> UploadLimits:
+    return await arena.hosting.check_allowed(bot)
+
+
+async def add_upload(arena: Arena, bot: BotEntry, version: str, digest: str, size: int) -> int:
+    return await arena.hosting.add(bot, version, digest, size)
+
+
 ORDERS: Set[ServerCall] = {
-    order_contest, Arena.register, Arena.move, Arena.rotate, Arena.revoke, Arena.enter,
+    add_upload, order_contest, Arena.register, Arena.move, Arena.rotate, Arena.revoke, Arena.enter,
     Arena.withdraw,
 }  # fmt: skip
 """The calls that change something."""

@@ -30,11 +30,18 @@ COMMANDS: dict[str, Rows] = {
     },
     "Play on a server": {
         "join": ("Let a bot play, match after match.", "join"),
+        "push": ("Upload a bot to a server that hosts it.", "hosting"),
         "bots": (
             "List and register bots.",
             {
                 "list": ("List your bots, or those of a server.", "join"),
                 "register": ("Register a bot, and print its token.", "join"),
+                "versions": ("List the uploaded versions of a bot.", "hosting"),
+                "use": ("Let another uploaded version play.", "hosting"),
+                "pause": ("Let a hosted bot play no more.", "hosting"),
+                "resume": ("Let a paused bot play again.", "hosting"),
+                "delete": ("Delete an uploaded version.", "hosting"),
+                "logs": ("Print the logs of a hosted bot.", "hosting"),
             },
         ),
         "connect": ("Let a server call a bot behind a firewall.", "remote"),
@@ -98,6 +105,7 @@ COMMANDS: dict[str, Rows] = {
     },
     "Operate": {
         "serve": ("Run the server.", "serve"),
+        "runner": ("Check and play the uploaded bots of a server.", "hosting"),
         "admin": (
             "Export, import and back up data; tokens; nodes.",
             {
@@ -108,6 +116,10 @@ COMMANDS: dict[str, Rows] = {
                 "nodes": ("List the nodes of a cluster.", "admin"),
                 "drain": ("Have a node take no new matches before it stops.", "admin"),
                 "undrain": ("Have a drained node take matches again.", "admin"),
+                "runners": ("List the runners of hosted bots.", "hosting"),
+                "add-runner": ("Add a runner, and print its token.", "hosting"),
+                "remove-runner": ("Remove a runner.", "hosting"),
+                "invite": ("Let a bot be uploaded.", "hosting"),
             },
         ),
     },

@@ -1,10 +1,15 @@
 """`botdrome serve`: runs the server, and shows the start-up screen."""
 
+import asyncio
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from inspect import Parameter, Signature
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Annotated, Any
 
 import structlog
@@ -15,10 +20,18 @@ from typer.core import TyperCommand
 
 from botdrome.app import RunningServer, first_worker, serve
 from botdrome.cli.logs import configure_logs
-from botdrome.cli.terminal import REFUSED, Terminal, command, say
+from botdrome.cli.terminal import REFUSED, Terminal, command, complain, say
+from botdrome.client.sandbox import NOBODY
 from botdrome.protocols import load_settings, protocol_sections
 from botdrome.server.network.steady_loop import run
-from botdrome.server.settings import REMOVED, BadSetting, Setting, all_settings, sections_of
+from botdrome.server.settings import (
+    REMOVED,
+    BadSetting,
+    Setting,
+    Settings,
+    all_settings,
+    sections_of,
+)
 from botdrome.store.entries import BadStoreUrl, StoreUnavailable
 from botdrome.wire.battlebot.conversation import GAMES
 
@@ -50,6 +63,9 @@ def serve_command(
             help="The server may call bots with a URL there; may be given several times.",
         ),
     ] = None,
+    hosted: Annotated[
+        bool, Option("--hosted", help="Run uploaded bots beside the server; needs hosting.uploads.")
+    ] = False,
     setting: Annotated[
         list[str] | None,
         Option("--set", metavar="SECTION.KEY=VALUE", help="Any setting, as in the file."),
@@ -74,6 +90,8 @@ def serve_command(
     configure_logs(loaded)
     for note in notes:
         log.warning(note)
+    if hosted:
+        return _serve_hosted(loaded)
     if loaded.workers > 1:
         from botdrome.cli.workers import run_workers
 
@@ -81,6 +99,68 @@ def serve_command(
     worker = first_worker()
     run(serve(loaded, lambda server: show(server, Terminal(stderr=True)), worker=worker))
     return 0
+
+
+def _serve_hosted(settings: Settings) -> int:
+    if settings.hosting.uploads == "off" or settings.workers > 1:
+        raise BadSetting(
+            "--hosted needs hosting.uploads=invited or everybody, and one node; beside several, "
+            "start `botdrome runner`"
+        )
+    runner, worker = RunnerBeside(), first_worker()
+
+    def opened(server: RunningServer) -> None:
+        show(server, Terminal(stderr=True))
+        runner.start(server)
+
+    try:
+        run(serve(settings, opened, worker=worker))
+    finally:
+        runner.stop()
+    return 0
+
+
+class RunnerBeside:
+    """The runner that `botdrome serve --hosted` starts. It ends with the server.
+
+    If root runs the server, the runner is another user, who cannot read the server's files.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._folder: Path | None = None
+
+    def start(self, server: RunningServer) -> None:
+        self._starting = asyncio.ensure_future(self._start(server))
+
+    async def _start(self, server: RunningServer) -> None:
+        words = [sys.executable, "-m", "botdrome", "runner", "--beside"]
+        words += ["--server", server.own_url, "--token", "/dev/stdin"]
+        user: dict[str, Any] = {}
+        if not os.geteuid():
+            self._folder = Path(mkdtemp(prefix="botdrome-runner-"))
+            os.chown(self._folder, NOBODY, NOBODY)
+            words += ["--cache", str(self._folder)]
+            user = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+        token = await server.arena.hosting.add_runner("beside the server")
+        try:
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, start_new_session=True, **user
+            )
+        except OSError as problem:
+            complain(f"the runner cannot start: {problem}; start `botdrome runner` by itself")
+            return
+        assert self._process.stdin is not None
+        self._process.stdin.write(token.encode())
+        self._process.stdin.close()
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _list_settings() -> int:

@@ -95,14 +95,17 @@ class RestServer:
     def get(
         self, path: str, token: str | None = None, body: Any = None, method: str | None = None
     ) -> Any:
-        """Return the answer to GET, or to POST if there is a body, or to another method."""
+        """Return the answer to GET, or to POST if there is a body, or to another method.
+
+        Bytes are sent as they are, other bodies as JSON.
+        """
         return json.loads(self._read(path, token, body, method))
 
     def _read(self, path: str, token: str | None, body: Any, method: str | None = None) -> bytes:
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"} | (
-            {"Authorization": f"Bearer {token}"} if token else {}
-        )
+        raw = isinstance(body, bytes)
+        data = body if raw or body is None else json.dumps(body).encode()
+        media = "application/octet-stream" if raw else "application/json"
+        headers = {"Content-Type": media} | ({"Authorization": f"Bearer {token}"} if token else {})
         request = urllib.request.Request(f"{self.url}/api/v1/{path}", data, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:

@@ -266,6 +266,11 @@ class Checker:
             self._match(tuple(entrants), number % seats, number)
             yield 1
 
+    def against_itself(self) -> None:
+        """Play a match of the bot against itself."""
+        entrants = (self.plan.entrant,) * max(2, self.plan.rules.players[0])
+        self._match(entrants, 0, self.plan.matches)
+
     def _match(self, entrants: tuple[str, ...], player: Player, number: int) -> None:
         plan = self.plan
         names = tuple(f"player {seat}" for seat in range(len(entrants)))

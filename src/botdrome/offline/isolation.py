@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
@@ -34,6 +34,8 @@ T = TypeVar("T")
 START = 10.0
 """Seconds in which a bot must start up, whichever seat it has. They do not count for its moves."""
 PACKAGE = Path(__file__).parents[2]
+PYTHON = (PACKAGE, Path(sys.prefix), Path(sys.base_prefix))
+"""The folders that a bot in Python sees beside its own."""
 OWN_VARIABLES = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(PACKAGE)}
 """The same order of sets in each process, since the same seed must give the same match."""
 
@@ -179,8 +181,7 @@ def files_of_bot(entrant: str) -> BotFiles:
         else module.with_suffix(".py")
     )
     mine = files_of([folder_of(entrant) or of_file])
-    python = (PACKAGE, Path(sys.prefix), Path(sys.base_prefix))
-    return BotFiles((*mine.folders, *python), mine.alone)
+    return BotFiles((*mine.folders, *PYTHON), mine.alone)
 
 
 def python_path() -> dict[str, str]:
@@ -217,8 +218,8 @@ def borrow(
     key = key_of(entrant, isolation)
     if key in _faults:
         raise _faults[key]
-    if waiting := _idle.get(key):
-        return waiting.pop()
+    with suppress(LookupError):  # other threads take and end warm processes, too
+        return _idle[key].pop()
     process = start(entrant, isolation)
     try:
         process.load(limit)
@@ -246,12 +247,14 @@ def give_back(entrant: str, isolation: Isolation, process: BotProcess) -> None:
     _idle.setdefault(key_of(entrant, isolation), []).append(process)
 
 
-def close_idle() -> None:
-    """End the warm processes of this process."""
-    while _idle:
-        for process in _idle.popitem()[1]:
-            process.close()
-    _faults.clear()
+def close_idle(entrant: str = "") -> None:
+    """End the warm processes of this process, or those of one bot."""
+    for key in [key for key in _idle if entrant in ("", key[0])]:
+        waiting = _idle[key]
+        while waiting:
+            waiting.pop().close()
+    for key in [key for key in _faults if entrant in ("", key[0])]:
+        del _faults[key]
 
 
 atexit.register(close_idle)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from selectors import EVENT_READ
+from threading import Lock
 from typing import IO, Any, TypeVar
 
 import msgspec
@@ -107,13 +108,18 @@ class FunctionPlayer(FramePlayer):
         row: CatalogueEntry,
         name: str,
         options: dict[str, Any],
+        threads: ThreadPoolExecutor | None = None,
     ) -> None:
+        """With `threads`, which it shares with others, it waits for one that is free."""
         super().__init__(name)
         self._seat, self._row, self._options = seat, row, options
         if not self._reads_legal_moves:
             self.features = (VIEWS,)
-        self._thread = ThreadPoolExecutor(1)
+        self._own_thread = threads is None
+        self._threads = threads or ThreadPoolExecutor(1)
         """The bot thinks in a thread, so that the connection stays alive."""
+        self._thinking = Lock()
+        """Held by the call that runs: one whose match is cancelled runs on."""
         self._begun = False
         self._answers = 0
         """In this step."""
@@ -135,7 +141,8 @@ class FunctionPlayer(FramePlayer):
     async def close(self) -> None:
         await self._in_thread(self._seat.close)
         self.log = self._seat.log
-        self._thread.shutdown(wait=False)
+        if self._own_thread:
+            self._threads.shutdown(wait=False)
 
     # Frames.
 
@@ -191,7 +198,11 @@ class FunctionPlayer(FramePlayer):
         return None
 
     async def _in_thread(self, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+        def alone() -> T:
+            with self._thinking:
+                return call()
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, alone)
 
 
 # ProgramPlayer: a bot that is a program, in a match on a server.
@@ -293,13 +304,14 @@ def remote_player(
     name: str,
     options: dict[str, Any],
     isolation: Isolation = ISOLATED,
+    threads: ThreadPoolExecutor | None = None,
 ) -> FunctionPlayer | ProgramPlayer:
-    """Make a bot for one match on a server, under this name."""
+    """Make a bot for one match on a server, under this name; `threads`: as for FunctionPlayer."""
     seat = make_seat(entrant, row.name, name, secrets.randbelow(SEED_SIZE), isolation)
     return (
         ProgramPlayer(seat)
         if isinstance(seat, ProgramSeat)
-        else FunctionPlayer(seat, row, name, options)
+        else FunctionPlayer(seat, row, name, options, threads)
     )
 
 

@@ -16,6 +16,7 @@ from botdrome.server.contests.verbs import EnterContest, LeaveContest
 from botdrome.server.lobby.classes import Classes
 from botdrome.server.lobby.clients import is_bots, is_guests
 from botdrome.server.lobby.desk import Desk, Unplayed
+from botdrome.server.lobby.hosting import Hosting
 from botdrome.server.lobby.registry import LANGUAGES, check_name, check_spelling, holds
 from botdrome.server.lobby.tokens import OperatorKeys, TooMany
 from botdrome.server.lobby.url_bots import UrlBots
@@ -126,6 +127,7 @@ class Arena:
         self._registrations = Buckets(limits.rate, limits.burst)
         self.addresses = ServerAddresses()
         self.classes = Classes(desk)
+        self.hosting = Hosting(self.store, self._registry, desk.settings.hosting)
         self.contests: ContestOrders | None = None
         self.keys: OperatorKeys | None = None
         self.audit: Audit

@@ -15,6 +15,9 @@ import msgspec
 from msgspec import Meta, Struct, field
 from platformdirs import user_data_path
 
+LARGEST_UPLOAD = 8 << 20
+"""Bytes that no setting exceeds."""
+
 
 class BadSetting(Exception):
     """A setting that does not exist or has a bad value. The text names the setting."""
@@ -230,6 +233,31 @@ class CallsSection(Section, frozen=True):
     ] = 200
 
 
+class HostingSection(Section, frozen=True):
+    """Uploaded bots that runners play"""
+
+    uploads: Annotated[
+        str,
+        Meta(
+            description="bots that may be uploaded: off, invited (those of classes and "
+            "those that the operator invited) or everybody",
+            pattern="^(off|invited|everybody)$",
+        ),
+    ] = "off"
+    packed: Annotated[
+        int, Meta(description="bytes of an uploaded archive", ge=1024, le=LARGEST_UPLOAD)
+    ] = 4 << 20
+    unpacked: Annotated[
+        int, Meta(description="bytes of its files together", ge=1024, le=256 << 20)
+    ] = 16 << 20
+    files: Annotated[int, Meta(description="files of an upload", ge=1, le=10_000)] = 500
+    per_day: Annotated[int, Meta(description="uploads of one owner within 24 hours", ge=1)] = 20
+    rest: Annotated[
+        float,
+        Meta(description="seconds that a hosted bot rests after each match", ge=0, le=3600),
+    ] = 5.0
+
+
 class OperatorSection(Section, frozen=True):
     """The operator"""
 
@@ -372,6 +400,7 @@ class Settings(Section, frozen=True):
     matchmaking: MatchmakingSection = MatchmakingSection()
     match: MatchSection = MatchSection()
     calls: CallsSection = CallsSection()
+    hosting: HostingSection = HostingSection()
     operator: OperatorSection = OperatorSection()
     cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()

@@ -19,6 +19,7 @@ from botdrome.store.entries import (
     LooksAlike,
     MatchEntry,
     NameTaken,
+    RefusedUpload,
     UnknownBot,
     UnknownClass,
     UnknownMatch,
@@ -371,7 +372,7 @@ Change = Begin | End | Callable[[], Plan[Any]]
 """A function is called again if the change is repeated."""
 Outcome = Any
 """The result of a change, or the exception that it raises."""
-REFUSALS = (NameTaken, UnknownBot, UnknownMatch, UnknownClass, ClassRefusal)
+REFUSALS = (NameTaken, RefusedUpload, UnknownBot, UnknownMatch, UnknownClass, ClassRefusal)
 """Raised before anything was written, so the other changes of the batch are still made."""
 
 

@@ -36,6 +36,10 @@ class LooksAlike(NameTaken):
     """The name looks like that of a registered bot, which is the argument."""
 
 
+class RefusedUpload(Exception):
+    """A change of uploaded versions that cannot be made. The text says why."""
+
+
 class UnknownBot(Exception):
     """No bot is registered with that name."""
 
@@ -101,6 +105,10 @@ class BotEntry(Struct, frozen=True):
     token_hash: str | None
     url: str | None = None
     """The URL at which the server calls it; None: it connects to the server."""
+    hosted: str | None = None
+    """The hash of the credential with which a runner logs it in; empty: no runner has it yet; None:
+    it is not hosted.
+    """
 
 
 class MatchEntry(Struct, frozen=True):

@@ -13,7 +13,7 @@ from botdrome.store.entries import BotOrder, Status, Wanted
 from botdrome.store.rows import Fetch, key
 from botdrome.store.schema import COLUMNS, RELEASED
 
-BOT = ", ".join(COLUMNS["bots"])
+BOT = ", ".join((*COLUMNS["bots"], "hosted"))
 NOTE = ", ".join(COLUMNS["notes"])
 MATCH = ", ".join(f"matches.{name}" for name in COLUMNS["matches"][1:])
 """The columns of a match entry: all but the number."""

@@ -122,10 +122,9 @@ def bot_row(bot: BotEntry) -> Row:
 
 
 def bot_entry(row: Sequence[Any]) -> BotEntry:
-    name, name_whole, game, owner, owner_whole, registered, token_hash, url, _ = row
-    return BotEntry(
-        whole(name, name_whole), game, whole(owner, owner_whole), registered, token_hash, url
-    )
+    name, name_whole, game, owner, owner_whole, registered, token_hash, url, _, hosted = row
+    names = whole(name, name_whole), game, whole(owner, owner_whole)
+    return BotEntry(*names, registered, token_hash, url, hosted)
 
 
 def note_row(note: Note) -> Row:

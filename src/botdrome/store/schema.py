@@ -46,7 +46,28 @@ CREATE TABLE participants (
 CREATE INDEX participants_by_class ON participants (class_name, joined);
 CREATE INDEX bots_by_owner ON bots (owner);
 """
-MIGRATIONS = {"leaderboards": LEADERBOARDS, "evaluations": EVALUATIONS, "classes": CLASSES}
+HOSTING = """
+CREATE TABLE archives (hash SMALL NOT NULL, data BLOB NOT NULL, PRIMARY KEY (hash));
+CREATE TABLE uploads (
+    bot SMALL NOT NULL, number INTEGER NOT NULL, version TEXT NOT NULL, hash SMALL NOT NULL,
+    size INTEGER NOT NULL, uploaded BIGINT NOT NULL, state SMALL NOT NULL, report TEXT NOT NULL,
+    active BOOLEAN NOT NULL, paused TEXT NOT NULL, attempts INTEGER NOT NULL,
+    runner SMALL, lease SMALL, until BIGINT NOT NULL, PRIMARY KEY (bot, number)
+);
+CREATE INDEX uploads_by_lease ON uploads (lease) WHERE lease IS NOT NULL;
+CREATE TABLE bot_logs (
+    bot SMALL NOT NULL, written BIGINT NOT NULL, match SMALL NOT NULL, version TEXT NOT NULL,
+    fault TEXT NOT NULL, log TEXT NOT NULL, PRIMARY KEY (bot, written)
+);
+"""
+"""Uploaded versions of bots with the lease of each, their archives, and the logs of their matches.
+"""
+MIGRATIONS = {
+    "leaderboards": LEADERBOARDS,
+    "evaluations": EVALUATIONS,
+    "classes": CLASSES,
+    "hosting": f"{HOSTING}ALTER TABLE bots ADD COLUMN hosted TEXT;",
+}
 """Each later version, and the statements that lead to it from the one before."""
 
 TABLES = f"""
@@ -56,7 +77,7 @@ CREATE TABLE alembic_version (
 CREATE TABLE bots (
     name SMALL NOT NULL, name_whole TEXT, game SMALL NOT NULL, owner SMALL NOT NULL,
     owner_whole TEXT, registered BIGINT NOT NULL, token_hash TEXT, url TEXT, likeness SMALL,
-    PRIMARY KEY (name)
+    hosted TEXT, PRIMARY KEY (name)
 );
 CREATE INDEX bots_by_likeness ON bots (likeness);
 CREATE TABLE matches (
@@ -99,7 +120,7 @@ CREATE TABLE nodes (
 );
 CREATE UNIQUE INDEX nodes_by_epoch ON nodes (name, epoch);
 CREATE TABLE homes (key SMALL NOT NULL, node SMALL NOT NULL, PRIMARY KEY (key));
-{LEADERBOARDS}{EVALUATIONS}{CLASSES}"""
+{LEADERBOARDS}{EVALUATIONS}{CLASSES}{HOSTING}"""
 """The newest version. `nodes_by_epoch` lets FOR KEY SHARE block a new epoch, and no beat."""
 
 WORDS: dict[Dialect, dict[str, str]] = {

@@ -60,6 +60,7 @@ from botdrome.store.sqlite import (
     explained,
     open_private,
 )
+from botdrome.store.uploads import KEEP_ARCHIVE, Uploads
 
 log = structlog.get_logger()
 
@@ -85,6 +86,7 @@ class StoreReader:
         self.source = database.source
         """The location, for other processes."""
         self.reports, self.classes = Reports(self._fetch), ClassReader(self._fetch)
+        self.uploads = Uploads(self._fetch)
 
     async def close(self) -> None:
         if not self._closed:
@@ -493,6 +495,11 @@ async def keep_leaderboard(source: Source, game: str, version: str, last: int, d
     """
     values = {"game": key(game), "version": version, "last": last, "data": data}
     await _readable(source).write_beside(KEEP_LEADERBOARD, values)
+
+
+async def keep_archive(source: Source, digest: str, data: bytes) -> None:
+    """Store an archive of an upload beside the server."""
+    await _readable(source).write_beside(KEEP_ARCHIVE, {"hash": digest, "data": data})
 
 
 _open: dict[Source, StoreReader] = {}

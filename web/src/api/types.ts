@@ -222,6 +222,11 @@ export interface BracketPlace {
   slots: number;
 }
 
+export interface CheckDone {
+  accepted: boolean;
+  report: string;
+}
+
 export interface ClassList {
   classes: CountedClass[];
   total: number;
@@ -757,17 +762,18 @@ export interface Habits {
   habits: Habit[];
 }
 
+export interface HostedMatch {
+  match: string;
+  fault: string;
+  log: string;
+}
+
 export interface HouseLevel {
   bot: string;
   /** How strong it is, in a word. */
   level: string;
   /** Whether people get it as an opponent unless they choose another one. */
   usual: boolean;
-}
-
-export interface Invitation {
-  /** The players that wait with this invite, the longest wait first. */
-  waiting: string[];
 }
 
 export interface JoinClass {
@@ -844,6 +850,23 @@ export interface LeaderboardLine {
   beatsNext: number | null;
 }
 
+export interface Lease {
+  credential: string;
+  bot: string;
+  game: string;
+  number: number;
+  version: string;
+  hash: string;
+  toCheck: boolean;
+  rest: number;
+  limits: UploadLimits;
+}
+
+export interface LeasedArchive {
+  /** In base64. */
+  data: string;
+}
+
 export interface Left {
   event: "left";
   player: number;
@@ -881,6 +904,23 @@ export interface ListedContests {
 export interface Live {
   tables: Table[];
   total: number;
+}
+
+export interface LogShown {
+  match: string;
+  version: string;
+  /** A moment in UTC, as in ISO 8601. */
+  written: string;
+  /** Why the bot failed; empty: it did not. */
+  fault: string;
+  /** The end of its standard error. */
+  log: string;
+}
+
+export interface LogsShown {
+  bot: string;
+  /** The newest first. */
+  logs: LogShown[];
 }
 
 export interface Match {
@@ -996,6 +1036,10 @@ export interface NewCubeRun {
   games: number;
 }
 
+export interface NewRunner {
+  name: string;
+}
+
 export interface NewWebhook {
   /** Where it is told; null: the present URL stays, and gets a new secret. */
   url: string | null;
@@ -1038,6 +1082,10 @@ export interface NodesShown {
   total: number;
   limit: number;
   offset: number;
+}
+
+export interface NumberOfUpload {
+  number: number;
 }
 
 export interface NumberedBoard {
@@ -1100,6 +1148,10 @@ export interface ParticipantShown {
   bots: Bot[];
   /** The latest matches of its bots, the newest first. */
   results: ClassResult[];
+}
+
+export interface PausedBot {
+  why: string;
 }
 
 export interface Played {
@@ -1252,6 +1304,47 @@ export interface Round {
   played: number;
 }
 
+export interface RunnerAdded {
+  name: string;
+  /** Shown only once. */
+  token: string;
+}
+
+export interface RunnerBeat {
+  /** What the runner says of its machine, for the operator. */
+  about: string;
+  /** The hashes of the credentials of all its leases. Its other leases end. */
+  held: string[];
+  /** Versions that it can check beside these. */
+  checks: number;
+  /** Bots that it can play beside these. */
+  bots: number;
+}
+
+export interface RunnerDone {
+  done: boolean;
+}
+
+export interface RunnerNews {
+  given: Lease[];
+  ending: string[];
+  lost: string[];
+}
+
+export interface RunnerShown {
+  name: string;
+  /** A moment in UTC, as in ISO 8601. */
+  added: string;
+  /** What the runner says of its machine; empty: it was not seen since the server started. */
+  about: string;
+  /** Versions that it checks or plays. */
+  bots: number;
+}
+
+export interface RunnersShown {
+  runners: RunnerShown[];
+}
+
 export interface Sample {
   players: string[];
   public: Record<string, unknown>;
@@ -1361,6 +1454,52 @@ export interface Unplayed {
   left: number;
 }
 
+export interface Upload {
+  number: number;
+  /** What the bot names as its version when it logs in; its ratings are by version. */
+  version: string;
+  hash: string;
+  size: number;
+  /** A moment in UTC, as in ISO 8601. */
+  uploaded: string;
+  /** waiting: for its check; a rejected version never plays. */
+  state: "accepted" | "deleted" | "rejected" | "waiting";
+  report: string;
+  /** Whether this is the version that plays. */
+  active: boolean;
+  /** Why it does not play at present; empty: it does. */
+  paused: string;
+  /** The runner that checks or plays it. */
+  runner: string | null;
+}
+
+export interface UploadAdded {
+  bot: string;
+  number: number;
+  version: string;
+  /** The size of each file. */
+  files: Record<string, number>;
+}
+
+export interface UploadChange {
+  /** The number of the version that plays from now on. */
+  active: number | null;
+  paused: boolean | null;
+}
+
+export interface UploadLimits {
+  packed: number;
+  unpacked: number;
+  files: number;
+}
+
+export interface Uploads {
+  bot: string;
+  /** The newest first. */
+  uploads: Upload[];
+  limits: UploadLimits;
+}
+
 export interface Waiting {
   name: string;
   /** A game. */
@@ -1417,4 +1556,13 @@ export interface WebhooksShown {
 export interface Withdrawal {
   bot: string;
   reason: string;
+}
+
+export interface botdrome.api.rest.hosting.Invitation {
+  bot: string;
+  invited: boolean;
+}
+
+export interface botdrome.api.rest.server.Invitation {
+  waiting: string[];
 }

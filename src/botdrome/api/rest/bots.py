@@ -223,7 +223,7 @@ async def register(arena: Arena, request: RestRequest, new: NewBot) -> Registere
     private=True,
 )
 async def move(arena: Arena, request: RestRequest, new: Address) -> RestBot:
-    return shown(await arena.move(await _held(arena, request, request.path("name")), new.url))
+    return shown(await arena.move(await held(arena, request, request.path("name")), new.url))
 
 
 @endpoint(
@@ -260,13 +260,13 @@ async def _entrant(
     """Return the bot and the name of the contest."""
     game, contest = game_called(request.path("game")), request.path("name")
     check_contest(contest)
-    bot = await _held(arena, request, entrant.bot)
+    bot = await held(arena, request, entrant.bot)
     if bot.game != game:
         raise Problem(f"{bot.name} is registered for {bot.game}")
     return bot, contest
 
 
-async def _held(arena: Arena, request: RestRequest, name: str) -> BotEntry:
+async def held(arena: Arena, request: RestRequest, name: str) -> BotEntry:
     """The bot of that name, if its token came with the request."""
     token = request.token
     if "\0" in name or await arena.store.bot(name) is None:

@@ -15,6 +15,7 @@ from botdrome.api.rest import (
     contest_meetings,
     contests,
     duel,
+    hosting,
     matches,
     operator,
     pictures,
@@ -28,28 +29,17 @@ from botdrome.server.operator.operator import Operator
 from botdrome.server.workers.limits import SharedSlots
 
 BASE = "/api/v1"
-ENDPOINTS = [
-    declared
-    for module in (
-        server,
-        bots,
-        portraits,
-        matches,
-        analysis,
-        contests,
-        contest_meetings,
-        duel,
-        classes,
-        pictures,
-        webhooks,
-    )
-    for declared in module.endpoint.declared
-]
+MODULES = (
+    server, bots, portraits, matches, analysis, contests, contest_meetings, duel, classes,
+    pictures, webhooks, hosting,
+)  # fmt: skip
+ENDPOINTS = [declared for module in MODULES for declared in module.endpoint.declared]
 EVALUATING = analysis.evaluating.declared
 OPERATOR_ENDPOINTS = [
     *operator.session_endpoint.declared,
     *operator.endpoint.declared,
     *classes.organising.declared,
+    *hosting.organising.declared,
 ]
 
 

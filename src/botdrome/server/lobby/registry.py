@@ -75,6 +75,16 @@ def holds(bot: BotEntry, token: str) -> bool:
     return bot.token_hash is not None and hmac.compare_digest(bot.token_hash, hashed(token))
 
 
+def may_log_in(bot: BotEntry, token: str) -> bool:
+    """Whether a client with this token plays as the bot: while it is hosted, a runner with the
+    credential of its lease does, and nobody else.
+    """
+    if bot.hosted is None:
+        return holds(bot, token)
+    return hmac.compare_digest(bot.hosted, hashed(token))
+
+
+HOSTED = "{0} is hosted here, and logs in with no other token; `botdrome bots pause {0}` ends that"
 KEPT = 10_000
 
 
@@ -171,7 +181,7 @@ class Registry:
         if (
             bot is None
             or self.guesses.spent(name)
-            or not holds(bot, token)
+            or not may_log_in(bot, token)
             or self.bans.refusal(name)
         ):
             return None
@@ -180,7 +190,7 @@ class Registry:
     async def authenticate(self, name: str, token: str) -> BotEntry | None:
         """Return the bot if this is its token.
 
-        Raise TooMany after too many wrong tokens, and Banned.
+        Raise TooMany after too many wrong tokens, Banned, and Denied while it is hosted.
         """
         self.check_bans(name)
         self.guesses.check(name)
@@ -188,8 +198,10 @@ class Registry:
 
     def _proven(self, bot: BotEntry | None, name: str, token: str) -> BotEntry | None:
         self.guesses.check(name)
-        if bot is not None and holds(bot, token):
+        if bot is not None and may_log_in(bot, token):
             return self._passed(bot)
+        if bot is not None and holds(bot, token):
+            raise Denied(HOSTED.format(name))
         self.guesses.note(name, False)
         return None
 

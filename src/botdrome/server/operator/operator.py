@@ -19,6 +19,7 @@ from botdrome.server.lobby.bans import Ban, Kind
 from botdrome.server.lobby.classes import AnyClassOrder, Classes
 from botdrome.server.lobby.clients import ListedClient
 from botdrome.server.lobby.desk import Desk, Tasks
+from botdrome.server.lobby.hosting import Hosting
 from botdrome.server.lobby.tokens import OperatorKeys
 from botdrome.server.network.origins import public_origins
 from botdrome.server.nodes.cluster import NodeId
@@ -213,8 +214,10 @@ class Operator:
         organisers: Organisers,
         contests: ContestOrders,
         classes: Classes,
+        hosting: Hosting,
     ) -> None:
-        self.keys, self.boats, self.contests, self.classes = keys, boats, contests, classes
+        self.keys, self.boats, self.contests = keys, boats, contests
+        self.classes, self.hosting = classes, hosting
         self.runs = CubeRuns(organisers)
         self.audit = Audit(desk.store, desk.tasks)
         self.secure = bool(desk.settings.tls.cert)
@@ -332,6 +335,29 @@ class Operator:
         if found:
             await self.audit.note("drain node" if draining else "use node again", name)
         return found
+
+    # Hosted bots.
+
+    async def add_runner(self, name: str) -> str:
+        """Return the token of the runner."""
+        token = await self.hosting.add_runner(name)
+        await self.audit.note("add runner", name)
+        return token
+
+    async def remove_runner(self, name: str) -> bool:
+        """False: there is no such runner."""
+        found = await self.hosting.remove_runner(name)
+        if found:
+            await self.audit.note("remove runner", name)
+        return found
+
+    async def invite(self, bot: str, invited: bool) -> bool:
+        """Let a bot be uploaded, or no longer; False: there is no such bot."""
+        if await self._desk.store.bot(bot) is None:
+            return False
+        await self.hosting.invite(bot, invited)
+        await self.audit.note("invite bot" if invited else "end invitation of bot", bot)
+        return True
 
     # Battlecube.
 

@@ -1,0 +1,285 @@
+"""The runner: checks uploaded bots, and plays them on a server, each in the sandbox.
+
+A hosted bot is a client of `botdrome join` in this process, and the bot's own process in the
+sandbox, which starts with its first match and ends when the bot has been idle for a while. The
+client has the credential of the lease; the bot sees neither it nor the network.
+"""
+
+import asyncio
+import hashlib
+import os
+import shutil
+from base64 import b64decode
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import structlog
+
+from botdrome.catalogue import CATALOGUE
+from botdrome.client.guard import delegated
+from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
+from botdrome.client.program import CannotStart
+from botdrome.client.rest import RestServer, ServerProblem
+from botdrome.games.reading import plural
+from botdrome.kit.check import Checker, CheckPlan, Kind
+from botdrome.offline.build import BuildFailed, build
+from botdrome.offline.isolation import Isolation, close_idle
+from botdrome.offline.remote_player import remote_player
+from botdrome.offline.seats import check_bot, prefix_of
+from botdrome.wire.upload import Lease, RunnerNews
+
+log = structlog.get_logger()
+
+POSITIONS, MATCHES = 40, 2
+"""Of a check, before a match of the bot against itself."""
+HARMLESS: tuple[Kind, ...] = ("nondeterminism", "memory growth")
+"""Findings of a check that do not reject a version."""
+PAUSES = (0.5, 1.0, 2.0, 5.0)
+"""Seconds before each attempt to reconnect."""
+RETRY = 1.0
+"""Seconds before the next beat if the server cannot be reached."""
+IDLE = 30.0
+"""Seconds until the process of an idle bot ends."""
+KEPT_LOG = 16 << 10
+"""Characters of a match's log."""
+KEPT_BUILDS = 200
+TOOLS = {
+    "python": "python3", "javascript": "node", "java": "javac", "go": "go", "rust": "cargo",
+    "c++": "g++",
+}  # fmt: skip
+"""The program that shows that this machine can build and run a language."""
+UNAUTHORISED = 401
+
+
+class Work:
+    """A lease and the task that works on it."""
+
+    join: Join | None = None
+    bot: "HostedBot | None" = None
+
+    def __init__(self, lease: Lease) -> None:
+        self.lease = lease
+        self.task: asyncio.Task[None]
+
+    def end_after_match(self) -> None:
+        """Give the lease back when the current match is over; at once if there is none."""
+        if self.join is None or not self.join.playing:
+            self.task.cancel()
+        else:
+            self.join.stop_after_match()
+
+
+class Runner:
+    def __init__(
+        self, rest: RestServer, token: str, folder: Path, isolation: Isolation, most: int
+    ) -> None:
+        """`folder` keeps builds; `most` is the number of bots that may wait or play."""
+        self._rest, self._token, self._folder = rest, token, folder
+        self._isolation, self._most = isolation, most
+        cores = len(os.sched_getaffinity(0))
+        self._thinking = ThreadPoolExecutor(max(1, cores - 1), "bot")
+        """No more bots think at once. One core is left for builds and checks."""
+        self._checking = ThreadPoolExecutor(1, "check")
+        self._work: dict[str, Work] = {}
+        """By the hash of the lease's credential."""
+        self.about = f"{plural(cores, 'core')}; {_limits()}; languages: {', '.join(_languages())}"
+
+    async def run(self) -> None:
+        """Work until it is cancelled. Raise ServerProblem if the server refuses the token."""
+        self._forget_old_builds()
+        try:
+            while True:
+                try:
+                    self._follow(await self._beat(self._free))
+                except ServerProblem as problem:
+                    if problem.status == UNAUTHORISED:
+                        raise
+                    log.warning("the server cannot be reached", problem=str(problem))
+                    await asyncio.sleep(RETRY)
+        finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        tasks = [work.task for work in self._work.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._work.clear()
+        with suppress(ServerProblem):  # gives all leases back
+            await self._beat((0, 0))
+        await asyncio.to_thread(close_idle)
+
+    @property
+    def _free(self) -> tuple[int, int]:
+        """The versions to check, and the bots to play, that it can take."""
+        checks = sum(work.lease.to_check for work in self._work.values())
+        return (0 if checks else 1), max(0, self._most - len(self._work) + checks)
+
+    async def _beat(self, free: tuple[int, int]) -> RunnerNews:
+        checks, bots = free
+        body = {"about": self.about, "held": list(self._work), "checks": checks, "bots": bots}
+        answer = await self._ask("runner/beats", self._token, body)
+        return msgspec.convert(answer, RunnerNews)
+
+    async def _ask(self, path: str, token: str, body: Any = None) -> Any:
+        return await asyncio.to_thread(self._rest.get, path, token, body)
+
+    def _follow(self, news: RunnerNews) -> None:
+        for lease in news.lost:
+            if work := self._work.pop(lease, None):
+                log.info("lease ended", bot=work.lease.bot)
+                work.task.cancel()
+        for lease in news.ending:
+            if lease in self._work:
+                self._work[lease].end_after_match()
+        for given in news.given:
+            self._start(given)
+
+    def _start(self, lease: Lease) -> None:
+        key, work = hashlib.sha256(lease.credential.encode()).hexdigest(), Work(lease)
+        log.info("check" if lease.to_check else "play", bot=lease.bot, version=lease.version)
+        job = self._check(lease) if lease.to_check else self._play(work)
+        work.task = asyncio.ensure_future(job)
+        self._work[key] = work
+        work.task.add_done_callback(partial(self._done, key, work))
+
+    def _done(self, key: str, work: Work, task: "asyncio.Task[None]") -> None:
+        if self._work.get(key) is work:
+            del self._work[key]
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            log.error("work failed", bot=work.lease.bot, exc_info=problem)
+
+    # Checks.
+
+    async def _check(self, lease: Lease) -> None:
+        try:
+            entrant = await self._built(lease)
+            report = await self._in(self._checking, partial(self._checked, entrant, lease.game))
+            accepted = True
+        except (BuildFailed, CannotStart) as problem:
+            report, accepted = self._without_folder(str(problem), lease), False
+        body = {"accepted": accepted, "report": report[-KEPT_LOG:]}
+        with suppress(ServerProblem):  # then the lease has ended, and another runner checks it
+            await self._ask("runner/reports", lease.credential, body)
+        log.info("accepted" if accepted else "rejected", bot=lease.bot, version=lease.version)
+
+    async def _built(self, lease: Lease) -> str:
+        """Return the folder with the build of a version. Raise BuildFailed or CannotStart."""
+        folder = self._folder / lease.hash
+        if not folder.exists():
+            answer = await self._ask("runner/archive", lease.credential)
+            archive = b64decode(answer["data"])
+            if hashlib.sha256(archive).hexdigest() != lease.hash:
+                raise BuildFailed("the archive was damaged on its way")
+            await self._in(self._checking, partial(build, archive, lease.limits, folder))
+        os.utime(folder)
+        return str(folder)
+
+    def _checked(self, entrant: str, game: str) -> str:
+        """Return the report of a version that is accepted. Raise BuildFailed with the first
+        failure.
+        """
+        if prefix_of(entrant) == "cmd":
+            raise BuildFailed("a hosted bot reads views: its command begins with view:, not cmd:")
+        check_bot(entrant, game, self._isolation)
+        checker = Checker(CheckPlan(entrant, game, {}, POSITIONS, MATCHES, 1, self._isolation))
+        report = checker.report
+        steps: list[Callable[[], Any]] = [
+            *(partial(next, parts, None) for parts in [checker.positions()] * POSITIONS),
+            *(partial(next, parts, None) for parts in [checker.matches()] * MATCHES),
+            checker.against_itself,
+        ]
+        try:
+            for step in steps:
+                step()
+                for finding in report.findings:
+                    if finding.kind not in HARMLESS:
+                        raise BuildFailed(f"{finding.kind}: {finding.text}")
+        finally:
+            close_idle(entrant)
+        told = [f"{finding.kind}: {finding.text}" for finding in report.findings]
+        slowest = f", slowest answer {report.times.slowest * 1000:.0f} ms" if report.times else ""
+        counts = f"{plural(report.positions, 'position')}, {plural(MATCHES + 1, 'match', 'es')}"
+        return "\n".join([f"{counts}{slowest}", *told])
+
+    def _without_folder(self, text: str, lease: Lease) -> str:
+        """Leave the folder of this machine out of a text for an author."""
+        return text.replace(f"{self._folder / lease.hash}/", "").replace(
+            f"{self._folder / lease.hash}", "the bot"
+        )
+
+    async def _in(self, threads: ThreadPoolExecutor, call: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads, call)
+
+    # Matches.
+
+    async def _play(self, work: Work) -> None:
+        lease = work.lease
+        try:
+            entrant = await self._built(lease)
+            wish = JoinWish(lease.game, lease.bot, lease.credential, version=lease.version)
+            bot = work.bot = HostedBot(self, lease, entrant)
+            work.join = Join(self._rest.url, wish, bot.player, bot, pauses=PAUSES)
+            await work.join.run()
+        except (Unwelcome, BuildFailed, CannotStart) as problem:
+            fault = f"; last: {work.bot.fault}" if work.bot and work.bot.fault else ""
+            why = self._without_folder(f"{problem}{fault}", lease)
+            log.warning("paused", bot=lease.bot, why=why)
+            with suppress(ServerProblem):  # then the lease has ended
+                await self._ask("runner/pauses", lease.credential, {"why": why})
+
+    def player(self, entrant: str, lease: Lease) -> RemotePlayer:
+        row = CATALOGUE[lease.game]
+        return remote_player(entrant, row, lease.bot, {}, self._isolation, self._thinking)
+
+    async def send_log(self, lease: Lease, player: RemotePlayer) -> None:
+        fault, written = (self._without_folder(text, lease) for text in (player.fault, player.log))
+        body = {"match": player.match, "fault": fault, "log": written[-KEPT_LOG:]}
+        with suppress(ServerProblem):  # a log is not worth a match
+            await self._ask("runner/logs", lease.credential, body)
+
+    def _forget_old_builds(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        builds = sorted(self._folder.iterdir(), key=lambda path: -path.stat().st_mtime)
+        for path in [*builds[KEPT_BUILDS:], *self._folder.glob("building-*")]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+class HostedBot:
+    """Shows nothing, and sends the logs of its matches to the server."""
+
+    def __init__(self, runner: Runner, lease: Lease, entrant: str) -> None:
+        self._runner, self._lease, self._entrant = runner, lease, entrant
+        self.fault = ""
+        """Why the bot failed in its last match; empty: it did not."""
+
+    def player(self) -> RemotePlayer:
+        return self._runner.player(self._entrant, self._lease)
+
+    def say(self, words: str) -> None:
+        log.debug(words, bot=self._lease.bot)
+
+    async def show_match(self, player: RemotePlayer) -> None:
+        loop, self.fault = asyncio.get_running_loop(), player.fault
+        # A process that plays the next match then is not idle, and stays.
+        loop.call_later(IDLE, loop.run_in_executor, None, close_idle, self._entrant)
+        await self._runner.send_log(self._lease, player)
+        await asyncio.sleep(self._lease.rest)
+
+
+def _limits() -> str:
+    return (
+        "limits kept by control groups"
+        if delegated()
+        else "limits of memory and processes polled ten times a second: no control group is "
+        "delegated"
+    )
+
+
+def _languages() -> list[str]:
+    return [language for language, tool in TOOLS.items() if shutil.which(tool)]

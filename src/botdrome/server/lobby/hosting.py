@@ -1,0 +1,248 @@
+"""Hosting: uploaded versions of bots, and the runners that check and play them.
+
+A runner holds leases. It tells in each beat which ones, so a lease that it does not name, or does
+not renew in time, ends. Then the credential of the lease ends, and another runner gets the bot.
+"""
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Callable
+from functools import partial
+from time import time
+
+from msgspec import Struct
+
+from botdrome.server.lobby.registry import Registry
+from botdrome.server.settings import HostingSection
+from botdrome.store import uploads
+from botdrome.store.changes import Plan
+from botdrome.store.classes import AT
+from botdrome.store.entries import BotEntry, Note, RefusedUpload, StoreUnavailable, hashed
+from botdrome.store.rows import key
+from botdrome.store.store import Store
+from botdrome.store.uploads import HostedLog, Upload
+from botdrome.wire.upload import Lease, RunnerNews, UploadLimits
+
+LEASE = 10.0
+"""Seconds from a beat to the end of the leases."""
+PATIENCE = 2.0
+"""Seconds that a beat waits for new work."""
+LONGEST_REPORT = 16 << 10
+"""Characters of a report or a log: the last ones are kept."""
+RUNNERS, INVITED = "runners", "invited bots"
+"""Books of notes."""
+
+
+class RunnerLine(Struct, frozen=True):
+    """A runner, as the operator sees it."""
+
+    name: str
+    added: int
+    about: str
+    """What the runner says of its machine; empty: it has not been seen since the server started."""
+    bots: int
+    """Versions that it checks or plays."""
+
+
+class Hosting:
+    def __init__(
+        self, store: Store, registry: Registry, settings: HostingSection,
+        clock: Callable[[], float] = time,
+    ) -> None:  # fmt: skip
+        self._store, self._registry, self._settings = store, registry, settings
+        self.clock = clock
+        self._about: dict[str, str] = {}
+        self._news = asyncio.Event()
+        """There may be new work."""
+        self._sweeping: asyncio.Task[None] | None = None
+
+    @property
+    def limits(self) -> UploadLimits:
+        return UploadLimits(self._settings.packed, self._settings.unpacked, self._settings.files)
+
+    @property
+    def _now(self) -> int:
+        return int(self.clock() * 1000)
+
+    # Authors.
+
+    async def check_allowed(self, bot: BotEntry) -> UploadLimits:
+        """Return the limits of an upload. Raise PermissionError if the bot may not be uploaded."""
+        if self._settings.uploads == "off":
+            raise PermissionError("this server takes no uploads")
+        if self._settings.uploads == "invited" and not await self._invited(bot):
+            raise PermissionError(
+                f"uploads are for participants of classes and for bots that the operator has "
+                f"invited, and {bot.name} is neither"
+            )
+        if key(bot.name) != bot.name:
+            raise RefusedUpload(f"a bot named {bot.name!r} cannot be uploaded")
+        if bot.url is not None:
+            raise RefusedUpload(f"the server calls {bot.name} at its URL; remove the URL first")
+        return self.limits
+
+    async def _invited(self, bot: BotEntry) -> bool:
+        _, at, class_name = bot.owner.rpartition(AT)
+        classes = await self._store.classes.all() if at else ()
+        return any(one.name == class_name for one in classes) or bot.name in (
+            await self._store.notes(INVITED)
+        )
+
+    async def add(self, bot: BotEntry, version: str, digest: str, size: int) -> int:
+        """Add a version whose archive is stored, and return its number."""
+        most = self._settings.per_day
+        number = await self._store.journal.enter(
+            partial(uploads.add_upload, bot.name, version, (digest, size), self._now, most)
+        )
+        self._announce()
+        return int(number)
+
+    async def activate(self, bot: BotEntry, number: int) -> None:
+        await self._changed(bot.name, partial(uploads.activate, bot.name, number))
+
+    async def pause(self, bot: BotEntry, why: str) -> None:
+        """Pause the active version after its current match; an empty reason: resume it."""
+        await self._changed(bot.name, partial(uploads.pause, bot.name, why))
+
+    async def delete(self, bot: BotEntry, number: int) -> None:
+        await self._changed(bot.name, partial(uploads.delete_upload, bot.name, number))
+
+    async def _changed(self, bot: str, change: Callable[[], Plan[None]]) -> None:
+        await self._store.journal.enter(change)
+        self._registry.forget(bot)
+        self._announce()
+
+    def _announce(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    # The operator.
+
+    async def add_runner(self, name: str) -> str:
+        """Return the token of a new runner, which is shown once; a runner of that name gets a new
+        one.
+        """
+        token = secrets.token_urlsafe(32)
+        note = {"hash": hashed(token), "added": self._now}
+        await self._store.keep([Note(RUNNERS, name, note)])
+        return token
+
+    async def remove_runner(self, name: str) -> bool:
+        known = name in await self._store.notes(RUNNERS)
+        await self._store.strike(RUNNERS, [name])
+        await self._beat(name, [], 0, 0)
+        return known
+
+    async def runners(self) -> list[RunnerLine]:
+        leases = await self._store.uploads.leases()
+        notes = await self._store.notes(RUNNERS)
+        return [
+            RunnerLine(name, note["added"], self._about.get(name, ""), leases.get(name, 0))
+            for name, note in notes.items()
+        ]
+
+    async def invite(self, bot: str, invited: bool) -> None:
+        if invited:
+            await self._store.keep([Note(INVITED, bot, {})])
+        else:
+            await self._store.strike(INVITED, [bot])
+
+    # Runners.
+
+    async def runner_of(self, token: str) -> str | None:
+        """Return the name of the runner that has this token."""
+        given = hashed(token)
+        notes = await self._store.notes(RUNNERS)
+        return next(
+            (name for name, note in notes.items() if hmac.compare_digest(note["hash"], given)), None
+        )
+
+    async def beat(
+        self, runner: str, about: str, held: list[str], checks: int, bots: int
+    ) -> RunnerNews:
+        """Renew the leases that a runner holds, and give it new ones: at most so many versions to
+        check and bots to play. Wait a little if there is nothing new.
+        """
+        self._about[runner] = about
+        news = self._news
+        found = await self._beat(runner, held, checks, bots)
+        if not (found.given or found.lost):
+            try:
+                await asyncio.wait_for(news.wait(), PATIENCE)
+            except TimeoutError:
+                return found
+            found = await self._beat(runner, held, checks, bots)
+        return found
+
+    async def _beat(self, runner: str, held: list[str], checks: int, bots: int) -> RunnerNews:
+        now, store = self._now, self._store
+        credentials = [secrets.token_urlsafe(32) for _ in range(checks + bots)]
+        hashes = {hashed(one): one for one in credentials}
+        offers = list(hashes)[:checks], list(hashes)[checks:]
+        until = now + int(LEASE * 1000)
+        beat = await store.journal.enter(partial(uploads.beat, runner, held, now, until, offers))
+        for bot in beat.ended:
+            self._registry.forget(bot)
+            self._registry.end_logins(bot)
+        given = [lease for one in beat.given if (lease := await self._lease(one, hashes))]
+        ending = [lease for lease, ends in beat.kept.items() if ends]
+        return RunnerNews(given, ending, [lease for lease in held if lease not in beat.kept])
+
+    async def _lease(self, one: Upload, hashes: dict[str, str]) -> Lease | None:
+        bot, to_check = await self._store.bot(one.bot), one.state == "waiting"
+        if bot is None or one.lease is None:
+            return None
+        if not to_check:  # a client with the bot's own token leaves
+            self._registry.forget(bot.name)
+            self._registry.end_logins(bot.name)
+        return Lease(
+            hashes[one.lease], bot.name, bot.game, one.number, one.version, one.hash, to_check,
+            self._settings.rest, self.limits,
+        )  # fmt: skip
+
+    async def leased(self, credential: str) -> Upload | None:
+        return await self._store.uploads.leased(hashed(credential), self._now)
+
+    async def report(self, credential: str, accepted: bool, text: str) -> None:
+        """A version was checked. Raise RefusedUpload if its lease has ended."""
+        lease, text = hashed(credential), text[-LONGEST_REPORT:]
+        change = partial(uploads.report, lease, accepted, text, self._now)
+        self._registry.forget(await self._store.journal.enter(change))
+        self._announce()
+
+    async def pause_leased(self, credential: str, why: str) -> None:
+        """A bot failed too often. Raise RefusedUpload if its lease has ended."""
+        lease, why = hashed(credential), why[-LONGEST_REPORT:]
+        change = partial(uploads.pause_leased, lease, why, self._now)
+        self._registry.forget(await self._store.journal.enter(change))
+
+    async def add_log(self, credential: str, match: str, fault: str, log: str) -> None:
+        one = await self.leased(credential)
+        if one is None:
+            raise RefusedUpload("the lease has ended")
+        written = HostedLog(
+            match, one.version, self._now, fault[-LONGEST_REPORT:], log[-LONGEST_REPORT:]
+        )
+        await self._store.journal.enter(partial(uploads.add_log, one.bot, written))
+
+    # Expired leases.
+
+    def open(self) -> None:
+        """End expired leases from now on, even if no runner is left to ask for work."""
+        if self._settings.uploads != "off":
+            self._sweeping = asyncio.ensure_future(self._sweep())
+
+    async def close(self) -> None:
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            await asyncio.wait([self._sweeping])
+
+    async def _sweep(self) -> None:
+        """The first time is late enough for the runners of a server that was restarted."""
+        while True:
+            await asyncio.sleep(LEASE)
+            try:
+                await self._beat("", [], 0, 0)
+            except StoreUnavailable:
+                continue

@@ -1,0 +1,248 @@
+"""Uploaded versions of bots: their states, the leases of runners, and the logs of their matches.
+
+A runner gets a version under a lease, to check it or to play it. The row of the version keeps the
+hash of the lease's credential and its end. While a version that plays has a lease, or should have
+one, `bots.hosted` says so, because logins read it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from botdrome.store.changes import Plan, Run
+from botdrome.store.entries import Epoch, RefusedUpload
+from botdrome.store.rows import Fetch, plain
+
+State = Literal["waiting", "accepted", "rejected", "deleted"]
+DAY = 24 * 3600 * 1000
+MOST_ATTEMPTS = 3
+"""Leases to check a version; if none of these runners reports, the version is to blame."""
+KEPT_LOGS = 50
+"""Matches of a bot whose logs are kept."""
+KEEP_ARCHIVE = "INSERT INTO archives (hash, data) VALUES (:hash, :data) ON CONFLICT DO NOTHING"
+
+_COLUMNS = (
+    "bot, number, version, hash, size, uploaded, state, report, active, paused, runner, lease"
+)
+_OF_BOT = f"SELECT {_COLUMNS} FROM uploads WHERE bot = :bot ORDER BY number DESC"
+_LEASED = f"SELECT {_COLUMNS} FROM uploads WHERE lease = :lease AND until > :now"
+_ARCHIVE = """SELECT data FROM archives JOIN uploads ON uploads.hash = archives.hash
+    WHERE lease = :lease AND until > :now"""
+_LOGS = "SELECT match, version, written, fault, log FROM bot_logs WHERE bot = :bot"
+_BUSY = "SELECT runner, count(*) FROM uploads WHERE lease IS NOT NULL GROUP BY runner"
+_OF_TODAY = """SELECT count(*) FROM uploads WHERE uploaded > :since AND bot IN (SELECT name
+    FROM bots WHERE name = :bot OR owner <> '' AND owner =
+    (SELECT owner FROM bots WHERE name = :bot))"""
+_LAST = "SELECT coalesce(max(number), 0) FROM uploads WHERE bot = :bot"
+_ADD = """INSERT INTO uploads (bot, number, version, hash, size, uploaded, state, report, active,
+    paused, attempts, until) VALUES
+    (:bot, :number, :version, :hash, :size, :now, 'waiting', '', false, '', 0, 0)"""
+_END_LEASES = """UPDATE uploads SET lease = NULL, runner = NULL WHERE lease IS NOT NULL
+    AND (until < :now OR runner = :runner AND NOT (lease IN :held)) RETURNING bot, state"""
+_RENEW = """UPDATE uploads SET until = :until WHERE runner = :runner AND lease IN :held
+    RETURNING lease, state = 'accepted' AND (NOT active OR paused <> '')"""
+_GIVE_UP = f"""UPDATE uploads SET state = 'rejected', report = :report
+    WHERE state = 'waiting' AND lease IS NULL AND attempts >= {MOST_ATTEMPTS}"""
+_TO_CHECK = """SELECT bot, number FROM uploads WHERE state = 'waiting' AND lease IS NULL
+    ORDER BY uploaded LIMIT :most"""
+_TO_PLAY = """SELECT bot, number FROM uploads WHERE active AND paused = '' AND bot NOT IN
+    (SELECT bot FROM uploads WHERE lease IS NOT NULL AND state = 'accepted')
+    ORDER BY uploaded LIMIT :most"""
+_LEASE = f"""UPDATE uploads SET lease = :lease, runner = :runner, until = :until,
+    attempts = attempts + 1 WHERE bot = :bot AND number = :number AND lease IS NULL
+    RETURNING {_COLUMNS}"""
+_REPORT = """UPDATE uploads SET state = :state, report = :report, lease = NULL, runner = NULL
+    WHERE lease = :lease AND state = 'waiting' AND until > :now RETURNING bot, number"""
+_IS_NEWEST = """SELECT count(*) FROM uploads
+    WHERE bot = :bot AND state = 'accepted' AND number > :number"""
+_ACTIVATE = "UPDATE uploads SET active = (number = :number) WHERE bot = :bot"
+_PAUSE = "UPDATE uploads SET paused = :why WHERE bot = :bot AND active RETURNING number"
+_PAUSE_LEASED = """UPDATE uploads SET paused = :why WHERE lease = :lease AND until > :now
+    AND state = 'accepted' RETURNING bot"""
+_DELETE = """UPDATE uploads SET state = 'deleted', active = false, lease = NULL, runner = NULL
+    WHERE bot = :bot AND number = :number AND state <> 'deleted' RETURNING hash"""
+_DELETE_ARCHIVE = """DELETE FROM archives WHERE hash = :hash AND NOT EXISTS
+    (SELECT 1 FROM uploads WHERE hash = :hash AND state <> 'deleted')"""
+_HOSTED = """UPDATE bots SET hosted = coalesce((SELECT max(lease) FROM uploads
+    WHERE bot = :bot AND state = 'accepted'), (SELECT max(paused) FROM uploads
+    WHERE bot = :bot AND active AND paused = '')) WHERE name = :bot"""
+_LOG = """INSERT INTO bot_logs (bot, written, match, version, fault, log)
+    VALUES (:bot, :now, :match, :version, :fault, :log) ON CONFLICT DO NOTHING"""
+_FORGET_LOGS = """DELETE FROM bot_logs WHERE bot = :bot AND written NOT IN
+    (SELECT written FROM bot_logs WHERE bot = :bot ORDER BY written DESC LIMIT :most)"""
+
+
+class Upload(Struct, frozen=True):
+    """A version of a bot."""
+
+    bot: str
+    number: int
+    version: str
+    """What the bot names as its version when it logs in."""
+    hash: str
+    size: int
+    uploaded: Epoch
+    state: State
+    report: str
+    """What the check found; empty before it."""
+    active: bool
+    """Whether this is the version that plays. At most one of a bot is."""
+    paused: str
+    """Why it does not play at present; empty: it does."""
+    runner: str | None
+    lease: str | None
+    """The hash of the credential of its lease; None: no runner has it."""
+
+
+class HostedLog(Struct, frozen=True):
+    """What a hosted bot wrote in a match."""
+
+    match: str
+    version: str
+    written: Epoch
+    fault: str
+    log: str
+
+
+class LeaseChanges(Struct, frozen=True):
+    """What became of the leases of a runner."""
+
+    ended: list[str]
+    """Bots whose leases have ended."""
+    kept: dict[str, bool]
+    """Its leases, and whether each should end after the current match."""
+    given: list[Upload]
+
+
+class Uploads:
+    """Reads of uploads."""
+
+    def __init__(self, fetch: Fetch) -> None:
+        self._fetch = fetch
+
+    async def of_bot(self, bot: str) -> list[Upload]:
+        """Return its versions, the newest first."""
+        rows = await self._fetch(_OF_BOT, {"bot": bot})
+        return [one for row in rows if (one := _upload(row)).state != "deleted"]
+
+    async def leased(self, lease: str, now: Epoch) -> Upload | None:
+        """Return the version under a lease, given the hash of its credential."""
+        rows = await self._fetch(_LEASED, {"lease": lease, "now": now})
+        return _upload(rows[0]) if rows else None
+
+    async def archive(self, lease: str, now: Epoch) -> bytes | None:
+        rows = await self._fetch(_ARCHIVE, {"lease": lease, "now": now})
+        return bytes(rows[0][0]) if rows else None
+
+    async def logs(self, bot: str) -> list[HostedLog]:
+        """Return the logs of its matches, the newest first."""
+        rows = await self._fetch(f"{_LOGS} ORDER BY written DESC", {"bot": bot})
+        return [HostedLog(*row) for row in rows]
+
+    async def leases(self) -> dict[str, int]:
+        """Return the number of leases of each runner that has some."""
+        return {row[0]: int(row[1]) for row in await self._fetch(_BUSY, {})}
+
+
+def _upload(row: Sequence[Any]) -> Upload:
+    found = dict(zip(Upload.__struct_fields__, row, strict=True))
+    return Upload(**found | {"active": bool(found["active"])})
+
+
+def add_upload(
+    bot: str, version: str, archive: tuple[str, int], now: Epoch, most: int
+) -> Plan[int]:
+    """Add a version with the hash and size of its archive, and return its number.
+
+    Raise RefusedUpload if its owner has uploaded `most` within a day.
+    """
+    values = {"bot": bot}
+    today = yield Run(_OF_TODAY, values | {"since": now - DAY})
+    if today[0][0] >= most:
+        raise RefusedUpload(f"an owner may upload {most} versions within 24 hours")
+    number = int((yield Run(_LAST, values))[0][0]) + 1
+    added = {"number": number, "version": version, "hash": archive[0], "size": archive[1]}
+    yield Run(_ADD, values | added | {"now": now})
+    return number
+
+
+def beat(
+    runner: str, held: list[str], now: Epoch, until: Epoch, offers: tuple[list[str], list[str]]
+) -> Plan[LeaseChanges]:
+    """End expired leases and those that the runner no longer holds, renew the others, and give it
+    new ones. `offers` has the hashes of credentials for new leases: to check, and to play.
+    """
+    mine = {"runner": runner, "until": until}
+    ended = yield Run(_END_LEASES, {"runner": runner, "held": held, "now": now})
+    kept = yield Run(_RENEW, mine | {"held": held})
+    yield Run(_GIVE_UP, {"report": f"its check did not end on {MOST_ATTEMPTS} runners"})
+    given = []
+    for query, credentials in zip((_TO_CHECK, _TO_PLAY), offers, strict=True):
+        found = (yield Run(query, {"most": len(credentials)})) if credentials else ()
+        for (bot, number), lease in zip(found, credentials, strict=False):
+            which = {"bot": bot, "number": number, "lease": lease}
+            given += yield Run(_LEASE, mine | which)
+    changed = [row[0] for row in (*ended, *given)]
+    for bot in changed:
+        yield Run(_HOSTED, {"bot": bot})
+    stopped = [bot for bot, state in ended if state != "waiting"]
+    ending = {row[0]: bool(row[1]) for row in kept}
+    return LeaseChanges(stopped, ending, [_upload(row) for row in given])
+
+
+def report(lease: str, accepted: bool, text: str, now: Epoch) -> Plan[str]:
+    """Store the result of a check, and return the bot. A version that is accepted plays, unless a
+    newer one does.
+    """
+    state = "accepted" if accepted else "rejected"
+    values = {"lease": lease, "state": state, "report": plain(text), "now": now}
+    rows = yield Run(_REPORT, values)
+    if not rows:
+        raise RefusedUpload("the lease has ended")
+    which = dict(zip(("bot", "number"), rows[0], strict=True))
+    if accepted and not (yield Run(_IS_NEWEST, which))[0][0]:
+        yield Run(_ACTIVATE, which)
+    yield Run(_HOSTED, {"bot": which["bot"]})
+    return str(which["bot"])
+
+
+def activate(bot: str, number: int) -> Plan[None]:
+    """Let another version play."""
+    states = {row[1]: row[6] for row in (yield Run(_OF_BOT, {"bot": bot}))}
+    if states.get(number) != "accepted":
+        known = [str(one) for one, state in states.items() if state == "accepted"]
+        raise RefusedUpload(f"version {number} was not accepted; accepted: {', '.join(known)}")
+    yield Run(_ACTIVATE, {"bot": bot, "number": number})
+    yield Run(_HOSTED, {"bot": bot})
+
+
+def pause(bot: str, why: str) -> Plan[None]:
+    """Let the active version play no more matches; an empty reason: let it play again."""
+    if not (yield Run(_PAUSE, {"bot": bot, "why": plain(why)})):
+        raise RefusedUpload(f"no version of {bot} plays")
+    yield Run(_HOSTED, {"bot": bot})
+
+
+def pause_leased(lease: str, why: str, now: Epoch) -> Plan[str]:
+    """Pause the version under a lease, and return its bot."""
+    rows = yield Run(_PAUSE_LEASED, {"lease": lease, "why": plain(why), "now": now})
+    if not rows:
+        raise RefusedUpload("the lease has ended")
+    yield Run(_HOSTED, {"bot": rows[0][0]})
+    return str(rows[0][0])
+
+
+def delete_upload(bot: str, number: int) -> Plan[None]:
+    """Delete a version with its archive. Its row stays: it counts for the limit of a day."""
+    rows = yield Run(_DELETE, {"bot": bot, "number": number})
+    if not rows:
+        raise RefusedUpload(f"{bot} has no version {number}")
+    yield Run(_DELETE_ARCHIVE, {"hash": rows[0][0]})
+    yield Run(_HOSTED, {"bot": bot})
+
+
+def add_log(bot: str, log: HostedLog) -> Plan[None]:
+    values = {"match": log.match, "version": log.version, "fault": plain(log.fault)}
+    yield Run(_LOG, values | {"bot": bot, "now": log.written, "log": plain(log.log)})
+    yield Run(_FORGET_LOGS, {"bot": bot, "most": KEPT_LOGS})

@@ -1,0 +1,82 @@
+"""Uploads to a real server, and runners with the real sandbox."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from botdrome.app import RunningServer
+from botdrome.client.rest import RestServer, segment
+from botdrome.client.sandbox import SANDBOXED
+from botdrome.kit.runner import Runner
+from botdrome.offline.isolation import Isolation
+from botdrome.wire.upload import PackedFile, packed
+from tests.patience import PATIENCE, PAUSE
+
+GAME = "noughts-and-crosses"
+IN_SANDBOX = Isolation(sandbox=True, limits=SANDBOXED)
+FIRST_FREE = """
+import sys
+def bot(view):
+    print("I look at", view["you"], file=sys.stderr)
+    for row in range(3):
+        for column in range(3):
+            if not view["board"][row][column]:
+                return {"mark": view["marks"][view["you"]], "space": [row, column]}
+"""
+
+
+class Author:
+    """The author of a bot."""
+
+    def __init__(self, house: RunningServer, name: str, token: str) -> None:
+        self._house, self.name, self.token = house, name, token
+
+    @classmethod
+    async def of_new_bot(cls, house: RunningServer, name: str = "ada", owner: str = "") -> "Author":
+        _, token = await house.arena.register(GAME, name, owner)
+        return cls(house, name, token)
+
+    async def ask(
+        self, method: str, path: str = "uploads", token: str | None = None, **options: Any
+    ) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
+        url = f"{self._house.url}/api/v1/{path}/{segment(self.name)}"
+        async with httpx.AsyncClient() as http:
+            return await http.request(method, url, headers=headers, **options)
+
+    async def push(self, code: str = FIRST_FREE, version: str = "") -> int:
+        archive = packed({"bot.py": PackedFile(code.encode())})
+        query = {"version": version} if version else {}
+        answer = await self.ask("POST", content=archive, params=query)
+        assert answer.status_code == 201, answer.text
+        return int(answer.json()["number"])
+
+    async def uploads(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await self.ask("GET")).json()["uploads"]
+        return found
+
+    async def until(self, **wanted: Any) -> dict[str, Any]:
+        """Wait until the newest version is like this."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                newest = (await self.uploads())[0]
+                if {key: newest[key] for key in wanted} == wanted:
+                    return newest
+                await asyncio.sleep(10 * PAUSE)
+
+
+@asynccontextmanager
+async def running(house: RunningServer, folder: Path, name: str = "one") -> AsyncIterator[Runner]:
+    """A runner in this process."""
+    token = await house.arena.hosting.add_runner(name)
+    runner = Runner(RestServer(house.url), token, folder / f"builds of {name}", IN_SANDBOX, 50)
+    task = asyncio.ensure_future(runner.run())
+    try:
+        yield runner
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

@@ -1,0 +1,229 @@
+"""A runner with the real sandbox: uploads are checked, accepted ones play, and nothing outlives
+its lease.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pytest
+
+from botdrome.app import RunningServer
+from botdrome.client.guard import descendants
+from botdrome.server.lobby.hosting import LEASE
+from botdrome.store.entries import Wanted
+from tests.kit.hosted import FIRST_FREE, Author, running
+from tests.offline.test_sandbox import bwrap  # noqa: F401
+from tests.patience import until
+from tests.server.clients import bot, play_noughts, registered, server
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("bwrap")]
+BOTDROME = [sys.executable, "-c", "from botdrome.cli.app import main; main()"]
+HOSTING: Any = {"hosting_uploads": "everybody", "hosting_rest": 0.0}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def play_against(house: RunningServer, name: str = "bob", opponent: str = "ada") -> Any:
+    """Let a client play a match against the hosted bot."""
+    login = await registered(house, name) | {"opponent": opponent}
+    async with bot(house, login) as one:
+        return await play_noughts(one, name)
+
+
+async def test_an_upload_is_checked_and_plays_under_its_version(tmp_path: Path) -> None:
+    async with server(tmp_path, **HOSTING) as house:
+        ada = await Author.of_new_bot(house)
+        await ada.push(version="1.0")
+        async with running(house, tmp_path):
+            report = (await ada.until(state="accepted"))["report"]
+            assert report.startswith("40 positions, 3 matches, slowest answer ")
+            last = await play_against(house)
+            assert last["state"]["result"]["reason"] == "complete"
+            (match,) = await house.arena.store.matches(Wanted(status="ended"))
+            assert dict(zip(match.players, match.versions, strict=True))["ada"] == "1.0"
+            logs: list[Any] = []
+            while not logs:
+                logs = (await ada.ask("GET", "upload-logs")).json()["logs"]
+            assert (logs[0]["match"], logs[0]["version"]) == (match.id, "1.0")
+            assert "I look at" in logs[0]["log"]
+            for other in ("wrong", (await registered(house, "eve"))["password"]):
+                assert (await ada.ask("GET", "upload-logs", other)).status_code == 403
+        assert list(descendants(os.getpid())) == [] or all(
+            "bwrap" not in Path(f"/proc/{one}/cmdline").read_text()
+            for one in descendants(os.getpid())
+        )
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("def bot(view):\n    return 7", "illegal move: "),
+        ("def bot(view):\n    raise ValueError('boom')", "crash: "),
+        ("def bot(view:", "SyntaxError"),
+        ("import no_such_module", "no_such_module"),
+        ("def bot(view):\n    while True: pass", "timeout: "),
+        ("import os\ndef bot(view):\n    os.kill(os.getppid(), 9)\n    os._exit(1)", "crash: "),
+        ("def bot(view):\n    print('x' * 10**9)", "crash: "),
+    ],
+)
+async def test_a_version_that_fails_is_rejected_with_the_reason(
+    tmp_path: Path, code: str, words: str
+) -> None:
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push(code)
+        one = await ada.until(state="rejected")
+        assert words in one["report"]
+        assert str(tmp_path) not in one["report"]
+        assert not one["active"]
+
+
+async def test_a_rejected_version_leaves_the_earlier_one_at_play(tmp_path: Path) -> None:
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push(version="good")
+        await ada.until(state="accepted", runner="one")
+        await ada.push("def bot(view): return 7", version="bad")
+        await ada.until(state="rejected")
+        await play_against(house)
+        (match,) = await house.arena.store.matches(Wanted(status="ended"))
+        assert dict(zip(match.players, match.versions, strict=True))["ada"] == "good"
+
+
+FAILS_AGAINST_BOB = f"""{FIRST_FREE}
+play = bot
+class Bot:
+    def begin(self, match):
+        if "bob" in match["players"]:
+            raise ValueError("I fear bob")
+    def move(self, view):
+        return play(view)
+del bot
+"""
+
+
+async def test_a_bot_that_fails_in_three_matches_in_a_row_is_paused(tmp_path: Path) -> None:
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push(FAILS_AGAINST_BOB)
+        await ada.until(state="accepted")
+        login = await registered(house, "bob") | {"opponent": "ada"}
+        for _ in range(3):
+            async with bot(house, login) as one:
+                await play_noughts(one, "bob")
+        paused = (await ada.until(runner=None))["paused"]
+        assert paused.startswith("the bot failed in 3 matches in a row; last: crash: ")
+        assert "I fear bob" in paused
+        matches = await house.arena.store.matches(Wanted(status="ended"))
+        places = [dict(zip(m.players, m.result.places, strict=True)) for m in matches if m.result]
+        assert [place["ada"] for place in places] == [2, 2, 2], "each is a loss"
+        async with bot(house, {"gameType": "NOUGHTS_AND_CROSSES", "name": "ada",
+                               "password": ada.token}):  # fmt: skip
+            pass  # a paused bot may log in by itself
+
+
+async def test_the_bots_of_a_killed_runner_move_to_another_one(tmp_path: Path) -> None:
+    async with server(tmp_path, **HOSTING) as house:
+        ada = await Author.of_new_bot(house)
+        await ada.push()
+        token = tmp_path / "token"
+        token.write_text(await house.arena.hosting.add_runner("killed"))
+        words = ["runner", "--server", house.url, "--token", str(token)]
+        words += ["--cache", str(tmp_path / "builds of killed")]
+        process = await asyncio.create_subprocess_exec(*BOTDROME, *words)
+        await ada.until(state="accepted", runner="killed")
+        login = await registered(house, "bob") | {"opponent": "ada"}
+        async with bot(house, login) as one:
+            await one.receive()  # the match has begun
+            processes = [process.pid, *descendants(process.pid)]
+            process.kill()
+            await process.wait()
+            await until(lambda: not any(map(_lives, processes)))
+            async with running(house, tmp_path, "other"):
+                hosting = house.arena.hosting
+                hosting.clock = lambda: time() + LEASE + 1
+                await ada.until(runner="other")
+                hosting.clock = time
+                await play_noughts(one, "bob")  # it ends by the rules for lost connections
+                await play_against(house, "eve")
+
+
+def _lives(process: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+
+
+async def test_a_runner_goes_on_when_its_server_was_restarted(tmp_path: Path) -> None:
+    async with server(tmp_path, **HOSTING) as house:
+        ada, port = await Author.of_new_bot(house), house.port
+        await ada.push()
+        context = running(house, tmp_path)
+        await context.__aenter__()
+        await ada.until(state="accepted", runner="one")
+    async with server(tmp_path, **HOSTING, port=port) as house:
+        ada = Author(house, "ada", ada.token)
+        await ada.until(state="accepted", runner="one")
+        await play_against(house)
+        await context.__aexit__(None, None, None)
+        assert (await ada.uploads())[0]["runner"] is None, "a runner that stops gives all back"
+
+
+async def test_an_author_pauses_switches_and_deletes_versions(tmp_path: Path) -> None:
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push(version="first")
+        await ada.until(state="accepted", runner="one")
+        await ada.push(FIRST_FREE + "#", version="second")
+        await ada.until(state="accepted", active=True, runner="one")
+        assert (await ada.ask("PUT", json={"active": 1})).status_code == 200
+        await ada.until(number=2, active=False, runner=None)
+        await play_against(house)
+        (match,) = await house.arena.store.matches(Wanted(status="ended"))
+        assert dict(zip(match.players, match.versions, strict=True))["ada"] == "first"
+        await ada.ask("PUT", json={"paused": True})
+        found = await ada.uploads()
+        assert found[1]["paused"] == "paused by its author"
+        await ada.ask("DELETE", json={"number": 2})
+        assert [one["number"] for one in await ada.uploads()] == [1]
+        await ada.until(number=1, runner=None)
+        await ada.ask("PUT", json={"paused": False})
+        await ada.until(number=1, runner="one")
+
+
+async def test_a_runner_with_a_wrong_token_ends(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("wrong")
+    async with server(tmp_path, **HOSTING) as house:
+        process = await asyncio.create_subprocess_exec(
+            *BOTDROME, "runner", "--server", house.url, "--token", str(token),
+            "--cache", str(tmp_path / "builds"), stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        _, told = await process.communicate()
+        assert process.returncode == 1
+        assert b"that is not the token of a runner" in told
+
+
+async def test_a_signal_gives_all_bots_back(tmp_path: Path) -> None:
+    async with server(tmp_path, **HOSTING) as house:
+        ada = await Author.of_new_bot(house)
+        await ada.push()
+        token = tmp_path / "token"
+        token.write_text(await house.arena.hosting.add_runner("one"))
+        process = await asyncio.create_subprocess_exec(
+            *BOTDROME, "runner", "--server", house.url, "--token", str(token),
+            "--cache", str(tmp_path / "builds"),
+        )  # fmt: skip
+        await ada.until(state="accepted", runner="one")
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+        assert (await ada.uploads())[0]["runner"] is None
