@@ -776,6 +776,16 @@ export interface HouseLevel {
   usual: boolean;
 }
 
+export interface Invitation {
+  /** The players that wait with this invite, the longest wait first. */
+  waiting: string[];
+}
+
+export interface InvitedBot {
+  bot: string;
+  invited: boolean;
+}
+
 export interface JoinClass {
   /** The join code; small letters and missing hyphens do not matter. */
   code: string;
@@ -1556,13 +1566,4 @@ export interface WebhooksShown {
 export interface Withdrawal {
   bot: string;
   reason: string;
-}
-
-export interface botdrome.api.rest.hosting.Invitation {
-  bot: string;
-  invited: boolean;
-}
-
-export interface botdrome.api.rest.server.Invitation {
-  waiting: string[];
 }

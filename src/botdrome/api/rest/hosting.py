@@ -287,7 +287,7 @@ class RunnersShown(Struct):
     runners: list[RunnerShown]
 
 
-class Invitation(Struct, forbid_unknown_fields=True):
+class InvitedBot(Struct, forbid_unknown_fields=True):
     bot: str
     invited: bool = True
 
@@ -314,7 +314,7 @@ async def removerunner(operator: Operator, request: RestRequest, old: NewRunner)
 @organising(
     "PUT", "/invitations", "Let a bot be uploaded, or no longer.", (404, "There is no such bot.")
 )
-async def invite(operator: Operator, _: RestRequest, wanted: Invitation) -> Invitation:
+async def invite(operator: Operator, _: RestRequest, wanted: InvitedBot) -> InvitedBot:
     if not await operator.invite(wanted.bot, wanted.invited):
         raise no_bot(wanted.bot)
     return wanted
