@@ -120,6 +120,19 @@ def test_a_program_of_a_project_adds_no_folder_to_the_sandbox(ada: Path) -> None
     assert files_of_command([str(tool)]) == BotFiles((ada.parent / "private",))
 
 
+def test_a_program_of_a_project_does_not_show_the_folder_of_the_users_own_programs(
+    ada: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has keyrings, too."""
+    tool = ada.parent / ".local" / "bin" / "tool"
+    (ada.parent / ".local" / "lib").mkdir(parents=True)
+    tool.parent.mkdir()
+    tool.touch(mode=0o755)
+    monkeypatch.setenv("HOME", str(ada.parent))
+    monkeypatch.setenv("PATH", str(tool.parent))
+    assert files_of_command(["tool"], ada) == BotFiles((ada,))
+
+
 def test_a_project_has_a_name_and_a_game(ada: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     described(ada, 'command = "strategy.py:first"')
     assert bot_name("ada") == bot_name("ada/") == "ada" and game_and_bot(["ada"]) == ("", "ada")
@@ -154,6 +167,8 @@ def test_a_project_of_a_link_to_itself_has_an_end(ada: Path) -> None:
         ('command = "view: "', "line 1: command: FILE.py[:NAME], policy:FILE.py, or a program"),
         ('command = "x.py"\nname = ""', "line 2: name: 1 to 64 characters, not ''; for example"),
         (f'command = "x.py"\nname = "{65 * "x"}"', "line 2: name: 1 to 64 characters, not 'xxx"),
+        ('command = "/x/bot.py"', "line 1: command: the file of a bot in Python is in the folder"),
+        ('command = "policy:../x.py"', "line 1: command: the file of a bot in Python is in the f"),
         ('command = "x.py"\nbuild = [', "line 2: this is not TOML: "),
         ("#" * LARGEST + "\n", f"the file has more than {LARGEST} bytes"),
         ("a = " + 5000 * "[" + 5000 * "]", "line 1: at most 8 tables and lists inside each other"),

@@ -277,12 +277,13 @@ def project_of(path: Path) -> Path | None:
 def files_of_command(command: Sequence[str], project: Path | None = None) -> BotFiles:
     """Return the files that a command names, and its program with its libraries.
 
-    The command of a project shows no files but those of the project: its author wrote it, and not
-    the user.
+    The command of a project shows no files but those of the project, and its interpreter: its
+    author wrote it, and not the user. ~/.local holds more than interpreters.
     """
     named = [project] if project else [Path(word) for word in command[1:]]
     program = _program(command[0])
-    shown = not project or "/" not in command[0]
+    own = program.is_relative_to(_home() / ".local")
+    shown = not project or not ("/" in command[0] or own)
     programs = dict.fromkeys((program, program.resolve()) if shown else ())
     libraries = dict.fromkeys(folder for path in programs if (folder := _prefix(path)))
     mine = files_of([*named, *(path for path in programs if not _prefix(path))])

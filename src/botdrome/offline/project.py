@@ -66,10 +66,15 @@ def _project(file: Path) -> BotProject:
     text = data.decode()
     found = read_toml(text)
     try:
-        return msgspec.convert(found, BotProject)
+        project = msgspec.convert(found, BotProject)
     except msgspec.ValidationError as error:
         problem = plainly(str(error), found, KEYS)
         raise BadDocument(problem, line_of(problem, text)) from None
+    path = Path(project.command.removeprefix(POLICY))
+    if not PROGRAM.match(project.command) and (path.is_absolute() or ".." in path.parts):
+        problem = "command: the file of a bot in Python is in the folder of its project"
+        raise BadDocument(problem, line_of(problem, text))
+    return project
 
 
 def bot_of(entrant: str) -> str:

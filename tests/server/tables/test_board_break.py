@@ -15,6 +15,7 @@ from botdrome.catalogue import CATALOGUE
 from botdrome.games.options import with_options
 from botdrome.match.match import News
 from botdrome.match.record import read, verify
+from botdrome.server.tables import table as table_module
 from botdrome.server.tables.table import Subscriber, Table
 from botdrome.store.entries import Unstorable
 from botdrome.store.store import Store
@@ -180,6 +181,8 @@ async def test_a_spectator_that_comes_in_a_break_sees_what_was_told(
         lines = at.table.past(0)
         assert lines is not None and b'"game":"gomoku"' in lines[0] and len(lines) == 10
         assert at.table.past(9) == lines[9:] and at.table.past(10) == []
+        monkeypatch.setattr(table_module, "SOME_BYTES", 1)
+        assert at.table.past(0) == lines[:2] and at.table.past(2) == lines[2:3]
         another = Watcher()
         at.table.watch(another)
         assert another.shown[0]["view"]["moves"] == [] and another.shown[0]["bots"] == [

@@ -203,6 +203,28 @@ async def test_rows_stay_while_a_match_that_was_released_runs_at_another_node(
         assert set(rows.matches) == {"one"}
 
 
+async def test_rows_stay_if_a_match_is_released_while_rows_are_written_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept_table, "LEAST", 1000)
+    monkeypatch.setattr(kept_table, "AGAIN", 3)
+    async with kept() as (store, keeper, rows):
+        names = ("one", "gone", *(f"passing {number}" for number in range(19)))
+        one, gone, *passing = [a_table(store, keeper, name, game="battlecube") for name in names]
+        for _ in range(5):
+            await add_inputs(rows, one, gone)
+        await add_inputs(rows, *passing, *passing)
+        for table in passing:
+            keeper.forget(table)
+        while not keeper._cut:
+            await add_inputs(rows, one)
+        lines, rows.elsewhere = lines_of(gone), {"gone"}
+        keeper.forget(gone)
+        while keeper._cut:
+            await add_inputs(rows, one)
+        assert 1 in rows.rows and rows.matches["gone"].lines == lines
+
+
 async def test_rows_of_matches_that_are_over_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_table, "LEAST", 1000)
     monkeypatch.setattr(kept_table, "AGAIN", 3)

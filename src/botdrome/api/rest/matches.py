@@ -37,7 +37,6 @@ from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.clients import is_bots
 from botdrome.server.tables.flight_records import written
-from botdrome.server.tables.table import SOME_LINES
 from botdrome.store.entries import MatchEntry, Status, Wanted
 
 endpoint = Endpoints()
@@ -274,7 +273,7 @@ async def past(context: ReadContext, request: RestRequest) -> bytes:
         lines += some
         if len(lines) > LIMITS.inputs:
             raise Problem(f"match {entry.id} has more than {LIMITS.inputs} inputs so far", 422)
-        if len(some) < SOME_LINES:
+        if not some:
             break
     owners = await owners_of(entry, context)
     return film_so_far(entry, owners, b"\n".join([*lines, b""]))

@@ -294,6 +294,9 @@ class InputKeeper:
                 self._again.appendleft((table, until, end))
 
     async def _delete(self) -> None:
+        if not await self._may_delete():  # matches were released while rows were written again
+            self._cut = 0
+            return
         try:
             await self._rows.delete_before(self._cut)
         except StoreUnavailable as problem:

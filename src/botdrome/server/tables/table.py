@@ -5,6 +5,7 @@ they meet.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from itertools import accumulate
 from time import monotonic, time
 from typing import Any
 
@@ -52,8 +53,8 @@ class BoardBreak:
 
 SHORT, LIGHT = 50, 1 << 14
 """Inputs and their bytes up to which a match is stored in one piece."""
-SOME_LINES = 500
-"""Lines of a running match that are read at a time."""
+SOME_LINES, SOME_BYTES = 500, 1 << 16
+"""Lines of a running match that are read at a time, and their bytes; one line may have more."""
 
 
 # Subscriber: follows the match at a table.
@@ -300,7 +301,8 @@ class Table:
             return None
         setup = [ENCODER.encode(setup_of(self.match, self.entry.players))] if not first else []
         some = self.match.input_log.some(max(0, first - 1), first + SOME_LINES - 1)
-        return setup + some
+        starts = accumulate(map(len, some), initial=0)
+        return setup + [line for line, at in zip(some, starts, strict=False) if at < SOME_BYTES]
 
     # News.
 
