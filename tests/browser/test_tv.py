@@ -22,7 +22,7 @@ SIZES_OF_TEXT = """() => [...document.querySelectorAll('.tv-scene *, .ticker *')
   .filter((one) => !one.closest('svg, .hidden, .tv-board') && one.checkVisibility() && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
   .map((one) => [parseFloat(getComputedStyle(one).fontSize), one.textContent])"""
 OUTSIDE = """() => [...document.querySelectorAll('.tv-scene *')]
-  .filter((one) => one.getBoundingClientRect().bottom > innerHeight || one.getBoundingClientRect().right > innerWidth + 1)
+  .filter((one) => one.getBoundingClientRect().bottom > document.querySelector('.tv-bottom').getBoundingClientRect().top + 1 || one.getBoundingClientRect().right > innerWidth + 1)
   .filter((one) => !one.closest('.hidden')).map((one) => one.className || one.tagName)"""
 
 

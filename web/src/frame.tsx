@@ -60,7 +60,7 @@ function search(event: Event): void {
 function Main({ shown }: { shown: string }) {
   const found = find(shown);
   return (
-    <main id="main" tabIndex={-1}>
+    <main id="main" class={shown === '/tv' ? 'whole' : undefined} tabIndex={-1}>
       {found ? <Loaded key={shown} found={found} /> : <Problem words={`There is no page at ${shown}.`} />}
     </main>
   );

@@ -156,7 +156,7 @@ function GroupsScene({ contest }: { contest: DocumentedContest }) {
   const { advance = 2 } = documentOf(contest);
   return (
     <Titled title={titleOf(contest)} about={`the best ${advance} of each group go on`}>
-      <div class="tv-groups">
+      <div class="tv-groups" style={{ '--across': Math.max(2, Math.ceil(Math.min(contest.groups.length, MOST_GROUPS) / 2)) }}>
         {contest.groups.slice(0, MOST_GROUPS).map((lines, at) => <section key={at}><h2>Group {at + 1}</h2><TvTable caption={`Group ${at + 1}`} heads={['Place', 'Bot', 'Score']} rows={lines.slice(0, 4).map((line) => standing(line).slice(0, 3))} /></section>)}
       </div>
     </Titled>

@@ -17,6 +17,7 @@ const SHORTEST = 3;
 const LEAD = 3000;
 const MOST_MATCHES = 3;
 const RECENT = 24 * 3600 * 1000;
+const MOST_OLD = 50;
 const RESULTS = 12;
 
 export default function TvPage() {
@@ -46,9 +47,10 @@ export default function TvPage() {
 /** The scenes in their order; null: they are not known yet. */
 function usePlan(live: Live | null, failed: boolean): Scene<Loaded>[] | null {
   const names = query.value.getAll('scene');
+  const old = names.some((name) => /^(contest|groups|bracket)\//.test(name)); // a contest that is named is shown in any case
   const contests = useRest<AllContests>('/contests?limit=4', 20_000);
   const current = useRest<ListedContests>('/contest-documents?state=current&limit=4', 10_000);
-  const over = useRest<ListedContests>('/contest-documents?state=over&limit=4', 20_000);
+  const over = useRest<ListedContests>(`/contest-documents?state=over&limit=${old ? MOST_OLD : 4}`, 20_000);
   const games = useRest<Games>('/games');
   const slots = useSlots(live, names);
   if (![contests, current, over, games].every(({ value, error }) => value || error) || !(live || failed)) return null;
@@ -56,7 +58,7 @@ function usePlan(live: Live | null, failed: boolean): Scene<Loaded>[] | null {
   const documented = [...(current.value?.contests ?? []), ...(over.value?.contests ?? [])];
   const isRecent = (game: string, name: string) => recent.some((one) => one.game === game && one.name === name);
   const others = [
-    ...documented.filter(({ state, game, name }) => state !== 'over' || isRecent(game, name)).flatMap(contestScenes),
+    ...documented.filter(({ state, game, name }) => state !== 'over' || old || isRecent(game, name)).flatMap(contestScenes),
     ...recent.filter(({ game, name }) => !documented.some((one) => one.game === game && one.name === name)).map(standingsScene),
     nextMatchesScene,
     ...(games.value?.games ?? []).map(({ name }) => leaderboardScene(name)),
