@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.store.classes import owner_in
-from botdrome.store.entries import ClassEntry, ClassRefusal, Participant, UnknownClass
+from botdrome.store.entries import ClassEntry, ClassRefusal, NameTaken, Participant, UnknownClass
 from botdrome.store.store import Store, open_store
 from tests.store.entries import a_bot
 
@@ -77,6 +77,7 @@ async def test_every_change_needs_a_class(store: Store) -> None:
         store.classes.merge("Robots", "Ada", "Eva"),
         store.classes.remove("Robots", "Ada"),
         store.classes.delete("Robots"),
+        store.classes.register(a_bot("bot", owner="Ada @ Robots"), "hash of Ada"),
     ]
     for change in changes:
         with pytest.raises(UnknownClass, match="there is no class"):
@@ -127,6 +128,25 @@ async def test_one_of_two_that_join_under_one_name_at_two_nodes_gets_it(url: str
     assert len(await stores[0].classes.participants("Robots")) == 10
     for store in stores:
         await store.close()
+
+
+async def test_a_bot_is_registered_for_the_participant_as_it_is_now(store: Store) -> None:
+    await joined(store, "Ada")
+    bot = a_bot("new", 7, owner="Ada @ Robots")
+    with pytest.raises(ClassRefusal, match="owners in the class 'Robots' register with their tok"):
+        await store.classes.register(bot, None)
+    await store.classes.rename("Robots", "Ada", "Eva")
+    assert await store.classes.register(bot, "hash of Ada") == replace(bot, owner="Eva @ Robots")
+    with pytest.raises(NameTaken):
+        await store.classes.register(bot, "hash of Ada")
+    await store.classes.change(replace(ROBOTS, closed=8))
+    with pytest.raises(ClassRefusal, match="the class 'Robots' is closed"):
+        await store.classes.register(a_bot("more", 8, owner="Eva @ Robots"), "hash of Ada")
+    await store.classes.change(ROBOTS)
+    await store.classes.remove("Robots", "Eva")
+    with pytest.raises(ClassRefusal, match="'Eva @ Robots' is no longer a participant"):
+        await store.classes.register(a_bot("more", 8, owner="Eva @ Robots"), "hash of Ada")
+    assert await owners(store) == {"Ada's": "deleted @ Robots", "new": "deleted @ Robots"}
 
 
 async def test_a_participant_is_renamed_also_as_an_owner(store: Store) -> None:

@@ -170,7 +170,8 @@ class Arena:
             await self.url_bots.challenge(url, name, game)
         token = secrets.token_hex(32)
         bot = BotEntry(name, game, owner, int(time() * 1000), hashed(token), url)
-        await self.store.register(bot)
+        token_hash = None if owner_token is None else hashed(owner_token)
+        bot = await self.store.classes.register(bot, token_hash)  # the class may have changed
         if language:
             await self.store.keep([Note(LANGUAGES, name, {"language": language})])
         return bot, token

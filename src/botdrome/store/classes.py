@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from botdrome.games.reading import plural
-from botdrome.store.changes import Change, Insert, Plan, Run
+from botdrome.store.changes import Change, Insert, Plan, Run, register
 from botdrome.store.entries import BotEntry, ClassEntry, ClassRefusal, Participant, UnknownClass
 from botdrome.store.entries import likeness as seen
 from botdrome.store.queries import BOT
-from botdrome.store.rows import Fetch, bot_entry, key, whole
+from botdrome.store.rows import Fetch, bot_entry, bot_row, key, whole
 from botdrome.store.schema import COLUMNS
 
 DELETED = "deleted"
@@ -110,6 +110,15 @@ class ClassJournal(ClassReader):
         """`most` is the greatest number of participants."""
         await self._enter(partial(_join, new, most))
 
+    async def register(self, bot: BotEntry, token_hash: str | None) -> BotEntry:
+        """Register a bot for the participant with this token, and return it with the name that its
+        owner has now. None: refuse owners in a class.
+
+        Raise also NameTaken or LooksAlike.
+        """
+        entered: BotEntry = await self._enter(partial(_register, bot, token_hash))
+        return entered
+
     async def rename(self, name: str, old: str, new: str) -> Names:
         return list(await self._enter(partial(_rename, name, old, new)))
 
@@ -162,6 +171,22 @@ def _join(new: Participant, most: int) -> Plan[None]:
     yield Insert("participants", [astuple(new)])
 
 
+def _register(bot: BotEntry, token_hash: str | None) -> Plan[BotEntry]:
+    _, at, name = bot.owner.rpartition(AT)
+    if token_hash is not None:
+        yield from _held(name)
+        ((*entry,),) = yield Run(CLASS_CALLED, {"name": key(name)})
+        check_open(ClassEntry(*entry))
+        rows = yield Run(HOLDER, {"token_hash": token_hash})
+        if not rows:
+            raise ClassRefusal(f"{bot.owner!r} is no longer a participant")
+        bot = replace(bot, owner=owner_in(name, Participant(*rows[0]).name))
+    elif at and any(alike(name, ClassEntry(*row).name) for row in (yield Run(CLASSES, {}))):
+        raise ClassRefusal(f"owners in the class {name!r} register with their token")
+    yield from register(bot_row(bot), bot.name)
+    return bot
+
+
 def _rename(name: str, old: str, new: str) -> Plan[Names]:
     people = yield from _held(name)
     _check_present(old, people, name)
@@ -198,6 +223,11 @@ def _delete(name: str) -> Plan[Names]:
     rows = yield Run(RETIRE_BOTS, {"old": owners, "new": DELETED})
     yield Run(DELETE, {"name": name})
     return [whole(*row) for row in rows]
+
+
+def check_open(entry: ClassEntry) -> None:
+    if entry.closed is not None:
+        raise ClassRefusal(f"the class {entry.name!r} is closed")
 
 
 def _check_present(name: str, people: dict[str, Participant], class_name: str) -> None:

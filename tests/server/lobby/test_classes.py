@@ -111,6 +111,7 @@ async def codes(one: School) -> list[str]:
         ({"name": "a\nb"}, 400, "a name has printable characters only"),
         ({"name": "a  b"}, 400, "a name has single spaces, and only between its words"),
         ({"name": "a @ b"}, 400, "the name of a class does not contain ' @ '"),
+        ({"name": "@ b"}, 400, "the name of a class does not contain ' @ ' or begin with '@ '"),
         ({"name": "robots 3B"}, 409, f"there is a class '{NAME}' already; choose another name"),
         ({"name": "b", "hours": 0}, 400, "Expected `float` > 0.0"),
         ({"name": "b", "hours": 1e9}, 400, "Expected `float` <= 8784"),
@@ -249,6 +250,55 @@ async def test_nobody_registers_for_a_participant_without_its_token(tmp_path: Pa
         )
         answer = await one.register("bot", owner="Ada @ home")
         assert answer.json()["bot"]["owner"] == "Ada @ home"
+
+
+@pytest.mark.parametrize(
+    ("order", "status", "answer"),
+    [
+        ({"do": "rename", "participant": "Ada", "name": "Eva"}, 201, f"Eva @ {NAME}"),
+        ({"do": "merge", "participant": "Ada", "into": "Bob"}, 201, f"Bob @ {NAME}"),
+        ({"do": "close"}, 409, f"the class '{NAME}' is closed"),
+        (
+            {"do": "remove", "participant": "Ada"},
+            409,
+            f"'Ada @ {NAME}' is no longer a participant",
+        ),
+    ],
+)
+async def test_a_class_may_change_while_a_bot_is_challenged(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    order: dict[str, Any],
+    status: int,
+    answer: str,
+) -> None:
+    async with school(tmp_path) as one:
+        ada, _ = [await one.joined(name) for name in ("Ada", "Bob")]
+
+        async def challenge(*_: str) -> None:
+            await one.order(**order)
+
+        monkeypatch.setattr(one.house.arena.url_bots, "challenge", challenge)
+        got = await one.register("bot", ada, url="http://127.0.0.1:9/")
+        body = got.json()
+        said = body["bot"]["owner"] if "bot" in body else body["error"]
+        assert (got.status_code, said) == (status, answer)
+        stored = await one.house.arena.store.bot("bot")
+        assert (stored.owner if stored else None) == (answer if status == 201 else None)
+
+
+async def test_a_class_gets_no_bot_that_was_challenged_when_it_was_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with school(tmp_path) as one:
+
+        async def challenge(*_: str) -> None:
+            await one.operator.have("POST", "/classes", {"name": "Ants"})
+
+        monkeypatch.setattr(one.house.arena.url_bots, "challenge", challenge)
+        got = await one.register("bot", url="http://127.0.0.1:9/", owner="Ada @ ants")
+        assert got.status_code == 409 and "register with their token" in got.text
+        assert await one.house.arena.store.bot("bot") is None
 
 
 async def test_registrations_are_limited_for_each_participant(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.registry import BadName, check_name, check_spelling
 from botdrome.server.lobby.tokens import CodeGuesses
-from botdrome.store.classes import AT, Names, alike, owner_in
+from botdrome.store.classes import AT, Names, alike, check_open, owner_in
 from botdrome.store.entries import (
     ClassEntry,
     ClassRefusal,
@@ -97,8 +97,8 @@ class Classes:
 
     async def create(self, name: str, hours: float | None) -> None:
         _check_name(name)
-        if AT in name:
-            raise BadName(f"the name of a class does not contain {AT!r}")
+        if AT in f" {name}":  # "Ada @ @ x" would be an owner in the class "x"
+            raise BadName(f"the name of a class does not contain {AT!r} or begin with '@ '")
         await self._classes.create(
             self._with_code(ClassEntry(name, _drawn(LABEL), "", 0, _now()), hours)
         )
@@ -150,8 +150,7 @@ class Classes:
         if entry is None or not hmac.compare_digest(entry.secret, secret):
             self._wrong.note_wrong(guessed)
             raise UnknownCode
-        if entry.closed is not None:
-            raise ClassRefusal(f"the class {entry.name!r} is closed")
+        check_open(entry)
         if entry.expires <= _now():
             raise ClassRefusal("this join code has expired; ask your organiser for a new one")
         token = secrets.token_hex(32)
@@ -185,8 +184,7 @@ class Classes:
                 raise PermissionError(f"owners in the class {name!r} register with their token")
             return given
         found = await self.participant(token)
-        if (await self._classes.find(found.class_name)).closed is not None:
-            raise ClassRefusal(f"the class {found.class_name!r} is closed")
+        check_open(await self._classes.find(found.class_name))
         return owner_in(found.class_name, found.name)
 
 
