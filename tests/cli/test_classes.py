@@ -83,14 +83,24 @@ async def test_a_participant_keeps_its_token_and_owns_its_new_bots(house: Runnin
     assert bots == {"ada-1": "Ada @ Robots", "free": "me"}
 
 
-async def test_a_token_that_is_no_longer_valid_is_dropped(house: RunningServer) -> None:
+async def test_a_token_that_is_refused_is_kept(house: RunningServer) -> None:
     await done("join", await created(), "--name", "Ada")
     await done("remove", "Robots", "Ada")
     refused = await run_beside("bots", "register", "gomoku", "ada-1")
     assert refused.exit_code == 1
-    assert "Ada is no longer in the class Robots: join it again, or" in refused.stderr
-    assert kept_owners() == {} and kept_bots().get(house.url, {}) == {}
-    assert (await run_beside("bots", "register", "gomoku", "ada-1")).exit_code == 0
+    assert "this is not the token of a participant" in refused.stderr
+    assert f"The token of Ada in the class Robots is kept in {owners_file()}" in refused.stderr
+    assert kept_owners()[house.url].name == "Ada" and kept_bots().get(house.url, {}) == {}
+    registered = await run_beside("bots", "register", "gomoku", "ada-1", "--owner", "Ada")
+    assert registered.exit_code == 0
+
+
+async def test_a_closed_class_is_told_as_such(house: RunningServer) -> None:
+    """Though the status is that of a name that is taken."""
+    await done("join", await created(), "--name", "Ada")
+    await done("close", "Robots")
+    refused = await run_beside("bots", "register", "gomoku", "ada-1")
+    assert (refused.exit_code, refused.stderr) == (1, "botdrome: the class 'Robots' is closed\n")
 
 
 async def test_a_name_that_is_taken_leaves_the_kept_token_alone(house: RunningServer) -> None:

@@ -49,10 +49,10 @@ from botdrome.client.kept_tokens import (
     KeptBot,
     Servers,
     UnusableTokens,
-    changing_owners,
     changing_tokens,
     kept_bots,
     kept_owners,
+    owners_file,
     tokens_file,
 )
 from botdrome.client.program import CannotStart
@@ -248,17 +248,23 @@ def registered(server: RestServer, game: str, name: str, owner: str, language: s
     except ServerProblem as problem:
         if kept is None or problem.status != FORBIDDEN:
             raise
-        with changing_owners() as owners:
-            del owners[server.url]
-        lost = f"{kept.name} is no longer in the class {kept.class_name}: join it again"
-        raise ServerProblem(f"{lost}, or register the bot without it") from None
+        raise ServerProblem(
+            f"{problem}. The token of {kept.name} in the class {kept.class_name} is kept in "
+            f"{owners_file()}; remove it there to register bots without the class",
+            FORBIDDEN,
+        ) from None
+
+
+def is_taken(server: RestServer, name: str, problem: ServerProblem) -> bool:
+    """Whether a registration was refused for its name, and not because a class is closed."""
+    return problem.status == CONFLICT and (ALIKE in str(problem) or server.has_bot(name))
 
 
 def name_problem(server: RestServer, name: str, problem: ServerProblem, option: str) -> str:
     """Return the words of a problem; if the name is taken, with one that is free, as the value of
     this option.
     """
-    if problem.status != CONFLICT:
+    if not is_taken(server, name, problem):
         return str(problem)
     alike = str(problem).partition(ALIKE)[2]
     others = (f"{(alike or name)[:LONGEST_BASE]}-{number}" for number in count(2))

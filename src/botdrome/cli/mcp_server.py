@@ -14,11 +14,11 @@ from pydantic import Field, ValidationError
 from botdrome.bots.house import house_bots
 from botdrome.catalogue import CATALOGUE, CatalogueEntry
 from botdrome.cli.games import examples
-from botdrome.cli.join import GONE, token_for
+from botdrome.cli.join import GONE, is_taken, token_for
 from botdrome.cli.terminal import CommandError, game_called
 from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
 from botdrome.client.kept_tokens import UnusableTokens
-from botdrome.client.rest import CONFLICT, RestServer, ServerProblem
+from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.games.game import BadOption
 from botdrome.games.options import options_of, with_options
 from botdrome.games.reading import shown
@@ -337,7 +337,7 @@ class ModelTools:
         except ServerProblem as problem:
             hint = (
                 f" ({name}); start `botdrome mcp` with another --name"
-                if problem.status == CONFLICT
+                if is_taken(self._rest, name, problem)
                 else ""
             )
             raise CommandError(f"{problem}{hint}") from None
