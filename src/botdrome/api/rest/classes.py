@@ -1,5 +1,6 @@
 """Classes over REST: what organisers do with them, and what participants do."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -140,10 +141,10 @@ async def classshown(context: ReadContext, request: RestRequest) -> ClassShown:
     people = await reader.participants(entry.name)
     names = [DELETED, *(one.name for one in people)]
     bots = await reader.bots([owner_in(entry.name, name) for name in names])
-    members = [
-        copied(ClassMember, one, bots=[bot.name for bot in bots if _owner(bot) == one.name])
-        for one in people
-    ]
+    owned = defaultdict[str, list[str]](list)
+    for bot in bots:
+        owned[_owner(bot)].append(bot.name)
+    members = [copied(ClassMember, one, bots=owned[one.name]) for one in people]
     return _listed(ClassShown, entry, members, results=await _results(context.store, bots))
 
 
