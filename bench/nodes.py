@@ -1,5 +1,4 @@
-"""Connections that move to another node: by handing over the socket, and by carrying their messages
-over NATS.
+"""Connections that move to another node: by handing over the socket, and by piping their bytes.
 
 Matches of noughts and crosses run on one node. Their players connect to it directly, or to another
 node that moves all of them. `python -m bench.nodes`; the nodes share the first core, and the load
@@ -8,7 +7,6 @@ has the second one.
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -30,10 +28,8 @@ from botdrome.server.battlebot import BattlebotServer
 from botdrome.server.network.peer import Proxies, Shares, sharing
 from botdrome.server.network.steady_loop import run
 from botdrome.server.nodes.cluster import Node, NodeId
-from botdrome.server.nodes.engines import NatsEngine
-from botdrome.server.nodes.links import NatsLinks
 from botdrome.server.nodes.moving import Arrival, Mover
-from botdrome.server.session import Session
+from botdrome.server.session import Session, Transfer
 
 GAME, NAMES = "NOUGHTS_AND_CROSSES", ("load 0", "load 1")
 PAIRS, SPARSE, PAUSE = 50, 4, 0.02
@@ -51,7 +47,6 @@ class NodePlan(NamedTuple):
 
     node: Node
     others: list[Node]
-    nats: str
     store: str
     sends_to: NodeId = ""
     """Where it moves all its clients."""
@@ -87,17 +82,13 @@ async def serve(plan: NodePlan) -> None:
         }
     )
     server, members = await open_server(settings), PlannedMembers(plan)
-    links = NatsLinks(plan.nats, members, "bench")
-    mover, host = Mover(members, links), server.server_of(BattlebotServer)
+    mover, host = Mover(members, "bench"), server.server_of(BattlebotServer)
     mover.arrivals["battlebot"] = Arrival(host.connect)
     shares, proxies = Shares(), Proxies(settings)
     limits = server._parts.server.connection_limits
-    path = mover.open_handover(
-        limits,
-        settings.message.longest,
-        lambda make, origin: sharing(make, shares, proxies, origin),
+    places = await mover.open(
+        settings, limits, lambda make, origin: sharing(make, shares, proxies, origin)
     )
-    await links.open()
     if plan.sends_to:
         send_away(server, mover, plan)
     tokens = (
@@ -107,7 +98,7 @@ async def serve(plan: NodePlan) -> None:
             (await server.arena.register("noughts-and-crosses", name, "bench"))[1] for name in NAMES
         ]
     )
-    print(json.dumps([server.url, path, tokens]), flush=True)
+    print(json.dumps([server.url, places, tokens]), flush=True)
     await asyncio.Event().wait()
 
 
@@ -117,8 +108,7 @@ def send_away(server: RunningServer, mover: Mover, plan: NodePlan) -> None:
     """
 
     def seek(client: Session, *_: Any) -> None:
-        assert client.transfer_login is not None
-        mover.move(client, plan.sends_to, *client.transfer_login)
+        mover.move(client, plan.sends_to, Transfer(client.protocol))
 
     server.desk.seek = seek  # type: ignore[assignment, method-assign]
 
@@ -126,7 +116,7 @@ def send_away(server: RunningServer, mover: Mover, plan: NodePlan) -> None:
 class NodeServer(Server):
     """A node on the first core."""
 
-    path: str
+    places: str
     tokens: tuple[str, str]
 
 
@@ -147,9 +137,9 @@ def node(plan: NodePlan) -> Iterator[NodeServer]:
         try:
             while not (line := process.stdout.readline()).startswith("["):  # log lines come before
                 assert line, "the node has ended"
-            url, path, tokens = json.loads(line)
+            url, places, tokens = json.loads(line)
             found = NodeServer(process, url)
-            found.path, found.tokens = path, (tokens[0], tokens[1])
+            found.places, found.tokens = places, (tokens[0], tokens[1])
             yield found
         finally:
             process.kill()
@@ -180,7 +170,7 @@ class Way(NamedTuple):
         return Cost(spent, done["done"], done["answers"][0])
 
     def rest(self) -> None:
-        """Measure what the processes beside the table's node use when nothing is carried."""
+        """Measure what the processes beside the table's node use when nothing is piped."""
         before = self._cpu()
         sleep(SECONDS)
         self.idle[1:] = [
@@ -251,34 +241,22 @@ def compare(ways: dict[str, Way], kind: str, bots: int, pause: float = 0.0) -> d
 def three_ways() -> Iterator[dict[str, Way]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        engine = NatsEngine(folder)
-        cores = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, {0})  # the engine counts its cores when it starts
-        engine.start()
-        os.sched_setaffinity(0, cores)
-        stack.callback(engine.stop)
         store = f"sqlite:///{folder}/bench.db"
         home, near, far = (
             Node(name, 1, machine, "", "1")
             for name, machine in (("home", ""), ("near", ""), ("far", "far"))
         )
-        served = stack.enter_context(node(NodePlan(home, [near, far], engine.url, store)))
-        home = msgspec.structs.replace(home, handover=served.path)
+        served = stack.enter_context(node(NodePlan(home, [near, far], store)))
+        pipes, _, path = served.places.partition(" ")
+        home = msgspec.structs.replace(home, pipes=pipes, handover=path)
         fronts = [
-            stack.enter_context(
-                node(NodePlan(front, [home], engine.url, store, home.id, served.tokens))
-            )
+            stack.enter_context(node(NodePlan(front, [home], store, home.id, served.tokens)))
             for front in (near, far)
         ]
-        nats = Server(engine.process)  # type: ignore[arg-type]
         yield {
             "direct": Way(served.url, served.tokens, [served], [0.0]),
-            "handed over": Way(
-                fronts[0].url, served.tokens, [served, fronts[0], nats], [0.0, 0.0, 0.0]
-            ),
-            "carried": Way(
-                fronts[1].url, served.tokens, [served, fronts[1], nats], [0.0, 0.0, 0.0]
-            ),
+            "handed over": Way(fronts[0].url, served.tokens, [served, fronts[0]], [0.0, 0.0]),
+            "piped": Way(fronts[1].url, served.tokens, [served, fronts[1]], [0.0, 0.0]),
         }
 
 
@@ -287,14 +265,14 @@ def main() -> None:
         for way in ways.values():
             way.rest()
         busy, sparse = compare(ways, "again", 2 * PAIRS), compare(ways, "again", 2 * SPARSE, PAUSE)
-        front, nats = ways["carried"].idle[1:]
-        once = {name: way.connection_cost() for name, way in ways.items() if name != "carried"}
+        (front,) = ways["piped"].idle[1:]
+        once = {name: way.connection_cost() for name, way in ways.items()}
     for words, costs in (
         (f"{PAIRS} busy pairs", busy),
         (f"{SPARSE} pairs that think {PAUSE * 1000:g} ms", sparse),
     ):
         direct = costs["direct"]
-        for name in ("handed over", "carried"):
+        for name in ("handed over", "piped"):
             print(
                 f"{name}, {words}: {costs[name].move:.0f} us of CPU a move ({shown(costs[name])}), "
                 f"direct {direct.move:.0f} us: "
@@ -302,18 +280,16 @@ def main() -> None:
                 f"{costs[name].latency:.2f} ms, "
                 f"direct {direct.latency:.2f} ms"
             )
-    print(f"not counted: an idle front uses {front:.0f} us of CPU a second, NATS {nats:.0f} us")
+    print(f"not counted: an idle front uses {front:.0f} us of CPU a second")
     print(
         f"a connection that logs in and leaves: {once['handed over']:.0f} us of CPU handed over, "
-        f"{once['direct']:.0f} us direct: "
-        f"{once['handed over'] - once['direct']:.0f} us more; {jitter_shown()}"
+        f"{once['piped']:.0f} us piped, {once['direct']:.0f} us direct; {jitter_shown()}"
     )
 
 
 def shown(costs: Costs) -> str:
     return ", ".join(
-        f"{share:.0f} {name}"
-        for name, share in zip(("table", "front", "NATS"), costs.shares, strict=True)
+        f"{share:.0f} {name}" for name, share in zip(("table", "front"), costs.shares, strict=True)
     )
 
 

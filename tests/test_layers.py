@@ -96,8 +96,8 @@ IMPURE = {
 }
 ALLOWED = {
     "__future__", "abc", "array", "ast", "base64", "bisect", "collections", "contextlib", "enum",
-    "functools", "hashlib", "heapq", "io", "ipaddress", "itertools", "json", "math", "operator",
-    "re", "string", "struct", "tomllib", "types", "typing", "urllib.parse", "zipfile", "zlib",
+    "functools", "hashlib", "heapq", "hmac", "io", "ipaddress", "itertools", "json", "math",
+    "operator", "re", "string", "struct", "tomllib", "types", "typing", "urllib.parse", "zipfile", "zlib",
     "msgspec", "botdrome",
 }  # fmt: skip
 FILES = sorted(set(SOURCE.rglob("*.py")) - set((SOURCE / "templates").rglob("*")))

@@ -189,7 +189,7 @@ class RunningServer:
             await served.close()
         await self._parts.url_bots.close()
         self.contests.webhooks.leave()
-        self.node.let_clients_go()
+        await self.node.let_clients_go()
         self._ports.close()
         await self.arena.store.close()
         await self._ports.disconnect()

@@ -74,6 +74,13 @@ def nodes_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     ]
 
 
+def health(port: int) -> str:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/healthz").text
+    except httpx.HTTPError:
+        return ""
+
+
 def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
     environment = os.environ | {"XDG_DATA_HOME": str(folder), "HOME": str(folder)}
     with subprocess.Popen(SERVE, env=environment, stderr=subprocess.PIPE, text=True) as process:
@@ -88,12 +95,12 @@ def test_nodes_share_ports_are_started_again_and_drain(folder: Path) -> None:
         )
         engines = nats_of(process)
         for node in nodes_of(process):
-            (own,) = [
+            ports = [
                 one.laddr.port
                 for one in node.net_connections("tcp4")
                 if one.status == psutil.CONN_LISTEN
             ]
-            assert httpx.get(f"http://127.0.0.1:{own}/healthz").text == "ok\n"
+            assert sorted(map(health, ports)) == ["", "ok\n"]  # one port takes pipes alone
         nodes_of(process)[0].kill()
         read_until("a node has ended: it is started again", process.stderr)
         for _ in range(3):

@@ -168,10 +168,11 @@ class Supervisor:
 
     async def _run(self, number: int, opened: asyncio.Event) -> int:
         """Run a node until it ends, and return its status."""
-        port = self._settings.cluster.port
+        port, pipes = self._settings.cluster.port, self._settings.cluster.pipes
         own = {
             "cluster.name": self._name(number),
             "cluster.port": port + number - 1 if port > 0 else port,
+            "cluster.pipes": pipes + number - 1 if pipes > 0 else pipes,
         }
         flags = {**self._flags, **own, "workers": 1}
         order = NodeOrder(

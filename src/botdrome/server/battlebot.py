@@ -24,7 +24,7 @@ from botdrome.wire.tunnel import TakeAnswer, TunnelConversation, UnknownCall
 LOGGED_IN_AGAIN = "you have logged in again from another window, which goes on in place of this one"
 
 NATIVE = "battlebot"
-MOVED = Transfer(NATIVE, told=1)
+STAYS = Transfer(NATIVE)
 
 
 class BattlebotServer:
@@ -86,7 +86,7 @@ class BattlebotServer:
         return True
 
     def _prepare(self, session: Session, login: Login, message: bytes) -> None:
-        session.transfer_login = MOVED, (message,)
+        session.transfer_login = message
         if login.guest:
             session.on_seat = partial(self._keep_seat, session)
 
@@ -96,7 +96,7 @@ class BattlebotServer:
         self._prepare(session, login, command.message)
         if login.guest:
             self._replace(session, f"{login.password} {wish}")
-        transfer, session.transfer = session.transfer or MOVED, None
+        transfer, session.transfer = session.transfer or STAYS, None
         if transfer.waited:
             how: dict[str, Any] = {"waited": transfer.waited, "avoids": transfer.avoids}
             desk.seek(session, login.name, wish, login.opponent, moved=True, **how)

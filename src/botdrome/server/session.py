@@ -59,7 +59,7 @@ from botdrome.wire.writers import MatchWriters
 class AdmittedClient(Struct, frozen=True, array_like=True):
     """What the nodes know of a client that has logged in.
 
-    A node believes it only of sockets that it was handed.
+    A node believes it of other nodes alone.
     """
 
     login: bytes
@@ -76,10 +76,6 @@ class Transfer(Struct, frozen=True, array_like=True):
     """The name of the protocol, as in `protocols.py`, or of another kind of WebSocket."""
     target: str = ""
     """The target of the request that opened the WebSocket, or the name of the TCP port."""
-    told: int = 0
-    """The number of messages that the client has already, and that its new session writes again at
-    first.
-    """
     key: str = ""
     """What the client of a port needs from that node."""
     waited: float = 0.0
@@ -139,9 +135,9 @@ class Session:
         self.closed = self.registered = self._logging_in = False
         self.transfer: Transfer | None = None
         """Why the connection came here from another node; None: the client connected here."""
-        self.transfer_login: tuple[Transfer, tuple[bytes, ...]] | None = None
-        """The messages with which another node would begin a session on this connection; the
-        protocol sets them.
+        self.transfer_login: bytes | None = None
+        """The message by which the client has logged in, if it can go on at another node; the
+        protocol sets it.
         """
         self._onward: Callable[[bytes], None] | None = None
         """Takes messages for the session on another node that follows this one."""

@@ -284,6 +284,13 @@ class ClusterSection(Section, frozen=True):
             "-1: any, 0: none"
         ),
     ] = 0
+    pipes: Annotated[
+        AnyPort,
+        Meta(
+            description="the port on which this node takes connections from other machines; with "
+            "workers, the next one has the next; 0 or -1: any free port"
+        ),
+    ] = 0
     beat: Annotated[
         float, Meta(description="seconds between two signs of life of a node", gt=0, le=10)
     ] = 0.5

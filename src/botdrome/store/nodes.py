@@ -53,7 +53,7 @@ JOIN = f"""INSERT INTO nodes
     (SELECT excluded.epoch, excluded.alive, excluded.machine, excluded.handover, excluded.version,
     excluded.messages, excluded.url, excluded.draining, excluded.load, excluded.beat)"""
 CLUSTER = (
-    "INSERT INTO heartbeats VALUES ('cluster', $1, 0) ON CONFLICT (name) DO UPDATE SET beat "
+    "INSERT INTO heartbeats VALUES ($1, $2, 0) ON CONFLICT (name) DO UPDATE SET beat "
     "= 0 RETURNING owner"
 )
 CHANGE = (
@@ -143,6 +143,8 @@ class NodeRows:
         """Called when another node tells news, and when the connection is lost."""
         self.cluster = ""
         """A random name that all nodes of this store know, and no others."""
+        self.secret = ""
+        """The same, but it is never sent to other nodes."""
 
     async def join(self, node: NodeRow, death: float) -> int:
         """Enter a node, and return its epoch.
@@ -171,7 +173,8 @@ class NodeRows:
             )
             await self._run(JOIN, node.name, epoch, *values)
             await self._run(CLEAN, FORGET, node.name)
-            self.cluster = await self._get(CLUSTER, token_hex(8))
+            self.cluster = await self._get(CLUSTER, "cluster", token_hex(8))
+            self.secret = await self._get(CLUSTER, "secret", token_hex(32))
             await self._run(f"SELECT pg_advisory_unlock({LOCKS}, $1)", JOINING)
             await self._run(TELL)
             return epoch

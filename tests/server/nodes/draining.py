@@ -20,7 +20,7 @@ SPACES = [[0, 0], [1, 1], [0, 1], [2, 2], [0, 2]]
 """The moves of a match that the first player wins."""
 
 
-@pytest.fixture(params=["handed over", "carried"])
+@pytest.fixture(params=["handed over", "piped"])
 async def three(
     request: pytest.FixtureRequest,
     postgres_url: str,
@@ -28,7 +28,7 @@ async def three(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[list[RunningServer]]:
     """Three nodes, on one machine or, as far as they know, on three."""
-    if request.param == "carried":
+    if request.param == "piped":
         monkeypatch.setattr(Handover, "open", lambda _: "")
     with unhurried(GAME):
         async with nodes(postgres_url, nats_url, 3) as opened:

@@ -15,9 +15,8 @@ from botdrome.contest.lobby import Wish
 from botdrome.server.lobby.desk import RETRY, Desk
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes import shared_tables
-from botdrome.server.nodes.carrying import NODE_STOPS
 from botdrome.server.nodes.cluster import Cluster
-from botdrome.server.nodes.moving import Handover
+from botdrome.server.nodes.moving import NODE_STOPS, Handover
 from botdrome.server.nodes.shared_desk import SharedDesk
 from tests.patience import until
 from tests.server.calling.hosts import answer
@@ -245,7 +244,7 @@ async def test_a_node_that_stops_disconnects_no_player(postgres_url: str, nats_u
 
 
 @asynccontextmanager
-async def carrying(
+async def piping(
     db: str, nats: str, patch: pytest.MonkeyPatch, **settings: Any
 ) -> AsyncIterator[tuple[RunningServer, RunningServer, AsyncExitStack, dict[str, Any], Chatter]]:
     """A match at a node that stays. Ada's socket is at one that stops when the stack is closed."""
@@ -263,7 +262,7 @@ async def test_a_match_waits_for_a_player_whose_node_stops(
     postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its socket could not move. It connects again, as after a death, and nobody loses time."""
-    async with carrying(postgres_url, nats_url, monkeypatch) as parts:
+    async with piping(postgres_url, nats_url, monkeypatch) as parts:
         ant, _, stack, ada, chatter = parts
         await stack.aclose()
         _, code, reason = await chatter.players["ada"].until_closed()
@@ -273,10 +272,10 @@ async def test_a_match_waits_for_a_player_whose_node_stops(
             await Chatter([ant], chatter.players | {"ada": again}).finish()
 
 
-async def test_a_node_that_stops_carries_clients_until_its_time_is_over(
+async def test_a_node_that_stops_pipes_clients_until_its_time_is_over(
     postgres_url: str, nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with carrying(postgres_url, nats_url, monkeypatch, drain=3600.0) as parts:
+    async with piping(postgres_url, nats_url, monkeypatch, drain=3600.0) as parts:
         _, eel, stack, _, chatter = parts
         stopping = asyncio.ensure_future(stack.aclose())
         await until(lambda: eel.desk.closing)

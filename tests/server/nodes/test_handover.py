@@ -13,9 +13,9 @@ import pytest
 from msgspec.structs import replace
 
 from botdrome.server.network.peer import Origin, Shares
-from botdrome.server.nodes import moving
 from botdrome.server.nodes.cluster import Node
-from botdrome.server.nodes.moving import CannotPass, Handover, HandoverHeader
+from botdrome.server.nodes.moving import CannotPass, Handover
+from botdrome.server.nodes.pipes import Header, encode
 from botdrome.server.session import Transfer
 from botdrome.wire.framing.streams import SIGNATURE
 from tests.patience import PATIENCE, until
@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform != "linux", reason="it passes no sockets"),
 ]
-PARCEL = HandoverHeader(Transfer("lines"), Origin("192.0.2.1", 1, False), [], b"")
+PARCEL = Header(Transfer("lines"), Origin("192.0.2.1", 1, False))
 JOURNEY = b"ada\ngo b.1\nwhere\n"
 PROXY_HEADER = SIGNATURE + b"\x21\x11\x00\x0c" + bytes((192, 0, 2, 7, 127, 0, 0, 1, 0, 5, 0, 6))
 TOLD = b"who are you?\nwelcome ada\nb.1\n"
@@ -77,36 +77,40 @@ async def test_packets_that_are_no_headers_are_passed_over() -> None:
     one, other = socket.socketpair()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
         line.connect(path)
-        line.send(moving.ENCODER.encode(PARCEL))
+        line.send(encode(PARCEL))
         socket.send_fds(line, [b"no header"], [one.fileno()])
-        socket.send_fds(line, [moving.ENCODER.encode(PARCEL)], [one.fileno()])
+        socket.send_fds(line, [encode(PARCEL)], [one.fileno()])
         await until(lambda: taken)
     for each in (one, other, *taken):
         each.close()
     port.close()
 
 
-@pytest.mark.parametrize(("full", "carried"), [(3, 0), (99, 1)])
-async def test_a_connection_waits_for_the_queue_or_is_carried(
-    monkeypatch: pytest.MonkeyPatch, full: int, carried: int
+@pytest.mark.parametrize(("full", "piped"), [(3, 0), (99, 1)])
+async def test_a_connection_waits_for_the_queue_or_is_piped(
+    monkeypatch: pytest.MonkeyPatch, full: int, piped: int
 ) -> None:
     give, times = Handover.give, iter(range(99))
     monkeypatch.setattr(Handover, "give", lambda *given: next(times) >= full and give(*given))
     async with travel_nodes("a", "b", one_machine=True) as nodes, connected(nodes[0], JOURNEY):
-        assert [node.mover.channels for node in nodes] == [carried, carried]
+        assert [node.mover.piped for node in nodes] == [piped, piped]
 
 
-async def test_a_connection_is_carried_where_the_path_leads_nowhere() -> None:
+async def test_a_connection_is_piped_where_the_path_leads_nowhere() -> None:
     async with travel_nodes("a", "b", one_machine=True) as nodes:
-        nodes[1].mover.close()
+        handover = nodes[1].mover._handover
+        assert handover is not None
+        handover.close()
         async with connected(nodes[0], JOURNEY):
-            assert [node.mover.channels for node in nodes] == [1, 1]
+            assert [node.mover.piped for node in nodes] == [1, 1]
 
 
-async def test_the_limits_of_the_receiving_node_apply() -> None:
+@pytest.mark.parametrize("one_machine", [False, True])
+async def test_the_limits_of_the_receiving_node_apply(one_machine: bool) -> None:
+    """A client is counted once."""
     limits = {"limits_connections_per_address": 1}
     async with (
-        travel_nodes("a", "b", one_machine=True, **limits) as nodes,
+        travel_nodes("a", "b", one_machine=one_machine, **limits) as nodes,
         connected(nodes[0], JOURNEY),
     ):
         await until(lambda: [node.limits._inside for node in nodes] == [0, 1])

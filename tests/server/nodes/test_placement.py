@@ -10,7 +10,7 @@ from tests.server.nodes.fixed_members import FixedMembers, node
 
 NAMES = ("ant", "bee", "cat", "dog")
 HERE, TLS = ClientPlace("ant.1"), ClientPlace("ant.1", fixed=True)
-CARRIED = {name: ClientPlace(f"{name}.1", fixed=True) for name in (*NAMES, "eel")}
+PIPED = {name: ClientPlace(f"{name}.1", fixed=True) for name in (*NAMES, "eel")}
 
 
 def members(tables: tuple[int, ...] = (), **changes: dict[str, object]) -> FixedMembers:
@@ -37,14 +37,14 @@ def members(tables: tuple[int, ...] = (), **changes: dict[str, object]) -> Fixed
         ([HERE, HERE], (1,), {"bee": {"handover": ""}}, "cat"),
         ([HERE, HERE], (1,), {"bee": {"version": "2"}}, "cat"),
         ([HERE, HERE], (0, 9, 8), {"ant": {"draining": True}}, "cat"),
-        ([TLS, TLS], (9,), {}, "ant"),  # they would be carried
+        ([TLS, TLS], (9,), {}, "ant"),  # they would be piped
         ([TLS, HERE], (9,), {}, "ant"),
-        ([CARRIED["bee"], HERE], (), {}, "bee"),  # it is carried no more
-        ([CARRIED["bee"], CARRIED["bee"]], (), {}, "bee"),
-        ([CARRIED["bee"], CARRIED["bee"]], (0, 1), {}, "ant"),
-        ([CARRIED["dog"], HERE], (), {}, "ant"),
-        ([CARRIED["dog"], HERE], (4, 0, 0, 2), {}, "dog"),
-        ([CARRIED["eel"], HERE], (9,), {}, "ant"),  # this node does not know eel
+        ([PIPED["bee"], HERE], (), {}, "bee"),  # it is piped no more
+        ([PIPED["bee"], PIPED["bee"]], (), {}, "bee"),
+        ([PIPED["bee"], PIPED["bee"]], (0, 1), {}, "ant"),
+        ([PIPED["dog"], HERE], (), {}, "ant"),
+        ([PIPED["dog"], HERE], (4, 0, 0, 2), {}, "dog"),
+        ([PIPED["eel"], HERE], (9,), {}, "ant"),  # this node does not know eel
     ],
 )
 def test_the_node(

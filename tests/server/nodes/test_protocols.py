@@ -15,9 +15,9 @@ from botdrome.server.nodes import shared_tables
 from botdrome.server.nodes.cluster import rooms_of
 from botdrome.server.nodes.joining import JoinedNode
 from botdrome.server.nodes.moving import Handover
-from botdrome.server.nodes.relay import Relay
 from tests.patience import until
 from tests.server.clients import PATIENCE, bot, client, play_noughts, registered, unhurried
+from tests.server.nodes.draining import of
 from tests.server.nodes.serving import home_of, nodes, spread_out
 from tests.server.rooms.boats.clients import FLEET, sailor
 from tests.server.rooms.bomber.clients import STEPS, api
@@ -31,7 +31,7 @@ PAIRS = ((0, 1), (1, 2), (2, 0))
 """Nodes of two players."""
 
 
-@pytest.fixture(params=["handed over", "carried"])
+@pytest.fixture(params=["handed over", "piped"])
 async def three(
     request: pytest.FixtureRequest,
     postgres_url: str,
@@ -39,7 +39,7 @@ async def three(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[list[RunningServer]]:
     """Three nodes, on one machine or, as far as they know, on three."""
-    if request.param == "carried":
+    if request.param == "piped":
         monkeypatch.setattr(Handover, "open", lambda _: "")
     settings: dict[str, Any] = {"duel_port": -1, "boats_port": -1, "bomber_rooms": STEPS}
     async with nodes(postgres_url, nats_url, 3, **settings) as opened:
@@ -176,7 +176,7 @@ async def test_one_connection_asks_for_things_at_different_nodes(
                     assert target != duels or b'"ada"' in body
                     assert target != bombers or b'"bob"' in body
             line[1].close()
-    await until(lambda: not any(relay_of(one)._fronts or relay_of(one)._homes for one in three))
+    await until(lambda: not any(of(one).mover.piped for one in three))
 
 
 async def test_a_client_that_was_sent_to_a_wrong_node_goes_on_to_the_home(
@@ -189,11 +189,6 @@ async def test_a_client_that_was_sent_to_a_wrong_node_goes_on_to_the_home(
     assert front.node.members.room_home(rooms_of("gomoku")) == wrong.node.members.here.id
     async with free(front, "ada"):
         assert [one.name for one in home.desk.registry.clients.all] == ["ada"]
-
-
-def relay_of(node: RunningServer) -> Relay:
-    assert isinstance(node.node, JoinedNode) and node.node._clients is not None
-    return node.node._clients.relay
 
 
 async def test_people_watch_from_any_node(three: list[RunningServer]) -> None:

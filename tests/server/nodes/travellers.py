@@ -23,11 +23,11 @@ from botdrome.server.network.steady_loop import run
 from botdrome.server.network.tcp import tcp_factory
 from botdrome.server.nodes.cluster import Node
 from botdrome.server.nodes.moving import Arrival, Mover
-from botdrome.server.session import Session, Transfer
+from botdrome.server.nodes.pipes import Header, PipedTransport
+from botdrome.server.session import AdmittedClient, Session, Transfer
 from botdrome.wire.conversation import Close, Command, Out, Redeliver, Reply
 from botdrome.wire.framing.streams import Frames, Lines
 from tests.patience import until
-from tests.server.nodes.memory_links import MemoryLinks, Network
 
 FRAMINGS: dict[str, Callable[[], Any] | None] = {
     "websocket": None,
@@ -48,10 +48,12 @@ class TravelConversation:
 
     deadline: float | None = None
 
-    def __init__(self, where: str, sends_to: str) -> None:
-        self.where, self._sends_to, self._known = where, sends_to, False
+    def __init__(self, where: str, sends_to: str, known: bool) -> None:
+        self.where, self._sends_to, self._known = where, sends_to, known
 
     def begin(self, now: float) -> Sequence[Out]:
+        if self._known:
+            return ()
         return (Travel(self._sends_to),) if self._sends_to else (b"who are you?",)
 
     def receive(self, message: bytes, now: float) -> Sequence[Out]:
@@ -108,18 +110,18 @@ def travel_session() -> type[Session]:
 
 class OtherNodes:
     def __init__(self, here: Node, nodes: dict[str, Node]) -> None:
-        self.here, self.nodes = here, nodes
+        self.here, self.nodes, self.on_change = here, nodes, list[Callable[[], None]]()
 
 
 class TravelNode:
     protocol = "travel"
 
-    def __init__(
-        self, network: Network, node: Node, nodes: dict[str, Node], **settings: Any
-    ) -> None:
+    def __init__(self, node: Node, nodes: dict[str, Node], **settings: Any) -> None:
         self.id, self.nodes, self._settings = node.id, nodes, load_settings({"port": 0} | settings)
-        self.links = MemoryLinks(network, node.id)
-        self.mover = Mover(cast(Any, OtherNodes(node, nodes)), self.links)
+        self.members = OtherNodes(node, nodes)
+        self.mover = Mover(cast(Any, self.members), "the secret of the cluster")
+        self.pipes = 0
+        """The number of pipes that other nodes have opened to this one."""
         self.limits = ConnectionLimits(self._settings)
         self.lost: list[Transfer | None] = []
         """The transfers of sessions that were lost."""
@@ -130,23 +132,35 @@ class TravelNode:
         self.shares, self.proxies = Shares(), Proxies(self._settings)
         for kind, framing in FRAMINGS.items():
             self.mover.arrivals[kind] = Arrival(
-                lambda connection, transfer, _: self.connect(transfer.protocol, connection), framing
+                lambda connection, transfer, client: self.connect(
+                    transfer.protocol, connection, client
+                ),
+                framing,
             )
+        take = self.mover._pipes._take
 
-    def connect(self, kind: str, connection: Connection) -> Session:
+        def count(piped: PipedTransport, header: Header) -> None:
+            self.pipes += 1
+            take(piped, header)
+
+        self.mover._pipes._take = count
+
+    def connect(
+        self, kind: str, connection: Connection, client: AdmittedClient | None = None
+    ) -> Session:
         self._kind = kind
-        session = travel_session()(
-            connection, TravelConversation(self.id, self.sends_to), self, cast(Desk, None)
-        )
+        talk = TravelConversation(self.id, self.sends_to, client is not None)
+        session = travel_session()(connection, talk, self, cast(Desk, None))
         self.sessions[session] = kind
         return session
 
     def act(self, session: Session, command: Command) -> None:
         assert isinstance(command, Travel)
         if command.to == self.sends_to:
-            self.mover.move(session, command.to, Transfer(self._kind), [])
+            self.mover.move(session, command.to, Transfer(self._kind))
         elif command.to in self.nodes:
-            self.mover.move(session, command.to, Transfer(self.sessions[session], told=2), [b"ada"])
+            session.transfer_login = b"ada"
+            self.mover.move(session, command.to, Transfer(self.sessions[session]))
 
     def factory(self, kind: str) -> MakeProtocol:
         framing = FRAMINGS[kind]
@@ -158,11 +172,14 @@ class TravelNode:
             lambda *_: found, cast(MakeHttp, None), self.limits, settings, Origins(settings)
         )
 
-    def open_handover(self) -> str:
+    async def open(self) -> None:
+        """Take connections of other nodes."""
         shared = partial(sharing, shares=self.shares, proxies=self.proxies)
-        return self.mover.open_handover(
-            self.limits, 65536, lambda make, origin: shared(make, origin=origin)
+        places = await self.mover.open(
+            self._settings, self.limits, lambda make, origin: shared(make, origin=origin)
         )
+        pipes, _, path = places.partition(" ")
+        self.nodes[self.id] = replace(self.nodes[self.id], pipes=pipes, handover=path)
 
     async def listen(self, stack: AsyncExitStack) -> None:
         loop = asyncio.get_running_loop()
@@ -178,19 +195,15 @@ async def travel_nodes(
     *names: str, one_machine: bool = False, **settings: Any
 ) -> AsyncIterator[list[TravelNode]]:
     """Nodes on one machine pass sockets."""
-    network, nodes = (
-        Network(),
-        {f"{name}.1": Node(name, 1, "" if one_machine else name, "", "1") for name in names},
-    )
+    nodes = {f"{name}.1": Node(name, 1, "" if one_machine else name, "", "1") for name in names}
     async with AsyncExitStack() as stack:
-        found = [TravelNode(network, node, nodes, **settings) for node in nodes.values()]
+        found = [TravelNode(node, nodes, **settings) for node in nodes.values()]
         for one in found:
             await one.listen(stack)
-            if one_machine:
-                nodes[one.id] = replace(nodes[one.id], handover=one.open_handover())
-                stack.callback(one.mover.close)
+            await one.open()
+            stack.callback(one.mover.close)
         yield found
-        await until(lambda: not any(one.limits._inside for one in found))
+        await until(lambda: not any(one.limits._inside or one.mover.piped for one in found))
 
 
 async def serve_alone() -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv4Address, ip_address, ip_network
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, cast
 
 from botdrome.wire.framing.websocket import GOING, INTERNAL, MALFORMED, NORMAL, POLICY, TRY_LATER
 
@@ -168,8 +168,14 @@ def tcp_info(transport: BaseTransport) -> bytes:
     return b""
 
 
+PIPE = "piped"
+"""The extra information of a transport whose socket is at another node; it measures itself."""
+
+
 def tcp_round_trip(transport: BaseTransport) -> float | None:
     """Return the system's shortest recent round trip, in seconds; None: unknown."""
+    if (piped := transport.get_extra_info(PIPE)) is not None:
+        return cast(float | None, piped.round_trip())
     info = tcp_info(transport)
     if not info:
         return None
@@ -180,6 +186,8 @@ def tcp_round_trip(transport: BaseTransport) -> float | None:
 
 def unread_for(transport: BaseTransport) -> float:
     """Return the seconds since the last input arrived at this machine; 0: unknown."""
+    if (piped := transport.get_extra_info(PIPE)) is not None:
+        return cast(float, piped.unread_for())
     info = tcp_info(transport)
     since: int = NUMBER.unpack_from(info, LAST_DATA)[0] if info else 0
     return since / 1000
@@ -187,7 +195,9 @@ def unread_for(transport: BaseTransport) -> float:
 
 def is_local(transport: BaseTransport, address: str) -> bool:
     """Whether the client is on this machine, so that there is nothing to measure."""
-    return source_of(address)[1] and not transport.get_extra_info("proxied")
+    return source_of(address)[1] and not (
+        transport.get_extra_info("proxied") or transport.get_extra_info(PIPE)
+    )
 
 
 class NetworkMeter:

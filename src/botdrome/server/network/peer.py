@@ -24,7 +24,6 @@ BRIEF at most for the beginning.
 """
 
 import asyncio
-import socket
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -636,37 +635,14 @@ def sharing(
     return cast(MakeProtocol, partial(Peer, make, shares, proxies, origin))
 
 
-# DetachedSocket: a client's socket and what goes with it to another process of this machine.
-
-
-class DetachedSocket(NamedTuple):
-    socket: socket.socket
-    rest: bytes
-    """Input that was read and not delivered, as the client sent it."""
-    origin: Origin
+def origin_of(transport: asyncio.Transport) -> Origin:
+    address, port = transport.get_extra_info("peername")[:2]
+    return Origin(str(address), int(port), bool(transport.get_extra_info("proxied")))
 
 
 def pause_reading(transport: asyncio.Transport | None, paused: bool) -> None:
     if transport is not None and not transport.is_closing() and transport.is_reading() == paused:
         transport.pause_reading() if paused else transport.resume_reading()
-
-
-def pack_up(transport: asyncio.Transport | None, rest: bytes) -> DetachedSocket | None:
-    """Reading has paused.
-
-    Return None if the socket cannot be passed on now: it has unsent output, or is closing.
-    """
-    if transport is None or transport.is_closing() or transport.get_write_buffer_size():
-        return None
-    peer, connection = transport.get_extra_info("peername"), transport.get_extra_info("socket")
-    if not peer:
-        return None
-    held = transport.held if isinstance(transport, Peer) else b""
-    return DetachedSocket(
-        connection,
-        rest + held,
-        Origin(str(peer[0]), int(peer[1]), bool(transport.get_extra_info("proxied"))),
-    )
 
 
 class ClientConnection(asyncio.Protocol):
@@ -706,22 +682,21 @@ class ClientConnection(asyncio.Protocol):
     # Called to move the connection to another node.
 
     @property
-    def secure(self) -> bool:
-        transport = self._transport
-        return transport is not None and transport.get_extra_info("sslcontext") is not None
+    def transport(self) -> asyncio.Transport | None:
+        """None: the connection is lost, or about to be closed."""
+        return None if self._closing else self._transport
+
+    @property
+    def session(self) -> Receiver | None:
+        return self._session
 
     def redirect(self, receiver: Receiver) -> None:
         self._session = receiver
 
-    def pack_up(self) -> DetachedSocket | None:
-        return None if self._closing else pack_up(self._transport, self.unread())
-
-    def pause(self, paused: bool) -> None:
-        pause_reading(self._transport, paused)
-
     def abandon(self) -> None:
+        """Forget the connection, which another protocol has."""
         self._session = None
-        self.abort()
+        self.connection_lost(None)
 
     # The end.
 

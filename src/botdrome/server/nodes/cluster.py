@@ -15,7 +15,7 @@ from botdrome.server.failures import log_failure
 
 NodeId = str
 """The name and the epoch of a node, as in `ant.7`: a node that comes back has another id."""
-MESSAGES = 4
+MESSAGES = 5
 """The version of the messages between nodes. Nodes with different versions do not work together."""
 Key = str
 """What has to happen in one place: a group of equal wishes, or the rooms and contests of a game."""
@@ -29,7 +29,7 @@ class Node(Struct, frozen=True):
     machine: str
     """Nodes with the same value can pass sockets to each other."""
     handover: str
-    """The Unix socket on which it takes connections; empty: it takes none."""
+    """The Unix socket on which it takes sockets; empty: it takes none."""
     version: str
     url: str = ""
     """Its own HTTP address, for people."""
@@ -40,6 +40,8 @@ class Node(Struct, frozen=True):
 
     `Placement` reads the tables, people the rest.
     """
+    pipes: str = ""
+    """Where it takes pipes: `HOST:PORT#` and the hash of its certificate, if it has one."""
 
     @property
     def id(self) -> NodeId:

@@ -18,15 +18,13 @@ from botdrome.server.lobby.desk import Desk
 from botdrome.server.lobby.url_bots import Invitations
 from botdrome.server.network.dispatcher import Forwarding
 from botdrome.server.network.limits import ConnectionLimits
-from botdrome.server.network.tcp import StreamReceiver
 from botdrome.server.nodes import membership
 from botdrome.server.nodes.asking import Asking, NodeAsking
-from botdrome.server.nodes.carrying import MakeArrival
 from botdrome.server.nodes.cluster import Cluster, Key, Node, NodeId, rooms_of
+from botdrome.server.nodes.forwarding import Forwarder
 from botdrome.server.nodes.links import NatsLinks
-from botdrome.server.nodes.moving import Arrival, Mover
+from botdrome.server.nodes.moving import Arrival, MakeArrival, Mover
 from botdrome.server.nodes.nats import NatsRefused, NatsUnavailable
-from botdrome.server.nodes.relay import MakePeer, Relay
 from botdrome.server.nodes.rooms import Rooms, RoomsHere
 from botdrome.server.nodes.shared_bots import SharedRegistry, SharedTunnels
 from botdrome.server.nodes.shared_desk import SharedDesk
@@ -79,7 +77,6 @@ class NodeClients:
         mover: Mover,
         rooms: Mapping[str, Rooms],
         targets: Iterable[tuple[str, str]],
-        make_peer: MakePeer,
     ) -> None:
         """`rooms` are those of each game, and `targets` as in `Routing`."""
         places = {rooms_of(game): one for game, one in rooms.items()}
@@ -87,7 +84,7 @@ class NodeClients:
             key: RoomsHere(cluster, key, one, desk.tasks.start) for key, one in places.items()
         }
         cluster.rooms = self.rooms
-        self.relay = Relay(cluster, self.rooms, mover, make_peer)
+        self.forwarder = Forwarder(cluster, self.rooms, mover)
         self._routing = Routing(targets)
         self._store, self._members = desk.store, cluster.members
         self._settling: asyncio.Task[None] | None = None
@@ -100,7 +97,7 @@ class NodeClients:
         def forward(transport: asyncio.Transport, seen: bytes, target: bytes) -> None:
             key = self._routing.key_of(target)
             assert key is not None
-            self.relay.forward(transport, seen, port, key)
+            self.forwarder.forward(transport, seen, port, key)
 
         return Forwarding(self._leaves, forward)
 
@@ -218,8 +215,8 @@ class SingleServer:
     async def drain(self) -> None:
         """Do nothing: the desk is closed next."""
 
-    def let_clients_go(self) -> None:
-        """Do nothing: no client is carried to another node."""
+    async def let_clients_go(self) -> None:
+        """Do nothing: no client is piped to another node."""
 
     async def leave(self) -> None:
         """Do nothing: the store has released its claim."""
@@ -229,7 +226,7 @@ class JoinedNode:
     forwarding: Forwarding | None = None
 
     def __init__(self, members: membership.Membership, links: NatsLinks) -> None:
-        self.members, self.links, self.mover = members, links, Mover(members, links)
+        self.members, self.links, self.mover = members, links, Mover(members, members.secret)
         self._takeover: Takeover | None = None
         self._clients: NodeClients | None = None
         self._release: Release | None = None
@@ -309,11 +306,9 @@ class JoinedNode:
         """
         self.cluster.room_games |= {one.game for one in served if one.game}
         targets = [(target, one.game) for one in served for target in one.targets]
-        clients = self._clients = NodeClients(
-            self._desk, self.cluster, self.mover, rooms, targets, ports.arriving
-        )
+        clients = self._clients = NodeClients(self._desk, self.cluster, self.mover, rooms, targets)
         self.members.settle = clients.settle
-        ports.route, self.forwarding = clients.relay.routed, clients.forwarding("http")
+        ports.route, self.forwarding = clients.forwarder.routed, clients.forwarding("http")
 
     async def recover(self, desk: Desk, invitations: Invitations) -> None:
         """Store the inputs of all matches from now on, and take over those of dead nodes."""
@@ -327,15 +322,14 @@ class JoinedNode:
     async def announce(self, url: str, ports: Ports) -> None:
         """Take matches from now on."""
         self.links.started()
-        longest, workers = self._desk.settings.message.longest, self._desk.workers
+        workers = self._desk.workers
 
         def tell_front() -> None:
             ports.set_avoided(self.members.here.draining or not workers.warm)
 
         self.members.on_change.append(tell_front)
-        await self.members.announce(
-            url, self.mover.open_handover(self._connections, longest, ports.arriving)
-        )
+        places = await self.mover.open(self._desk.settings, self._connections, ports.arriving)
+        await self.members.announce(url, places)
         workers.on_warm = tell_front
         tell_front()
 
@@ -358,16 +352,16 @@ class JoinedNode:
     async def _let_matches_go(self) -> None:
         """Release the matches that are left.
 
-        Clients whose messages this node carries may play on at other nodes as long as matches here.
+        Clients that this node pipes may play on at other nodes as long as matches here.
         """
-        while self.mover.carries and asyncio.get_running_loop().time() < self._until:
+        while self.mover.players and asyncio.get_running_loop().time() < self._until:
             await asyncio.sleep(PAUSE)
         if self._release is not None:
             await self._release.finish()
 
-    def let_clients_go(self) -> None:
-        """Let the clients that this node carries connect again. Their matches wait for them."""
-        self.mover.stop_carrying()
+    async def let_clients_go(self) -> None:
+        """Let the clients that this node pipes connect again. Their matches wait for them."""
+        await self.mover.stop_piping()
 
     async def leave(self) -> None:
         """Leave, after everything is stored."""
@@ -385,17 +379,13 @@ class JoinedNode:
 AnyNode = JoinedNode | SingleServer
 
 
-def _await_return(receiver: StreamReceiver, grace: float) -> None:
+def _await_return(session: Session, grace: float) -> None:
     """Let the match wait for a player that is about to be lost because the node of its socket
     stops.
     """
-    table = receiver.table if isinstance(receiver, Session) else None
-    if (
-        isinstance(receiver, Session)
-        and isinstance(table, KeptTable)
-        and table.wait_for(receiver.player, grace)
-    ):
-        receiver.table = None
+    table = session.table
+    if isinstance(table, KeptTable) and table.wait_for(session.player, grace):
+        session.table = None
 
 
 async def join_cluster(store: Store, settings: Settings) -> JoinedNode:

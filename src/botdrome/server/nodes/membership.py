@@ -51,7 +51,7 @@ class Pulse(Struct):
 class Membership:
     def __init__(self, store: Store, rows: NodeRows, here: Node, times: ClusterSection) -> None:
         self._store, self._rows, self._times = store, rows, times
-        self.here, self.cluster = here, rows.cluster
+        self.here, self.cluster, self.secret = here, rows.cluster, rows.secret
         self.nodes: dict[NodeId, Node] = {here.id: here}
         self.on_change: list[Callable[[], None]] = []
         self.on_draining: list[Callable[[], None]] = []
@@ -108,8 +108,12 @@ class Membership:
         return await self.claim(key)
 
     async def announce(self, url: str = "", handover: str = "", draining: bool = False) -> None:
-        """Tell the others where this node is reached, and whether it takes matches."""
-        await self._rows.change(self.here.name, self.here.epoch, url, handover, draining)
+        """Tell the others where this node is reached, and whether it takes matches.
+
+        `handover` is where it takes connections; empty: pipes alone, as before.
+        """
+        places = handover or f"{self.here.pipes} "
+        await self._rows.change(self.here.name, self.here.epoch, url, places, draining)
         await self._beat()
 
     async def drain(self, name: str, draining: bool = True) -> bool:
@@ -315,9 +319,9 @@ def machine_name() -> str:
 
 
 def _node(row: NodeRow) -> Node:
-    return Node(
-        row.name, row.epoch, row.machine, row.handover, row.version, row.url, row.draining, row.load
-    )
+    pipes, _, handover = row.handover.partition(" ")
+    place = row.machine, handover, row.version, row.url
+    return Node(row.name, row.epoch, *place, row.draining, row.load, pipes)
 
 
 def _places(nodes: dict[NodeId, Node]) -> list[Node]:

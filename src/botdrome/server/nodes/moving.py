@@ -1,57 +1,67 @@
 """Mover: moves the connection of a client to another node.
 
-Theory of operation. The session ends without closing its connection, and what the client sends is
-held. If the other node runs on this machine, and nothing is encrypted, the socket itself is handed
-to its process, with what was read and not delivered. Otherwise this node keeps the socket: it is
-the front, and carries messages over a channel to the session and back. A session at the end of a
-channel may move too: the front then opens another channel, so that no message passes more than two
-nodes. The receiving node makes a new session. What the nodes know of a client that has logged in
-comes with its socket, over a Unix socket that only this user can open. Over NATS, the session gets
-the login as its first message, and checks it again.
+Theory of operation. The session ends without closing its connection. What moves is a header, and
+then either the socket itself, to a process of this machine and without TLS, or the bytes of the
+client, through a pipe (`pipes.py`). The header has what was read and not delivered, and what the
+nodes know of a client that has logged in. The receiving node makes a protocol and a session from
+header and transport, and does not know which way they came. A connection that came through a pipe
+and moves on returns to its front first, so that no byte passes more than two nodes.
 """
 
 import asyncio
 import shutil
 import socket
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
-from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from time import monotonic
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import structlog
-from msgspec import Struct
+from msgspec.structs import replace
 
 from botdrome.server import metrics
-from botdrome.server.network.connection import TRY_LATER
+from botdrome.server.network.connection import (
+    PIPE,
+    TRY_LATER,
+    Connection,
+    is_local,
+    tcp_round_trip,
+    unread_for,
+)
 from botdrome.server.network.limits import ConnectionLimits
 from botdrome.server.network.listening import MakeProtocol
-from botdrome.server.network.peer import Origin, pack_up
+from botdrome.server.network.peer import (
+    ClientConnection,
+    Origin,
+    Peer,
+    origin_of,
+    pause_reading,
+    was_held,
+)
 from botdrome.server.network.steady_loop import watch_of
 from botdrome.server.network.tcp import StreamReceiver, Tcp
-from botdrome.server.network.websocket import Socket, end_writing
-from botdrome.server.nodes import carrying as carry
-from botdrome.server.nodes.carrying import (
-    CarriedConnection,
-    Carrier,
-    FrontConnection,
-    HeldInput,
-    LinkDelay,
-    MakeArrival,
-    MovingConnection,
-    admitted,
-    arrive,
-    connection_of,
-    do_nothing,
+from botdrome.server.network.websocket import READING, Socket, end_writing
+from botdrome.server.nodes.cluster import Members, NodeId
+from botdrome.server.nodes.pipes import (
+    UNKNOWN,
+    Header,
+    Pipe,
+    PipedTransport,
+    PipePort,
+    encode,
+    read_return,
 )
-from botdrome.server.nodes.cluster import Key, Links, Members, NodeId
 from botdrome.server.session import AdmittedClient, Session, Transfer
+from botdrome.server.settings import Settings
 from botdrome.wire.framing import websocket as wire
-from botdrome.wire.framing.streams import Framing
+from botdrome.wire.framing.streams import BadFrame, Framing
+from botdrome.wire.pipe import DATA, END, EOF, GIVE_BACK, HELD, HOLD, NETWORK, OPEN, SECONDS, STOPS
+
+log = structlog.get_logger()
 
 # Handover: passes the sockets of clients to other processes of this machine, and takes those that
 # they pass.
@@ -59,8 +69,6 @@ from botdrome.wire.framing.streams import Framing
 # A socket goes over a Unix socket (SCM_RIGHTS) in one packet with what the other process has to
 # know. The queue of such a socket holds some 170 of them. When a process ends, the system closes
 # the sockets that are on the way to it.
-
-log = structlog.get_logger()
 
 LONGEST = 60_000
 """Bytes of a header."""
@@ -71,22 +79,8 @@ CLOSE_ON_EXEC: int = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 """0 on systems without this flag."""
 
 
-class HandoverHeader(Struct, frozen=True, array_like=True):
-    """What goes with a socket."""
-
-    transfer: Transfer
-    origin: Origin
-    messages: list[bytes]
-    """They go to the session first."""
-    rest: bytes
-    """Then comes this input, as the client sent it."""
-    client: AdmittedClient | None = None
-    """The client need not log in again; None: it has not logged in."""
-
-
-TakeSocket = Callable[[socket.socket, HandoverHeader], None]
-ENCODER = msgspec.msgpack.Encoder()
-DECODER = msgspec.msgpack.Decoder(HandoverHeader)
+TakeSocket = Callable[[socket.socket, Header], None]
+DECODER = msgspec.msgpack.Decoder(Header)
 
 
 class CannotPass(Exception):
@@ -115,7 +109,7 @@ class Handover:
             port.listen(BACKLOG)
         except OSError as problem:
             log.warning(
-                "connections are carried between the nodes of this machine", problem=str(problem)
+                "connections are piped between the nodes of this machine", problem=str(problem)
             )
             self.close()
             return ""
@@ -134,12 +128,12 @@ class Handover:
 
     # To other nodes.
 
-    def give(self, path: str, client: socket.socket, header: HandoverHeader) -> bool:
+    def give(self, path: str, client: socket.socket, header: Header) -> bool:
         """Pass a socket on.
 
         Return False if the queue is full. Raise CannotPass if that node takes no sockets.
         """
-        data = ENCODER.encode(header)
+        data = encode(header)
         if len(data) > LONGEST:
             raise CannotPass(f"{len(data)} bytes go with it, at most {LONGEST} can")
         try:
@@ -204,69 +198,9 @@ def _unix_socket() -> socket.socket:
     return line
 
 
-# Arriving: takes up a client's socket that another process has passed on.
+# Arriving: takes up the connection of a client that comes from another node.
 
-MakeReceiver = Callable[[Tcp | Socket], StreamReceiver]
-
-
-class Arriving(asyncio.Protocol):
-    """Gives the connection its protocol.
-
-    The input that came with it is delivered before the socket is read.
-    """
-
-    def __init__(
-        self,
-        header: HandoverHeader,
-        make_framing: Callable[[], Framing] | None,
-        longest: int,
-        make_session: MakeReceiver,
-        limits: ConnectionLimits,
-    ) -> None:
-        """`make_framing` is None for a WebSocket, whose messages have at most `longest` bytes."""
-        self._header, self._make_framing, self._longest = header, make_framing, longest
-        self._make_session, self._limits = make_session, limits
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        stream = cast(asyncio.Transport, transport)
-        connection = (
-            self._websocket(stream)
-            if self._make_framing is None
-            else self._tcp(stream, self._make_framing)
-        )
-        if connection is not None:
-            connection.replay(self._header.messages)
-            if self._header.rest:
-                connection.data_received(self._header.rest)
-
-    def _tcp(self, transport: asyncio.Transport, make_framing: Callable[[], Framing]) -> Tcp:
-        connection = Tcp(make_framing, self._make_session, self._limits)
-        transport.set_protocol(cast(asyncio.Protocol, connection))
-        connection.connection_made(transport)
-        return connection
-
-    def _websocket(self, transport: asyncio.Transport) -> Socket | None:
-        address = self._header.origin.address
-        if refusal := self._limits.admit(address):
-            metrics.REFUSED.labels("crowd").inc()
-            transport.write(wire.close(TRY_LATER, refusal))
-            self._limits.close_timeouts.begin(transport)
-            end_writing(transport)
-            return None
-        connection = Socket(self._longest, self._limits.close_timeouts, self._limits.leave, address)
-        transport.set_protocol(connection)
-        connection.open(transport, b"", cast(Callable[..., StreamReceiver], self._make_session))
-        return connection
-
-    def data_received(self, data: bytes) -> None:
-        """The connection was refused."""
-
-
-WAITS = (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)
-"""Seconds between attempts to pass a socket on: its output may be unsent, or the queue full."""
-LINK_LOST = "the node of your session cannot be reached; connect again"
-Channel = TypeVar("Channel")
-ShareArriving = Callable[[MakeProtocol, Origin], MakeProtocol]
+MakeArrival = Callable[[Connection, Transfer, AdmittedClient | None], StreamReceiver]
 
 
 class Arrival(NamedTuple):
@@ -277,11 +211,288 @@ class Arrival(NamedTuple):
     """The framing of its TCP streams; None: it is on WebSockets."""
 
 
+class Arriving(asyncio.Protocol):
+    """Gives the connection its protocol.
+
+    The input that came with it is delivered before more is read.
+    """
+
+    def __init__(self, mover: "Mover", header: Header, arrival: Arrival) -> None:
+        self._mover, self._header, self._make_framing = mover, header, arrival.make_framing
+        self._make_session = partial(
+            _make_session, arrival.make_session, header.transfer, header.client
+        )
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        stream = cast(asyncio.Transport, transport)
+        connection = (
+            self._websocket(stream)
+            if self._make_framing is None
+            else self._tcp(stream, self._make_framing)
+        )
+        if connection is not None:
+            piped: PipedTransport | None = transport.get_extra_info(PIPE)
+            if piped is not None:
+                piped.front_stops = partial(self._mover.let_return, connection)
+            connection.replay(self._header.messages)
+            if self._header.rest:
+                connection.data_received(self._header.rest)
+
+    def _tcp(self, transport: asyncio.Transport, make_framing: Callable[[], Framing]) -> Tcp:
+        connection = Tcp(make_framing, self._make_session, self._mover.limits)
+        transport.set_protocol(cast(asyncio.Protocol, connection))
+        connection.connection_made(transport)
+        return connection
+
+    def _websocket(self, transport: asyncio.Transport) -> Socket | None:
+        address, limits = self._header.origin.address, self._mover.limits
+        if refusal := limits.admit(address):
+            metrics.REFUSED.labels("crowd").inc()
+            transport.write(wire.close(TRY_LATER, refusal))
+            limits.close_timeouts.begin(transport)
+            end_writing(transport)
+            return None
+        connection = Socket(self._mover.longest, limits.close_timeouts, limits.leave, address)
+        transport.set_protocol(connection)
+        connection.open(transport, b"", self._make_session)
+        return connection
+
+    def data_received(self, data: bytes) -> None:
+        """The connection was refused."""
+
+
+def _make_session(
+    make: MakeArrival, transfer: Transfer, client: AdmittedClient | None, connection: Connection
+) -> StreamReceiver:
+    return make(connection, transfer, client)
+
+
+WAITS = (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)
+"""Seconds between attempts to pass a socket on: its output may be unsent, or the queue full."""
+STOPPING = 2.0
+"""Seconds for the clients of pipes to be told that this node stops."""
+NODE_STOPS = "this node stops; connect again, and log in with the id of your match"
 PORT = "port"
 """The transfer of a connection that only its port tells apart; its target is the name of
 the port.
 """
-TakePort = Callable[[socket.socket, str, Key, Origin, bytes], None]
+ShareArriving = Callable[[MakeProtocol, Origin], MakeProtocol]
+
+
+class HeldInput:
+    """Holds what a client sends while its connection moves."""
+
+    def __init__(self) -> None:
+        self.messages: list[bytes] = []
+        self.ended = self.gone = False
+
+    def received(self, message: bytes) -> None:
+        self.messages.append(message)
+
+    def unreadable(self, why: str) -> bool:
+        """The next session reads it again."""
+        return True
+
+    def cut_off(self) -> None:
+        """The loss that follows says enough."""
+
+    def heard_all(self) -> bool:
+        self.ended = True
+        return True
+
+    def lost(self) -> None:
+        self.gone = True
+
+
+def connection_of(session: Session) -> ClientConnection:
+    return cast(ClientConnection, session.connection)
+
+
+def front_of(session: Session) -> NodeId | None:
+    """Return the node of the client's socket; None: this one."""
+    transport = connection_of(session).transport
+    piped = None if transport is None else transport.get_extra_info(PIPE)
+    return None if piped is None else cast(PipedTransport, piped).front
+
+
+def is_secure(session: Session) -> bool:
+    """Whether the connection has TLS, whose state cannot be passed on."""
+    transport = connection_of(session).transport
+    return transport is not None and transport.get_extra_info("sslcontext") is not None
+
+
+def admitted(session: Session) -> AdmittedClient | None:
+    """Return what spares the client a second login at another node; None: it has to log in."""
+    login = session.transfer_login
+    if login is None:
+        return None
+    return AdmittedClient(login, session.name, session.owner, session.version, session.registered)
+
+
+# FrontConnection: a connection that is on its way to another node, or whose protocol is there.
+
+
+LOOK = 1.0
+"""Seconds between two looks at a client's network time."""
+MOST_HELD = 64 << 10
+"""Bytes that a client may send while its connection is on the way."""
+
+
+class FrontConnection(asyncio.Protocol):
+    def __init__(
+        self, mover: "Mover", transport: asyncio.Transport, header: Header, to: NodeId = ""
+    ) -> None:
+        """Take over a connection. `to` is the node to which it goes; empty: not known yet."""
+        self._mover, self.header, self.to = mover, header, to
+        self.transport: asyncio.Transport | None = transport
+        """None: the client is gone, or another protocol has the connection."""
+        self._seen = [header.rest] if header.rest else []
+        self.ended = self._holding = False
+        self.pipe: Pipe | None = None
+        self._next_look, self._network = 0.0, UNKNOWN
+        self._task: asyncio.Task[None] | None = None
+        self._slow: asyncio.TimerHandle | None = None
+        transport.set_protocol(self)
+
+    @property
+    def seen(self) -> bytes:
+        """The input that was read and not delivered."""
+        return b"".join(self._seen)
+
+    def go(self, waits: tuple[float, ...] = ()) -> None:
+        """Bring the connection to the other node. Wait, if its socket cannot be passed now."""
+        if self.transport is None:
+            return
+        pause_reading(self.transport, True)
+        self._holding = True
+        departed = self._mover.depart(self)
+        if departed is False and waits:
+            asyncio.get_running_loop().call_later(waits[0], self.go, waits[1:])
+        elif not departed:
+            self._task = asyncio.ensure_future(self._open())
+
+    async def _open(self) -> None:
+        try:
+            pipe = await self._mover.dial(self.to)
+        except (OSError, TimeoutError) as problem:
+            log.warning("a node cannot be reached", node=self.to, problem=str(problem))
+            return self.abort()
+        if self.transport is None or pipe.transport.is_closing():
+            self.abort()
+            return pipe.transport.abort()
+        self.pipe, pipe.user, transport = pipe, self, self.transport
+        self._mover.fronts.add(self)
+        self._network = _network_of(transport)
+        header = replace(self.header, rest=self.seen)
+        pipe.send(OPEN, self._mover.opening(self._network, header))
+        self._seen, self._holding = [], False
+        if self.ended:
+            pipe.send(EOF)
+        transport.set_write_buffer_limits()
+        return pause_reading(transport, False)
+
+    def leave(self) -> asyncio.Transport:
+        """Give the connection to another protocol, or to another process."""
+        transport, self.transport = self.transport, None
+        assert transport is not None
+        return transport
+
+    def stop(self) -> None:
+        """This node stops."""
+        if self.pipe is not None:
+            self.pipe.send(STOPS)
+
+    def abort(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+
+    # Called by the transport of the client.
+
+    def data_received(self, data: bytes) -> None:
+        transport = self.transport
+        if self.pipe is None or self._holding or transport is None:
+            self._seen.append(data)
+            if sum(map(len, self._seen)) > MOST_HELD:
+                pause_reading(transport, True)
+            return
+        now = monotonic()
+        if now >= self._next_look:
+            self._next_look, network = now + LOOK, _network_of(transport)
+            if network != self._network:
+                self._network = network
+                self.pipe.send(NETWORK, SECONDS.pack(network))
+        late = self._mover.behind() or was_held()
+        at = now - unread_for(transport) if late else now
+        self.pipe.send(DATA, SECONDS.pack(at) + data)
+
+    def eof_received(self) -> bool:
+        self.ended = True
+        if self.pipe is not None and not self._holding:
+            self.pipe.send(EOF)
+        return True
+
+    def pause_writing(self) -> None:
+        self._slow = asyncio.get_running_loop().call_later(READING, self.abort)
+        if self.pipe is not None:
+            pause_reading(self.pipe.transport, True)
+
+    def resume_writing(self) -> None:
+        if self._slow is not None:
+            self._slow.cancel()
+        if self.pipe is not None:
+            pause_reading(self.pipe.transport, False)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.transport = None
+        self._close_pipe()
+
+    def _close_pipe(self) -> None:
+        pipe, self.pipe = self.pipe, None
+        self._mover.fronts.discard(self)
+        if pipe is not None:
+            pipe.user = None
+            pipe.transport.close()
+
+    # Called by the pipe.
+
+    def pipe_full(self, full: bool) -> None:
+        if not self._holding:
+            pause_reading(self.transport, full)
+
+    def pipe_frame(self, kind: int, body: bytes) -> None:
+        transport = self.transport
+        if transport is None or self.pipe is None:
+            return
+        if kind == DATA:
+            transport.write(body)
+        elif kind == EOF:
+            if transport.can_write_eof():
+                transport.write_eof()
+        elif kind == END:
+            self._close_pipe()
+            transport.close()
+        elif kind == HOLD:
+            self._holding = True
+            pause_reading(transport, True)
+            self.pipe.send(HELD)
+        elif kind == GIVE_BACK:
+            back = read_return(body)
+            self._close_pipe()
+            self._seen.insert(0, back.header.rest)
+            self.header, self.to = back.header, back.to
+            self.go(WAITS)
+
+    def pipe_lost(self) -> None:
+        self._mover.fronts.discard(self)
+        self.pipe = None
+        self.abort()
+
+
+def _network_of(transport: asyncio.Transport) -> float:
+    if is_local(transport, str(transport.get_extra_info("peername")[0])):
+        return 0.0
+    found = None if transport.get_extra_info("proxied") else tcp_round_trip(transport)
+    return UNKNOWN if found is None else found
 
 
 def never() -> bool:
@@ -289,312 +500,217 @@ def never() -> bool:
 
 
 class Mover:
-    def __init__(self, members: Members, links: Links) -> None:
-        self._members, self._links = members, links
+    limits: ConnectionLimits
+    longest: int
+    make_port: Callable[[Header], MakeProtocol]
+    """Makes the protocol of a connection that only its port tells apart. Raises KeyError if this
+    node does not have the port.
+    """
+    _shared: ShareArriving
+
+    def __init__(self, members: Members, secret: str) -> None:
+        self._members = members
         self.arrivals: dict[str, Arrival] = {}
         """By protocol."""
         watch = watch_of(asyncio.get_running_loop())
         self.behind = never if watch is None else watch.behind
-        """Whether this node is late with reading."""
-        self.before_loss: Callable[[StreamReceiver], None] = do_nothing
+        self.before_loss: Callable[[Session], None] = lambda _: None
         """Called with a session here whose client is about to be lost, because the node of its
         socket stops.
         """
-        self._numbers = count(1)
-        self._carriers: dict[int, Carrier] = {}
-        self._carried: dict[tuple[NodeId, int], CarriedConnection] = {}
-        self._delays: defaultdict[NodeId, LinkDelay] = defaultdict(LinkDelay)
+        self.fronts: set[FrontConnection] = set()
+        """The connections that are piped to other nodes."""
+        self._pipes = PipePort(members.here.id, secret, self._accept_pipe)
+        self.opening = self._pipes.opening
         self._handover: Handover | None = None
-        self.take_port: TakePort
-        """Takes a client's socket whose input is not answered, with the name of its port and what
-        it needs.
+
+    async def open(
+        self, settings: Settings, limits: ConnectionLimits, shared: ShareArriving
+    ) -> str:
+        """Take connections of other nodes, and return where. Raise BadSetting.
+
+        `shared` wraps the protocol of a client that another node accepted.
         """
-        links.on(carry.TOPIC, self._receive)
-        links.on_lost.append(self._link_lost)
+        self.limits, self.longest, self._shared = limits, settings.message.longest, shared
+        self._handover = Handover(self._accept_socket)
+        self._members.on_change.append(self._follow)
+        return f"{await self._pipes.open(settings)} {self._handover.open()}"
+
+    def close(self) -> None:
+        self._pipes.close()
+        if self._handover is not None:
+            self._handover.close()
 
     @property
-    def channels(self) -> int:
-        """The number of connections that are carried, from here or to here."""
-        return len(self._carriers) + len(self._carried)
+    def piped(self) -> int:
+        """The number of connections that are piped, from here or to here."""
+        return len(self.fronts) + len(self._pipes.piped)
 
     @property
-    def carries(self) -> bool:
-        """Whether clients whose sockets are here have their sessions at other nodes."""
-        return bool(self._carriers)
+    def players(self) -> list[FrontConnection]:
+        """The clients of pipes that have logged in: they may play at other nodes."""
+        return [one for one in self.fronts if one.header.transfer.protocol != PORT]
+
+    async def stop_piping(self) -> None:
+        """This node stops: let the clients whose sessions are at other nodes connect again."""
+        for front in self.players:
+            front.stop()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOPPING):
+                while self.players:
+                    await asyncio.sleep(0.01)
+
+    def let_return(self, connection: ClientConnection) -> None:
+        """The front of a client stops."""
+        if isinstance(session := connection.session, Session):
+            self.before_loss(session)
+        cast(Tcp | Socket, connection).close(TRY_LATER, NODE_STOPS)
+
+    def _follow(self) -> None:
+        live = self._members.nodes.keys()
+        self._pipes.drop(live)
+        for front in [one for one in self.fronts if one.to not in live]:
+            front.abort()
+
+    # Connections that go.
+
+    def can_hand_over(self, session: Session, to: NodeId) -> bool:
+        """Whether a node can have the client's socket."""
+        front = front_of(session)
+        return front == to if front else not is_secure(session) and self._handover_of(to) != ""
 
     def hold(self, session: Session, to: NodeId) -> HeldInput | None:
         """Hold what the client sends until its socket is handed over; None: that cannot be."""
-        connection = connection_of(session)
-        if isinstance(connection, CarriedConnection) or not self.can_hand_over(session, to):
+        if front_of(session) or not self.can_hand_over(session, to):
             return None
-        held = HeldInput()
+        held, connection = HeldInput(), connection_of(session)
         connection.redirect(held)
-        cast(FrontConnection, connection).pause(True)
+        pause_reading(connection.transport, True)
         return held
 
     def move(
-        self,
-        session: Session,
-        to: NodeId,
-        transfer: Transfer,
-        messages: Sequence[bytes],
-        held: HeldInput | None = None,
+        self, session: Session, to: NodeId, transfer: Transfer, held: HeldInput | None = None
     ) -> None:
-        """End the session without closing its connection. The node `to` makes a new session on it
-        and gives it the messages, then those that were held.
+        """End the session without closing its connection. The node `to` makes a new session on it,
+        and gives it what was held.
         """
         if session.closed:
-            return None
+            return
         connection = connection_of(session)
         if held is None:
             held = HeldInput()
             connection.redirect(held)
-        held.messages[:0] = messages
-        held.client = admitted(session) if transfer.told else None
+        client = admitted(session)
         session.let_go(held.received)
-        if isinstance(connection, CarriedConnection) and to != self._members.here.id:
-            held.on_lost = partial(self._report_lost, connection.address, held, to, transfer)
-            return held.on_lost() if held.gone else connection.move_on(held, to, transfer)
-        return self._depart(cast(FrontConnection, connection), held, to, transfer)
+        pause_reading(connection.transport, True)
+        # All input of this turn of the loop is delivered first.
+        asyncio.get_running_loop().call_soon(self._send, connection, held, to, transfer, client)
 
-    def can_hand_over(self, session: Session, to: NodeId) -> bool:
-        """Whether a node can have the client's socket."""
-        connection = connection_of(session)
-        if isinstance(connection, CarriedConnection):
-            return connection.front == to
-        return not cast(FrontConnection, connection).secure and self._handover_of(to) != ""
-
-    def _depart(
-        self, connection: FrontConnection, held: HeldInput, to: NodeId, transfer: Transfer
+    def _send(
+        self,
+        connection: ClientConnection,
+        held: HeldInput,
+        to: NodeId,
+        transfer: Transfer,
+        client: AdmittedClient | None,
     ) -> None:
+        transport = connection.transport
+        if held.gone or transport is None or not transport.get_extra_info("peername"):
+            return
+        header = header_of(transport, transfer, connection.unread())
+        header = replace(header, messages=held.messages, client=client)
+        connection.abandon()
+        front = FrontConnection(self, transport, header, to)
+        front.ended = held.ended
+        front.go(WAITS)
+
+    def depart(self, front: FrontConnection) -> bool | None:
+        """Bring a connection away without a pipe, or let it stay.
+
+        Return False if that cannot be done now, None if it never can.
+        """
+        transport, to = front.transport, front.to
+        assert transport is not None
         if to == self._members.here.id:
-            receiver = self._arrive(connection, transfer, held.messages)
-            if receiver is not None:
-                held.hand_to(connection, receiver)
-        elif not connection.secure and (path := self._handover_of(to)):
-            connection.pause(True)
-            asyncio.get_running_loop().call_soon(
-                self._hand_over, path, WAITS, connection, held, to, transfer
-            )
-        else:
-            self._carry(connection, held, to, transfer)
+            self.stay(front)
+            return True
+        header = replace(front.header, rest=front.seen + _held(transport))
+        piped: PipedTransport | None = transport.get_extra_info(PIPE)
+        if piped is not None:
+            front.leave()
+            piped.give_back(to, header)
+            return True
+        path = self._handover_of(to)
+        if not path or header.tls or self._handover is None:
+            return None
+        if transport.is_closing() or transport.get_write_buffer_size():
+            return False
+        try:
+            passed = self._handover.give(path, transport.get_extra_info("socket"), header)
+        except CannotPass as problem:
+            log.debug("a connection is piped on this machine", node=to, problem=str(problem))
+            return None
+        if passed:
+            front.leave().abort()
+        return passed
+
+    def stay(self, front: FrontConnection) -> None:
+        """Serve a connection here."""
+        header, ended, transport = (
+            replace(front.header, rest=front.seen),
+            front.ended,
+            front.leave(),
+        )
+        protocol = self._protocol(header)()
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        if ended and isinstance(transport, Peer) and not transport.eof_received():
+            transport.close()
+        pause_reading(transport, False)
+
+    async def dial(self, to: NodeId) -> Pipe:
+        """Open a pipe to a node. Raise OSError or TimeoutError."""
+        if (node := self._members.nodes.get(to)) is None or not node.pipes:
+            raise ConnectionError("it has left")
+        return await self._pipes.dial(node.pipes)
 
     def _handover_of(self, to: NodeId) -> str:
         """Return where a node takes sockets from this one; empty: it does not."""
         there = self._members.nodes.get(to)
-        same = (
-            self._handover is not None
-            and there is not None
-            and there.machine == self._members.here.machine
-        )
+        same = there is not None and there.machine == self._members.here.machine
         return there.handover if same and there is not None else ""
-
-    def _hand_over(
-        self,
-        path: str,
-        waits: tuple[float, ...],
-        connection: FrontConnection,
-        held: HeldInput,
-        to: NodeId,
-        transfer: Transfer,
-    ) -> None:
-        """Pass the socket on, now that all input of the last turn is delivered.
-
-        If that fails for long, carry the messages.
-        """
-        detached, passed = connection.pack_up(), False
-        if detached is not None and self._handover is not None:
-            try:
-                passed = self._handover.give(
-                    path,
-                    detached.socket,
-                    HandoverHeader(
-                        transfer,
-                        detached.origin,
-                        held.messages[held.client is not None :],  # it has the login
-                        detached.rest,
-                        held.client,
-                    ),
-                )
-            except CannotPass as problem:
-                waits = ()
-                log.debug(
-                    "a connection is carried to a node of this machine",
-                    node=to,
-                    problem=str(problem),
-                )
-        if passed:
-            return connection.abandon()
-        if not waits or held.gone:
-            return self._carry(connection, held, to, transfer)
-        again = partial(self._hand_over, path, waits[1:], connection, held, to, transfer)
-        asyncio.get_running_loop().call_later(waits[0], again)
-        return None
-
-    def _carry(
-        self, connection: FrontConnection, held: HeldInput, to: NodeId, transfer: Transfer
-    ) -> None:
-        number = next(self._numbers)
-        forget = partial(_drop, self._carriers, number)
-        carrier = self._carriers[number] = Carrier(
-            connection, number, to, partial(self._send, to), self.behind, forget
-        )
-        carrier.open(transfer, held.messages)
-        held.hand_to(connection, carrier)
-        connection.pause(False)
-
-    def _report_lost(self, address: str, held: HeldInput, to: NodeId, transfer: Transfer) -> None:
-        """Tell the node that expects a client that it has left on the way."""
-        number = next(self._numbers)
-        self._send(to, carry.OpenChannel(number, transfer, address, 0.0, held.messages))
-        self._send(to, carry.LostClient(number))
-
-    def _send(self, to: NodeId, message: carry.CarryMessage) -> None:
-        self._links.send(to, carry.TOPIC, carry.encode(message))
 
     # Connections that come.
 
-    def _arrive(
-        self, connection: MovingConnection, transfer: Transfer, messages: Sequence[bytes]
-    ) -> StreamReceiver | None:
-        """Make a session and give it the messages.
-
-        Return None if it has closed or moved the connection by then.
-        """
-        arrival = self.arrivals.get(transfer.protocol)
-        if arrival is None:
-            log.error(
-                "a connection of an unknown protocol came from another node",
-                protocol=transfer.protocol,
-            )
-            connection.close(TRY_LATER)
-            return None
-        receiver = arrive(connection, arrival.make_session, transfer)
-        if not getattr(receiver, "closed", False):
-            connection.redirect(receiver)
-        connection.replay(messages)
-        return None if getattr(receiver, "closed", False) else receiver
-
-    # Sockets from other processes of this machine.
-
-    def open_handover(self, limits: ConnectionLimits, longest: int, shared: ShareArriving) -> str:
-        """Pass sockets, and take them. Return the path for other nodes.
-
-        WebSocket messages have at most `longest` bytes. `shared` wraps the protocol of a client
-        that another node accepted.
-        """
-        self._limits, self._longest, self._shared = limits, longest, shared
-        self._handover = Handover(self._take)
-        return self._handover.open()
-
-    def stop_carrying(self) -> None:
-        """This node stops: let the clients whose sessions are at other nodes connect again."""
-        for carrier in list(self._carriers.values()):
-            carrier.stop()
-
-    def close(self) -> None:
-        if self._handover is not None:
-            self._handover.close()
-
-    def give_port(
-        self, transport: asyncio.Transport, to: NodeId, port: str, key: Key, seen: bytes
-    ) -> bool:
-        """Pass the socket of a client to a process of this machine before `seen` was answered.
-
-        Return False if that fails.
-        """
-        path, detached = self._handover_of(to), pack_up(transport, seen)
-        secure = transport.get_extra_info("sslcontext") is not None
-        if not path or self._handover is None or detached is None or secure:
-            return False
+    def _protocol(self, header: Header) -> MakeProtocol:
+        """Raise BadFrame if this node does not serve it."""
+        kind = header.transfer.protocol
         try:
-            passed = self._handover.give(
-                path,
-                detached.socket,
-                HandoverHeader(Transfer(PORT, port, key=key), detached.origin, [], detached.rest),
-            )
-        except CannotPass as problem:
-            log.debug(
-                "a connection is relayed to a node of this machine", node=to, problem=str(problem)
-            )
-            return False
-        if passed:
-            transport.abort()
-        return passed
+            if kind == PORT:
+                return self.make_port(header)
+            return partial(Arriving, self, header, self.arrivals[kind])
+        except KeyError as unknown:
+            raise BadFrame(f"a connection of another node needs {unknown}") from None
 
-    def _take(self, client: socket.socket, header: HandoverHeader) -> None:
-        if header.transfer.protocol == PORT:
-            return self.take_port(
-                client, header.transfer.target, header.transfer.key, header.origin, header.rest
-            )
-        arrival = self.arrivals[header.transfer.protocol]
-        make_session = partial(
-            arrive, make=arrival.make_session, transfer=header.transfer, client=header.client
-        )
-        make = partial(
-            Arriving, header, arrival.make_framing, self._longest, make_session, self._limits
-        )
-        return self.accept(client, self._shared(make, header.origin))
+    def _accept_pipe(self, piped: PipedTransport, header: Header) -> None:
+        piped.begin(self._shared(self._protocol(header), header.origin))
 
-    def accept(self, client: socket.socket, make: MakeProtocol) -> None:
-        """Serve a client whose socket was passed on."""
+    def _accept_socket(self, client: socket.socket, header: Header) -> None:
+        make = self._shared(self._protocol(header), header.origin)
         work = asyncio.get_running_loop().connect_accepted_socket(make, client)
         # It waits once, until the protocol has its transport. A task for that would cost 7 us.
         work.send(None).add_done_callback(partial(_end_waiting, work))
 
-    # Messages of other nodes.
 
-    def _receive(self, sender: NodeId, payload: bytes) -> None:
-        message = carry.decode(payload)
-        if isinstance(message, carry.Heard):
-            if (carried := self._carried.get((sender, message.channel))) is not None:
-                carried.heard(message)
-        elif isinstance(message, carry.Write):
-            if (carrier := self._carriers.get(message.channel)) is not None:
-                carrier.connection.send(message.messages)
-        elif isinstance(message, (carry.ShutChannel, carry.HoldInput, carry.MoveOn)):
-            if (carrier := self._carriers.get(message.channel)) is not None:
-                self._serve(carrier, message)
-        elif isinstance(message, carry.OpenChannel):
-            self._open(sender, message)
-        elif (carried := self._carried.get((sender, message.channel))) is not None:
-            carried.run(partial(carried.receive, message))
+def header_of(transport: asyncio.Transport, transfer: Transfer, rest: bytes) -> Header:
+    secure = transport.get_extra_info("sslcontext") is not None
+    return Header(transfer, origin_of(transport), rest=rest, tls=secure)
 
-    def _serve(
-        self, carrier: Carrier, message: carry.ShutChannel | carry.HoldInput | carry.MoveOn
-    ) -> None:
-        match message:
-            case carry.ShutChannel():
-                carrier.close(message.code, message.reason)
-            case carry.HoldInput():
-                carrier.hold()
-            case carry.MoveOn() if carrier.held is not None:
-                carrier.forget()
-                carrier.held.messages[:0] = message.messages
-                carrier.connection.pause(False)
-                self._depart(carrier.connection, carrier.held, message.to, message.transfer)
 
-    def _open(self, front: NodeId, message: carry.OpenChannel) -> None:
-        forget = partial(_drop, self._carried, (front, message.channel))
-        carried = CarriedConnection(
-            front, message, partial(self._send, front), self._delays[front], forget
-        )
-        carried.before_loss = self.before_loss
-        self._carried[front, message.channel] = carried
-        carried.run(partial(self._arrive, carried, message.transfer, message.messages))
-
-    def _link_lost(self, node: NodeId) -> None:
-        self._delays.pop(node, None)
-        for carrier in [one for one in self._carriers.values() if one.home == node]:
-            carrier.close(TRY_LATER, LINK_LOST)
-        for carried in [one for one in self._carried.values() if one.front == node]:
-            carried.run(carried.lose)
+def _held(transport: asyncio.Transport) -> bytes:
+    return transport.held if isinstance(transport, Peer) else b""
 
 
 def _end_waiting(work: Coroutine[Any, Any, object], _: object) -> None:
     with suppress(StopIteration):
         work.send(None)
-
-
-def _drop(channels: dict[Channel, Any], key: Channel) -> bool:
-    return channels.pop(key, None) is not None

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import time_ns
-from typing import NamedTuple, TypeGuard, cast
+from typing import NamedTuple, TypeGuard
 
 import msgspec
 from msgspec.structs import replace
@@ -18,13 +18,12 @@ from msgspec.structs import replace
 from botdrome.contest.lobby import Seeker, Wish
 from botdrome.contest.local_first import MOST_ALIKE, MOST_TOLD, DeskBeat, LocalFirst, PlayedGame
 from botdrome.server.lobby.desk import Desk, OtherNodes, WaitingClient
-from botdrome.server.nodes.carrying import CarriedConnection, FrontConnection, connection_of
 from botdrome.server.nodes.cluster import Cluster, Key, Members, Node, NodeId, able, choose
-from botdrome.server.nodes.moving import Mover
-from botdrome.server.session import Session
+from botdrome.server.nodes.moving import Mover, front_of, is_secure
+from botdrome.server.session import Session, Transfer
 
 # Placement: chooses the node of each table, so that tables spread evenly and few connections have
-# to move or be carried.
+# to move or be piped.
 
 SLACK = 1 / 8
 """A node with so much more tables than the least busy one is about as busy: connections do not move
@@ -41,7 +40,7 @@ class ClientPlace(NamedTuple):
     """Where a client of this node has its socket."""
 
     socket: NodeId
-    """If this is another node, the client's messages are carried."""
+    """If this is another node, the client's bytes are piped."""
     fixed: bool = False
     """Its socket cannot be handed to another process."""
 
@@ -111,13 +110,13 @@ class Placement:
         few = [node for node in nodes if tables[node] < least + 1 + least * SLACK]
 
         def work(node: NodeId) -> tuple[int, bool, float, NodeId]:
-            carried = sum(self._is_carried(client, node) for client in clients)
-            return carried, node != here, tables[node], node
+            piped = sum(self._is_piped(client, node) for client in clients)
+            return piped, node != here, tables[node], node
 
         return min(few, key=work)
 
-    def _is_carried(self, client: ClientPlace, node: NodeId) -> bool:
-        """Whether a client's messages would be carried to a table at that node."""
+    def _is_piped(self, client: ClientPlace, node: NodeId) -> bool:
+        """Whether a client's bytes would be piped to a table at that node."""
         if client.socket == node:
             return False
         there = self._nodes[node]
@@ -263,9 +262,7 @@ class SharedDesk(OtherNodes):
             or not can_move(client)
         ):
             return False
-        assert client.transfer_login is not None
-        transfer, messages = client.transfer_login
-        self._mover.move(client, to, replace(transfer, match=match_id), messages)
+        self._mover.move(client, to, Transfer(client.protocol, match=match_id))
         return True
 
     def learn(self, wish: Wish, one: str, two: str, points: float) -> None:
@@ -305,12 +302,10 @@ class SharedDesk(OtherNodes):
         """Let a client seek at another node; False: it cannot get there."""
         if not self._can_go(client, to):
             return False
-        assert client.transfer_login is not None
         self._desk.give_up(client)
-        transfer, messages = client.transfer_login
         waited = max(seconds_since(seeker), MOVED)
-        transfer = replace(transfer, waited=waited, avoids=seeker.avoids)
-        self._mover.move(client, to, transfer, messages)
+        transfer = Transfer(client.protocol, waited=waited, avoids=seeker.avoids)
+        self._mover.move(client, to, transfer)
         return True
 
     def _seek_again(self, client: WaitingClient, seeker: Seeker) -> None:
@@ -372,7 +367,6 @@ class SharedDesk(OtherNodes):
 
 
 def place_of(session: Session, here: NodeId) -> ClientPlace:
-    connection = connection_of(session)
-    if isinstance(connection, CarriedConnection):
-        return ClientPlace(connection.front, fixed=True)
-    return ClientPlace(here, cast(FrontConnection, connection).secure)
+    if front := front_of(session):
+        return ClientPlace(front, fixed=True)
+    return ClientPlace(here, is_secure(session))

@@ -16,7 +16,6 @@ from time import perf_counter, time
 
 import structlog
 from msgspec import Struct
-from msgspec.structs import replace
 
 from botdrome.catalogue import restored_game
 from botdrome.match.events import Player
@@ -30,12 +29,11 @@ from botdrome.server.lobby.house import HouseSeat, house_bot
 from botdrome.server.lobby.url_bots import BotUnavailable, CalledBot, Callee, Invitations
 from botdrome.server.network.connection import TRY_LATER
 from botdrome.server.nodes.asking import Asking, NoAnswer
-from botdrome.server.nodes.carrying import HeldInput
 from botdrome.server.nodes.cluster import Cluster, NodeId, able, choose
 from botdrome.server.nodes.membership import Membership
-from botdrome.server.nodes.moving import Mover
+from botdrome.server.nodes.moving import HeldInput, Mover
 from botdrome.server.nodes.shared_tables import SharedTables
-from botdrome.server.session import Session
+from botdrome.server.session import Session, Transfer
 from botdrome.server.tables.kept_table import (
     InputKeeper,
     KeptMatch,
@@ -444,9 +442,8 @@ class Release:
         session.table = None
         if held is None or session.transfer_login is None:
             return session.turn_away({"error": MATCH_LOST}, TRY_LATER)
-        transfer, messages = session.transfer_login
-        transfer = replace(transfer, match=match, player=player)
-        return self._mover.move(session, to, transfer, messages, held)
+        transfer = Transfer(session.protocol, match=match, player=player)
+        return self._mover.move(session, to, transfer, held)
 
 
 def _may_leave(table: KeptTable) -> bool:
