@@ -24,8 +24,9 @@ from botdrome.server.calling.webhooks import (
     Webhook,
     Webhooks,
 )
-from botdrome.store.entries import MatchEntry
+from botdrome.store.entries import MatchEntry, StoreUnavailable
 from botdrome.store.store import Store
+from tests.patience import until
 from tests.server.calling.hosts import Asked, Host, answer, callers, host
 
 pytestmark = pytest.mark.anyio
@@ -339,3 +340,202 @@ async def test_a_match_is_told_to_the_webhooks_that_it_concerns(store: Store) ->
         assert told(owners=()) == {"all"}
         one.hooks.hooks["contests/cup"] = Webhook("contests/cup", "", "", "bumblebots")
         assert told(contest="cup") == {"bots/ada", "all"}, "a contest of another game"
+
+
+async def test_the_queue_of_a_resting_webhook_is_bounded_and_not_read_in_full(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhooks, "MOST_WAITING", 3)
+    async with host(refuse) as receiver, desk(store) as one:
+        await one.hooks.set("all", receiver.url, "")
+        await one.play("m0")
+        await one.look()
+        for number in range(1, 6):
+            one.now += 1
+            await one.play(f"m{number}")
+        await one.look()
+        assert await one.waiting() == 3 and len(receiver.asked) == 1, "it rests"
+        for number in range(6, 9):
+            one.now += 1
+            await one.play(f"m{number}")
+            await one.look()
+        errors = [error for _, _, error in await one.states()]
+        assert errors == [
+            "1 given up, since more than 3 waited",
+            "the answer has the status 500",
+        ], "the last line of that kind leaves the reason visible"
+        monkeypatch.delattr(webhooks, "_read")
+        await one.look()
+
+
+async def test_a_dead_webhook_gives_up_all_that_is_older_than_a_day_at_once(store: Store) -> None:
+    async with host(refuse) as receiver, desk(store) as one:
+        await one.hooks.set("all", receiver.url, "")
+        for number in range(5):
+            await one.play(f"m{number}")
+        await one.look()
+        one.now += DAY
+        await one.play("fresh")
+        await one.look()
+        assert len(receiver.asked) == 2
+        (left,) = (await store.notes(QUEUE)).values()
+        assert json.loads(left["body"])["match"]["id"] == "fresh"
+        errors = [error for _, state, error in await one.states() if state == "given up"]
+        assert "4 given up, since they waited for a day" in errors
+
+
+async def test_a_webhook_with_many_deliveries_lets_others_have_its_place(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhooks, "AT_ONCE", 2)  # one of them for bots
+    told: list[str] = []
+    async with desk(store) as one:
+
+        async def slow(writer: asyncio.StreamWriter, asked: Asked) -> None:
+            told.append(asked.line.split()[1])
+            one.now += webhooks.TURN // 3
+            writer.write(answer())
+
+        async with host(slow) as receiver:
+            await one.hooks.set("bots/ada", receiver.url + "ada", OWNER)
+            await one.hooks.set("bots/bob", receiver.url + "bob", "bot 2 bob")
+            for number in range(5):
+                await one.play(f"m{number}")
+            one.now += 1
+            await one.play("last", owners=("", "bot 2 bob"))
+            await one.look()
+            assert told == ["/ada"] * 3, "its turn is over"
+            await one.look()
+            assert told[3:] == ["/bob"], "who had no turn is next, though its delivery is newer"
+            await one.look()
+            assert told[4:] == ["/ada"] * 2
+
+
+async def test_slow_receivers_of_bots_leave_a_place_to_the_operators_webhooks(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhooks, "AT_ONCE", 2)
+
+    async def silent(_: asyncio.StreamWriter, __: Asked) -> None:
+        await asyncio.Event().wait()
+
+    async with host(silent) as slow, host(answer()) as quick, desk(store) as one:
+        await one.hooks.set("bots/ada", slow.url, OWNER)
+        await one.hooks.set("bots/bob", slow.url, "bot 2 bob")
+        await one.play(owners=(OWNER, "bot 2 bob"))
+        await one.hooks.look()
+        await slow.heard.wait()
+        assert len(one.hooks._tasks) == 1
+        await one.hooks.set("all", quick.url, "")
+        await one.play("m2")
+        await one.hooks.look()
+        await one.hooks._tasks["all"]
+        assert len(quick.asked) == 1 and len(slow.asked) == 1
+        one.hooks.leave()
+
+
+async def test_a_webhook_is_set_though_a_node_cannot_read_it(store: Store) -> None:
+    async def away() -> None:
+        raise StoreUnavailable
+
+    async with host(answer()) as receiver, desk(store) as one:
+        one.hooks.load_all = away
+        hook = await one.hooks.set("all", receiver.url, "")
+        await until(lambda: one.hooks.hooks == {"all": hook})
+        one.hooks.close()
+
+
+async def test_an_older_read_of_the_webhooks_does_not_end_last(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released, reads = asyncio.Event(), list[str]()
+
+    async def pages(_: str, __: int) -> AsyncIterator[dict[str, dict[str, str]]]:
+        url = "new" if reads else "old"
+        reads.append(url)
+        if url == "old":
+            await released.wait()
+        yield {"all": {"subject": "all", "url": url, "secret": ""}}
+
+    async with desk(store) as one:
+        monkeypatch.setattr(store.reports, "note_pages", pages)
+        both = [asyncio.ensure_future(one.hooks.load()) for _ in range(2)]
+        for _ in range(10):
+            await asyncio.sleep(0)  # whoever can end does so
+        released.set()
+        await asyncio.gather(*both)
+        assert one.hooks.hooks["all"].url == "new"
+
+
+async def test_a_change_of_one_webhook_lets_the_others_rest(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhooks, "PAGE", 2)
+    async with host(refuse) as receiver, desk(store) as one:
+        await one.hooks.set("all", receiver.url, "")
+        await one.play("m1")
+        await one.look()
+        await one.play("m2")
+        subjects = [f"bots/{number}" for number in range(4)]
+        for subject in subjects:
+            await one.hooks.set(subject, receiver.url, "")
+        assert list(one.hooks.hooks) == ["all", *subjects], "they are read in parts"
+        await one.look()
+        assert len(receiver.asked) == 1
+        await one.hooks.set("all", receiver.url, "")
+        await one.look()
+        assert len(receiver.asked) == 2, "a new URL or secret is tried at once"
+
+
+async def test_a_new_webhook_is_not_told_what_waited_for_a_removed_one(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = store.reports.note_pages
+    async with host(answer()) as receiver, desk(store) as one:
+
+        async def replaced() -> None:
+            await one.hooks.remove("all")
+            assert await one.waiting() == 0
+            await one.hooks.set("all", receiver.url, "")
+
+        async def late(book: str, most: int) -> AsyncIterator[dict[str, dict[str, Any]]]:
+            found = [page async for page in pages(book, most)]
+            monkeypatch.setattr(store.reports, "note_pages", pages)
+            await replaced()
+            for page in found:
+                yield page
+
+        await one.hooks.set("all", receiver.url, "")
+        await one.play()
+        await replaced()
+        await one.look()
+        await one.play()
+        monkeypatch.setattr(store.reports, "note_pages", late)
+        await one.look()
+        assert not receiver.asked
+
+
+async def test_a_home_that_missed_a_new_webhook_reads_it_before_it_drops_deliveries(
+    store: Store,
+) -> None:
+    async with host(answer()) as receiver, desk(store) as one, desk(store) as home:
+        await one.hooks.set("all", receiver.url, "")
+        await one.play()
+        await home.look()
+        assert "all" in home.hooks.hooks
+        await home.look()
+        assert len(receiver.asked) == 1
+
+
+async def test_the_end_of_an_old_task_does_not_hide_a_new_one(store: Store) -> None:
+    async with host(answer()) as receiver, desk(store) as one:
+        await one.hooks.set("all", receiver.url, "")
+        one.hooks.open(webhooks.HOME)
+        (old,) = one.hooks._tasks.values()
+        one.hooks.leave()
+        one.hooks.open(webhooks.HOME)
+        new = dict(one.hooks._tasks)
+        await asyncio.wait([old])
+        await asyncio.sleep(0)  # its callbacks are called
+        assert one.hooks._tasks == new
+        one.hooks.close()

@@ -11,8 +11,8 @@ import hmac
 import json
 import secrets
 from base64 import b64decode, b64encode
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from time import time
 from typing import Any
@@ -27,6 +27,7 @@ from botdrome.match.events import Result
 from botdrome.server.calling.bot_caller import BotCaller
 from botdrome.server.calling.bot_connection import CallFailed
 from botdrome.server.failures import log_failure
+from botdrome.server.network.limits import Buckets
 from botdrome.store.contest_journal import BEFORE, ContestEntry
 from botdrome.store.entries import Epoch, MatchEntry, Note, iso
 from botdrome.store.store import Store
@@ -37,12 +38,20 @@ BOOK, QUEUE, LOG = "webhooks", "webhook deliveries", "webhook log {}"
 ALL, BOTS, CONTESTS = "all", "bots", "contests"
 LOOK = 1.0
 """Seconds between two looks for deliveries."""
+RELOAD = 60.0
+"""Seconds after which a node reads the webhooks again, in case it missed a change."""
 PAGE = 100
-"""Deliveries that are read at a time: more would block the event loop for too long."""
+"""Notes that are read at a time: more would block the event loop for too long."""
 LIMIT = 10.0
 """Seconds for a call."""
 AT_ONCE = 20
-"""Webhooks that are called at the same time; each gets one delivery after the other."""
+"""Webhooks that are called at the same time; each gets one delivery after the other. Those of bots
+leave one place to the operator's.
+"""
+TURN = 30_000
+"""Milliseconds after which a webhook lets others have its place."""
+RATE, BURST = 0.1, 20
+"""Changes and tests of one webhook a second in the long run, and at once."""
 MOST_WAITING = 1000
 """Deliveries that wait for one webhook. The server gives up the oldest of more."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 10_000, 3_600_000
@@ -51,6 +60,7 @@ DAY = 86_400_000
 """Milliseconds until the server gives a delivery up."""
 KEPT = 20
 """Deliveries of a webhook that are shown."""
+GIVEN_UP = " given up, since "
 LONGEST_TEXT = 1500
 """Characters; Discord takes 2000."""
 PREFIX = "whsec_"
@@ -116,21 +126,56 @@ class Webhooks:
         """By subject."""
         self.load_all: Callable[[], Awaitable[object]] = self.load
         """Has all nodes read the webhooks."""
+        self.requests = Buckets(RATE, BURST)
+        """By subject: changes and tests."""
+        self._loading = asyncio.Lock()
+        self._reloading: asyncio.Task[None] | None = None
         self._home = False
         self._tasks: dict[str, asyncio.Task[None]] = {}
         """By the subject of the webhook that they call; the one that starts them has none."""
         self._resting: dict[str, tuple[int, Epoch]] = {}
         """Of webhooks whose last call failed: how many did so in a row, and the next attempt."""
+        self._turns: dict[str, Epoch] = {}
+        """When the last turn of a webhook began."""
 
     # The webhooks.
 
     async def load(self, _: LoadWebhooks | None = None) -> bool:
-        found = await self._store.notes(BOOK)
-        self.hooks = {subject: msgspec.convert(value, Webhook) for subject, value in found.items()}
-        self._resting.clear()
-        self._note_ends(self.match_ended if self.hooks else None)
-        self._watch()
+        async with self._loading:  # so that an older read does not end last
+            hooks: dict[str, Webhook] = {}
+            async for page in self._store.reports.note_pages(BOOK, PAGE):
+                hooks |= {name: msgspec.convert(value, Webhook) for name, value in page.items()}
+            for subject in self._resting.keys() | self._turns.keys():
+                if hooks.get(subject) != self.hooks.get(subject):
+                    self._resting.pop(subject, None)
+                    self._turns.pop(subject, None)
+            self.hooks = hooks
+            self._note_ends(self.match_ended if hooks else None)
+            self._watch()
         return True
+
+    def follow(self) -> None:
+        """Read the webhooks now and every minute, until `close`: changes may have been missed."""
+        if self._reloading is None:
+            self._reloading = asyncio.ensure_future(self._follow())
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                await self.load()
+            except Exception:
+                log_failure("the webhooks could not be read")
+            await asyncio.sleep(RELOAD)
+
+    async def _changed(self) -> None:
+        """Have all nodes read the webhooks. The change is stored: a failure here does not undo it,
+        and nodes that did not read it do so within a minute.
+        """
+        try:
+            await self.load_all()
+        except Exception:
+            log_failure("a node could not read the webhooks")
+            self.follow()
 
     async def check(self, url: str) -> None:
         """Raise BadWebhook if the server may not call this URL."""
@@ -145,14 +190,28 @@ class Webhooks:
         secret = PREFIX + b64encode(secrets.token_bytes(32)).decode()
         hook = Webhook(subject, url, secret, mark)
         await self._store.keep([Note(BOOK, subject, msgspec.to_builtins(hook))])
-        await self.load_all()
+        await self._changed()
         return hook
 
-    async def remove(self, subject: str) -> None:
-        """Remove a webhook and its deliveries."""
-        await self._store.strike(BOOK, [subject])
-        await self._store.strike(LOG.format(subject), [""])
-        await self.load_all()
+    async def remove(self, *subjects: str) -> None:
+        """Remove webhooks and their deliveries."""
+        await self._store.strike(BOOK, subjects)
+        for subject in subjects:
+            await self._store.strike(LOG.format(subject), [""])
+        await self._changed()
+        async for page in self._store.reports.note_pages(QUEUE, PAGE):
+            of_them = [name for name, value in page.items() if value["subject"] in subjects]
+            if of_them:
+                await self._store.strike(QUEUE, of_them)
+
+    async def remove_of_bots(self, bots: Iterable[str]) -> None:
+        """Remove the webhooks of bots that nobody holds any more; log a failure."""
+        try:
+            subjects = [f"{BOTS}/{bot}" for bot in bots]
+            if found := await self._store.reports.notes_of(BOOK, subjects):
+                await self.remove(*found)
+        except Exception:
+            log_failure("the webhooks of bots could not be removed")
 
     async def log(self, subject: str) -> list[dict[str, Any]]:
         """Return the last deliveries of a webhook, the latest attempt first."""
@@ -235,14 +294,23 @@ class Webhooks:
             for task in tasks.values():
                 task.cancel()
 
+    def close(self) -> None:
+        self.leave()
+        if self._reloading is not None:
+            self._reloading.cancel()
+
     def _watch(self) -> None:
         if self._home and self.hooks:
             self._start("", self._look)
 
     def _start(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if name not in self._tasks:
-            task = self._tasks[name] = asyncio.ensure_future(work())
-            task.add_done_callback(lambda _: self._tasks.pop(name, None))
+            self._tasks[name] = asyncio.ensure_future(work())
+            self._tasks[name].add_done_callback(partial(self._end, name))
+
+    def _end(self, name: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(name) is task:  # after `leave` and `open` it may be a later one
+            del self._tasks[name]
 
     async def _look(self) -> None:
         while True:
@@ -253,34 +321,39 @@ class Webhooks:
             await asyncio.sleep(LOOK)
 
     async def look(self) -> None:
-        """Start to call all webhooks that have deliveries which are due."""
-        busy = set(self._tasks)  # what is read may have been delivered meanwhile
-        waiting: dict[str, list[WebhookDelivery]] = defaultdict(list)
+        """Start to call the webhooks that have deliveries which are due: first those that have had
+        no turn for the longest time, and of them those with the oldest delivery.
+        """
+        busy, hooks = set(self._tasks), self.hooks  # both may change while the queue is read
+        waiting: dict[str, list[dict[str, Any]]] = defaultdict(list)
         async for page in self._store.reports.note_pages(QUEUE, PAGE):
             for value in page.values():
-                waiting[value["subject"]].append(msgspec.convert(value, WebhookDelivery))
-        for subject, some in waiting.items():
-            _, rest = self._resting.get(subject, (0, 0))
-            if subject not in busy and rest <= self._now() and len(self._tasks) <= AT_ONCE:
-                self._start(subject, partial(self._deliver, subject, some))
-
-    async def _deliver(self, subject: str, some: Sequence[WebhookDelivery]) -> None:
-        """Deliver what is due, until a call fails."""
-        try:
-            hook = self.hooks.get(subject)
+                waiting[value["subject"]].append(value)
+        if not waiting.keys() <= hooks.keys():
+            await self.load()  # this node may have missed a new webhook
+        for subject in sorted(waiting, key=lambda one: self._turns.get(one, 0)):
+            hook, some = self.hooks.get(subject), waiting[subject]
             if hook is None:
-                await self._store.strike(QUEUE, [one.name for one in some])
-                return
-            if surplus := some[:-MOST_WAITING]:
-                await self._note(
-                    surplus[-1],
-                    f"{len(surplus)} given up, since more than {MOST_WAITING} waited",
-                    True,
-                )
-                await self._store.strike(QUEUE, [one.name for one in surplus])
-            for one in sorted(some[-MOST_WAITING:], key=lambda one: one.due):
-                if one.due > self._now():
-                    break
+                await self._store.strike(QUEUE, [_read(one).name for one in some])
+            elif subject not in busy and hook == hooks.get(subject):
+                surplus = [_read(one) for one in some[:-MOST_WAITING]]
+                await self._give_up(surplus, f"more than {MOST_WAITING} waited")
+                _, rest = self._resting.get(subject, (0, 0))
+                if rest <= self._now() and self._has_place(subject):
+                    self._turns[subject] = self._now()
+                    self._start(subject, partial(self._deliver, hook, some[-MOST_WAITING:]))
+
+    def _has_place(self, subject: str) -> bool:
+        free = AT_ONCE - len(self._tasks.keys() - {""})
+        return free > subject.startswith(f"{BOTS}/")
+
+    async def _deliver(self, hook: Webhook, some: Sequence[dict[str, Any]]) -> None:
+        """Deliver what is due, until a call fails or the turn is over."""
+        subject, end = hook.subject, self._now() + TURN
+        try:
+            queue = deque(sorted(map(_read, some), key=lambda one: one.due))
+            while queue and queue[0].due <= self._now() < end and self.hooks.get(subject) == hook:
+                one = queue.popleft()
                 error = await self._call(hook, one)
                 if self.hooks.get(subject) != hook:
                     break
@@ -288,10 +361,17 @@ class Webhooks:
                 if error:
                     failures, _ = self._resting.get(subject, (0, 0))
                     self._resting[subject] = failures + 1, self._now() + pause(failures)
+                    old = [late for late in queue if self._now() - late.at >= DAY]
+                    await self._give_up(old, "they waited for a day")
                     break
                 self._resting.pop(subject, None)
         except Exception:
             log_failure("what became of a delivery could not be stored", webhook=subject)
+
+    async def _give_up(self, some: Sequence[WebhookDelivery], why: str) -> None:
+        if some:
+            await self._note(some[-1], f"{len(some)}{GIVEN_UP}{why}", True)
+            await self._store.strike(QUEUE, [one.name for one in some])
 
     async def _note(self, delivery: WebhookDelivery, error: str, over: bool) -> None:
         """Store what became of an attempt. `over`: it was the last."""
@@ -301,7 +381,12 @@ class Webhooks:
             "id": delivery.id, "event": delivery.event, "at": iso(delivery.at),
             "tried": iso(now), "tries": tries, "state": state, "error": error,
         }  # fmt: skip
-        older = [one for one in await self.log(delivery.subject) if one["id"] != delivery.id]
+        why = error.partition(GIVEN_UP)[2] or delivery.id  # one line for each reason is enough
+        older = [
+            one
+            for one in await self.log(delivery.subject)
+            if one["id"] != delivery.id and not one["error"].endswith(why)
+        ]
         shown = Note(LOG.format(delivery.subject), "", {"lines": [line, *older][:KEPT]})
         again = replace(delivery, tries=tries, due=now + pause(delivery.tries)).note()
         await self._store.keep(
@@ -327,6 +412,10 @@ class Webhooks:
         except CallFailed as problem:
             return str(problem)
         return "" if 200 <= answer.status < 300 else f"the answer has the status {answer.status}"
+
+
+def _read(value: dict[str, Any]) -> WebhookDelivery:
+    return msgspec.convert(value, WebhookDelivery)
 
 
 def pause(failures: int) -> int:
