@@ -188,7 +188,7 @@ class RunningServer:
         for _, served in self.served:
             await served.close()
         await self._parts.url_bots.close()
-        self.contests.webhooks.leave()
+        self.contests.webhooks.close()
         await self.node.let_clients_go()
         self._ports.close()
         await self.arena.store.close()
@@ -226,6 +226,8 @@ async def open_server(
         await parts.url_bots.open()
         parts.arena.hosting.open()
         await node.announce(server.own_url, ports)
+        if settings.nats:
+            parts.arena.webhooks.follow()
     except BaseException:
         if ports is not None:
             ports.close()
@@ -254,7 +256,6 @@ async def _put_together(
     node: AnyNode,
 ) -> Parts:
     desk, callers = Desk(store, settings), BotCaller(settings)
-    webhooks = Webhooks(store, callers, desk.tables.note_ends)
     contests = ContestDesk(desk).contests
     keys = OperatorKeys(store, settings.operator.token, desk.registry.guesses)
     server = ServerParts(
@@ -269,11 +270,7 @@ async def _put_together(
     arena = Arena(desk, shown(desk.tables), url_bots, duels, node.asking)
     orders = ContestOrders(contests, url_bots, desk, node)
     arena.contests, arena.keys = orders, keys
-    arena.webhooks = contests.webhooks = webhooks
-    contests.journal.told = webhooks.contest_changed
-    node.asking.on(LoadWebhooks, webhooks.load)
-    webhooks.load_all = lambda: node.asking.ask_all(LoadWebhooks(), bool)
-    await webhooks.load()
+    await _open_webhooks(Webhooks(store, callers, desk.tables.note_ends), arena, contests, node)
     await desk.registry.bans.load()
     callers.refuse_banned(desk.registry.bans.covers_address)
     operator = Operator(
@@ -293,6 +290,17 @@ async def _put_together(
     rate = RequestRate(settings)
     api = Api(arena, operator, rate)
     return Parts(server, served, arena, api, url_bots, contests, orders, rate, node)
+
+
+async def _open_webhooks(
+    webhooks: Webhooks, arena: Arena, contests: ServerContests, node: AnyNode
+) -> None:
+    arena.webhooks = contests.webhooks = webhooks
+    arena.classes.drop_webhooks = webhooks.remove_of_bots
+    contests.journal.told = webhooks.contest_changed
+    node.asking.on(LoadWebhooks, webhooks.load)
+    webhooks.load_all = lambda: node.asking.ask_all(LoadWebhooks(), bool)
+    await webhooks.load()
 
 
 async def _open_rooms(parts: Parts, ports: Ports) -> None:

@@ -14,6 +14,7 @@ from botdrome.server.lobby import classes as module
 from botdrome.server.lobby import tokens
 from botdrome.server.lobby.classes import LETTERS, read_code
 from botdrome.server.lobby.registry import BadName
+from tests.server.calling.hosts import host
 from tests.server.clients import PATIENCE, bot, play_noughts, server
 from tests.server.contests.entrants import open_contest
 from tests.server.operator.clients import TOKEN, Office, office
@@ -357,6 +358,20 @@ async def test_both_tokens_are_those_of_a_merged_participant(tmp_path: Path) -> 
         assert (await one.operator.audited())[1:] == [
             ("class: merge", NAME, "participant=Ada again, into=Ada")
         ]
+
+
+async def test_the_webhooks_of_a_removed_participants_bots_are_removed(tmp_path: Path) -> None:
+    async with school(tmp_path) as one, host() as receiver:
+        for name in ("ada", "bob", "eve"):
+            await one.register(name, await one.joined(name))
+        hooks = one.house.arena.webhooks
+        for subject in ("all", "bots/ada", "bots/bob"):
+            await hooks.set(subject, receiver.url, "")
+        await one.order("remove", participant="eve")
+        await one.order("remove", participant="ada")
+        assert list(hooks.hooks) == ["all", "bots/bob"]
+        await one.operator.have("DELETE", f"/classes/{NAME}")
+        assert list(hooks.hooks) == ["all"]
 
 
 async def test_results_of_a_removed_participant_are_shown_as_deleted(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ wrong codes count for the class that they are tried on; its participants may sha
 
 import hmac
 import secrets
+from collections.abc import Awaitable, Callable
 from time import time
 from typing import Annotated
 
@@ -94,6 +95,8 @@ class Classes:
         self._classes, self._registry = desk.store.classes, desk.registry
         self._limits = desk.settings.classes
         self._wrong = CodeGuesses()
+        self.drop_webhooks: Callable[[Names], Awaitable[None]]
+        """Removes the webhooks of bots."""
 
     async def create(self, name: str, hours: float | None) -> None:
         _check_name(name)
@@ -121,19 +124,20 @@ class Classes:
             case MergeParticipants(participant, into):
                 self._forget(await self._classes.merge(name, participant, into))
             case RemoveParticipant(participant):
-                self._retire(await self._classes.remove(name, participant))
+                await self._retire(await self._classes.remove(name, participant))
 
     async def delete(self, name: str) -> None:
-        self._retire(await self._classes.delete(name))
+        await self._retire(await self._classes.delete(name))
 
     def _forget(self, bots: Names) -> None:
         for bot in bots:
             self._registry.forget(bot)
 
-    def _retire(self, bots: Names) -> None:
+    async def _retire(self, bots: Names) -> None:
         self._forget(bots)
         for bot in bots:
             self._registry.end_logins(bot)
+        await self.drop_webhooks(bots)
 
     # Participants.
 
