@@ -4,8 +4,7 @@ import asyncio
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from time import time
@@ -336,30 +335,40 @@ class ServerContests:
         entrants = [
             Entrant(checked_house_bot(document.game, one.bot), HOUSE) for one in document.entrants
         ]
-        async with self._without_webhook(document) as rest:
-            await self.journal.create(rest, author, entrants, secrets.token_hex(32))
+        rest = await self._without_webhook(document)
+        await self.journal.create(rest, author, entrants, secrets.token_hex(32))
         stored = await self._reload(document.name)
         self._attend_to(stored, 0)
+        await self._set_webhook(document)
         return stored
 
     async def change(self, name: str, document: ContestDocument, author: str) -> EnteredContest:
         """Replace the document of a contest that has not started."""
         self._of_server(name)
-        async with self._without_webhook(document) as rest:
-            await self.journal.change_document(name, rest, author)
-        return await self._followed(name)
+        rest = await self._without_webhook(document)
+        await self.journal.change_document(name, rest, author)
+        stored = await self._followed(name)
+        await self._set_webhook(document)
+        return stored
 
-    @asynccontextmanager
-    async def _without_webhook(self, document: ContestDocument) -> AsyncIterator[ContestDocument]:
-        """Yield the document without the URL of its webhook, since others may read it; and set the
-        webhook once the document is stored.
+    async def _without_webhook(self, document: ContestDocument) -> ContestDocument:
+        """Return the document without the URL of its webhook, since others may read it. Raise
+        BadWebhook if that URL may not be called.
+        """
+        if document.webhook:
+            await self.webhooks.check(document.webhook)
+        return replace(document, webhook="")
+
+    async def _set_webhook(self, document: ContestDocument) -> None:
+        """Set the webhook of a document that is stored; log a failure, since the contest goes on
+        without it.
         """
         subject, url = f"{CONTESTS}/{document.name}", document.webhook
-        if url:
-            await self.webhooks.check(url)
-        yield replace(document, webhook="")
         if url and getattr(self.webhooks.hooks.get(subject), "url", "") != url:
-            await self.webhooks.set(subject, url, document.game)
+            try:
+                await self.webhooks.set(subject, url, document.game)
+            except Exception:
+                log.exception("the webhook of a contest could not be set", contest=document.name)
 
     async def act(self, name: str, action: Action, author: str) -> EnteredContest:
         """Open, start, pause, resume or end a contest.
