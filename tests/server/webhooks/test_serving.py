@@ -12,6 +12,7 @@ from botdrome.app import RunningServer
 from botdrome.contest.document import to_toml
 from botdrome.server.calling import webhooks
 from botdrome.server.calling.webhooks import QUEUE
+from botdrome.server.network.limits import Buckets
 from tests.cli.commands import run_beside
 from tests.docs.pages import blocks
 from tests.patience import until
@@ -284,3 +285,47 @@ async def test_the_receiver_of_the_page_checks_the_signature(tmp_path: Path) -> 
             if process.returncode is None:
                 process.kill()
             await process.wait()
+
+
+async def test_a_webhook_is_not_changed_too_often(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, host() as receiver:
+        house.arena.webhooks.requests = Buckets(1e-6, 2)
+        ada, bob = [await registered(house, name) for name in ("ada", "bob")]
+        url = {"url": receiver.url}
+        async with Rest(house, ada["password"]) as own, Rest(house, bob["password"]) as other:
+            assert (await own.told("PUT", "/webhooks/bots/ada", url))[0] == 200
+            assert (await own.told("POST", "/webhooks/bots/ada"))[0] == 200
+            for method, body in (("PUT", url), ("POST", None)):
+                status, refused = await own.told(method, "/webhooks/bots/ada", body)
+                assert status == 429 and "try again in" in refused["error"]
+            assert events(receiver) == ["test"]
+            assert (await other.told("PUT", "/webhooks/bots/bob", url))[0] == 200
+
+
+async def test_the_operators_token_is_no_wrong_token_of_a_bot(tmp_path: Path) -> None:
+    async with server(tmp_path) as house, host() as receiver:
+        await registered(house, "ada")
+        wrong = house.desk.registry.guesses._wrong.known
+        async with Rest(house, house.new_operator_token) as operator:
+            made = await operator.told("PUT", "/webhooks/bots/ada", {"url": receiver.url})
+            assert made[0] == 200 and not wrong
+        async with Rest(house, "guess") as stranger:
+            assert (await stranger.told("GET", "/webhooks/bots/ada"))[0] == 401 and wrong
+
+
+async def test_a_contest_goes_on_though_its_webhook_cannot_be_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with server(tmp_path) as house, host() as receiver:
+        attended: list[bool] = []
+
+        async def fail(*_: object) -> None:
+            attended.append(house.contests.running("cup") is not None)
+            raise OSError
+
+        monkeypatch.setattr(house.arena.webhooks, "set", fail)
+        async with Rest(house, house.new_operator_token) as operator:
+            document = {"document": CUP | {"webhook": receiver.url}}
+            assert (await operator.told("POST", "/operator/contests", document))[0] == 201
+            assert (await operator.told("PUT", "/operator/contests/cup", document))[0] == 200
+        assert attended == [True, True]

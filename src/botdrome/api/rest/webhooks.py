@@ -1,5 +1,7 @@
 """Webhooks over REST: those of all matches, of contests and of bots."""
 
+from math import ceil
+
 import msgspec
 from msgspec import Struct
 
@@ -12,7 +14,7 @@ from botdrome.server.lobby.clients import bot_owner
 endpoint = Endpoints(
     "/webhooks",
     (401, "There is no token, or it is not the operator's, nor the bot's."),
-    (429, "Too many wrong tokens came from this address."),
+    (429, "Too many wrong tokens came from this address, or too many changes of this webhook."),
     private=True,
 )
 """With the operator's token; those of a bot with its own token, too."""
@@ -81,6 +83,7 @@ async def webhook(arena: Arena, request: RestRequest) -> WebhookShown:
 @endpoint("PUT", PATH, "Set a webhook.", NONE, (422, "The server may not call that URL."))
 async def setwebhook(arena: Arena, request: RestRequest, new: NewWebhook) -> WebhookSet:
     mark = await _mark(arena, request, "set")
+    _check_rate(arena, request)
     url = _found(arena, request).url if new.url is None else new.url
     hook = await arena.webhooks.set(request.path("subject"), url, mark)
     return WebhookSet(hook.subject, hook.url, hook.secret)
@@ -89,6 +92,7 @@ async def setwebhook(arena: Arena, request: RestRequest, new: NewWebhook) -> Web
 @endpoint("POST", PATH, "Call a webhook now, with the event `test`.", NONE)
 async def testwebhook(arena: Arena, request: RestRequest) -> WebhookTested:
     await _mark(arena, request)
+    _check_rate(arena, request)
     return WebhookTested(await arena.webhooks.test(_found(arena, request)))
 
 
@@ -108,6 +112,16 @@ def _found(arena: Arena, request: RestRequest) -> Webhook:
     return hook
 
 
+def _check_rate(arena: Arena, request: RestRequest) -> None:
+    subject = request.path("subject")
+    if seconds := arena.webhooks.requests.too_fast(subject):
+        raise Problem(
+            f"too many changes and tests of the webhook {subject!r}: try again in "
+            f"{ceil(seconds)} s",
+            429,
+        )
+
+
 async def _shown(arena: Arena, hook: Webhook) -> WebhookShown:
     lines = await arena.webhooks.log(hook.subject)
     return WebhookShown(hook.subject, hook.url, msgspec.convert(lines, list[WebhookAttempt]))
@@ -120,9 +134,13 @@ async def _mark(arena: Arena, request: RestRequest, change: str = "") -> str:
     subject = request.path("subject")
     kind, _, name = subject.partition("/")
     bot = await arena.store.bot(name) if kind == BOTS else None
-    if bot is not None and await arena.holder(name, request.token) is not None:
-        return bot_owner(bot)
     assert arena.keys and arena.contests
+    if (
+        bot is not None
+        and not await arena.keys.is_token(request.token)
+        and await arena.holder(name, request.token) is not None
+    ):
+        return bot_owner(bot)
     await arena.keys.check(request.token)
     if bot is None and kind != CONTESTS and subject != ALL:
         raise Problem(

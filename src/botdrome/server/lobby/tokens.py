@@ -178,6 +178,15 @@ class OperatorKeys:
             raise NotOperator("that is not the operator's token")
         return current
 
+    async def is_token(self, token: str) -> bool:
+        """Return whether this is the operator's token. A wrong one is not counted: the caller
+        checks next whether it is another token. While no guess is left, none is right.
+        """
+        current = await self._current()
+        if not current or self._guesses.spent(OPERATOR):
+            return False
+        return hmac.compare_digest(hashed(token), current)
+
     # Sessions. Their names are the hashes of their secrets.
 
     async def sign_in(self, token: str) -> str:
