@@ -1,10 +1,12 @@
 """Boards, standings and matches, drawn."""
 
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from PIL import Image
 
@@ -79,6 +81,18 @@ def test_texts_stay_in_the_picture() -> None:
         edge = opened(drawn).convert("RGB").crop((WIDTH - MARGIN, 0, WIDTH, HEIGHT))
         assert edge.getcolors() == [(MARGIN * HEIGHT, (0xFB, 0xFA, 0xF7))]
     assert PAPER == "#fbfaf7"
+
+
+@pytest.mark.parametrize("game", PAINTERS)
+def test_a_board_stays_in_its_square(game: str) -> None:
+    """Whatever the order of the keys of its view."""
+    record, rules = golden(game)
+    last = scenes(record, rules)[-1]
+    stored = json.loads(msgspec.json.encode(last.view))
+    for view in (stored, dict(reversed(stored.items()))):
+        drawn = match_picture(game, [], DrawnScene(last.step, last.order, view), [], "")
+        beside = opened(drawn).convert("RGB").crop((HEIGHT - MARGIN + 12, 0, HEIGHT + MARGIN, 500))
+        assert len(beside.getcolors()) == 1
 
 
 def test_standings_have_as_many_rows_as_fit() -> None:

@@ -288,7 +288,7 @@ def _size_of_hexes(view: View) -> tuple[float, float]:
 
 
 PAINTERS: dict[str, tuple[Painter, Size]] = {
-    "noughts-and-crosses": (paint_noughts, _size_of_rows),
+    "noughts-and-crosses": (paint_noughts, lambda view: _size_of_rows({"": view["board"]})),
     "bumblebots": (paint_bumblebots, _size_of_hexes),
     "gomoku": (paint_gomoku, lambda view: (view["size"], view["size"])),
     "battleship": (paint_battleship, _size_of_seas),
