@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from time import monotonic, sleep
 from urllib.parse import quote
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.arena import BrowserArena
 from tests.browser.test_every_page import check
 from tests.browser.test_lists import play
+from tests.patience import PATIENCE, PAUSE
 
 GAME = "noughts-and-crosses"
 ADA, BOB = "ada of the faces", "bob of the faces"
@@ -24,14 +26,16 @@ def bots(arena: BrowserArena) -> Iterator[None]:
     tokens[BOB] = arena.register(GAME, BOB)
     play(arena, tokens, contest=CUP)
     play(arena, tokens, contest=CUP)
+    deadline = monotonic() + PATIENCE
     while arena.rest.get("/bots", params={"name": ADA}).json()["bots"][0]["protocol"] is None:
-        pass  # it is stored a second after the login
+        assert monotonic() < deadline, "the protocol is stored a second after the login"
+        sleep(PAUSE)
     yield
 
 
 @pytest.mark.usefixtures("bots")
 def test_the_list_of_bots_shows_what_is_known_and_is_sorted(page: Page) -> None:
-    page.goto(f"/bots?game={GAME}")
+    page.goto(f"/bots?game={GAME}&sort=-registered")  # other tests have registered bots, too
     row = page.get_by_role("row").filter(has_text=ADA)
     expect(row).to_contain_text("provisional")
     expect(row).to_contain_text(re.compile(r"\d–\d–\d"))
