@@ -1,5 +1,6 @@
-"""What bots are like, over REST: faces in the list of bots, habits, and comparisons."""
+"""Faces in the list of bots, habits and comparisons of bots, over REST."""
 
+from itertools import count
 from typing import Any
 
 import httpx
@@ -151,3 +152,19 @@ async def test_words_of_matches_are_kept_and_replays_are_bounded(
         assert await portraits.told(store, match, until=1e9) == words
     assert await portraits.told(store, "two", until=0.0) == words
     assert await portraits.told(store, "one", until=0.0) == ()  # forgotten
+
+
+async def test_a_replay_stops_when_its_time_is_over(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at the clock takes 0.2 s: before the match, at its start, and after each input."""
+    now = count()
+    monkeypatch.setattr(portraits, "process_time", lambda: next(now) * 0.2)
+    for match in ("late", "long"):
+        await played_noughts(store, entry_of(match, "ada", "bob"), CENTRE_LOST)
+    assert await portraits.told(store, "late", until=0.3) == ()
+    assert next(now) == 3, "the replay stopped after its first input"
+    assert len(await portraits.told(store, "late", until=9.0)) == 2  # the next request had time
+    begun = next(now) * 0.2
+    assert await portraits.told(store, "long", until=begun + 0.75) == ()
+    assert await portraits.told(store, "long", until=1e9) == ()  # it is not tried again

@@ -5,11 +5,14 @@ from typing import Any
 import httpx
 import pytest
 
+from botdrome.api.rest import contests
 from botdrome.contest.document import document_from
 from botdrome.contest.formats.format import Entrant, FixtureResult
 from botdrome.contest.progress import ContestProgress
 from botdrome.store.contest_journal import ContestJournal, result_note
+from botdrome.store.entries import MatchEntry, Wanted
 from botdrome.store.store import Store
+from tests.api.tables import NOON
 from tests.api.test_rest import get
 from tests.api.test_rest_reports import GAME, play
 from tests.contest.formats.examples import seeds_win
@@ -149,6 +152,26 @@ async def test_results_of_a_contest_without_a_document_are_tables_too(
     assert (await csv(http, "mug", table="matches"))[1:] == [",,,m,0,ada,1,", ",,,m,1,bob,2,"]
     gone = await http.get(f"/api/v1/contest-results/{GAME}/none")
     assert gone.status_code == 404
+
+
+async def test_all_matches_are_read_a_page_at_a_time_without_large_offsets(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contests, "LONGEST_LIST", 2)
+    starts = (0, 1, 1, 2, 3, 3, 3, 3, 3, 4, 5, 6, 7)
+    for number, start in enumerate(starts):
+        await play(store, str(number), "ada bob", (1, 2), contest="mug", started=NOON + start)
+    offsets: list[int] = []
+    read = store.matches
+
+    async def matches(wanted: Wanted) -> list[MatchEntry]:
+        offsets.append(wanted.offset)
+        return await read(wanted)
+
+    monkeypatch.setattr(store, "matches", matches)
+    found = [one.match async for _, _, one in contests._results(store, GAME, "mug", None)]
+    assert found == [str(number) for number in range(len(starts))]
+    assert max(offsets) == 4, "only matches that started together are counted"
 
 
 async def test_a_forfeit_is_in_the_results(http: httpx.AsyncClient, store: Store) -> None:

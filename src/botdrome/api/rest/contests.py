@@ -333,10 +333,15 @@ async def _results(
         return
     wanted = Wanted(game, name, status="ended", oldest_first=True, limit=LONGEST_LIST)
     while found := await store.matches(wanted):
+        last = found[-1].started
+        together = found[0].started == last
         for entry in found:
-            if entry.result is not None:
+            if entry.result is not None and (together or entry.started < last):
                 yield ("", "", ""), entry.players, fixture_result(entry.result, entry.id)
-        wanted = replace(wanted, offset=wanted.offset + LONGEST_LIST)
+        if together:
+            wanted = replace(wanted, offset=wanted.offset + LONGEST_LIST)
+        else:  # the next page begins with all that started at the last moment
+            wanted = replace(wanted, since=last, offset=0)
 
 
 def _result_lines(

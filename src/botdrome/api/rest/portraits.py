@@ -1,4 +1,4 @@
-"""What bots are like, over REST: their openings and deaths in words, and two of them compared."""
+"""Habits and comparisons of bots, over REST: openings and deaths in words, two bots compared."""
 
 from collections import OrderedDict
 from time import process_time
@@ -61,15 +61,17 @@ def kind_of(game: Game[Any]) -> Kind:
     return "deaths" if type(game).death_words is not Game.death_words else "none"
 
 
-def words_of(data: bytes) -> Words:
+def words_of(data: bytes, until: float) -> Words | None:
     """Replay a match file: the first move of each player on the first board, or how it died on the
-    last one. Raise BadRecord.
+    last one. None: that takes more processor time than is left. Raise BadRecord.
     """
     record, game = restored(data)
     openings, before = kind_of(game) == "openings", game
     order: tuple[Player, ...] = ()
     words: dict[Player, str] = {}
     for _, news in replay(record, game):
+        if process_time() > until:
+            return None
         for event, position in news:
             if isinstance(event, Began):
                 order = event.order
@@ -95,17 +97,21 @@ _known: OrderedDict[tuple[Source, str], Words] = OrderedDict()
 async def told(store: StoreReader, match_id: str, until: float) -> Words:
     """The words of a match that is over.
 
-    There are none if it cannot be replayed, or no processor time is left.
+    There are none if it cannot be replayed, or no processor time is left. A match that is not
+    over after half of the time of a request is not tried again.
     """
-    key = store.source, match_id
+    key, left = (store.source, match_id), until - process_time()
     words = _known.get(key)
-    if words is None and process_time() < until:
+    if words is None and left > 0:
         record = await store.record(match_id)
         try:
-            words = () if record is None else words_of(record)
+            words = () if record is None else words_of(record, until)
         except BadRecord:
             words = ()
-        _known[key] = words
+        if words is None and left > SECONDS / 2:
+            words = ()
+        if words is not None:
+            _known[key] = words
         if len(_known) > REMEMBERED:
             _known.popitem(last=False)
     return words or ()
