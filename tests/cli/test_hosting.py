@@ -2,6 +2,7 @@
 server with the real sandbox.
 """
 
+import asyncio
 import os
 import re
 import subprocess
@@ -10,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from botdrome.cli.serve import RunnerBeside
 from botdrome.client.kept_tokens import kept_bots
 from tests.cli.commands import run_beside
 from tests.kit.hosted import FIRST_FREE, GAME, running
 from tests.offline.test_sandbox import bwrap  # noqa: F401
+from tests.patience import PATIENCE, PAUSE
 from tests.server.clients import server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("bwrap")]
@@ -129,3 +132,22 @@ def test_a_runner_does_not_start_without_a_sandbox(tmp_path: Path) -> None:
     env = os.environ | {"PATH": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 1 and "bubblewrap" in done.stderr
+
+
+async def test_the_runner_beside_a_server_gets_a_token_and_no_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # As any other user than root: another one may not be able to read the Python of the tests.
+    monkeypatch.setattr(os, "geteuid", lambda: 1)
+    runner = RunnerBeside()
+    async with server(tmp_path, **HOSTING) as house:
+        runner.start(house)
+        async with asyncio.timeout(PATIENCE):
+            while not any(one.about for one in await house.arena.hosting.runners()):
+                await asyncio.sleep(10 * PAUSE)
+        assert runner.process is not None
+        variables = Path(f"/proc/{runner.process.pid}/environ").read_bytes()
+        assert b"PATH=" in variables and b"OPERATOR" not in variables
+        await asyncio.to_thread(runner.stop)
+        assert runner.process.returncode == 0

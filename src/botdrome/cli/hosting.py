@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import stat
+import sys
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from time import sleep
@@ -267,16 +268,17 @@ def runner(
         Path | None,
         Option(metavar="FOLDER", help="Where builds are kept. \\[default: in your cache folder]"),
     ] = None,
-    beside: Annotated[bool, Option("--beside", help="End with its parent.", hidden=True)] = False,
+    beside: Annotated[bool, Option("--beside", hidden=True)] = False,
 ) -> None:
     """Check and play the uploaded bots of a server, each in the sandbox.
 
     Refuses to start where bots cannot be isolated. Ctrl-C or SIGTERM gives all bots back.
     """
+    # Beside a server, the token comes on standard input, and the runner ends with its parent.
     from botdrome.kit.runner import Runner  # imports all games
 
     folder = (cache or user_cache_path("botdrome") / "builds").resolve()
-    secret = token.read_text().strip()
+    secret = (sys.stdin.read() if beside else token.read_text()).strip()
     sees = BotFiles(PYTHON)
     if sees.show(folder) or (token.is_file() and sees.show(token)):
         raise CommandError(f"bots could read {token} or {folder}; choose another place")

@@ -120,6 +120,10 @@ def _serve_hosted(settings: Settings) -> int:
     return 0
 
 
+STOPPING = 20.0
+"""Seconds for the runner beside a server to give all bots back."""
+
+
 class RunnerBeside:
     """The runner that `botdrome serve --hosted` starts. It ends with the server.
 
@@ -127,7 +131,7 @@ class RunnerBeside:
     """
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._starting: asyncio.Task[None] | None = None
         self._folder: Path | None = None
 
@@ -136,7 +140,7 @@ class RunnerBeside:
 
     async def _start(self, server: RunningServer) -> None:
         words = [sys.executable, "-m", "botdrome", "runner", "--beside"]
-        words += ["--server", server.own_url, "--token", "/dev/stdin"]
+        words += ["--server", server.own_url, "--token", "-"]
         user: dict[str, Any] = {}
         if not os.geteuid():
             self._folder = Path(mkdtemp(prefix="botdrome-runner-"))
@@ -145,22 +149,31 @@ class RunnerBeside:
             user = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
         token = await server.arena.hosting.add_runner("beside the server")
         try:
-            self._process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, start_new_session=True, **user
+            self.process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, start_new_session=True, env=_passed(), **user
             )
         except OSError as problem:
             complain(f"the runner cannot start: {problem}; start `botdrome runner` by itself")
             return
-        assert self._process.stdin is not None
-        self._process.stdin.write(token.encode())
-        self._process.stdin.close()
+        assert self.process.stdin is not None
+        self.process.stdin.write(token.encode())
+        self.process.stdin.close()
 
     def stop(self) -> None:
-        if self._process is not None:
-            self._process.terminate()
-            self._process.wait()
+        if self.process is not None:
+            self.process.terminate()
+            try:
+                self.process.wait(STOPPING)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _passed() -> dict[str, str]:
+    """The variables of a runner. Others may have secrets of the server."""
+    return {name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ}
 
 
 def _list_settings() -> int:
