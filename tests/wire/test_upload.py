@@ -79,6 +79,20 @@ def test_a_path_with_nul_is_refused() -> None:
     assert "printable characters" in refusal(data)
 
 
+def test_every_path_is_checked_before_folders_are_looked_for() -> None:
+    data = archive(("x", b""), ("/" * 201 + "x", b""), mode=0o120000)
+    assert "printable characters" in refusal(data), "the link comes later"
+
+
+def test_a_file_with_a_second_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def decode(entry: zipfile.ZipInfo, *_: Any) -> None:
+        """As newer versions of Python do with the field for a name in Unicode."""
+        entry.filename = "../b"
+
+    monkeypatch.setattr(zipfile.ZipInfo, "_decodeExtra", decode)
+    assert refusal(archive(("a", b"x"))) == "'a' has two names"
+
+
 @pytest.mark.parametrize("kind", [0o120000, 0o010000, 0o020000, 0o060000, 0o140000, 0o040000])
 def test_links_and_special_files_are_refused(kind: int) -> None:
     assert refusal(archive(("x", b"/etc/passwd"), mode=kind | 0o777)) == (

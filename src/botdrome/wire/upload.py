@@ -111,17 +111,26 @@ def _entries(archive: ZipFile, limits: UploadLimits) -> Iterator[ZipInfo]:
         raise BadUpload(f"it has {plural(len(found), 'file')}; at most {limits.files} are allowed")
     if (size := sum(entry.file_size for entry in found)) > limits.unpacked:
         raise BadUpload(f"its files have {size} bytes; at most {limits.unpacked} are allowed")
-    names = [entry.orig_filename.rstrip("/") for entry in found]
+    names = [_name(entry) for entry in found]
     folders = {name[:at] for name in names for at, sign in enumerate(name) if sign == "/"}
     seen = set[str]()
     for name, entry in zip(names, found, strict=True):
-        check_path(name)
         _check(name, entry)
         if not entry.is_dir():
             if name in seen or name in folders:
                 raise BadUpload(f"{name!r} is there twice")
             seen.add(name)
             yield entry
+
+
+def _name(entry: ZipInfo) -> str:
+    """`orig_filename` has what `filename` hides: what comes after NUL, and what a field for Unicode
+    replaces.
+    """
+    check_path(name := entry.orig_filename.rstrip("/"))
+    if entry.filename != entry.orig_filename:
+        raise BadUpload(f"{name!r} has two names")
+    return name
 
 
 def check_path(name: str) -> None:
