@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from time import time
 from typing import Any
@@ -18,7 +19,7 @@ from botdrome.server.lobby.hosting import LEASE
 from botdrome.store.entries import Wanted
 from tests.kit.hosted import FIRST_FREE, Author, running
 from tests.offline.test_sandbox import bwrap  # noqa: F401
-from tests.patience import until
+from tests.patience import PATIENCE, until
 from tests.server.clients import bot, play_noughts, registered, server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("bwrap")]
@@ -50,16 +51,14 @@ async def test_an_upload_is_checked_and_plays_under_its_version(tmp_path: Path) 
             (match,) = await house.arena.store.matches(Wanted(status="ended"))
             assert dict(zip(match.players, match.versions, strict=True))["ada"] == "1.0"
             logs: list[Any] = []
-            while not logs:
-                logs = (await ada.ask("GET", "upload-logs")).json()["logs"]
+            async with asyncio.timeout(PATIENCE):
+                while not logs:
+                    logs = (await ada.ask("GET", "upload-logs")).json()["logs"]
             assert (logs[0]["match"], logs[0]["version"]) == (match.id, "1.0")
             assert "I look at" in logs[0]["log"]
             for other in ("wrong", (await registered(house, "eve"))["password"]):
                 assert (await ada.ask("GET", "upload-logs", other)).status_code == 403
-        assert list(descendants(os.getpid())) == [] or all(
-            "bwrap" not in Path(f"/proc/{one}/cmdline").read_text()
-            for one in descendants(os.getpid())
-        )
+        assert _sandboxes() == []
 
 
 @pytest.mark.parametrize(
@@ -154,6 +153,16 @@ async def test_the_bots_of_a_killed_runner_move_to_another_one(tmp_path: Path) -
                 hosting.clock = time
                 await play_noughts(one, "bob")  # it ends by the rules for lost connections
                 await play_against(house, "eve")
+
+
+def _sandboxes() -> list[int]:
+    """The processes of bots that this process has started."""
+    found = []
+    for one in descendants(os.getpid()):
+        with suppress(OSError):  # it has just ended
+            if "bwrap" in Path(f"/proc/{one}/cmdline").read_text():
+                found.append(one)
+    return found
 
 
 def _lives(process: int) -> bool:
