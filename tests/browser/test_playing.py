@@ -255,3 +255,26 @@ def test_an_invitation_names_the_host_and_a_rematch_asks(
         expect(page.get_by_text("Asked for a rematch: Bob the guest")).to_be_visible()
         other.get_by_role("button", name="No, thanks").click()
         expect(page.get_by_role("alert")).to_contain_text("does not want to play")
+
+
+def test_people_without_a_common_word_play_again_after_both_have_reloaded(
+    page: Page, chromium: Browser, arena: BrowserArena
+) -> None:
+    with looking(chromium, arena) as other:
+        for one, name in ((page, "Cleo"), (other, "Dan")):
+            one.goto("/play/gomoku?pace=slow&invite=here")  # else house bots come
+            one.get_by_label("Your name").fill(name)
+            one.get_by_role("button", name="Play", exact=True).click()
+        for one in (page, other):
+            expect(one.get_by_role("list", name="Players")).to_contain_text("Dan")
+            expect(one).to_have_url(re.compile("match="))
+            one.goto(one.url.replace("invite=here&", ""))
+            expect(one.get_by_role("button", name="Resign")).to_be_visible()
+        resign(other)
+        expect(result(page)).to_contain_text("You win.")
+        other.get_by_role("button", name="Ask Cleo for a rematch").click()
+        page.get_by_role("button", name="Play again").click()
+        for one in (page, other):
+            expect(one).to_have_url(re.compile("invite=[0-9a-f]{32}&.*match="))
+        resign(page)
+        expect(result(other)).to_contain_text("You win.")

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Player, playUrl, type Surroundings, type WireEvents } from '../src/api/player';
 import { boardsWon, clockWords, heard, loginOf, outcomeFor, ownPlayer, ownTurn, sentence, START, type PlayMessage, type PlayState, type PlayWish } from '../src/api/player-state';
-import { opponentWords, rematchOf, wishOf, wishPath } from '../src/api/wish';
+import { opponentWords, rematchPath, wishOf, wishPath } from '../src/api/wish';
 import { soundOf } from '../src/parts/sounds';
 import type { MatchEvent, Result } from '../src/replay/film';
 import type { Renderer } from '../src/renderers/renderer';
@@ -139,9 +139,9 @@ test('a move, a capture and an end sound, and the loudest of several is heard', 
   assert.equal(sounds(step(0, { taken: true }), news({ event: 'ended', result: RESULT })), 'end');
 });
 
-test('a rematch is with the same people: by their word, or by that of the match', () => {
+test('a rematch is with the same people: by their word, or by one that only they are told', () => {
   const wish = { ...WISH, opponent: null };
-  assert.deepEqual([rematchOf(wish, 'm1').invite, rematchOf({ ...wish, invite: 'moon' }, 'm1').invite], ['rematch m1', 'moon']);
+  assert.deepEqual([rematchPath(wish, 'm1', 1), rematchPath({ ...wish, invite: 'moon' }, 'm1', 1)], ['/matches/m1/seats/1/rematch', null]);
 });
 
 test('the result is told from the side of the player', () => {

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from botdrome.app import RunningServer
 from botdrome.bots.house import house_bots
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.record import read, verify
@@ -283,6 +284,44 @@ async def test_the_secret_opens_the_flight_record(tmp_path: Path) -> None:
                 assert (
                     await web.get(url, headers={"Authorization": f"Bearer {secret}"})
                 ).status_code == status
+
+
+async def rematch(house: RunningServer, match: str, seat: int, secret: str) -> tuple[int, str]:
+    url = f"{house.url}/api/v1/matches/{match}/seats/{seat}/rematch"
+    headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+    async with httpx.AsyncClient(trust_env=False) as web:
+        answer = await web.get(url, headers=headers)
+    return answer.status_code, answer.json().get("invite", "")
+
+
+async def test_only_the_people_of_a_match_are_told_the_invite_of_its_rematch(
+    tmp_path: Path,
+) -> None:
+    async with server(tmp_path) as house:
+        async with bot(house, person("ann")) as ann, bot(house, person("dee")) as dee:
+            match = (await ann.receive())["match"]
+            await ann.send({"resign": True})
+            for one in (ann, dee):
+                await one.until_closed()
+        status, invite = await rematch(house, match, 0, f"{SECRET} ann")
+        assert (status, len(invite), match in invite) == (200, 32, False)
+        assert await rematch(house, match, 1, f"{SECRET} dee") == (200, invite)
+        refused = [(0, ""), (0, "wrong"), (1, f"{SECRET} ann"), (2, f"{SECRET} ann")]
+        statuses = [(await rematch(house, match, *one))[0] for one in refused]
+        assert statuses == [401, 403, 403, 404]
+
+
+async def test_a_bot_is_told_no_invite_because_its_seat_has_no_secret(tmp_path: Path) -> None:
+    async with server(tmp_path) as house:
+        login = await registered(house, "ada")
+        async with bot(house, login), bot(house, person("eve", opponent="ada")) as eve:
+            snapshot = await eve.receive()
+            await eve.send({"resign": True})
+            await eve.until_closed()
+        seats = {name: seat for seat, name in enumerate(snapshot["players"])}
+        found = await rematch(house, snapshot["match"], seats["ada"], login["password"])
+        assert found == (403, "")
+        assert (await rematch(house, snapshot["match"], seats["eve"], f"{SECRET} eve"))[0] == 200
 
 
 @pytest.mark.parametrize("guest", [True, False])

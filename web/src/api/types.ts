@@ -1252,6 +1252,10 @@ export interface RegisteredBot {
   password: string;
 }
 
+export interface RematchInvite {
+  invite: string;
+}
+
 export interface Removal {
   /** All connections of this name are closed. */
   name: string | null;

@@ -10,8 +10,8 @@ export interface Reading<T> {
   again: () => void;
 }
 
-/** `path`: null while it is not known yet what to ask for. `first`: an answer that is here already. `every`: milliseconds after an answer before it is asked again; after a failure that may pass it is asked again anyway. */
-export function useRest<T>(path: string | null, every = 0, first: T | null = null): Reading<T> {
+/** `path`: null while it is not known yet what to ask for. `first`: an answer that is here already. `every`: milliseconds after an answer before it is asked again; after a failure that may pass it is asked again anyway. `token`: for what is private. */
+export function useRest<T>(path: string | null, every = 0, first: T | null = null, token = ''): Reading<T> {
   const [state, setState] = useState<Omit<Reading<T>, 'again'>>({ value: first, error: null, loading: path !== null });
   const [round, setRound] = useState(0);
   const again = useCallback(() => setRound((count) => count + 1), []);
@@ -21,7 +21,7 @@ export function useRest<T>(path: string | null, every = 0, first: T | null = nul
     setState((before) => ({ ...before, loading: true }));
     const stop = () => control.abort();
     const repeat = (wait: number) => void (wait && later(wait, again, control.signal));
-    ask<T>(path, { signal: control.signal })
+    ask<T>(path, { signal: control.signal, token })
       .then(
         (value) => {
           setState({ value, error: null, loading: false });

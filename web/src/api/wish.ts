@@ -32,9 +32,9 @@ function optionsOf(text: string | null): Record<string, unknown> {
   }
 }
 
-/** The wish for another match with the same people, who share a word. */
-export function rematchOf(wish: PlayWish, match: string): PlayWish {
-  return { ...wish, invite: wish.invite ?? `rematch ${match}` };
+/** Where the server tells the word by which the people of a match meet again; null: they share one already. */
+export function rematchPath({ invite }: PlayWish, match: string, player: number): string | null {
+  return invite ? null : `/matches/${match}/seats/${player}/rematch`;
 }
 
 /** Where the server tells which players wait with the word of a wish. */

@@ -1,11 +1,12 @@
 /** The table of a human player: the board, the players with their clock, and the actions. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { guestAccount } from '../api/guest';
 import { ask } from '../api/rest';
 import { boardsWon, clockWords, outcomeFor, ownPlayer, ownTurn, type PlayState, type PlayWish } from '../api/player-state';
 import type { Player } from '../api/player';
-import type { Invitation } from '../api/types';
+import type { Invitation, RematchInvite } from '../api/types';
 import { useRest } from '../api/use';
-import { invitePath, rematchOf } from '../api/wish';
+import { invitePath, rematchPath } from '../api/wish';
 import { LOW_TIME, SoundSwitch, useLowTime, useSounds } from '../parts/sounds';
 import { colourOf, signOf, type Cross, type Renderer } from '../renderers/renderer';
 import { useRenderer } from '../renderers/use';
@@ -231,7 +232,7 @@ function Ending({ wish, state, film, boards, again }: { wish: PlayWish; state: P
       <h2 ref={heading} tabIndex={-1}>{own === null ? resultInWords(film.header, result) : outcomeFor(result, own)}</h2>
       <BoardScore state={state} film={film} boards={boards} />
       <div class="play-actions">
-        {people.length ? <Rematch wish={rematchOf(wish, state.match ?? '')} people={people} again={again} /> : <button type="button" class="main" onClick={() => again()}>Rematch</button>}
+        {people.length ? <Rematch before={wish} match={state.match ?? ''} own={own ?? 0} people={people} again={again} /> : <button type="button" class="main" onClick={() => again()}>Rematch</button>}
         <a class="button" href={`/matches/${state.match}`}>Watch the replay</a>
         <a class="button" href="/play">Another game</a>
       </div>
@@ -240,15 +241,17 @@ function Ending({ wish, state, film, boards, again }: { wish: PlayWish; state: P
 }
 
 /** Ask the other people for a rematch, or answer them. */
-function Rematch({ wish, people, again }: { wish: PlayWish; people: readonly string[]; again: Again }) {
-  const { value } = useRest<Invitation>(invitePath(wish), LOOK);
+function Rematch({ before, match, own, people, again }: { before: PlayWish; match: string; own: number; people: readonly string[]; again: Again }) {
+  const word = useRest<RematchInvite>(rematchPath(before, match, own), 0, null, guestAccount().secret);
+  const wish = { ...before, invite: before.invite ?? word.value?.invite ?? null };
+  const { value } = useRest<Invitation>(wish.invite && invitePath(wish), LOOK);
   const [declined, setDeclined] = useState(false);
   const asking = declined ? [] : people.filter((name) => value?.waiting.includes(name));
   const decline = () => {
     setDeclined(true);
     void ask(invitePath(wish), { method: 'DELETE' }).catch(() => undefined);
   };
-  if (!asking.length) return <button type="button" class="main" onClick={() => again(wish, people)}>Ask {people.length > 1 ? 'the others' : <bdi>{people[0]}</bdi>} for a rematch</button>;
+  if (!asking.length) return <button type="button" class="main" disabled={!wish.invite} onClick={() => again(wish, people)}>Ask {people.length > 1 ? 'the others' : <bdi>{people[0]}</bdi>} for a rematch</button>;
   return (
     <div class="rematch" role="status">
       <strong><bdi>{asking.join(' and ')}</bdi> {asking.length === 1 ? 'asks' : 'ask'} for a rematch.</strong>

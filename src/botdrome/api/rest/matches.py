@@ -35,7 +35,7 @@ from botdrome.api.rest.endpoint import (
 from botdrome.api.server_calls import ReadContext
 from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
-from botdrome.server.lobby.clients import is_bots
+from botdrome.server.lobby.clients import is_bots, is_of_guest, rematch_invite
 from botdrome.server.tables.flight_records import written
 from botdrome.store.entries import MatchEntry, Status, Wanted
 
@@ -44,6 +44,10 @@ NO_MATCH = (404, "There is no such match.")
 FILM = (FilmHeader, FilmFrame)
 LARGEST_FILE = 8 << 20
 """Bytes of an uploaded match file."""
+
+
+class RematchInvite(Struct):
+    invite: str
 
 
 class Seat(Struct):
@@ -311,16 +315,38 @@ async def filmed(_: ReadContext, request: RestRequest) -> bytes:
 )
 async def flight(context: ReadContext, request: RestRequest) -> bytes:
     """Private: the messages between the server and one bot, with the verdicts."""
+    entry = await _own_match(context, request)
+    found = await context.store.flight(entry.id, request.path("seat"))
+    if found is None:
+        raise _missing(entry, "flight records", "flight records are stored at its end")
+    return written(found, entry.reason)
+
+
+@endpoint(
+    "GET",
+    "/matches/{id}/seats/{seat:int}/rematch",
+    "The invite by which the players of a match meet again, for a guest that played in it.",
+    (401, "There is no token."),
+    (403, "It is not the secret of the guest at that seat."),
+    NO_MATCH,
+    private=True,
+)
+async def rematch(context: ReadContext, request: RestRequest) -> RematchInvite:
+    entry = await _own_match(context, request)
+    if not entry.owners or not is_of_guest(entry.owners[request.path("seat")]):
+        raise Problem("this is the seat of a bot; a rematch is for guests", 403)
+    return RematchInvite(rematch_invite(entry))
+
+
+async def _own_match(context: ReadContext, request: RestRequest) -> MatchEntry:
+    """The match, for the owner of the seat."""
     token, seat = request.token, request.path("seat")
     entry = await match_entry(context, request)
     if seat >= len(entry.players):
         raise Problem(f"match {entry.id} has the seats 0 to {len(entry.players) - 1}", 404)
     if not await context.call(Arena.owns, entry, seat, token):
         raise Problem(f"this is not the token of the bot at seat {seat}", 403)
-    found = await context.store.flight(entry.id, seat)
-    if found is None:
-        raise _missing(entry, "flight records", "flight records are stored at its end")
-    return written(found, entry.reason)
+    return entry
 
 
 @endpoint("GET", "/live", "The running matches, the one that runs longest first.", GAME)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from botdrome.match.events import Player
 from botdrome.server.network.connection import Traffic
-from botdrome.store.entries import BotEntry, Epoch, MatchEntry
+from botdrome.store.entries import BotEntry, Epoch, MatchEntry, hashed
 
 End = Callable[[], None]
 
@@ -209,6 +209,14 @@ def is_bots(entry: MatchEntry, seat: int, bot: BotEntry) -> bool:
     if entry.owners:
         return entry.owners[seat] == bot_owner(bot)
     return entry.players[seat] == bot.name and bot.registered <= entry.started
+
+
+def rematch_invite(entry: MatchEntry) -> str:
+    """Return the word by which the guests of a match meet again.
+
+    Nobody can guess it, because the owners of guests' seats have secrets.
+    """
+    return hashed(" ".join(("rematch", entry.id, *entry.owners)))[:32]
 
 
 def seat_of(entry: MatchEntry, owner: str, secret: str) -> int | None:
