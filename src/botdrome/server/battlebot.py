@@ -10,14 +10,16 @@ from botdrome.server.calling.bot_connection import BotAnswer, CallFailed
 from botdrome.server.calling.tunnels import BotTunnel, Tunnels
 from botdrome.server.lobby.clients import is_of_guest, seat_key
 from botdrome.server.lobby.desk import Desk
+from botdrome.server.lobby.registry import may_log_in
 from botdrome.server.network.connection import Connection
 from botdrome.server.network.peer import PEER
 from botdrome.server.network.websocket import MakeSession
 from botdrome.server.protocol import ServedProtocol, ServerParts
 from botdrome.server.session import AdmittedClient, Session, Transfer
 from botdrome.server.tables.kept_table import KeptTable
+from botdrome.store.entries import StoreUnavailable
 from botdrome.wire.battlebot.conversation import PLAY_PATH, BattlebotConversation, Login, Seek
-from botdrome.wire.conversation import Command, Removed, Seated
+from botdrome.wire.conversation import Command, Removed, Seated, TokenChanged
 from botdrome.wire.safe_headers import plain_answer
 from botdrome.wire.tunnel import TakeAnswer, TunnelConversation, UnknownCall
 
@@ -69,7 +71,18 @@ class BattlebotServer:
             session.answer(Removed(refusal))
         elif not self._sits_again(session, login, client.login):
             self.act(session, Seek(login, client.login))
+        if client.registered and not session.closed:
+            self._desk.tasks.start(self._check_token(session, login.password))
         return session
+
+    async def _check_token(self, session: Session, token: str) -> None:
+        """Its token may have been changed while the client was on its way."""
+        try:
+            bot = await self._desk.registry.find(session.name)
+        except StoreUnavailable:
+            return  # the node that sent the client has checked it
+        if bot is None or not may_log_in(bot, token):
+            session.answer(TokenChanged())
 
     def _sits_again(self, session: Session, login: Login, message: bytes) -> bool:
         """Seat a client that knows how its match stands, if the match is here by now."""

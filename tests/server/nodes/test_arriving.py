@@ -12,6 +12,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from botdrome.app import RunningServer
+from botdrome.server import battlebot
 from botdrome.server.lobby.bans import Bans
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.nodes.cluster import Cluster
@@ -62,6 +63,18 @@ async def test_a_client_that_is_banned_on_the_way_is_removed(
         for end in waiting:  # the client at the home of their wish does not move
             end.cancel()
         assert [end.result()[0][-1] for end in done] == [{"error": "it cheats"}]
+
+
+async def test_a_client_whose_token_is_changed_on_the_way_is_removed(
+    two: list[RunningServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(battlebot, "may_log_in", lambda *_: False)  # as seen after the move
+    ada, bob = [await registered(two[0], name) for name in ("ada", "bob")]
+    async with bot(two[0], ada) as one, bot(two[1], bob) as other:
+        ends = [asyncio.ensure_future(each.until_closed()) for each in (one, other)]
+        told = [(await end)[0][-1] for end in ends]
+    results = [one["state"]["result"] for one in told if "state" in one]
+    assert [result["reason"] for result in results if result] == ["disconnect"]
 
 
 async def test_a_client_with_tls_is_piped(
