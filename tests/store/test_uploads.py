@@ -25,6 +25,7 @@ async def bot(store: Store, name: str = "ada", owner: str = "") -> str:
 
 
 async def add(store: Store, name: str, now: int = NOW, most: int = 10) -> int:
+    await keep_archive(store.source, "digest", b"abc")
     number = await enter(store, uploads.add_upload, name, "v", ("digest", 3), now, most)
     assert isinstance(number, int)
     return number
@@ -185,10 +186,22 @@ async def test_uploads_of_an_owner_within_a_day_are_limited(store: Store) -> Non
     assert await add(store, ada, NOW + DAY, most=2) == 2
 
 
+async def test_no_archive_remains_of_a_refused_version(store: Store) -> None:
+    ada, values = await bot(store), ("v", ("new", 3), NOW, 1)
+    await add(store, ada)
+    await keep_archive(store.source, "new", b"new")
+    with pytest.raises(RefusedUpload, match="within 24 hours"):
+        await enter(store, uploads.add_upload, ada, *values)
+    with pytest.raises(RefusedUpload, match="within 24 hours"):
+        await add(store, ada, most=1)
+    rows = await store.uploads._fetch("SELECT hash FROM archives", {})
+    assert [row[0] for row in rows] == ["digest"], "the first version still has its own"
+    with pytest.raises(RefusedUpload, match="upload it again"):
+        await enter(store, uploads.add_upload, await bot(store, "bob"), *values)
+
+
 async def test_a_deleted_version_is_gone_with_its_archive(store: Store) -> None:
     ada, eve = await bot(store, "ada"), await bot(store, "eve")
-    await keep_archive(store.source, "digest", b"abc")
-    await keep_archive(store.source, "digest", b"abc")
     await accepted(store, ada)
     await add(store, eve)
     await beat(store, checks=("c2",), bots=("p",))

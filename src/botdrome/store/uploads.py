@@ -34,6 +34,7 @@ _BUSY = "SELECT runner, count(*) FROM uploads WHERE lease IS NOT NULL GROUP BY r
 _OF_TODAY = """SELECT count(*) FROM uploads WHERE uploaded > :since AND bot IN (SELECT name
     FROM bots WHERE name = :bot OR owner <> '' AND owner =
     (SELECT owner FROM bots WHERE name = :bot))"""
+_IS_STORED = "SELECT count(*) FROM archives WHERE hash = :hash"
 _LAST = "SELECT coalesce(max(number), 0) FROM uploads WHERE bot = :bot"
 _ADD = """INSERT INTO uploads (bot, number, version, hash, size, uploaded, state, report, active,
     paused, attempts, until) VALUES
@@ -135,6 +136,10 @@ class Uploads:
         rows = await self._fetch(_ARCHIVE, {"lease": lease, "now": now})
         return bytes(rows[0][0]) if rows else None
 
+    async def since(self, bot: str, since: Epoch) -> int:
+        """Return how many versions its owner has uploaded since then."""
+        return int((await self._fetch(_OF_TODAY, {"bot": bot, "since": since}))[0][0])
+
     async def logs(self, bot: str) -> list[HostedLog]:
         """Return the logs of its matches, the newest first."""
         rows = await self._fetch(f"{_LOGS} ORDER BY written DESC", {"bot": bot})
@@ -150,17 +155,25 @@ def _upload(row: Sequence[Any]) -> Upload:
     return Upload(**found | {"active": bool(found["active"])})
 
 
+def too_many(most: int) -> RefusedUpload:
+    return RefusedUpload(f"an owner may upload {most} versions within 24 hours")
+
+
 def add_upload(
     bot: str, version: str, archive: tuple[str, int], now: Epoch, most: int
 ) -> Plan[int]:
     """Add a version with the hash and size of its archive, and return its number.
 
-    Raise RefusedUpload if its owner has uploaded `most` within a day.
+    Raise RefusedUpload if its owner has uploaded `most` within a day; then the archive is deleted,
+    unless another version has it. So it may be gone when that version is added.
     """
-    values = {"bot": bot}
+    values, stored = {"bot": bot}, {"hash": archive[0]}
     today = yield Run(_OF_TODAY, values | {"since": now - DAY})
     if today[0][0] >= most:
-        raise RefusedUpload(f"an owner may upload {most} versions within 24 hours")
+        yield Run(_DELETE_ARCHIVE, stored)
+        raise too_many(most)
+    if not (yield Run(_IS_STORED, stored))[0][0]:
+        raise RefusedUpload("the archive was deleted meanwhile; upload it again")
     number = int((yield Run(_LAST, values))[0][0]) + 1
     added = {"number": number, "version": version, "hash": archive[0], "size": archive[1]}
     yield Run(_ADD, values | added | {"now": now})

@@ -193,10 +193,14 @@ async def test_uploads_are_limited(tmp_path: Path) -> None:
             assert answer.status_code == 422 and words in answer.json()["error"]
         assert (await ada.ask("POST", content=bytes(2000))).status_code == 422
         assert (await ada.ask("POST", content=bytes(17 << 20))).status_code == 413
-        for status in (201, 201, 409):
-            assert (await ada.ask("POST", content=ARCHIVE)).status_code == status
         odd = await ada.ask("POST", content=ARCHIVE, params={"version": "x" * 65})
         assert odd.status_code == 400
+        for status in (201, 201, 409):
+            assert (await ada.ask("POST", content=ARCHIVE)).status_code == status
+        another = packed({"bot.py": PackedFile(b"another")})
+        assert (await ada.ask("POST", content=another)).status_code == 409
+        rows = await house.arena.store.uploads._fetch("SELECT hash FROM archives", {})
+        assert [row[0] for row in rows] == [hashlib.sha256(ARCHIVE).hexdigest()]
         assert (await ada.ask("POST", token="wrong", content=ARCHIVE)).status_code == 403
         nobody = Author(house, "nobody", "token")
         assert (await nobody.ask("POST", content=ARCHIVE)).status_code == 404

@@ -80,6 +80,9 @@ class Hosting:
             raise RefusedUpload(f"a bot named {bot.name!r} cannot be uploaded")
         if bot.url is not None:
             raise RefusedUpload(f"the server calls {bot.name} at its URL; remove the URL first")
+        most = self._settings.per_day
+        if await self._store.uploads.since(bot.name, self._now - uploads.DAY) >= most:
+            raise uploads.too_many(most)
         return self.limits
 
     async def _invited(self, bot: BotEntry) -> bool:
