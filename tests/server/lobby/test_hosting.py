@@ -139,6 +139,34 @@ async def test_the_server_ends_leases_even_if_no_runner_is_left(
         await ada.until(runner=None)
 
 
+async def test_a_server_without_uploads_ends_the_leases_of_an_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with server(tmp_path, hosting_uploads="everybody", operator_token="operator") as house:
+        ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
+        await ada.push()
+        await one.accept()
+    monkeypatch.setattr(hosting, "LEASE", 0.001)
+    async with server(tmp_path, hosting_uploads="off") as house:
+        house.arena.hosting.clock = lambda: time() + 3600
+        await Author(house, "ada", ada.token).until(runner=None)
+
+
+async def test_the_server_looks_for_expired_leases_again_after_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosting, "LEASE", 0.001)
+    failures = []
+
+    async def fail(*_: object) -> None:
+        failures.append(1)
+        raise ValueError("a fault")
+
+    async with server(tmp_path) as house:
+        monkeypatch.setattr(house.arena.hosting, "_beat", fail)
+        await until(lambda: len(failures) > 1)
+
+
 async def test_an_archive_is_for_the_runner_that_has_its_lease(house: RunningServer) -> None:
     ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
     await ada.push()

@@ -13,12 +13,13 @@ from time import time
 
 from msgspec import Struct
 
+from botdrome.server.failures import log_failure
 from botdrome.server.lobby.registry import Registry
 from botdrome.server.settings import HostingSection
 from botdrome.store import uploads
 from botdrome.store.changes import Plan
 from botdrome.store.classes import AT
-from botdrome.store.entries import BotEntry, Note, RefusedUpload, StoreUnavailable, hashed
+from botdrome.store.entries import BotEntry, Note, RefusedUpload, hashed
 from botdrome.store.rows import key
 from botdrome.store.store import Store
 from botdrome.store.uploads import HostedLog, Upload
@@ -233,8 +234,7 @@ class Hosting:
 
     def open(self) -> None:
         """End expired leases from now on, even if no runner is left to ask for work."""
-        if self._settings.uploads != "off":
-            self._sweeping = asyncio.ensure_future(self._sweep())
+        self._sweeping = asyncio.ensure_future(self._sweep())
 
     async def close(self) -> None:
         if self._sweeping is not None:
@@ -247,5 +247,5 @@ class Hosting:
             await asyncio.sleep(LEASE)
             try:
                 await self._beat("", [], 0, 0)
-            except StoreUnavailable:
-                continue
+            except Exception:
+                log_failure("expired leases could not be ended")
