@@ -26,7 +26,7 @@ from botdrome.server.nodes.cluster import Node
 from botdrome.server.rooms.duel import DuelLeaderboard
 from botdrome.server.tables.audience import Tables
 from botdrome.server.workers.limits import CLIENT_SOURCE
-from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, Note, hashed
+from botdrome.store.entries import BotEntry, MatchEntry, NameTaken, Note, RefusedUpload, hashed
 
 if TYPE_CHECKING:
     from botdrome.server.operator.contest_orders import ContestOrders
@@ -272,8 +272,12 @@ class Arena:
         return await self._change(bot, None)
 
     async def move(self, bot: BotEntry, url: str | None) -> BotEntry:
-        """Change or remove the URL of a bot. Raise CallFailed if the bot does not answer there."""
+        """Change or remove the URL of a bot. Raise CallFailed if the bot does not answer there, and
+        RefusedUpload if it is hosted.
+        """
         if url is not None:
+            if bot.hosted is not None:
+                raise RefusedUpload(f"{bot.name} is hosted here; pause it first")
             await self.url_bots.challenge(url, bot.name, bot.game)
         await self.store.change_url(bot.name, url)
         self._registry.forget(bot.name)

@@ -39,15 +39,19 @@ _LAST = "SELECT coalesce(max(number), 0) FROM uploads WHERE bot = :bot"
 _ADD = """INSERT INTO uploads (bot, number, version, hash, size, uploaded, state, report, active,
     paused, attempts, until) VALUES
     (:bot, :number, :version, :hash, :size, :now, 'waiting', '', false, '', 0, 0)"""
+_PLAYABLE = """EXISTS (SELECT 1 FROM bots
+    WHERE bots.name = uploads.bot AND token_hash IS NOT NULL AND url IS NULL)"""
+"""Its token was not revoked, and the server does not call it."""
 _END_LEASES = """UPDATE uploads SET lease = NULL, runner = NULL WHERE lease IS NOT NULL
     AND (until < :now OR runner = :runner AND NOT (lease IN :held)) RETURNING bot, state"""
-_RENEW = """UPDATE uploads SET until = :until WHERE runner = :runner AND lease IN :held
-    RETURNING lease, state = 'accepted' AND (NOT active OR paused <> '')"""
+_RENEW = f"""UPDATE uploads SET until = :until WHERE runner = :runner AND lease IN :held
+    RETURNING lease, state = 'accepted' AND NOT (active AND paused = '' AND {_PLAYABLE})"""
 _GIVE_UP = f"""UPDATE uploads SET state = 'rejected', report = :report
     WHERE state = 'waiting' AND lease IS NULL AND attempts >= {MOST_ATTEMPTS}"""
 _TO_CHECK = """SELECT bot, number FROM uploads WHERE state = 'waiting' AND lease IS NULL
     ORDER BY uploaded LIMIT :most"""
-_TO_PLAY = """SELECT bot, number FROM uploads WHERE active AND paused = '' AND bot NOT IN
+_TO_PLAY = f"""SELECT bot, number FROM uploads WHERE active AND paused = '' AND {_PLAYABLE}
+    AND bot NOT IN
     (SELECT bot FROM uploads WHERE lease IS NOT NULL AND state = 'accepted')
     ORDER BY uploaded LIMIT :most"""
 _LEASE = f"""UPDATE uploads SET lease = :lease, runner = :runner, until = :until,
@@ -61,6 +65,8 @@ _ACTIVATE = "UPDATE uploads SET active = (number = :number) WHERE bot = :bot"
 _PAUSE = "UPDATE uploads SET paused = :why WHERE bot = :bot AND active RETURNING number"
 _PAUSE_LEASED = """UPDATE uploads SET paused = :why WHERE lease = :lease AND until > :now
     AND state = 'accepted' RETURNING bot"""
+_IS_PLAYING = """SELECT count(*) FROM uploads WHERE bot = :bot AND number = :number
+    AND lease IS NOT NULL AND state = 'accepted'"""
 _DELETE = """UPDATE uploads SET state = 'deleted', active = false, lease = NULL, runner = NULL
     WHERE bot = :bot AND number = :number AND state <> 'deleted' RETURNING hash"""
 _DELETE_ARCHIVE = """DELETE FROM archives WHERE hash = :hash AND NOT EXISTS
@@ -246,13 +252,18 @@ def pause_leased(lease: str, why: str, now: Epoch) -> Plan[str]:
     return str(rows[0][0])
 
 
-def delete_upload(bot: str, number: int) -> Plan[None]:
-    """Delete a version with its archive. Its row stays: it counts for the limit of a day."""
-    rows = yield Run(_DELETE, {"bot": bot, "number": number})
+def delete_upload(bot: str, number: int) -> Plan[bool]:
+    """Delete a version with its archive, and return whether it was leased to play. Its row stays:
+    it counts for the limit of a day.
+    """
+    which = {"bot": bot, "number": number}
+    playing = yield Run(_IS_PLAYING, which)
+    rows = yield Run(_DELETE, which)
     if not rows:
         raise RefusedUpload(f"{bot} has no version {number}")
     yield Run(_DELETE_ARCHIVE, {"hash": rows[0][0]})
     yield Run(_HOSTED, {"bot": bot})
+    return bool(playing[0][0])
 
 
 def add_log(bot: str, log: HostedLog) -> Plan[None]:

@@ -258,6 +258,56 @@ async def test_a_bot_that_the_server_calls_is_not_hosted(house: RunningServer) -
     assert answer.status_code == 409 and "remove the URL first" in answer.json()["error"]
 
 
+async def test_a_hosted_bot_gets_no_url(house: RunningServer) -> None:
+    ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
+    await ada.push()
+    await one.accept()
+    answer = await ada.ask("PUT", "bots", json={"url": "http://127.0.0.1:1/"})
+    assert answer.status_code == 409 and "ada is hosted here" in answer.json()["error"]
+
+
+async def test_a_hosted_bot_whose_token_is_revoked_plays_no_more(house: RunningServer) -> None:
+    ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
+    await ada.push()
+    credential = await one.accept()
+    entry = await house.arena.store.bot("ada")
+    assert entry is not None
+    async with bot(house, login(credential)) as playing:
+        await house.arena.revoke(entry)
+        await playing.until_closed()
+    with pytest.raises(Exception, match="its token is needed"):
+        await house.desk.registry.admit("ada", credential, "noughts-and-crosses")
+    assert (await one.beat())["ending"] == one.held
+    one.held.clear()
+    assert (await one.beat())["given"] == []
+
+
+async def test_to_delete_the_version_that_plays_ends_its_login(house: RunningServer) -> None:
+    ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
+    await ada.push()
+    credential = await one.accept()
+    async with bot(house, login(credential)) as playing:
+        assert (await ada.ask("DELETE", json={"number": 1})).status_code == 200
+        await playing.until_closed()
+    assert len((await one.beat())["lost"]) == 1
+
+
+async def test_a_beat_that_waits_ends_no_lease_of_a_later_one(
+    house: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
+    await ada.push()
+    monkeypatch.setattr(hosting, "PATIENCE", 600.0)
+    news: Any = house.arena.hosting._news
+    early = asyncio.ensure_future(house.arena.hosting.beat("one", "", [], 0, 0))
+    await until(lambda: news._waiters)
+    await one.lease()
+    await ada.push()
+    assert (await early).given == []
+    monkeypatch.setattr(hosting, "PATIENCE", 0.0)
+    assert (await one.beat(0, 0))["lost"] == []
+
+
 async def test_a_log_is_cut_and_needs_a_lease(house: RunningServer) -> None:
     ada, one = await Author.of_new_bot(house), await TestRunner.new(house)
     await ada.push()

@@ -219,6 +219,7 @@ async def register(arena: Arena, request: RestRequest, new: NewBot) -> Registere
     "/bots/{name:path}",
     "Give a bot an address, another one, or none.",
     *PRIVATE,
+    (409, "The bot is hosted here."),
     NOT_CALLED,
     private=True,
 )

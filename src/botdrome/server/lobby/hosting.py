@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable
 from functools import partial
 from time import time
+from typing import Any
 
 from msgspec import Struct
 
@@ -54,6 +55,10 @@ class Hosting:
         self._store, self._registry, self._settings = store, registry, settings
         self.clock = clock
         self._about: dict[str, str] = {}
+        self._last_beat: dict[str, object] = {}
+        """Of each runner. An earlier one, which may wait here though its client has left, names
+        other leases.
+        """
         self._news = asyncio.Event()
         """There may be new work."""
         self._sweeping: asyncio.Task[None] | None = None
@@ -110,12 +115,15 @@ class Hosting:
         await self._changed(bot.name, partial(uploads.pause, bot.name, why))
 
     async def delete(self, bot: BotEntry, number: int) -> None:
-        await self._changed(bot.name, partial(uploads.delete_upload, bot.name, number))
+        """Delete a version. If it plays, its login ends."""
+        if await self._changed(bot.name, partial(uploads.delete_upload, bot.name, number)):
+            self._registry.end_logins(bot.name)
 
-    async def _changed(self, bot: str, change: Callable[[], Plan[None]]) -> None:
-        await self._store.journal.enter(change)
+    async def _changed(self, bot: str, change: Callable[[], Plan[Any]]) -> Any:
+        outcome = await self._store.journal.enter(change)
         self._registry.forget(bot)
         self._announce()
+        return outcome
 
     def _announce(self) -> None:
         self._news.set()
@@ -169,6 +177,7 @@ class Hosting:
         check and bots to play. Wait a little if there is nothing new.
         """
         self._about[runner] = about
+        self._last_beat[runner] = this = object()
         news = self._news
         found = await self._beat(runner, held, checks, bots)
         if not (found.given or found.lost):
@@ -176,7 +185,8 @@ class Hosting:
                 await asyncio.wait_for(news.wait(), PATIENCE)
             except TimeoutError:
                 return found
-            found = await self._beat(runner, held, checks, bots)
+            if self._last_beat[runner] is this:
+                found = await self._beat(runner, held, checks, bots)
         return found
 
     async def _beat(self, runner: str, held: list[str], checks: int, bots: int) -> RunnerNews:

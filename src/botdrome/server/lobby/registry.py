@@ -77,11 +77,11 @@ def holds(bot: BotEntry, token: str) -> bool:
 
 def may_log_in(bot: BotEntry, token: str) -> bool:
     """Whether a client with this token plays as the bot: while it is hosted, a runner with the
-    credential of its lease does, and nobody else.
+    credential of its lease does, and nobody else. Nobody does if its own token was revoked.
     """
     if bot.hosted is None:
         return holds(bot, token)
-    return hmac.compare_digest(bot.hosted, hashed(token))
+    return bot.token_hash is not None and hmac.compare_digest(bot.hosted, hashed(token))
 
 
 HOSTED = "{0} is hosted here, and logs in with no other token; `botdrome bots pause {0}` ends that"
