@@ -8,9 +8,12 @@ import httpx
 import msgspec
 import pytest
 
+from botdrome.api import replays
 from botdrome.api.replays import FilmLimits, film_of_file
 from botdrome.api.requests import Problem
-from botdrome.api.rest.endpoint import MOST_FILES, TOO_MANY_FILES
+from botdrome.api.rest import matches
+from botdrome.api.rest.endpoint import MOST_FILES, TOO_MANY_FILES, RawRequest, RestRequest
+from botdrome.api.server_calls import ReadContext
 from botdrome.catalogue import CATALOGUE
 from botdrome.match.events import Began, Played
 from botdrome.match.film import FilmFrame, FilmHeader
@@ -19,8 +22,10 @@ from botdrome.server.lobby.clients import bot_owner
 from botdrome.server.workers.jobs import WorkersBusy
 from botdrome.server.workers.limits import SharedSlots
 from botdrome.server.workers.pool import Workers
+from botdrome.store.entries import BotEntry, MatchEntry
 from botdrome.store.store import Store
 from tests.api.tables import NOON, HandTables, entry_of, mark, played_by_the_house, played_noughts
+from tests.api.test_answer_cache import CALLER
 from tests.golden.test_golden import every_file, file_of
 from tests.match.films import views
 from tests.server.tables.test_table import running
@@ -232,3 +237,37 @@ async def test_a_running_match_is_shown_from_its_start(
     assert [type(frame.event) for frame in frames] == [Began, Played], "refused moves are private"
     assert list(views(frames))[-1]["board"][0][0] == "X"
     assert (await http.get("/api/v1/matches/none/past")).status_code == 404
+
+
+async def test_the_past_of_a_match_is_replayed_once_until_it_goes_on(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def counted(entry: MatchEntry, owners: list[str | None], data: bytes) -> bytes:
+        made.append(data.count(b"\n"))
+        return replays.film_so_far(entry, owners, data)
+
+    async def asked() -> bytes:
+        request = RestRequest(RawRequest("past", "", {"id": "m"}, ""), ())
+        return await matches.past(context, request)
+
+    monkeypatch.setattr(matches, "film_so_far", counted)
+    (tmp_path / "other").mkdir()
+    store.begin(entry_of("m", "ada", "bob"))
+    async with running(tmp_path / "other", "noughts-and-crosses") as (table, _, _):
+
+        async def look(_function: object, _match: str, first: int) -> list[bytes] | None:
+            return table.past(first)
+
+        context = ReadContext(CALLER, store)
+        monkeypatch.setattr(context, "call", look)
+        first = await asked()
+        assert (await asked(), made) == (first, [1])
+        table.submit(0, mark(0, 0, 0), b"{}")
+        later = await asked()
+        assert (await asked(), made) == (later, [1, 2]) and later != first
+        await store.register(BotEntry("ada", "noughts-and-crosses", "me", 0, None))
+        assert b'"me"' in await asked()
+        monkeypatch.setattr(matches, "ROOM", 10)
+        assert await asked() == await asked() and made == [1, 2, 2, 2], "there is no room for it"

@@ -1,5 +1,7 @@
 """Matches and live tables over REST."""
 
+from collections import OrderedDict
+from hashlib import sha256
 from math import inf
 from typing import Any, TypeVar, get_args
 
@@ -37,7 +39,7 @@ from botdrome.match.film import FilmFrame, FilmHeader
 from botdrome.server.arena import Arena
 from botdrome.server.lobby.clients import is_bots, is_of_guest, rematch_invite
 from botdrome.server.tables.flight_records import written
-from botdrome.store.entries import MatchEntry, Status, Wanted
+from botdrome.store.entries import MatchEntry, Source, Status, Wanted
 
 endpoint = Endpoints()
 NO_MATCH = (404, "There is no such match.")
@@ -258,6 +260,14 @@ async def film(context: ReadContext, request: RestRequest) -> bytes:
     return film_of_match(entry, await owners_of(entry, context), record)
 
 
+ROOM = 16 << 20
+"""Bytes of the films of running matches that a worker process keeps."""
+_pasts: OrderedDict[tuple[Source, str], tuple[tuple[bytes, list[str | None]], bytes]] = (
+    OrderedDict()
+)
+"""By store and match: of which file and owners it is the film, and the film."""
+
+
 @endpoint(
     "GET",
     "/matches/{id}/past",
@@ -279,8 +289,15 @@ async def past(context: ReadContext, request: RestRequest) -> bytes:
             raise Problem(f"match {entry.id} has more than {LIMITS.inputs} inputs so far", 422)
         if not some:
             break
-    owners = await owners_of(entry, context)
-    return film_so_far(entry, owners, b"\n".join([*lines, b""]))
+    data, owners = b"\n".join([*lines, b""]), await owners_of(entry, context)
+    key, version = (context.store.source, entry.id), (sha256(data).digest(), owners)
+    known, film = _pasts.pop(key, (None, b""))
+    if known != version:
+        film = film_so_far(entry, owners, data)
+    _pasts[key] = version, film
+    while sum(len(film) for _, film in _pasts.values()) > ROOM:
+        _pasts.popitem(last=False)
+    return film
 
 
 async def owners_of(entry: MatchEntry, context: ReadContext) -> list[str | None]:
