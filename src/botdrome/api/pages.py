@@ -73,7 +73,7 @@ def page(name: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 class PageWords(Struct, frozen=True):
-    """What search engines and previews of links show of a page."""
+    """Title, description and picture of a page, for search engines and previews of links."""
 
     title: str = TITLE
     description: str = DESCRIPTION
