@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,23 @@ def test_a_build_that_takes_too_long_is_stopped(
 ) -> None:
     monkeypatch.setattr(building, "SECONDS", 1.0)
     assert failure(project("sleep 600"), target) == "the build takes more than 1 s"
+
+
+def test_a_build_is_stopped(target: Path) -> None:
+    with pytest.raises(BuildFailed, match="the build was stopped"):
+        build(project("sleep 600"), LIMITS, target, lambda: True)
+
+
+def test_an_upload_is_not_to_blame_for_a_full_disk(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(building, "_built", lambda *_: {"bot.py": PackedFile(b"")})
+    monkeypatch.setattr(Path, "chmod", full)
+    with pytest.raises(OSError, match="No space left"):
+        build(project(), LIMITS, target)
 
 
 def test_no_process_of_a_build_is_left(target: Path) -> None:

@@ -5,11 +5,13 @@ compiler runs code of the upload, too. The files after the build come out as tex
 output. Only plain files are taken from it, so nothing in the sandbox writes to this machine.
 """
 
+import os
 import shutil
 import subprocess
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from errno import EDQUOT, EIO, ENOSPC, EROFS
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
@@ -28,6 +30,8 @@ from botdrome.wire.upload import BadUpload, PackedFile, UploadLimits, check_path
 BUILDING = Limits(memory=2048, processes=128, cpu=300, cores=1, disk=512)
 SECONDS = 180.0
 """For unpacking and building."""
+LOOK = 0.5
+"""Seconds between two looks whether a build should stop."""
 LARGEST_BUILD = 64 << 20
 """Bytes of the files after a build."""
 MOST_BUILT = 5000
@@ -37,6 +41,10 @@ PIECE = 48 << 10
 KEPT_OUTPUT = 4000
 """Characters of a failed build's output."""
 IN_SANDBOX = Path("/tmp/bot")
+UNFINISHED = "building-"
+"""The name of a folder in which a build is under way begins so; then comes the process."""
+OF_MACHINE = (ENOSPC, EDQUOT, EIO, EROFS)
+"""Errors that no upload causes."""
 REFUSED = 1
 """The status of the part in the sandbox that has said what is wrong."""
 PROGRAMS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin"
@@ -51,16 +59,19 @@ class BuildFailed(Exception):
     """An upload cannot be built. The text is for its author."""
 
 
-def build(archive: bytes, limits: UploadLimits, target: Path) -> None:
-    """Make the folder `target` from an archive. Raise BuildFailed, or CannotStart if there is no
-    sandbox.
+def build(
+    archive: bytes, limits: UploadLimits, target: Path,
+    stopped: Callable[[], bool] = lambda: False,
+) -> None:  # fmt: skip
+    """Make the folder `target` from an archive. Raise BuildFailed, also when it is stopped;
+    CannotStart if there is no sandbox; or OSError if this machine is to blame.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(mkdtemp(dir=target.parent, prefix="building-"))
+    folder = Path(mkdtemp(dir=target.parent, prefix=f"{UNFINISHED}{os.getpid()}-"))
     try:
         upload = folder / "upload.zip"
         upload.write_bytes(archive)
-        files = _built(upload, limits)
+        files = _built(upload, limits, stopped)
         upload.unlink()
         _write(files, folder)
         folder.chmod(0o755)
@@ -71,7 +82,9 @@ def build(archive: bytes, limits: UploadLimits, target: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _built(upload: Path, limits: UploadLimits) -> dict[str, PackedFile]:
+def _built(
+    upload: Path, limits: UploadLimits, stopped: Callable[[], bool]
+) -> dict[str, PackedFile]:
     words = [str(upload), *map(str, (limits.packed, limits.unpacked, limits.files))]
     program = Program(
         [sys.executable, "-P", "-m", "botdrome.offline.build", *words],
@@ -80,7 +93,7 @@ def _built(upload: Path, limits: UploadLimits) -> dict[str, PackedFile]:
         BotFiles(PYTHON, (upload,)),
     )
     try:
-        data = b"".join(_output(program))
+        data = b"".join(_output(program, stopped))
         program.wait_for_end(1.0)
         if program.status != 0:
             program.hear_errors()
@@ -94,14 +107,16 @@ def _built(upload: Path, limits: UploadLimits) -> dict[str, PackedFile]:
         raise BuildFailed(f"the files after the build are refused: {problem}") from None
 
 
-def _output(program: Program) -> Iterator[bytes]:
+def _output(program: Program, stopped: Callable[[], bool]) -> Iterator[bytes]:
     """Yield what a build writes. Raise BuildFailed if it takes too long, or writes too much."""
     until, size = perf_counter() + SECONDS, 0
     while not program.ended:
-        lines = program.next_lines(until)
+        lines = program.next_lines(min(until, perf_counter() + LOOK))
         size += sum(map(len, lines))
         if program.flooding or size > 2 * LARGEST_BUILD:
             raise BuildFailed("the build writes too much")
+        if stopped():
+            raise BuildFailed("the build was stopped")
         if perf_counter() > until:
             raise BuildFailed(f"the build takes more than {SECONDS:g} s")
         try:
@@ -128,6 +143,8 @@ def _write(files: Mapping[str, PackedFile], folder: Path) -> None:
             place.write_bytes(file.data)
             place.chmod(0o755 if file.executable else 0o644)
     except OSError as problem:
+        if problem.errno in OF_MACHINE and folder != IN_SANDBOX:
+            raise
         raise BuildFailed(f"{path}: {problem.strerror}") from None
 
 
