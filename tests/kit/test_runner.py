@@ -3,8 +3,10 @@ its lease.
 """
 
 import asyncio
+import json
 import os
 import signal
+import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -15,8 +17,12 @@ import pytest
 
 from botdrome.app import RunningServer
 from botdrome.client.guard import descendants
+from botdrome.client.join import Join, Unwelcome
+from botdrome.client.rest import RestServer, ServerProblem
+from botdrome.kit import runner as runners
 from botdrome.server.lobby.hosting import LEASE
 from botdrome.store.entries import Wanted
+from tests.kit import hosted
 from tests.kit.hosted import FIRST_FREE, Author, running
 from tests.offline.test_sandbox import bwrap  # noqa: F401
 from tests.patience import PATIENCE, until
@@ -236,3 +242,87 @@ async def test_a_signal_gives_all_bots_back(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
         assert (await ada.uploads())[0]["runner"] is None
+
+
+async def test_faults_of_the_runner_and_the_server_do_not_reject_an_upload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults: list[Exception] = [ServerProblem("busy", 503), OSError("disk full")] * 2
+
+    class Flaky(RestServer):
+        def get(self, path: str, *rest: Any) -> Any:
+            if path == "runner/archive" and faults:
+                raise faults.pop()
+            return super().get(path, *rest)
+
+    monkeypatch.setattr(hosted, "RestServer", Flaky)
+    monkeypatch.setattr(runners, "LATER", 0.0)
+    monkeypatch.setattr(runners, "KEPT_BUILDS", 0)
+    builds = tmp_path / "builds of one"
+    for name in ("old", f"building-{os.getpid()}-x", "building-1-y"):
+        (builds / name).mkdir(parents=True)
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push()
+        one = await ada.until(state="accepted")
+        left = {path.name for path in builds.iterdir()}
+    assert faults == []
+    assert left == {one["hash"], "building-1-y"}, "a runner that lives may need it"
+
+
+async def test_a_bot_that_the_server_refuses_for_a_while_is_not_paused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[Join] = []
+
+    class Refused(Join):
+        async def run(self) -> None:
+            if not refused:
+                refused.append(self)
+                raise Unwelcome("too many bots")
+            await super().run()
+
+    monkeypatch.setattr(runners, "Join", Refused)
+    monkeypatch.setattr(runners, "LATER", 0.0)
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push()
+        await ada.until(state="accepted")
+        await play_against(house)
+        assert refused and (await ada.uploads())[0]["paused"] == ""
+
+
+async def test_a_lease_that_ends_in_a_match_leaves_no_process(tmp_path: Path) -> None:
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push()
+        await ada.until(state="accepted", runner="one")
+        async with bot(house, await registered(house, "bob") | {"opponent": "ada"}) as one:
+            await one.receive()  # the match has begun
+            await until(_sandboxes)
+            await ada.ask("DELETE", json={"number": 1})
+            await until(lambda: not _sandboxes())
+
+
+async def test_a_check_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runners, "CHECKING", 0.0)
+    async with server(tmp_path, **HOSTING) as house, running(house, tmp_path):
+        ada = await Author.of_new_bot(house)
+        await ada.push()
+        report = (await ada.until(state="rejected"))["report"]
+        assert report == "the check takes more than 0 s"
+
+
+def test_a_beat_does_not_wait_for_a_server_that_hangs() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as hangs:
+        rest = RestServer(f"127.0.0.1:{hangs.getsockname()[1]}", timeout=0.01)
+        with pytest.raises(ServerProblem, match="timed out"):
+            rest.get("runner/beats", "token", {})
+
+
+def test_texts_are_cut_to_what_a_request_takes() -> None:
+    whole = "\N{GRINNING FACE}" * 10_000 + "end"
+    kept = runners.end_of(whole)
+    assert whole.endswith(kept) and kept.endswith("end")
+    assert runners.KEPT_TEXT // 2 < len(json.dumps(kept)) <= runners.KEPT_TEXT
+    assert runners.end_of("short") == "short"

@@ -108,6 +108,10 @@ class Unwelcome(Exception):
     """The server refuses the bot for good; the text says why."""
 
 
+class KeepsFailing(Unwelcome):
+    """The bot itself is to blame."""
+
+
 class Join:
     def __init__(
         self,
@@ -199,7 +203,7 @@ class Join:
         self._left = None if self._left is None else self._left - 1
         self._faults = self._faults + 1 if player.fault else 0
         if self._faults == MOST_FAULTS:
-            raise Unwelcome(f"the bot failed in {MOST_FAULTS} matches in a row")
+            raise KeepsFailing(f"the bot failed in {MOST_FAULTS} matches in a row")
 
     async def _think_over(self, lost: ConnectionLost) -> None:
         """Decide how to go on after the end of a connection."""

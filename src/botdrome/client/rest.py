@@ -63,9 +63,9 @@ class ServerProblem(Exception):
 
 
 class RestServer:
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str, timeout: float = TIMEOUT) -> None:
         """Raise ValueError if this is not the address of a server."""
-        self.url = http_url(server)
+        self.url, self._timeout = http_url(server), timeout
 
     def register(
         self, game: str, name: str, owner: str, owner_token: str = "", language: str = ""
@@ -108,7 +108,7 @@ class RestServer:
         headers = {"Content-Type": media} | ({"Authorization": f"Bearer {token}"} if token else {})
         request = urllib.request.Request(f"{self.url}/api/v1/{path}", data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            with urllib.request.urlopen(request, timeout=self._timeout) as answer:
                 return bytes(answer.read())
         except urllib.error.HTTPError as problem:
             with problem:

@@ -7,53 +7,63 @@ client has the credential of the lease; the bot sees neither it nor the network.
 
 import asyncio
 import hashlib
+import json
 import os
 import shutil
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from threading import Event
+from time import perf_counter
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
 
 from botdrome.catalogue import CATALOGUE
 from botdrome.client.guard import delegated
-from botdrome.client.join import Join, JoinWish, RemotePlayer, Unwelcome
+from botdrome.client.join import Join, JoinWish, KeepsFailing, RemotePlayer, Unwelcome
 from botdrome.client.program import CannotStart
 from botdrome.client.rest import RestServer, ServerProblem
 from botdrome.games.reading import plural
 from botdrome.kit.check import Checker, CheckPlan, Kind
-from botdrome.offline.build import BuildFailed, build
+from botdrome.offline.build import UNFINISHED, BuildFailed, build
 from botdrome.offline.isolation import Isolation, close_idle
 from botdrome.offline.remote_player import remote_player
 from botdrome.offline.seats import check_bot, prefix_of
 from botdrome.wire.upload import Lease, RunnerNews
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 POSITIONS, MATCHES = 40, 2
 """Of a check, before a match of the bot against itself."""
+CHECKING = 300.0
+"""Seconds for a check without its build; the current match may end later."""
 HARMLESS: tuple[Kind, ...] = ("nondeterminism", "memory growth")
 """Findings of a check that do not reject a version."""
 PAUSES = (0.5, 1.0, 2.0, 5.0)
 """Seconds before each attempt to reconnect."""
 RETRY = 1.0
 """Seconds before the next beat if the server cannot be reached."""
+BEAT = 5.0
+"""Seconds until a beat without an answer is repeated: leases end after 10 s."""
+LATER = 10.0
+"""Seconds before the next try of what failed here or on the server, not in the bot."""
 IDLE = 30.0
 """Seconds until the process of an idle bot ends."""
-KEPT_LOG = 16 << 10
-"""Characters of a match's log."""
+KEPT_TEXT = 32 << 10
+"""Bytes of a log, a report or a reason as JSON."""
 KEPT_BUILDS = 200
 TOOLS = {
     "python": "python3", "javascript": "node", "java": "javac", "go": "go", "rust": "cargo",
     "c++": "g++",
 }  # fmt: skip
 """The program that shows that this machine can build and run a language."""
-UNAUTHORISED = 401
+UNAUTHORISED, NOT_FOUND = 401, 404
 
 
 class Work:
@@ -80,18 +90,21 @@ class Runner:
     ) -> None:
         """`folder` keeps builds; `most` is the number of bots that may wait or play."""
         self._rest, self._token, self._folder = rest, token, folder
+        self._beats = RestServer(rest.url, BEAT)
         self._isolation, self._most = isolation, most
         cores = len(os.sched_getaffinity(0))
         self._thinking = ThreadPoolExecutor(max(1, cores - 1), "bot")
         """No more bots think at once. One core is left for builds and checks."""
         self._checking = ThreadPoolExecutor(1, "check")
+        self._building = ThreadPoolExecutor(1, "build")
+        """Accepted bots do not wait for checks."""
         self._work: dict[str, Work] = {}
         """By the hash of the lease's credential."""
         self.about = f"{plural(cores, 'core')}; {_limits()}; languages: {', '.join(_languages())}"
 
     async def run(self) -> None:
         """Work until it is cancelled. Raise ServerProblem if the server refuses the token."""
-        self._forget_old_builds()
+        self._forget_unfinished_builds()
         try:
             while True:
                 try:
@@ -123,7 +136,7 @@ class Runner:
     async def _beat(self, free: tuple[int, int]) -> RunnerNews:
         checks, bots = free
         body = {"about": self.about, "held": list(self._work), "checks": checks, "bots": bots}
-        answer = await self._ask("runner/beats", self._token, body)
+        answer = await asyncio.to_thread(self._beats.get, "runner/beats", self._token, body)
         return msgspec.convert(answer, RunnerNews)
 
     async def _ask(self, path: str, token: str, body: Any = None) -> Any:
@@ -158,15 +171,29 @@ class Runner:
 
     async def _check(self, lease: Lease) -> None:
         try:
-            entrant = await self._built(lease)
-            report = await self._in(self._checking, partial(self._checked, entrant, lease.game))
+            report = await self._retried(lease, self._check_report)
             accepted = True
         except (BuildFailed, CannotStart) as problem:
             report, accepted = self._without_folder(str(problem), lease), False
-        body = {"accepted": accepted, "report": report[-KEPT_LOG:]}
+        body = {"accepted": accepted, "report": end_of(report)}
         with suppress(ServerProblem):  # then the lease has ended, and another runner checks it
             await self._ask("runner/reports", lease.credential, body)
         log.info("accepted" if accepted else "rejected", bot=lease.bot, version=lease.version)
+
+    async def _retried(self, lease: Lease, work: Callable[[Lease], Awaitable[T]]) -> T:
+        """Try again, under the same lease, as long as this machine or the server is to blame."""
+        while True:
+            try:
+                return await work(lease)
+            except (OSError, ServerProblem) as problem:
+                log.warning("to be tried again", bot=lease.bot, problem=str(problem))
+                await asyncio.sleep(LATER)
+                if isinstance(problem, ServerProblem) and problem.status == NOT_FOUND:
+                    raise
+
+    async def _check_report(self, lease: Lease) -> str:
+        check = partial(self._checked, await self._built(lease), lease.game)
+        return str(await self._in(self._checking, check))
 
     async def _built(self, lease: Lease) -> str:
         """Return the folder with the build of a version. Raise BuildFailed or CannotStart."""
@@ -176,14 +203,17 @@ class Runner:
             archive = b64decode(answer["data"])
             if hashlib.sha256(archive).hexdigest() != lease.hash:
                 raise BuildFailed("the archive was damaged on its way")
-            await self._in(self._checking, partial(build, archive, lease.limits, folder))
+            threads = self._checking if lease.to_check else self._building
+            await self._in(threads, partial(build, archive, lease.limits, folder))
+            await asyncio.to_thread(self._forget_old_builds)
         os.utime(folder)
         return str(folder)
 
-    def _checked(self, entrant: str, game: str) -> str:
+    def _checked(self, entrant: str, game: str, stopped: Callable[[], bool]) -> str:
         """Return the report of a version that is accepted. Raise BuildFailed with the first
-        failure.
+        failure, or when it is stopped.
         """
+        until = perf_counter() + CHECKING
         if prefix_of(entrant) == "cmd":
             raise BuildFailed("a hosted bot reads views: its command begins with view:, not cmd:")
         check_bot(entrant, game, self._isolation)
@@ -196,6 +226,8 @@ class Runner:
         ]
         try:
             for step in steps:
+                if stopped() or perf_counter() > until:
+                    raise BuildFailed(f"the check takes more than {CHECKING:g} s")
                 step()
                 for finding in report.findings:
                     if finding.kind not in HARMLESS:
@@ -213,25 +245,38 @@ class Runner:
             f"{self._folder / lease.hash}", "the bot"
         )
 
-    async def _in(self, threads: ThreadPoolExecutor, call: Callable[[], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads, call)
+    async def _in(
+        self, threads: ThreadPoolExecutor, call: Callable[[Callable[[], bool]], Any]
+    ) -> Any:
+        """Call in a thread what ends soon after the function that it gets says so."""
+        over = Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(threads, call, over.is_set)
+        finally:
+            over.set()
 
     # Matches.
 
     async def _play(self, work: Work) -> None:
         lease = work.lease
         try:
-            entrant = await self._built(lease)
+            entrant = await self._retried(lease, self._built)
             wish = JoinWish(lease.game, lease.bot, lease.credential, version=lease.version)
             bot = work.bot = HostedBot(self, lease, entrant)
             work.join = Join(self._rest.url, wish, bot.player, bot, pauses=PAUSES)
             await work.join.run()
-        except (Unwelcome, BuildFailed, CannotStart) as problem:
+        except (KeepsFailing, BuildFailed, CannotStart) as problem:
             fault = f"; last: {work.bot.fault}" if work.bot and work.bot.fault else ""
             why = self._without_folder(f"{problem}{fault}", lease)
             log.warning("paused", bot=lease.bot, why=why)
             with suppress(ServerProblem):  # then the lease has ended
-                await self._ask("runner/pauses", lease.credential, {"why": why})
+                await self._ask("runner/pauses", lease.credential, {"why": end_of(why)})
+        except Unwelcome as problem:
+            log.warning("refused", bot=lease.bot, why=str(problem))
+            await asyncio.sleep(LATER)
+        finally:
+            if work.bot:
+                asyncio.get_running_loop().run_in_executor(None, close_idle, work.bot.entrant)
 
     def player(self, entrant: str, lease: Lease) -> RemotePlayer:
         row = CATALOGUE[lease.game]
@@ -239,27 +284,36 @@ class Runner:
 
     async def send_log(self, lease: Lease, player: RemotePlayer) -> None:
         fault, written = (self._without_folder(text, lease) for text in (player.fault, player.log))
-        body = {"match": player.match, "fault": fault, "log": written[-KEPT_LOG:]}
+        body = {"match": player.match, "fault": end_of(fault), "log": end_of(written)}
         with suppress(ServerProblem):  # a log is not worth a match
             await self._ask("runner/logs", lease.credential, body)
 
     def _forget_old_builds(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        builds = sorted(self._folder.iterdir(), key=lambda path: -path.stat().st_mtime)
-        for path in [*builds[KEPT_BUILDS:], *self._folder.glob("building-*")]:
-            shutil.rmtree(path, ignore_errors=True)
+        held = {work.lease.hash for work in list(self._work.values())}
+        builds = [path for path in self._folder.iterdir() if not path.name.startswith(UNFINISHED)]
+        builds.sort(key=lambda path: -path.stat().st_mtime)
+        for path in builds[KEPT_BUILDS:]:
+            if path.name not in held:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _forget_unfinished_builds(self) -> None:
+        """Other runners that still live may use the same folder."""
+        for path in self._folder.glob(f"{UNFINISHED}*"):
+            process = path.name.split("-")[1]
+            if process == str(os.getpid()) or not Path("/proc", process).exists():
+                shutil.rmtree(path, ignore_errors=True)
 
 
 class HostedBot:
     """Shows nothing, and sends the logs of its matches to the server."""
 
     def __init__(self, runner: Runner, lease: Lease, entrant: str) -> None:
-        self._runner, self._lease, self._entrant = runner, lease, entrant
+        self._runner, self._lease, self.entrant = runner, lease, entrant
         self.fault = ""
         """Why the bot failed in its last match; empty: it did not."""
 
     def player(self) -> RemotePlayer:
-        return self._runner.player(self._entrant, self._lease)
+        return self._runner.player(self.entrant, self._lease)
 
     def say(self, words: str) -> None:
         log.debug(words, bot=self._lease.bot)
@@ -267,9 +321,16 @@ class HostedBot:
     async def show_match(self, player: RemotePlayer) -> None:
         loop, self.fault = asyncio.get_running_loop(), player.fault
         # A process that plays the next match then is not idle, and stays.
-        loop.call_later(IDLE, loop.run_in_executor, None, close_idle, self._entrant)
+        loop.call_later(IDLE, loop.run_in_executor, None, close_idle, self.entrant)
         await self._runner.send_log(self._lease, player)
         await asyncio.sleep(self._lease.rest)
+
+
+def end_of(text: str) -> str:
+    """Return the last part of a text, as much as fits into a request."""
+    while len(json.dumps(text)) > KEPT_TEXT:
+        text = text[len(text) // 8 + 1 :]
+    return text
 
 
 def _limits() -> str:
