@@ -151,3 +151,18 @@ async def test_the_runner_beside_a_server_gets_a_token_and_no_secrets(
         assert b"PATH=" in variables and b"OPERATOR" not in variables
         await asyncio.to_thread(runner.stop)
         assert runner.process.returncode == 0
+
+
+async def test_the_runner_beside_a_server_removes_the_folder_that_was_made_for_it(
+    tmp_path: Path,
+) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    async with server(tmp_path, **HOSTING) as house:
+        words = ["runner", "--beside", "--token", "-", "--server", house.url]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "botdrome", *words, "--cache", str(cache),
+            stdin=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        await process.communicate(b"wrong")
+    assert process.returncode == 1 and not cache.exists()

@@ -4,6 +4,7 @@ commands.
 
 import asyncio
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -287,7 +288,11 @@ def runner(
     isolation = isolation_of(sandbox=True, memory=memory or SANDBOXED.memory)
     working = Runner(server_at(server), secret, folder, isolation, bots)
     note(f"runner: {working.about}")
-    asyncio.run(_until_stopped(working.run(), os.getppid() if beside else 0))
+    try:
+        asyncio.run(_until_stopped(working.run(), os.getppid() if beside else 0))
+    finally:
+        if beside and cache:  # made for this runner by a server that may have been killed
+            shutil.rmtree(cache, ignore_errors=True)
 
 
 async def _until_stopped(work: Coroutine[Any, Any, None], parent: int) -> None:
