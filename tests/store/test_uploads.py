@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from botdrome.store import uploads
-from botdrome.store.entries import BotEntry, RefusedUpload
+from botdrome.store.entries import BotEntry, ClassEntry, Participant, RefusedUpload
 from botdrome.store.store import Store, keep_archive
 from botdrome.store.uploads import DAY, KEPT_LOGS, MOST_ATTEMPTS, HostedLog, LeaseChanges
 
@@ -174,15 +174,19 @@ async def test_a_check_that_ends_no_runner_s_lease_is_given_up(store: Store) -> 
 
 
 async def test_uploads_of_an_owner_within_a_day_are_limited(store: Store) -> None:
-    ada, eve = await bot(store, "ada", "lovelace"), await bot(store, "eve", "lovelace")
-    bob, cat = await bot(store, "bob"), await bot(store, "cat")
+    await store.classes.create(ClassEntry("maths", "maths", "secret", LATER, NOW))
+    for name in ("lovelace", "byron"):
+        await store.classes.join(Participant(f"token of {name}", "maths", name, NOW), 9)
+    await store.classes.merge("maths", "byron", "lovelace")
+    ada, eve = [await bot(store, name, "lovelace @ maths") for name in ("ada", "eve")]
+    bob, cat = [await bot(store, name, "anybody") for name in ("bob", "cat")]
     await add(store, ada, most=2)
     await enter(store, uploads.delete_upload, ada, 1)
     await add(store, eve, most=2)
-    with pytest.raises(RefusedUpload, match="an owner may upload 2 versions within 24 hours"):
+    with pytest.raises(RefusedUpload, match="at most 2 versions may be uploaded within 24 hours"):
         await add(store, ada, most=2)
     await add(store, bob, most=1)
-    await add(store, cat, most=1)  # bots without an owner count alone
+    await add(store, cat, most=1)  # whoever writes the same owner
     assert await add(store, ada, NOW + DAY, most=2) == 2
 
 

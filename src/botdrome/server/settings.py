@@ -251,7 +251,9 @@ class HostingSection(Section, frozen=True):
         int, Meta(description="bytes of its files together", ge=1024, le=256 << 20)
     ] = 16 << 20
     files: Annotated[int, Meta(description="files of an upload", ge=1, le=10_000)] = 500
-    per_day: Annotated[int, Meta(description="uploads of one owner within 24 hours", ge=1)] = 20
+    per_day: Annotated[
+        int, Meta(description="uploads of a participant, or of another bot, within 24 hours", ge=1)
+    ] = 20
     rest: Annotated[
         float,
         Meta(description="seconds that a hosted bot rests after each match", ge=0, le=3600),

@@ -58,6 +58,10 @@ class LockMatches(Struct, frozen=True):
     """Block other writers of matches until the commit, after waiting for their own commits."""
 
 
+class LockUploads(Struct, frozen=True):
+    """Block other changes of uploads until the commit, after waiting for their own commits."""
+
+
 class Insert(Struct, frozen=True):
     """Insert rows with a value for every column of `schema.COLUMNS`."""
 
@@ -80,7 +84,7 @@ class Update(Struct, frozen=True):
     rows: Sequence[Row]
 
 
-Step = Run | TakeNumbers | LockMatches | Insert | Update
+Step = Run | TakeNumbers | LockMatches | LockUploads | Insert | Update
 Plan = Generator[Step, Any, T]
 """A generator of steps that is sent the answer to each step, and returns the outcome."""
 

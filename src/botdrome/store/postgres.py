@@ -24,6 +24,7 @@ from botdrome.store.changes import (
     Columns,
     Insert,
     LockMatches,
+    LockUploads,
     Outcome,
     Plan,
     Run,
@@ -199,6 +200,8 @@ GOODBYE = 10
 """Seconds for connections to close."""
 MIGRATING = 4_273_461_907
 """The advisory lock of migrations."""
+UPLOADS = MIGRATING + 1
+"""The advisory lock of uploads."""
 NUMBERS = "SELECT nextval('matches_number_seq') FROM generate_series(1, $1::bigint)"
 AWAY = {
     "08": "the connection is lost",
@@ -406,6 +409,8 @@ async def _do(connection: Any, step: Step) -> Any:
             await connection.execute(_updating(columns), *zip(*rows, strict=True))
         case LockMatches():
             await connection.execute("LOCK TABLE matches IN SHARE ROW EXCLUSIVE MODE")
+        case LockUploads():
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", UPLOADS)
 
 
 async def _upgrade(connection: Any) -> None:

@@ -55,6 +55,8 @@ CREATE TABLE uploads (
     runner SMALL, lease SMALL, until BIGINT NOT NULL, PRIMARY KEY (bot, number)
 );
 CREATE INDEX uploads_by_lease ON uploads (lease) WHERE lease IS NOT NULL;
+CREATE INDEX uploads_waiting ON uploads (uploaded) WHERE state = 'waiting';
+CREATE INDEX uploads_active ON uploads (uploaded) WHERE active;
 CREATE TABLE bot_logs (
     bot SMALL NOT NULL, written BIGINT NOT NULL, match SMALL NOT NULL, version TEXT NOT NULL,
     fault TEXT NOT NULL, log TEXT NOT NULL, PRIMARY KEY (bot, written)

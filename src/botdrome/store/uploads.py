@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from botdrome.store.changes import Plan, Run
+from botdrome.store.changes import LockUploads, Plan, Run
+from botdrome.store.classes import AT
 from botdrome.store.entries import Epoch, RefusedUpload
 from botdrome.store.rows import Fetch, plain
 
@@ -31,9 +32,10 @@ _ARCHIVE = """SELECT data FROM archives JOIN uploads ON uploads.hash = archives.
     WHERE lease = :lease AND until > :now"""
 _LOGS = "SELECT match, version, written, fault, log FROM bot_logs WHERE bot = :bot"
 _BUSY = "SELECT runner, count(*) FROM uploads WHERE lease IS NOT NULL GROUP BY runner"
-_OF_TODAY = """SELECT count(*) FROM uploads WHERE uploaded > :since AND bot IN (SELECT name
-    FROM bots WHERE name = :bot OR owner <> '' AND owner =
-    (SELECT owner FROM bots WHERE name = :bot))"""
+_OF_TODAY = f"""SELECT count(*) FROM uploads WHERE uploaded > :since AND bot IN (SELECT name
+    FROM bots WHERE name = :bot OR owner IN (SELECT owner FROM bots JOIN participants
+    ON owner = participants.name || '{AT}' || class_name WHERE bots.name = :bot))"""
+"""All bots of a participant count together. Other owners are not proven: their bots count alone."""
 _IS_STORED = "SELECT count(*) FROM archives WHERE hash = :hash"
 _LAST = "SELECT coalesce(max(number), 0) FROM uploads WHERE bot = :bot"
 _ADD = """INSERT INTO uploads (bot, number, version, hash, size, uploaded, state, report, active,
@@ -143,7 +145,7 @@ class Uploads:
         return bytes(rows[0][0]) if rows else None
 
     async def since(self, bot: str, since: Epoch) -> int:
-        """Return how many versions its owner has uploaded since then."""
+        """Return how many uploads since then count for its limit."""
         return int((await self._fetch(_OF_TODAY, {"bot": bot, "since": since}))[0][0])
 
     async def logs(self, bot: str) -> list[HostedLog]:
@@ -162,7 +164,7 @@ def _upload(row: Sequence[Any]) -> Upload:
 
 
 def too_many(most: int) -> RefusedUpload:
-    return RefusedUpload(f"an owner may upload {most} versions within 24 hours")
+    return RefusedUpload(f"at most {most} versions may be uploaded within 24 hours")
 
 
 def add_upload(
@@ -170,9 +172,10 @@ def add_upload(
 ) -> Plan[int]:
     """Add a version with the hash and size of its archive, and return its number.
 
-    Raise RefusedUpload if its owner has uploaded `most` within a day; then the archive is deleted,
+    Raise RefusedUpload if `most` were uploaded within a day; then the archive is deleted,
     unless another version has it. So it may be gone when that version is added.
     """
+    yield LockUploads()
     values, stored = {"bot": bot}, {"hash": archive[0]}
     today = yield Run(_OF_TODAY, values | {"since": now - DAY})
     if today[0][0] >= most:
@@ -192,6 +195,7 @@ def beat(
     """End expired leases and those that the runner no longer holds, renew the others, and give it
     new ones. `offers` has the hashes of credentials for new leases: to check, and to play.
     """
+    yield LockUploads()
     mine = {"runner": runner, "until": until}
     ended = yield Run(_END_LEASES, {"runner": runner, "held": held, "now": now})
     kept = yield Run(_RENEW, mine | {"held": held})
@@ -214,6 +218,7 @@ def report(lease: str, accepted: bool, text: str, now: Epoch) -> Plan[str]:
     """Store the result of a check, and return the bot. A version that is accepted plays, unless a
     newer one does.
     """
+    yield LockUploads()
     state = "accepted" if accepted else "rejected"
     values = {"lease": lease, "state": state, "report": plain(text), "now": now}
     rows = yield Run(_REPORT, values)
@@ -228,6 +233,7 @@ def report(lease: str, accepted: bool, text: str, now: Epoch) -> Plan[str]:
 
 def activate(bot: str, number: int) -> Plan[None]:
     """Let another version play."""
+    yield LockUploads()
     states = {row[1]: row[6] for row in (yield Run(_OF_BOT, {"bot": bot}))}
     if states.get(number) != "accepted":
         known = [str(one) for one, state in states.items() if state == "accepted"]
@@ -238,6 +244,7 @@ def activate(bot: str, number: int) -> Plan[None]:
 
 def pause(bot: str, why: str) -> Plan[None]:
     """Let the active version play no more matches; an empty reason: let it play again."""
+    yield LockUploads()
     if not (yield Run(_PAUSE, {"bot": bot, "why": plain(why)})):
         raise RefusedUpload(f"no version of {bot} plays")
     yield Run(_HOSTED, {"bot": bot})
@@ -245,6 +252,7 @@ def pause(bot: str, why: str) -> Plan[None]:
 
 def pause_leased(lease: str, why: str, now: Epoch) -> Plan[str]:
     """Pause the version under a lease, and return its bot."""
+    yield LockUploads()
     rows = yield Run(_PAUSE_LEASED, {"lease": lease, "why": plain(why), "now": now})
     if not rows:
         raise RefusedUpload("the lease has ended")
@@ -256,6 +264,7 @@ def delete_upload(bot: str, number: int) -> Plan[bool]:
     """Delete a version with its archive, and return whether it was leased to play. Its row stays:
     it counts for the limit of a day.
     """
+    yield LockUploads()
     which = {"bot": bot, "number": number}
     playing = yield Run(_IS_PLAYING, which)
     rows = yield Run(_DELETE, which)
