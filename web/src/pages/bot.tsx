@@ -46,7 +46,7 @@ export default function BotPage({ params }: { params: Params }) {
       <section aria-label="Results by opponent">
         <h2>Results by opponent</h2>
         <OpponentTable name={name} />
-        {profile.bot && <CompareForm one={name} two="" fixed compare={(one, two) => go(`/compare${queryOf({ bot: [one, two] })}`)} />}
+        {profile.bot && <CompareForm one={name} two="" game={profile.bot.game} fixed compare={(one, two) => go(`/compare${queryOf({ bot: [one, two] })}`)} />}
       </section>
       <section aria-label="Matches">
         <h2>Matches</h2>
@@ -137,12 +137,13 @@ const HABITS = {
 } as const;
 
 function HabitsSection({ name }: { name: string }) {
-  const { value } = useRest<Habits>(`/habits/${encodeURIComponent(name)}`);
+  const { value, error, again } = useRest<Habits>(`/habits/${encodeURIComponent(name)}`);
   if (value?.kind === 'none') return null;
   const [title, what] = value ? HABITS[value.kind] : ['Habits', ''];
   return (
     <section aria-label={title} class="habits">
       <h2>{title}</h2>
+      {error && !value && <Problem words={error} retry={again} />}
       {value && (value.habits.length === 0 ? <p class="quiet">No match has ended yet.</p> : (
         <>
           <p class="quiet">In {value.matches === 1 ? 'its last match' : `its last ${value.matches} matches`}, {what}:</p>
@@ -165,14 +166,18 @@ function HabitLine({ habit: { words, times, wins, draws, losses, match }, of }: 
 interface CompareProps {
   one: string;
   two: string;
+  /** The game whose bots are offered; null: all bots are. */
+  game?: string | null;
   /** The first bot cannot be changed. */
   fixed?: boolean;
   compare: (one: string, two: string) => void;
 }
 
-export function CompareForm({ one, two, fixed = false, compare }: CompareProps) {
+export function CompareForm({ one, two, game = null, fixed = false, compare }: CompareProps) {
   const [names, setNames] = useState([one, two]);
-  const bots = useRest<Bots>('/bots?limit=100&sort=-seen').value;
+  useEffect(() => setNames([one, two]), [one, two]);
+  const [focused, setFocused] = useState(false);
+  const bots = useRest<Bots>(focused ? `/bots${queryOf({ game, limit: 100, sort: '-registered' })}` : null).value;
   const submit = (event: Event) => {
     event.preventDefault();
     compare(names[0]!.trim(), names[1]!.trim());
@@ -181,8 +186,8 @@ export function CompareForm({ one, two, fixed = false, compare }: CompareProps) 
   return (
     <form class="filters" onSubmit={submit}>
       {names.map((name, place) => (fixed && place === 0 ? null : (
-        <label key={place}>{fixed ? 'Compare with' : place ? 'and' : 'Compare'}
-          <input required maxLength={64} value={name} list="known-bots" autocomplete="off" onInput={(event) => set(place, event.currentTarget.value)} />
+        <label key={place}>{fixed ? 'Compare with' : place ? 'Second bot' : 'First bot'}
+          <input required maxLength={64} value={name} list="known-bots" autocomplete="off" onFocus={() => setFocused(true)} onInput={(event) => set(place, event.currentTarget.value)} />
         </label>
       )))}
       <button type="submit">Compare</button>

@@ -21,8 +21,8 @@ export default function ComparePage() {
   return (
     <>
       <h1>Compare two bots</h1>
-      <CompareForm key={`${one} ${two}`} one={one} two={two} compare={(first, second) => go(`/compare${queryOf({ bot: [first, second] })}`)} />
-      {one && two && <Compared one={one} two={two} />}
+      <CompareForm one={one} two={two} compare={(first, second) => go(`/compare${queryOf({ bot: [first, second] })}`)} />
+      {one && two && <Compared key={JSON.stringify([one, two])} one={one} two={two} />}
     </>
   );
 }
