@@ -1,6 +1,6 @@
 /** The rotation of scenes on TV. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { isWanted, mixed, nextScene, type Scene } from '../src/pages/rotation';
 
 const { signal } = new AbortController();
@@ -22,6 +22,14 @@ test('scenes follow each other in both directions', async () => {
 test('empty scenes, and those that cannot be loaded, are left out', async () => {
   assert.deepEqual([await after('aB.d', 0), await after('aB.d', 3, -1)], ['d3', 'a0']);
   assert.deepEqual([await after('aBC', 0), await nextScene(scenes('AB'), null, 1, signal)], [null, null]);
+});
+
+test('a scene that does not load in time is left out', async () => {
+  const timeout = mock.method(AbortSignal, 'timeout', () => AbortSignal.abort());
+  const hanging: Scene<string> = { key: 'x', load: ({ aborted }) => new Promise((_, reject) => aborted && reject(new Error('too late'))) };
+  const next = await nextScene([hanging, ...scenes('b')], null, 1, signal);
+  timeout.mock.restore();
+  assert.equal(next?.key, 'b');
 });
 
 test('the same scene is not shown again at once', async () => {

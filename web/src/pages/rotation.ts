@@ -15,6 +15,9 @@ export interface Ready<T> {
   loaded: T;
 }
 
+/** Milliseconds in which a scene must load. */
+const PATIENCE = 10_000;
+
 /** Whether a scene is one of those that the address names: `leaderboard` are all of them. Without names, all are. */
 export function isWanted(key: string, names: readonly string[]): boolean {
   return !names.length || names.some((name) => key === name || key.startsWith(`${name}/`));
@@ -33,7 +36,7 @@ export async function nextScene<T>(scenes: readonly Scene<T>[], shown: Pick<Read
     const at = (((from + by * step) % scenes.length) + scenes.length) % scenes.length;
     const { key, load } = scenes[at]!;
     if (key === shown?.key) continue;
-    const loaded = await load(signal).catch(() => null);
+    const loaded = await load(AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)])).catch(() => null);
     if (loaded) return { key, at, loaded };
   }
   return null;

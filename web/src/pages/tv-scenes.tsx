@@ -70,9 +70,10 @@ export function matchScene(table: Table): Scene<Loaded> {
   return {
     key: `live/${table.id}`,
     load: async (signal) => {
+      const renderer = await rendererOf(table.game);
+      if (signal.aborted) return null;
       const source = new MatchSource(table.id);
-      const [renderer, state] = await Promise.all([rendererOf(table.game), stateOf(source, signal)]);
-      if (state === 'shown') return { show: () => <MatchScene source={source} renderer={renderer} />, stop: () => source.stop() };
+      if ((await stateOf(source, signal)) === 'shown') return { show: () => <MatchScene source={source} renderer={renderer} />, stop: () => source.stop() };
       source.stop();
       return null;
     },

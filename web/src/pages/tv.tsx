@@ -17,7 +17,9 @@ const SHORTEST = 3;
 const LEAD = 3000;
 const MOST_MATCHES = 3;
 const RECENT = 24 * 3600 * 1000;
-const MOST_OLD = 50;
+const CONTESTS = 4;
+/** Contests of each state among which one that the address names is looked for. */
+const MOST_CONTESTS = 50;
 const RESULTS = 12;
 
 export default function TvPage() {
@@ -34,7 +36,6 @@ export default function TvPage() {
           <button type="button" onClick={() => go(-1)} aria-label="The scene before">‹</button>
           <button type="button" onClick={() => setPaused(!paused)}>{paused ? 'Go on' : 'Hold'}</button>
           <button type="button" onClick={() => go(1)} aria-label="The next scene">›</button>
-          <span class="quiet">{(shown?.at ?? 0) + 1} of {scenes?.length || 1}</span>
         </div>
         <Ticker paused={paused} />
         <Clock />
@@ -47,10 +48,11 @@ export default function TvPage() {
 /** The scenes in their order; null: they are not known yet. */
 function usePlan(live: Live | null, failed: boolean): Scene<Loaded>[] | null {
   const names = query.value.getAll('scene');
-  const old = names.some((name) => /^(contest|groups|bracket)\//.test(name)); // a contest that is named is shown in any case
-  const contests = useRest<AllContests>('/contests?limit=4', 20_000);
-  const current = useRest<ListedContests>('/contest-documents?state=current&limit=4', 10_000);
-  const over = useRest<ListedContests>(`/contest-documents?state=over&limit=${old ? MOST_OLD : 4}`, 20_000);
+  const named = names.some((name) => /^(contest|groups|bracket|open)\//.test(name));
+  const limit = named ? MOST_CONTESTS : CONTESTS;
+  const contests = useRest<AllContests>(`/contests?limit=${CONTESTS}`, 20_000);
+  const current = useRest<ListedContests>(`/contest-documents?state=current&limit=${limit}`, 10_000);
+  const over = useRest<ListedContests>(`/contest-documents?state=over&limit=${limit}`, 20_000);
   const games = useRest<Games>('/games');
   const slots = useSlots(live, names);
   if (![contests, current, over, games].every(({ value, error }) => value || error) || !(live || failed)) return null;
@@ -58,7 +60,7 @@ function usePlan(live: Live | null, failed: boolean): Scene<Loaded>[] | null {
   const documented = [...(current.value?.contests ?? []), ...(over.value?.contests ?? [])];
   const isRecent = (game: string, name: string) => recent.some((one) => one.game === game && one.name === name);
   const others = [
-    ...documented.filter(({ state, game, name }) => state !== 'over' || old || isRecent(game, name)).flatMap(contestScenes),
+    ...documented.filter(({ state, game, name }) => state !== 'over' || named || isRecent(game, name)).flatMap(contestScenes),
     ...recent.filter(({ game, name }) => !documented.some((one) => one.game === game && one.name === name)).map(standingsScene),
     nextMatchesScene,
     ...(games.value?.games ?? []).map(({ name }) => leaderboardScene(name)),
@@ -155,11 +157,12 @@ function Ticker({ paused }: { paused: boolean }) {
   );
 }
 
-function Result({ match: { players, result, game, contest } }: { match: Match }) {
+function Result({ match: { players, seats, result, game, contest } }: { match: Match }) {
   const winner = result?.victor;
   const others = players.filter((name) => name !== winner);
   const where = contest === null ? gameTitle(game) : contestTitle(game, contest);
-  if (!winner) return <><bdi>{players.slice(0, 2).join(' – ')}</bdi>: draw <span class="quiet">{where}</span></>;
+  const first = seats.filter(({ place }) => place === 1).map(({ bot }) => bot);
+  if (!winner) return <><bdi>{(first.length ? first : players).join(' – ')}</bdi>: draw <span class="quiet">{where}</span></>;
   return <><strong><bdi>{winner}</bdi></strong> {others.length === 1 ? <>beat <bdi>{others[0]}</bdi></> : `won against ${others.length}`} <span class="quiet">{where}</span></>;
 }
 
