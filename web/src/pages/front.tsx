@@ -1,6 +1,6 @@
 /** The front page: the live wall, the best bots, contests, recent matches, and how to bring a bot. */
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, TRY_AGAIN } from '../api/rest';
 import type { Games, Leaderboard, LeaderboardLine, Matches } from '../api/types';
 import { later, useRest, type Reading } from '../api/use';
@@ -25,6 +25,7 @@ export default function Front() {
   const games = useRest<Games>('/games').value?.games.map(({ name }) => name) ?? USUAL_GAMES;
   const ratings = useRatings(games);
   const recent = useRest<Matches>('/matches?status=ended&limit=10', 10_000);
+  useFocusAfterUnfollowing();
   return (
     <>
       <header class="hero">
@@ -37,7 +38,7 @@ export default function Front() {
       <Wall games={games} ratings={ratings} recent={recent.value?.matches ?? null} />
       {followed.value.length > 0 && <FollowedSection />}
       <section aria-labelledby="best">
-        <h2 id="best">Games and their best bots</h2>
+        <h2 id="best" tabIndex={-1}>Games and their best bots</h2>
         <ul class="cards">{games.map((name) => <li key={name} class="card"><GameCard game={name} board={ratings?.get(name)} /></li>)}</ul>
       </section>
       <div class="columns">
@@ -49,18 +50,32 @@ export default function Front() {
   );
 }
 
+/** The button that unfollows disappears with its line, so the heading gets the focus. */
+function useFocusAfterUnfollowing(): void {
+  const follows = followed.value.length;
+  const before = useRef(follows);
+  useEffect(() => {
+    if (follows < before.current) document.getElementById(follows ? 'followed' : 'best')?.focus();
+    before.current = follows;
+  }, [follows]);
+}
+
 /** A chunk of its own, for those that follow anything. Its place is reserved. */
 function FollowedSection() {
   const [list, setList] = useState<{ List: ComponentType } | null>(null);
-  useEffect(() => void import('./front-followed').then((loaded) => setList({ List: loaded.default })), []);
+  useEffect(() => void import('./front-followed').then((loaded) => setList({ List: loaded.default }), () => setList({ List: NotLoaded })), []);
   const bots = followed.value.filter(({ kind }) => kind === 'bot').length;
   const rows = followed.value.length + (bots ? 3 : 0);
   return (
     <section aria-labelledby="followed" style={{ minHeight: `${4 + 2.7 * rows}rem` }}>
-      <h2 id="followed">You follow</h2>
+      <h2 id="followed" tabIndex={-1}>You follow</h2>
       {list && <list.List />}
     </section>
   );
+}
+
+function NotLoaded() {
+  return <Problem words="The list could not be loaded." retry={() => location.reload()} />;
 }
 
 /** The leaderboards of all games. One that cannot be loaded is left out, and is asked for again soon. */

@@ -34,9 +34,14 @@ export function toggled(list: readonly Followed[], one: Followed): Followed[] {
   return others.length < list.length ? others : [...others, one].slice(-MOST);
 }
 
+/** The list with what other tabs have changed since this page was loaded. */
+function newest(): readonly Followed[] {
+  const stored = kept(KEY);
+  return stored === null ? followed.value : readFollowed(stored);
+}
+
 export function FollowButton(one: Followed) {
-  const next = toggled(followed.value, one);
-  const follows = next.length < followed.value.length;
-  const change = () => keep(KEY, JSON.stringify((followed.value = next)));
-  return <button type="button" aria-pressed={follows} title="Shown on the front page of this browser" onClick={change}>{follows ? '★ Following' : '☆ Follow'}</button>;
+  const follows = toggled(followed.value, one).length < followed.value.length;
+  const change = () => keep(KEY, JSON.stringify((followed.value = toggled(newest(), one))));
+  return <button type="button" aria-pressed={follows} aria-label={`${follows ? 'Following' : 'Follow'} ${one.name}`} title="Shown on the front page of this browser" onClick={change}>{follows ? '★ Following' : '☆ Follow'}</button>;
 }
