@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mock, test } from 'node:test';
+import { afterEach, beforeEach, mock, test } from 'node:test';
 import { Feed, type FeedMessage } from '../src/viewer/feed';
 
 class FakeSocket {
@@ -9,6 +9,7 @@ class FakeSocket {
   sent: string[] = [];
   onopen: (() => void) | null = null;
   onmessage: ((event: { data: string }) => void) | null = null;
+  onclose: (() => void) | null = null;
 
   constructor() {
     FakeSocket.made.push(this);
@@ -21,9 +22,14 @@ class FakeSocket {
   close(): void {}
 }
 
-test('a board that takes the place of another one shows its match at once', () => {
+beforeEach(() => {
   mock.timers.enable({ apis: ['setTimeout'] });
-  Object.assign(globalThis, { WebSocket: FakeSocket, requestAnimationFrame: (act: () => void) => act() });
+  FakeSocket.made = [];
+  Object.assign(globalThis, { WebSocket: FakeSocket, requestAnimationFrame: (act: () => void) => act(), document: { hidden: false } });
+});
+afterEach(() => mock.timers.reset());
+
+test('a board that takes the place of another one shows its match at once', () => {
   const feed = new Feed(() => 'ws://x/watch/');
   const told: FeedMessage[][] = [];
   const leave = feed.watch('m', () => {});
@@ -41,4 +47,16 @@ test('a board that takes the place of another one shows its match at once', () =
   mock.timers.tick(50);
   feed.watch('m', (messages) => told.push(messages));
   assert.equal(told.length, 1, 'the server sends a new snapshot');
+});
+
+test('boards that come and go do not shorten the rest before the next attempt', () => {
+  const feed = new Feed(() => 'ws://x/watch/');
+  feed.watch('m', () => {});
+  mock.timers.tick(50);
+  FakeSocket.made[0]!.onclose?.();
+  feed.watch('n', () => {})();
+  mock.timers.tick(300);
+  assert.equal(FakeSocket.made.length, 1);
+  mock.timers.tick(400);
+  assert.equal(FakeSocket.made.length, 2);
 });

@@ -25,6 +25,8 @@ export class Feed {
   #socket: WebSocket | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #attempts = 0;
+  /** The connection is lost, and it is too early for the next attempt. */
+  #resting = false;
   readonly #stopping = new AbortController().signal;
 
   constructor(private readonly url: () => string) {}
@@ -53,8 +55,8 @@ export class Feed {
     if (this.#watched.size === 0) {
       this.#socket?.close();
       this.#socket = null;
-    } else if (!this.#socket) this.#connect();
-    else if (this.#socket.readyState === WebSocket.OPEN) this.#wish(this.#socket);
+    } else if (!this.#socket && !this.#resting) this.#connect();
+    else if (this.#socket?.readyState === WebSocket.OPEN) this.#wish(this.#socket);
   }
 
   #wish(socket: WebSocket): void {
@@ -68,8 +70,14 @@ export class Feed {
     socket.onclose = () => {
       if (socket !== this.#socket) return;
       this.#socket = null;
-      later(delayBefore(++this.#attempts, Math.random()), () => this.#later(0), this.#stopping);
+      this.#resting = true;
+      later(delayBefore(++this.#attempts, Math.random()), () => this.#rested(), this.#stopping);
     };
+  }
+
+  #rested(): void {
+    this.#resting = false;
+    this.#later(0);
   }
 
   #take(message: FeedMessage | { error: string }): void {
