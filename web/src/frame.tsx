@@ -84,7 +84,7 @@ function Loaded({ found }: { found: Found }) {
 /** Load the page anew as soon as the server answers, once it is visible. The returned function stops that. */
 function reloadOnceThere(): () => void {
   const control = new AbortController();
-  const look = () => void fetch(location.href, { method: 'HEAD' }).then(({ status }) => status < 500, () => false).then((there) => (there ? location.reload() : wait()));
+  const look = () => void fetch(location.href, { method: 'HEAD' }).then(({ status }) => status < 500, () => false).then((there) => (there && !control.signal.aborted ? location.reload() : wait()));
   const wait = () => later(TRY_AGAIN, look, control.signal);
   wait();
   return () => control.abort();
