@@ -2,7 +2,7 @@
 import {
   BoxGeometry, BufferAttribute, BufferGeometry, CanvasTexture, Color, DirectionalLight, DynamicDrawUsage, EdgesGeometry, HemisphereLight,
   IcosahedronGeometry, InstancedMesh, LineBasicMaterial, LineSegments, Matrix4, MeshLambertMaterial, PerspectiveCamera, Plane, Quaternion,
-  Raycaster, Scene, SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector2, Vector3, WebGLRenderer, type Object3D,
+  Raycaster, Scene, SphereGeometry, Sprite, SpriteMaterial, SRGBColorSpace, Vector2, Vector3, WebGLRenderer, type Material, type Object3D,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { cellsOf, type Cell, type CubeView } from './battlecube_view';
@@ -99,7 +99,8 @@ export class CubeScene {
 
   /** Show the cell at which a bomb is aimed, in the layer of the slice; null: none is. */
   aim(cell: Cell | null): void {
-    if (this.#layer) this.#scene.remove(this.#layer);
+    this.#layer?.traverse(release);
+    this.#layer?.removeFromParent();
     this.#layer = null;
     if (cell?.every(Number.isInteger) && this.#slice) {
       this.#layer = layerLines(this.#edge, this.#slice.axis, this.#place(cell), css('--muted'), css('--bad'));
@@ -154,9 +155,7 @@ export class CubeScene {
   dispose(): void {
     cancelAnimationFrame(this.#asked);
     this.#controls.dispose();
-    this.#scene.traverse((one) => {
-      if ('geometry' in one) (one.geometry as BufferGeometry).dispose();
-    });
+    this.#scene.traverse(release);
     this.#renderer.dispose();
   }
 
@@ -304,6 +303,13 @@ function layerLines(edge: number, axis: 0 | 1 | 2, place: Vector3, faint: string
   cell.add(textSprite('✹', strong));
   lines.add(cell);
   return lines;
+}
+
+/** Free what the graphics card keeps of an object. */
+function release(one: Object3D): void {
+  if (one instanceof Sprite) one.material.map?.dispose();
+  else if ('geometry' in one) (one.geometry as BufferGeometry).dispose();
+  if ('material' in one) for (const material of [one.material].flat()) (material as Material).dispose();
 }
 
 function textSprite(words: string, colour: string): Sprite {
