@@ -117,6 +117,8 @@ test('a board that is over stays until the person goes on, with the score of boa
   assert.deepEqual([over.held, boardsWon(over.film!), boardsWon(after(SNAPSHOT, BEGAN).film!)], [null, null, null]);
   const { stage, player } = playing();
   stage.say(BOARD_ENDED);
+  assert.equal(player.state.value.held, null, 'the match may end with this board');
+  stage.say(news({ event: 'began', board: 1, order: [1, 0] }));
   assert.notEqual(player.state.value.held, null);
   player.goOn();
   assert.equal(player.state.value.held, null);

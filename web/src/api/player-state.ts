@@ -52,7 +52,7 @@ export interface PlayState {
   /** It grows; `version` changes with it. */
   film: LiveFilm | null;
   version: number;
-  /** The frame with which a board ended that stays in sight until the person goes on; null: the newest frame is shown. */
+  /** The frame with which a board ended that stays in sight, once the next has begun, until the person goes on; null: the newest frame is shown. */
   held: number | null;
   legal: readonly unknown[] | undefined;
   /** The deadline of this step, by the clock of this page; null: there is no limit, or no player is to move. */
@@ -122,9 +122,18 @@ function told(state: PlayState, message: (Snapshot | News) & Turn, now: number):
   if (event.event === 'refused') return { ...state, ...mine, notice: `That move is not possible: ${event.why}.` };
   if (event.event === 'late') return { ...state, ...mine, notice: 'Your move came too late.' };
   film.add(message, now);
-  const held = event.event === 'board ended' ? film.length - 1 : event.event === 'ended' ? null : state.held;
+  const held = event.event === 'began' ? endOfBoard(film, event.board - 1) : event.event === 'ended' ? null : state.held;
   const next: PlayState = { ...state, ...mine, version: state.version + 1, held, notice: noticeOf(event, film, state.notice) };
   return event.event === 'ended' ? { ...next, phase: 'over', result: event.result, legal: undefined, ends: null } : next;
+}
+
+/** The frame with which a board ended; null: it is not here. */
+function endOfBoard(film: Film, board: number): number | null {
+  for (let index = film.length - 1; index >= 0; index--) {
+    const event = film.event(index);
+    if (event?.event === 'board ended' && event.board === board) return index;
+  }
+  return null;
 }
 
 function joined(state: PlayState, message: Snapshot, now: number): PlayState {

@@ -68,7 +68,7 @@ function Start({ wish, start, problem }: { wish: PlayWish; start: () => void; pr
   );
 }
 
-/** Who invites: the players that wait, or else the name in the link. */
+/** The hosts of an invitation: the players that wait, or else the name in the link. */
 function Invited({ wish }: { wish: PlayWish }) {
   const { value } = useRest<Invitation>(invitePath(wish), LOOK);
   const [from] = useState(query.value.get('from'));

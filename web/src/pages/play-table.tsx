@@ -114,7 +114,7 @@ interface BoardProps {
   crosses: readonly Cross[];
 }
 
-/** A board that is over stays until a click. */
+/** A board that is over stays until a click; the second click of a double one may be meant for the last move. */
 function Board({ state, film, shown, renderer, player, crosses }: BoardProps) {
   const frame = film.frame(shown);
   const seats = useSeats(film, frame);
@@ -126,8 +126,9 @@ function Board({ state, film, shown, renderer, player, crosses }: BoardProps) {
     if (document.activeElement === document.body || document.activeElement?.id === 'main') area.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });
   }, [held]);
   const open = state.phase === 'playing' && !state.lost && !held && !(state.sent && alone);
+  const goOn = ({ detail, target }: MouseEvent) => detail > 1 || (target as Element).closest('button, input, select, label') || player.goOn();
   return (
-    <div class="stage" ref={area} onClick={held ? player.goOn : undefined}>
+    <div class="stage" ref={area} onClick={held ? goOn : undefined}>
       <renderer.Board
         view={frame.view} before={before} event={frame.event} seats={seats} final={state.result || held ? frame.view : null} crosses={crosses} small={false}
         {...(open && { move: player.move, legal: state.legal })}
@@ -193,7 +194,7 @@ function Resign({ resign }: { resign: () => void }) {
   );
 }
 
-/** A board is over, and another one has begun or will begin. */
+/** A board is over, and another one has begun. */
 function Between({ state, film, boards, status, goOn }: { state: PlayState; film: Film; boards: readonly number[] | null; status: string; goOn: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus({ preventScroll: true }), []);
