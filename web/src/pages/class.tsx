@@ -12,6 +12,8 @@ import { forgetOwner, keptOwner, type KeptOwner } from './class-owner';
 import { gameTitle } from './rules';
 
 const FORBIDDEN = 403;
+/** Milliseconds between two looks at the bots and matches. */
+const EVERY = 15_000;
 
 export default function ClassPage() {
   const [owner, setOwner] = useState(keptOwner);
@@ -52,16 +54,16 @@ function useParticipant(token: string): Participation {
   const again = () => setRound((count) => count + 1);
   useEffect(() => {
     const control = new AbortController();
-    const repeat = () => later(TRY_AGAIN, again, control.signal);
+    const repeat = (wait: number) => later(wait, again, control.signal);
     ask<ParticipantShown>('/participant', { token, signal: control.signal }).then(
       (value) => {
         setState({ value, error: null });
-        repeat();
+        repeat(EVERY);
       },
       (error: RestError) => {
         if (control.signal.aborted) return;
         setState((before) => ({ ...before, error }));
-        if (error.passing) repeat();
+        if (error.passing) repeat(TRY_AGAIN);
       },
     );
     return () => control.abort();
